@@ -74,11 +74,11 @@ def cast_target(cursor: Cursor) -> TypeName:
         unit = literals.qualifier(cursor)
         return TypeName("INTERVAL", interval=unit, span=cursor.span_from(start))
     depth = cursor.depth
-    written = _SQL.named_type(cursor)
+    name = _SQL.named_type(cursor)
     while cursor.key in POSTFIX:
-        written = _SQL.collection_of(cursor, written)
+        name = _SQL.collection_of(cursor, name)
     cursor.depth = depth
-    return written
+    return name
 
 
 #: The attributes of a `TypeName` except its span.
@@ -93,18 +93,18 @@ class _SqlTypes(TypeGrammar["Cursor", TypeName, TypeField]):
     def type_(self, cursor: Cursor) -> TypeName:
         """Parse a type, its nullability and the keywords of collections of it."""
         depth = cursor.depth
-        written = self.nullable_type(cursor, self.named_type(cursor))
+        name = self.nullable_type(cursor, self.named_type(cursor))
         while cursor.key in POSTFIX:
-            written = self.nullable_type(cursor, self.collection_of(cursor, written))
+            name = self.nullable_type(cursor, self.collection_of(cursor, name))
         cursor.depth = depth
-        return written
+        return name
 
-    def nullable_type(self, cursor: Cursor, written: TypeName) -> TypeName:
+    def nullable_type(self, cursor: Cursor, name: TypeName) -> TypeName:
         """Parse ``NOT NULL`` or ``NULL`` after a type, if present."""
         nullable = self.nullability(cursor)
         if nullable is None:
-            return written
-        return replace(written, nullable=nullable, span=cursor.span_from(written.span.start))
+            return name
+        return replace(name, nullable=nullable, span=cursor.span_from(name.span.start))
 
     def collection_of(self, cursor: Cursor, element: TypeName) -> TypeName:
         """Parse the keyword of ``INT ARRAY`` after the element type."""
@@ -287,7 +287,7 @@ _SQL = _SqlTypes()
 # ------------------------------------------------------------------------------------- meaning
 
 
-def data_type(written: TypeName, *, as_cast: bool) -> DataType:
+def data_type(name: TypeName, *, as_cast: bool) -> DataType:
     """Return the type that was written: in a column definition or, with `as_cast`, in a cast.
 
     In a cast the elements of ``INT ARRAY`` are NOT NULL; the unit of an INTERVAL is lost, as
@@ -302,14 +302,14 @@ def data_type(written: TypeName, *, as_cast: bool) -> DataType:
     >>> print(data_type(cast_target(cursor_over("INT ARRAY")), as_cast=True))
     ARRAY<INT NOT NULL>
     """
-    type_ = _bare_type(written, as_cast=as_cast)
-    return type_ if written.nullable is not False else type_.not_null()
+    type_ = _bare_type(name, as_cast=as_cast)
+    return type_ if name.nullable is not False else type_.not_null()
 
 
-def _bare_type(written: TypeName, *, as_cast: bool) -> DataType:
-    match written:
+def _bare_type(type_name: TypeName, *, as_cast: bool) -> DataType:
+    match type_name:
         case TypeName(keyword="ARRAY" | "MULTISET", arguments=(element,)):
-            return _collection_type(written, element, as_cast=as_cast)
+            return _collection_type(type_name, element, as_cast=as_cast)
         case TypeName(keyword="MAP", arguments=(key, value)):
             return MapType(data_type(key, as_cast=False), data_type(value, as_cast=False))
         case TypeName(keyword="ROW", fields=fields):
@@ -321,14 +321,14 @@ def _bare_type(written: TypeName, *, as_cast: bool) -> DataType:
         case TypeName(interval=unit) if unit is not None:
             return interval_type(months=unit.unit in literals.MONTHS)
         case _:
-            return _atomic_type(written)
+            return _atomic_type(type_name)
 
 
-def _collection_type(written: TypeName, element: TypeName, *, as_cast: bool) -> DataType:
-    inner = data_type(element, as_cast=as_cast and written.postfix)
-    if as_cast and written.postfix:
+def _collection_type(name: TypeName, element: TypeName, *, as_cast: bool) -> DataType:
+    inner = data_type(element, as_cast=as_cast and name.postfix)
+    if as_cast and name.postfix:
         inner = inner.not_null()
-    return ArrayType(inner) if written.keyword == "ARRAY" else MultisetType(inner)
+    return ArrayType(inner) if name.keyword == "ARRAY" else MultisetType(inner)
 
 
 def _field(field: TypeField) -> RowField:
@@ -347,20 +347,20 @@ def interval_type(*, months: bool) -> DataType:
 CHARSET = "UTF-16LE"
 
 
-def _atomic_type(written: TypeName) -> DataType:
-    if written.path:
-        return UnresolvedType(written.path)
-    if written.charset not in (None, CHARSET) or written.keyword not in BUILDERS:
-        word = f"{written.keyword} CHARACTER SET {written.charset}" if written.charset else ""
+def _atomic_type(name: TypeName) -> DataType:
+    if name.path:
+        return UnresolvedType(name.path)
+    if name.charset not in (None, CHARSET) or name.keyword not in BUILDERS:
+        word = f"{name.keyword} CHARACTER SET {name.charset}" if name.charset else ""
         raise SchemaError(
-            f"{word or written.keyword} is not supported",
+            f"{word or name.keyword} is not supported",
             code="unsupported-type",
-            span=written.span,
+            span=name.span,
         )
     try:
-        return BUILDERS[written.keyword](*written.parameters)
+        return BUILDERS[name.keyword](*name.parameters)
     except SchemaError as error:
-        error.span = written.span
+        error.span = name.span
         raise
 
 
@@ -402,7 +402,7 @@ def type_name_of(type_: DataType) -> TypeName:
 
 def _spelled_field(field: RowField) -> TypeField:
     """Return a field of a row; unlike elements, keys and values, it keeps NOT NULL."""
-    written = type_name_of(field.data_type)
+    name = type_name_of(field.data_type)
     if field.data_type.is_nullable:
-        return TypeField(field.name, written)
-    return TypeField(field.name, replace(written, nullable=False))
+        return TypeField(field.name, name)
+    return TypeField(field.name, replace(name, nullable=False))

@@ -224,7 +224,7 @@ class DataType(_Serialized):
         return self.body() if self.is_nullable else f"{self.body()} NOT NULL"
 
     def __repr__(self) -> str:
-        shown = [repr(getattr(self, one.name)) for one in fields(self) if one.repr][1:]
+        shown = [repr(getattr(self, field.name)) for field in fields(self) if field.repr][1:]
         if not self.is_nullable:
             shown.append("nullable=False")
         return f"{type(self).__name__}({', '.join(shown)})"
@@ -243,9 +243,9 @@ class DataType(_Serialized):
         for part in self.walk():
             if reason := part.unserializable():
                 raise UnsupportedError(reason, code="type-not-serializable")
-        found = str(self)
-        object.__setattr__(self, "_serialized", found)
-        return found
+        text = str(self)
+        object.__setattr__(self, "_serialized", text)
+        return text
 
     def as_summary_string(self) -> str:
         """Return the summary for display: STRING, BYTES, TIMESTAMP_LTZ, comments as '...'."""
@@ -285,14 +285,14 @@ def rejection(type_: DataType, value: object) -> Rejection | None:
             classes, check = TAKES[kind]
             if type(value) in classes or object in classes:
                 return check(type_, value)
-            return wrong_class(type_, " or ".join(one.__name__ for one in classes), value)
+            return wrong_class(type_, " or ".join(cls.__name__ for cls in classes), value)
     return unaccepted(type_, value)
 
 
 def wrong_class(type_: DataType, expected: str, value: object) -> Rejection:
     """Return the rejection of a value of another class."""
-    found = type(value).__name__
-    return Rejection(f"{type_.as_summary_string()} requires {expected}, got {found}")
+    actual = type(value).__name__
+    return Rejection(f"{type_.as_summary_string()} requires {expected}, got {actual}")
 
 
 def unaccepted(type_: DataType, value: object) -> Rejection:

@@ -221,8 +221,8 @@ def _misfit(source: DataType, target: DataType) -> CastError:
 
 
 def _is_interval_beside_number(source: DataType, target: DataType) -> bool:
-    one, other = source.root, target.root
-    return (one in INTERVALS and other in EXACT) or (one in EXACT and other in INTERVALS)
+    first, second = source.root, target.root
+    return (first in INTERVALS and second in EXACT) or (first in EXACT and second in INTERVALS)
 
 
 def is_single_field(type_: DataType) -> bool:
@@ -240,8 +240,8 @@ def _composed(
     source: DataType, target: DataType, compare: Callable[[DataType, DataType], CastError | None]
 ) -> CastError | None:
     """Compare children by position; names and comments of fields are ignored."""
-    one, other = source.root, target.root
-    if one is not other and not {one, other} <= RECORDS:
+    left, right = source.root, target.root
+    if left is not right and not {left, right} <= RECORDS:
         return _misfit(source, target)
     if isinstance(source, StructuredType) and isinstance(target, StructuredType):
         if source.path or target.path:
@@ -261,9 +261,9 @@ def _children(
 ) -> CastError | None:
     if len(sources) != len(targets):
         return CastError(source, target, "has a different number of fields than")
-    for step, one, other in zip(_steps(source), sources, targets, strict=True):
-        if found := compare(one, other):
-            return found.under(step)
+    for step, child, other in zip(_steps(source), sources, targets, strict=True):
+        if result := compare(child, other):
+            return result.under(step)
     return None
 
 

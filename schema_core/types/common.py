@@ -61,10 +61,10 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
         return None
     nullable = any(type_.is_nullable for type_ in types)
     plain = [type_.nullable() for type_ in types]
-    found = _by_pattern(plain)
-    if found is None:
-        found = by_cast(plain)
-    return None if found is None or found.root is R.NULL else found.with_nullability(nullable)
+    common = _by_pattern(plain)
+    if common is None:
+        common = by_cast(plain)
+    return None if common is None or common.root is R.NULL else common.with_nullability(nullable)
 
 
 def by_cast(types: Sequence[DataType]) -> DataType | None:
@@ -101,11 +101,11 @@ def _by_pattern(types: Sequence[DataType]) -> DataType | None:
 
 def _datetime(left: DataType, right: DataType) -> DataType | None:
     """Return the datetime of a datetime and an interval or, except for TIME, an exact number."""
-    for one, other in ((left, right), (right, left)):
-        if one.is_(F.DATETIME) and other.is_(F.INTERVAL):
-            return one
-        if one.is_(F.TIMESTAMP, R.DATE) and other.is_(F.EXACT_NUMERIC):
-            return one
+    for first, second in ((left, right), (right, left)):
+        if first.is_(F.DATETIME) and second.is_(F.INTERVAL):
+            return first
+        if first.is_(F.TIMESTAMP, R.DATE) and second.is_(F.EXACT_NUMERIC):
+            return first
     return None
 
 
@@ -116,8 +116,8 @@ def _merge_children(types: Sequence[DataType]) -> DataType | None:
     if any(type_.root is not first.root or len(type_.children()) != count for type_ in others):
         return None
     children = [common_type(column) for column in zip(*(t.children() for t in types), strict=True)]
-    found = tuple(child for child in children if child is not None)
-    return first.rebuild(found) if len(found) == count else None
+    merged = tuple(child for child in children if child is not None)
+    return first.rebuild(merged) if len(merged) == count else None
 
 
 # --- two types of one family ---------------------------------------------------------------------
@@ -165,10 +165,10 @@ def _numbers(left: DataType, right: DataType) -> DataType:
 
 
 def _exact(left: DataType, right: DataType) -> DataType:
-    one, other = as_decimal(left), as_decimal(right)
+    first, second = as_decimal(left), as_decimal(right)
     if R.DECIMAL in (left.root, right.root):
-        return common_decimal(one, other).nullable()
-    return right if other.precision > one.precision else left
+        return common_decimal(first, second).nullable()
+    return right if second.precision > first.precision else left
 
 
 def _time_types(left: TimeType, right: TimeType) -> DataType:
@@ -246,23 +246,23 @@ def least_restrictive(types: Sequence[DataType]) -> DataType | None:
     require_types(types)
     nullable = any(type_.is_nullable for type_ in types)
     plain = [type_.nullable() for type_ in types]
-    known = [type_ for type_ in plain if type_.root is not R.NULL]
-    if not known:
+    typed = [type_ for type_ in plain if type_.root is not R.NULL]
+    if not typed:
         return None
-    first = known[0]
+    first = typed[0]
     if isinstance(first, StructuredType) and types[0].root is R.NULL:
         return None  # SQL accepts an untyped NULL only after a structured type, not before it
-    if all(type_ == first for type_ in known):
-        found: DataType | None = first
+    if all(type_ == first for type_ in typed):
+        common: DataType | None = first
     elif not first.is_(F.CONSTRUCTED):
-        found = _calcite_fold(plain)
-    elif len(known) == len(types):
-        found = _calcite_children(known)
+        common = _calcite_fold(plain)
+    elif len(typed) == len(types):
+        common = _calcite_children(typed)
     else:
-        found = by_cast(known)
-    if found is None and all(type_.root is R.MAP for type_ in known):
-        found = known[-1]  # Calcite has no common type of maps and takes the last
-    return None if found is None else _as_sql(found).with_nullability(nullable)
+        common = by_cast(typed)
+    if common is None and all(type_.root is R.MAP for type_ in typed):
+        common = typed[-1]  # Calcite has no common type of maps and takes the last
+    return None if common is None else _as_sql(common).with_nullability(nullable)
 
 
 def _calcite_fold(types: Sequence[DataType]) -> DataType | None:
@@ -274,8 +274,8 @@ def _calcite_fold(types: Sequence[DataType]) -> DataType | None:
         result = type_ if result is None else _calcite_merge(result, type_)
         if result is None:
             return None
-        if following is not None and (found := _calcite_datetime(result, type_, following)):
-            return found
+        if following is not None and (merged := _calcite_datetime(result, type_, following)):
+            return merged
     return result
 
 
@@ -308,8 +308,8 @@ def _calcite_children(types: Sequence[DataType]) -> DataType | None:
         return None
     columns = zip(*(type_.children() for type_ in types), strict=True)
     children = [least_restrictive(column) for column in columns]
-    found = tuple(child for child in children if child is not None)
-    return first.rebuild(found) if len(found) == len(children) else None
+    merged = tuple(child for child in children if child is not None)
+    return first.rebuild(merged) if len(merged) == len(children) else None
 
 
 def _alike(first: DataType, other: DataType) -> bool:

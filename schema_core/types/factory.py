@@ -211,7 +211,7 @@ class DataTypes:
     ) -> ArrayType | UnresolvedDataType:
         if not isinstance(element_type, UnresolvedDataType):
             return ArrayType(element_type, nullable)
-        return composed("ARRAY<", [element_type], lambda found: ArrayType(found, nullable))
+        return composed("ARRAY<", [element_type], lambda element: ArrayType(element, nullable))
 
     @overload
     @staticmethod
@@ -225,7 +225,9 @@ class DataTypes:
     ) -> MultisetType | UnresolvedDataType:
         if not isinstance(element_type, UnresolvedDataType):
             return MultisetType(element_type, nullable)
-        return composed("MULTISET<", [element_type], lambda found: MultisetType(found, nullable))
+        return composed(
+            "MULTISET<", [element_type], lambda element: MultisetType(element, nullable)
+        )
 
     @overload
     @staticmethod
@@ -283,10 +285,10 @@ class DataTypes:
     @staticmethod
     def ROW(row_fields: Sequence[Part] = (), nullable: bool = True) -> RowType | UnresolvedDataType:
         """Return a row of fields; types without a name are called ``f0``, ``f1``, ..."""
-        parts = given(row_fields)
+        parts = require_parts(row_fields)
         if is_open(parts):
-            return composed("ROW<", parts, lambda *found: RowType(named(found), nullable))
-        return RowType(named(parts), nullable)
+            return composed("ROW<", parts, lambda *fields: RowType(name_fields(fields), nullable))
+        return RowType(name_fields(parts), nullable)
 
     @overload
     @staticmethod
@@ -308,7 +310,7 @@ class DataTypes:
         return composed(
             f"STRUCTURED<{quote_string(require_text(class_name, 'the class name'))}, ",
             fields,
-            lambda *found: StructuredType(class_name, found, nullable),
+            lambda *resolved: StructuredType(class_name, resolved, nullable),
         )
 
     @staticmethod
@@ -403,25 +405,27 @@ class DataTypes:
                     hint="write DataTypes.INTERVAL(DataTypes.DAY(), DataTypes.SECOND(3))",
                 )
         words = " TO ".join(end.unit.name for end in ends)
-        given = {end.unit.name: end.precision for end in ends if end.precision >= 0}
+        precisions = {end.unit.name: end.precision for end in ends if end.precision >= 0}
         if words in YEAR_MONTH:
-            return YearMonthIntervalType(YearMonthResolution(words), given.get("YEAR", 2))
+            return YearMonthIntervalType(YearMonthResolution(words), precisions.get("YEAR", 2))
         if words not in DAY_TIME:
             raise SchemaError(f"invalid interval {words}", code="invalid-type-parameter")
         return DayTimeIntervalType(
-            DayTimeResolution(words), given.get("DAY", 2), given.get("SECOND", 6)
+            DayTimeResolution(words), precisions.get("DAY", 2), precisions.get("SECOND", 6)
         )
 
 
-def named(parts: Iterable[object]) -> list[RowField]:
+def name_fields(parts: Iterable[object]) -> list[RowField]:
     """Return fields; types without a name are called ``f0``, ``f1``, ..."""
     return [
-        one if isinstance(one, RowField) else RowField(f"f{index}", require_type(one, "the field"))
-        for index, one in enumerate(parts)
+        part
+        if isinstance(part, RowField)
+        else RowField(f"f{index}", require_type(part, "the field"))
+        for index, part in enumerate(parts)
     ]
 
 
-def given(parts: object) -> tuple[Part, ...]:
+def require_parts(parts: object) -> tuple[Part, ...]:
     """Return the fields of a row, or refuse anything but a list."""
     if isinstance(parts, str) or not isinstance(parts, Iterable):
         raise SchemaError(

@@ -118,7 +118,9 @@ class Information:
     def __str__(self) -> str:
         inner = [*self.strings, *map(str, self.arguments)]
         if self.names:
-            inner = [f"{_name(n)} {one}" for n, one in zip(self.names, inner, strict=True)]
+            inner = [
+                f"{_name(n)} {argument}" for n, argument in zip(self.names, inner, strict=True)
+            ]
         return f"{self.keyword}<{', '.join(inner)}>" if inner else self.keyword
 
 
@@ -333,7 +335,7 @@ def since(information: Information) -> DataType:
         case "PRIMITIVE_ARRAY", (element,):
             return BYTES if element == BYTE else ArrayType(element.not_null())
         case "ANY", ():
-            known = information.strings == STRINGS
-            return ArrayType(TEXT) if known else RawType(information.class_name, None)
+            is_string_array = information.strings == STRINGS
+            return ArrayType(TEXT) if is_string_array else RawType(information.class_name, None)
         case word, _:
             return ATOMIC[word][1]

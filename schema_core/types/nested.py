@@ -41,8 +41,8 @@ def require_types(value: object) -> None:
     """Refuse anything but a sequence of data types."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise SchemaError(f"expected a list of data types, got {show(value)}", code="not-a-type")
-    for one in value:
-        require_type(one, "one of the types")
+    for type_ in value:
+        require_type(type_, "one of the types")
 
 
 def require_text(value: object, place: str) -> str:
@@ -196,11 +196,11 @@ class RowField:
         return RowField(self.name, data_type, self.description)
 
 
-def require_fields(given: object) -> tuple[RowField, ...]:
+def require_fields(value: object) -> tuple[RowField, ...]:
     """Return the validated fields, or refuse any other value."""
-    if not isinstance(given, list) and not isinstance(given, Iterable):
-        raise SchemaError(f"expected a list of fields, got {show(given)}", code="not-a-field")
-    fields = tuple(given)
+    if not isinstance(value, list) and not isinstance(value, Iterable):
+        raise SchemaError(f"expected a list of fields, got {show(value)}", code="not-a-field")
+    fields = tuple(value)
     for row_field in fields:
         if not isinstance(row_field, RowField):
             raise SchemaError(
@@ -242,12 +242,12 @@ class RowType(ComposedType):
 
     def children(self) -> tuple[DataType, ...]:
         """The types of the fields."""
-        return tuple(one.data_type for one in self.fields)
+        return tuple(field.data_type for field in self.fields)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
         """Return a row with the same field names and other types."""
         pairs = zip(self.fields, children, strict=True)
-        return type(self)([one.with_type(type_) for one, type_ in pairs], self.is_nullable)
+        return type(self)([field.with_type(type_) for field, type_ in pairs], self.is_nullable)
 
     def body(self) -> str:
         """The fields in angle brackets."""
@@ -255,7 +255,7 @@ class RowType(ComposedType):
 
     def summary_body(self) -> str:
         """Their summaries in angle brackets."""
-        return f"ROW<{', '.join(one.as_summary_string() for one in self.fields)}>"
+        return f"ROW<{', '.join(field.as_summary_string() for field in self.fields)}>"
 
     def _repr_html_(self) -> str:
         """Return the fields as an escaped HTML table for notebooks."""
@@ -279,11 +279,11 @@ class RowType(ComposedType):
 
     def field_names(self) -> list[str]:
         """Return the names of the fields."""
-        return [one.name for one in self.fields]
+        return [field.name for field in self.fields]
 
     def field_types(self) -> list[DataType]:
         """Return the types of the fields."""
-        return [one.data_type for one in self.fields]
+        return [field.data_type for field in self.fields]
 
     def __iter__(self) -> Iterator[RowField]:
         return iter(self.fields)
@@ -303,7 +303,7 @@ class RowType(ComposedType):
             return RowType(self.fields[key], self.is_nullable)
         if isinstance(key, int):
             return self.fields[key]
-        for one in self.fields:
-            if one.name == key:
-                return one
+        for row_field in self.fields:
+            if row_field.name == key:
+                return row_field
         raise KeyError(f"no field {key!r}", similar(key, self.field_names()))

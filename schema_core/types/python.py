@@ -105,8 +105,8 @@ def _of(description: object) -> DataType:
         return CLASSES[description].not_null()
     if reader := ORIGINS.get(get_origin(description)):
         return reader(*get_args(description))
-    if isinstance(description, type) and (found := _of_class(description)):
-        return found
+    if isinstance(description, type) and (type_ := _of_class(description)):
+        return type_
     return _of_value(description)
 
 
@@ -140,7 +140,7 @@ def _tuple(*elements: Any) -> DataType:
     """Return an array for ``tuple[int, ...]``, else a row of f0, f1, ..."""
     if len(elements) == 2 and elements[1] is Ellipsis:
         return _array(elements[0])
-    return _row({f"f{index}": one for index, one in enumerate(elements)})
+    return _row({f"f{index}": argument for index, argument in enumerate(elements)})
 
 
 def _map(key: Any, value: Any) -> DataType:
@@ -158,8 +158,8 @@ def _union(*members: Any) -> DataType:
         raise SchemaError(
             f"a union of several types has no data type: {members}", code="data-type-not-inferred"
         )
-    found = _of(others[0])
-    return found.nullable() if len(others) < len(members) else found
+    type_ = _of(others[0])
+    return type_.nullable() if len(others) < len(members) else type_
 
 
 def _annotated(bare: Any, *notes: Any) -> DataType:
@@ -238,7 +238,9 @@ def _field(name: str, description: object) -> RowField:
 
 
 def _row(hints: Mapping[str, Any]) -> DataType:
-    return RowType([_field(name, one) for name, one in hints.items()], nullable=False)
+    return RowType(
+        [_field(name, description) for name, description in hints.items()], nullable=False
+    )
 
 
 def class_name(kind: type) -> str:
@@ -283,12 +285,12 @@ def infer_type(value: object) -> DataType:
     >>> print(infer_type(Decimal("1.5")), infer_type(Decimal(10) ** 25))
     DECIMAL(38, 18) DECIMAL(38, 12)
     """
-    found = _with_decimals(_infer(value))
-    if reason := reject_reason(found, value):
+    type_ = _with_decimals(_infer(value))
+    if reason := reject_reason(type_, value):
         raise SchemaError(
             f"cannot infer a data type for {show(value)}: {reason}", code="data-type-not-inferred"
         )
-    return found
+    return type_
 
 
 def _infer(value: object, depth: int = 1) -> DataType:
@@ -371,7 +373,7 @@ def _infer_row(value: object, depth: int) -> DataType:
         raise SchemaError(
             f"cannot infer a data type for {show(value)}", code="data-type-not-inferred"
         )
-    return RowType([_infer_field(name, one, depth + 1) for name, one in pairs])
+    return RowType([_infer_field(name, field_value, depth + 1) for name, field_value in pairs])
 
 
 def _infer_field(name: str, value: object, depth: int) -> RowField:

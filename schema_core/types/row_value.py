@@ -208,9 +208,9 @@ def _as_dict(value: Any) -> Any:
         case Row():
             return value.as_dict(recursive=True)
         case list():
-            return [_as_dict(one) for one in value]
+            return [_as_dict(item) for item in value]
         case dict():
-            return {key: _as_dict(one) for key, one in value.items()}
+            return {key: _as_dict(item) for key, item in value.items()}
         case _:
             return value
 
@@ -218,7 +218,7 @@ def _as_dict(value: Any) -> Any:
 def _field_names(names: object) -> list[str]:
     """Return a list of strings, or refuse any other value."""
     if isinstance(names, Iterable) and not isinstance(names, str):
-        found = list(names)
-        if all(isinstance(name, str) for name in found):
-            return found
+        result = list(names)
+        if all(isinstance(name, str) for name in result):
+            return result
     raise SchemaError(f"expected a list of field names, got {show(names)}", code="wrong-argument")

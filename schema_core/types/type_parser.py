@@ -100,38 +100,38 @@ def foreign(word: str) -> str | None:
 def hint_at(tokens: Sequence[Token], start: int) -> str | None:
     """Return a hint for the unexpected token at an offset."""
     index = next((i for i, token in enumerate(tokens) if token.stop > start), len(tokens) - 1)
-    found, before = tokens[index], tokens[max(index - 1, 0)]
-    if found.kind == "end":
+    unexpected, before = tokens[index], tokens[max(index - 1, 0)]
+    if unexpected.kind == "end":
         return _unclosed(tokens)
-    if before.key == "," and found.key in BRACKETS.values():
+    if before.key == "," and unexpected.key in BRACKETS.values():
         return "remove the comma before it"
-    if found.key == ",":
+    if unexpected.key == ",":
         is_last = tokens[index + 1].key in BRACKETS.values()
         return "remove the comma" if is_last or before.key == "," else _unclosed(tokens)
-    if found.key in BRACKETS and index:
-        return foreign(before.value) or _brackets(found.key, before.key)
-    if found.kind == "number" and before.key in KEYWORDS:
-        return f"write the number in parentheses: {before.key}({found.value})"
-    if found.key == "." and before.kind == "number":
+    if unexpected.key in BRACKETS and index:
+        return foreign(before.value) or _brackets(unexpected.key, before.key)
+    if unexpected.kind == "number" and before.key in KEYWORDS:
+        return f"write the number in parentheses: {before.key}({unexpected.value})"
+    if unexpected.key == "." and before.kind == "number":
         return "separate the numbers by a comma: DECIMAL(10, 2)"
-    if found.kind == "string":
+    if unexpected.kind == "string":
         return "write types and numbers without quotes"
-    if found.kind != "word" or found.key:
+    if unexpected.kind != "word" or unexpected.key:
         return SLIPS.get(before.value.upper())
-    if found.value.startswith("-"):
+    if unexpected.value.startswith("-"):
         return "lengths and precisions cannot be negative"
-    word = found.value.upper()
+    word = unexpected.value.upper()
     meant = close_matches(word, sorted(KEYWORDS), 0.7, count=1)
     return SLIPS.get(word) or foreign(word) or (f"did you mean {meant[0]!r}?" if meant else None)
 
 
-def _brackets(found: str, keyword: str) -> str | None:
+def _brackets(bracket: str, keyword: str) -> str | None:
     """Return a hint for the wrong kind of brackets."""
-    if found == "(" and keyword in ("ARRAY", "MULTISET", "MAP", "STRUCTURED"):
+    if bracket == "(" and keyword in ("ARRAY", "MULTISET", "MAP", "STRUCTURED"):
         return f"write its parts in angle brackets: {keyword}<...>"
-    if found == "<" and keyword in ("RAW", "LEGACY"):
+    if bracket == "<" and keyword in ("RAW", "LEGACY"):
         return f"write its parts in parentheses: {keyword}(...)"
-    return f"{keyword} does not take parameters" if found == "(" and keyword else None
+    return f"{keyword} does not take parameters" if bracket == "(" and keyword else None
 
 
 def _unclosed(tokens: Sequence[Token]) -> str | None:

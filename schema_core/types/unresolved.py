@@ -128,8 +128,12 @@ def look_up(type_: DataType, types: LookUp | None) -> DataType:
     if isinstance(type_, UnresolvedType):
         return types(type_).with_nullability(type_.is_nullable)
     children = type_.children()
-    found = tuple(look_up(child, types) for child in children)
-    return type_ if all(map(operator.is_, found, children)) else type_.rebuild(found)
+    resolved_children = tuple(look_up(child, types) for child in children)
+    return (
+        type_
+        if all(map(operator.is_, resolved_children, children))
+        else type_.rebuild(resolved_children)
+    )
 
 
 def described(description: str, read: Callable[[], DataType]) -> UnresolvedDataType:

@@ -77,7 +77,7 @@ def require_path(value: object) -> tuple[str, ...]:
 def _is_java_name(text: str) -> bool:
     if not text or text in JAVA_WORDS or category(text[0]) not in STARTS:
         return False
-    return all(category(one) in PARTS or _is_ignorable(one) for one in text)
+    return all(category(character) in PARTS or _is_ignorable(character) for character in text)
 
 
 def _is_ignorable(character: str) -> bool:
@@ -133,7 +133,7 @@ class StructuredType(ComposedType):
         pairs = zip(self.fields, children, strict=True)
         return type(self)(
             self.class_name,
-            [one.with_type(type_) for one, type_ in pairs],
+            [field.with_type(type_) for field, type_ in pairs],
             self.is_nullable,
             path=self.path,
             description=self.description,

@@ -114,9 +114,9 @@ def _digits(type_: atomic.DecimalType, value: Decimal) -> Rejection | None:
 # --- with children -------------------------------------------------------------------------------
 
 
-def _first(found: Iterable[tuple[str, DataType, object]]) -> Rejection | None:
+def _first(items: Iterable[tuple[str, DataType, object]]) -> Rejection | None:
     """Return the rejection of the first part that does not have its type."""
-    for step, type_, value in found:
+    for step, type_, value in items:
         if reason := reject_reason(type_, value):
             return reason.under(step)
     return None
@@ -130,13 +130,13 @@ def _elements(type_: ArrayType, value: Iterable[object]) -> Rejection | None:
 def _entries(type_: MapType, value: Mapping[object, object]) -> Rejection | None:
     keys = ((f"key {key!r}", type_.key_type, key) for key in value)
     return _first(keys) or _first(
-        (f"value of {key!r}", type_.value_type, one) for key, one in value.items()
+        (f"value of {key!r}", type_.value_type, entry_value) for key, entry_value in value.items()
     )
 
 
 def _counts(type_: MultisetType, value: Mapping[object, object]) -> Rejection | None:
     return _first((f"element {key!r}", type_.element_type, key) for key in value) or _first(
-        (f"count of {key!r}", atomic.IntType(nullable=False), one) for key, one in value.items()
+        (f"count of {key!r}", atomic.IntType(nullable=False), count) for key, count in value.items()
     )
 
 
@@ -155,8 +155,8 @@ def _fields(type_: RowType | StructuredType, value: object) -> Rejection | None:
 def _pairs(
     declared: Iterable[RowField], values: Iterable[object]
 ) -> Iterator[tuple[str, DataType, object]]:
-    for one, value in zip(declared, values, strict=True):
-        yield f"field {one.name!r}", one.data_type, value
+    for field, value in zip(declared, values, strict=True):
+        yield f"field {field.name!r}", field.data_type, value
 
 
 def named_values(value: object) -> Mapping[str, object] | None:
@@ -198,7 +198,7 @@ def _is_too_deep(value: object) -> bool:
     """Return whether nested lists and dictionaries exceed the depth, or contain themselves."""
     level = {id(value): value}
     for _ in range(MAX_DEPTH):
-        inner = (part for one in level.values() for part in _parts(one))
+        inner = (part for child in level.values() for part in _parts(child))
         level = {id(part): part for part in inner if isinstance(part, list | dict)}
     return bool(level)
 
@@ -386,7 +386,7 @@ def _to_clock(
     type_: temporal.TimeType | temporal.AnyTimestampType, value: dt.time | dt.datetime
 ) -> Converted:
     """Check the time zone and the fraction of a second of a time or datetime."""
-    found, reason = _convert_unchanged(type_, value)
+    clock, reason = _convert_unchanged(type_, value)
     if reason:
         return None, reason
     name = type_.as_summary_string()
@@ -394,7 +394,7 @@ def _to_clock(
         return _refuse(f"{value.isoformat()} has a time zone, which {name} cannot represent")
     if value.microsecond % 10 ** max(0, _MICROS - type_.precision):
         return _refuse(f"{value.isoformat()} has more digits of a second than {name}")
-    return found, None
+    return clock, None
 
 
 # --- with children -------------------------------------------------------------------------------
@@ -404,23 +404,23 @@ def _convert_all(
     parts: Iterable[tuple[str, DataType, object]],
 ) -> tuple[list[Any], Rejection | None]:
     """Convert all parts, or return the first reason why one cannot be converted."""
-    found = []
+    results = []
     for step, type_, value in parts:
         converted, reason = lossless(type_, value)
         if reason:
             return [], reason.under(step)
-        found.append(converted)
-    return found, None
+        results.append(converted)
+    return results, None
 
 
 def _to_array(type_: ArrayType, value: object) -> Converted:
     if not isinstance(value, list | tuple | array):
         return _convert_unchanged(type_, value)
     element = type_.element_type
-    found, reason = _convert_all(
+    converted, reason = _convert_all(
         (f"element {index}", element, one) for index, one in enumerate(value)
     )
-    return (None, reason) if reason else (found, None)
+    return (None, reason) if reason else (converted, None)
 
 
 def _to_map(type_: MapType | MultisetType, value: object) -> Converted:
@@ -434,7 +434,7 @@ def _to_map(type_: MapType | MultisetType, value: object) -> Converted:
     if reason:
         return None, reason
     values, reason = _convert_all(
-        (f"value of {key!r}", value_type, one) for key, one in value.items()
+        (f"value of {key!r}", value_type, entry_value) for key, entry_value in value.items()
     )
     return (None, reason) if reason else (dict(zip(keys, values, strict=True)), None)
 
@@ -465,11 +465,11 @@ def _to_named_row(
 
 def _to_fields(type_: RowType | StructuredType, values: Iterable[object]) -> Converted:
     parts = (
-        (f"field {one.name!r}", one.data_type, value)
-        for one, value in zip(type_.fields, values, strict=True)
+        (f"field {field.name!r}", field.data_type, value)
+        for field, value in zip(type_.fields, values, strict=True)
     )
-    found, reason = _convert_all(parts)
-    return (None, reason) if reason else (tuple(found), None)
+    converted, reason = _convert_all(parts)
+    return (None, reason) if reason else (tuple(converted), None)
 
 
 def _to_distinct(type_: DistinctType, value: object) -> Converted:

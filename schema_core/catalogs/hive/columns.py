@@ -189,12 +189,12 @@ def hive_columns(columns: Iterable[Column]) -> tuple[HiveColumn, ...]:
         UnsupportedError: with code `not-in-hive` for every column that Hive cannot represent
             exactly, `name-case-not-preserved` for upper case.
     """
-    found = Gathering()
+    errors = Gathering()
     encoded: list[HiveColumn] = []
     for column in columns:
-        with found.catching(), at(f"column {column.name!r}"):
+        with errors.catching(), at(f"column {column.name!r}"):
             encoded.append(_hive_column(column))
-    found.raise_all()
+    errors.raise_all()
     return tuple(encoded)
 
 
@@ -238,14 +238,14 @@ def schema_of(columns: Iterable[HiveColumn]) -> Schema:
     Raises:
         UnsupportedError: with code `type-not-in-flink` for every type that Flink does not have.
     """
-    found = Gathering()
+    errors = Gathering()
     builder = Schema.new_builder()
     for column in columns:
-        with found.catching(), at(f"column {column.name!r}"):
+        with errors.catching(), at(f"column {column.name!r}"):
             builder.column(column.name, from_hive(column.type))
             if column.comment is not None:
                 builder.with_comment(column.comment)
-    found.raise_all()
+    errors.raise_all()
     return builder.build()
 
 

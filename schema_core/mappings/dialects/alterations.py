@@ -69,10 +69,10 @@ def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
 
 def name_changes_of(old: CatalogTable, new: CatalogTable, change: Any) -> list[NameChange]:
     """Return the changes of names of columns and fields that a change of ALTER TABLE has made."""
-    kept = {*map(id, old.schema.columns)} & {*map(id, new.schema.columns)}
+    unchanged = {*map(id, old.schema.columns)} & {*map(id, new.schema.columns)}
     before, after = (
-        paths_of(column for column in one.schema.columns if id(column) not in kept)
-        for one in (old, new)
+        paths_of(column for column in schema.schema.columns if id(column) not in unchanged)
+        for schema in (old, new)
     )
     if isinstance(change, RenameColumn):
         path = change.column.parts
@@ -405,15 +405,15 @@ def _uses(
     dropped: Collection[str] = (),
 ) -> dict[str, str]:
     """Return what refers to each column, except for columns that are dropped as well."""
-    found: dict[str, str] = {}
+    uses: dict[str, str] = {}
     for column in table.schema.columns:
         if isinstance(column, UnresolvedComputedColumn) and column.name not in dropped:
             for name in _read_by(column.expression):
-                found.setdefault(name, f"read by column {column.name!r}")
+                uses.setdefault(name, f"read by column {column.name!r}")
     for what, columns in references.items():
         for name in columns(table):
-            found.setdefault(name, f"used by {what}")
-    return found
+            uses.setdefault(name, f"used by {what}")
+    return uses
 
 
 def _require_free(name: str, uses: dict[str, str]) -> None:
@@ -434,14 +434,14 @@ def without_columns(table: CatalogTable, names: Sequence[Name]) -> CatalogTable:
     """
     gone = [_column_name(name) for name in names]
     _require_once(gone)
-    known = {column.name: None for column in table.schema.columns}
+    own_names = {column.name: None for column in table.schema.columns}
     every = set(gone)
     uses = _uses(table, {**REFERENCES, **KEY}, every)
     for name in names:
-        _require_known(name, known)
+        _require_known(name, own_names)
         _require_free(name.parts[0], uses)
-    kept = tuple(column for column in table.schema.columns if column.name not in every)
-    return replace(table, schema=replace(table.schema, columns=kept))
+    remaining = tuple(column for column in table.schema.columns if column.name not in every)
+    return replace(table, schema=replace(table.schema, columns=remaining))
 
 
 def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
@@ -454,14 +454,14 @@ def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
     if len(old.parts) > 1:
         return _with_renamed_field(table, old, new)
     before, after = _column_name(old), _column_name(new)
-    known = {column.name: position for position, column in enumerate(table.schema.columns)}
-    _require_known(old, known)
+    positions = {column.name: position for position, column in enumerate(table.schema.columns)}
+    _require_known(old, positions)
     if any(column.name == after for column in table.schema.columns):
         raise SchemaError(
             f"the table has a column {after!r}", code="duplicate-column", span=new.span
         )
     _require_free(before, _uses(table, REFERENCES))
-    columns, position = list(table.schema.columns), known[before]
+    columns, position = list(table.schema.columns), positions[before]
     columns[position] = replace(columns[position], name=after)
     key = table.schema.primary_key
     if key is not None:

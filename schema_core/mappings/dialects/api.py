@@ -120,9 +120,9 @@ def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error")
     if dialect.lower() == FLINK:
         enforce((), on_loss)
         return _only(list(read_script(text).tables.values()), text).table.schema
-    found = read_table(text, dialect)
-    enforce(found.losses, on_loss)
-    return found.schema
+    table = read_table(text, dialect)
+    enforce(table.losses, on_loss)
+    return table.schema
 
 
 def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
@@ -142,11 +142,11 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
         script = read_script(text)
         table, rest = _flink_table(_only(list(script.tables.values()), text), text), script.dropped
         return replace(table, losses=(*table.losses, *_beside(rest)))
-    found = engine(dialect)
+    source = engine(dialect)
     with within(text):
-        written = _script(text, found)
-        table = _table(text, written, _only(written.tables, text))
-    return replace(table, losses=(*table.losses, *_beside(written.dropped)))
+        definitions = _script(text, source)
+        table = _table(text, definitions, _only(definitions.tables, text))
+    return replace(table, losses=(*table.losses, *_beside(definitions.dropped)))
 
 
 def _only(tables: list[Declared], text: str) -> Declared:
@@ -203,14 +203,14 @@ def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
                 tables.append(_flink_table(declared, text))
         gathering.raise_all()
         return ForeignScript(tuple(tables), _beside(script.dropped))
-    found = engine(dialect)
+    source = engine(dialect)
     with within(text):
-        written = _script(text, found)
-        for table in written.tables:
+        definitions = _script(text, source)
+        for table in definitions.tables:
             with gathering.catching(), at(f"table {'.'.join(table.path)!r}"):
-                tables.append(_table(text, written, table))
+                tables.append(_table(text, definitions, table))
         gathering.raise_all()
-    return ForeignScript(tuple(tables), _beside(written.dropped))
+    return ForeignScript(tuple(tables), _beside(definitions.dropped))
 
 
 def _script(text: str, dialect: Engine) -> ScriptDefinitions:
@@ -230,12 +230,12 @@ def _script(text: str, dialect: Engine) -> ScriptDefinitions:
     return script
 
 
-def _table(text: str, written: ScriptDefinitions, table: TableDefinition) -> ForeignTable:
+def _table(text: str, script: ScriptDefinitions, table: TableDefinition) -> ForeignTable:
     schema, losses = build_schema(
         table,
-        written.types,
-        expression=lambda span: _expression(text[span.start : span.stop], written.engine),
-        type_text=lambda type_: _type(type_, written.engine),
+        script.types,
+        expression=lambda span: _expression(text[span.start : span.stop], script.engine),
+        type_text=lambda type_: _type(type_, script.engine),
     )
     return ForeignTable(table.path, schema, losses, table.comment, table.partition_keys)
 
@@ -302,9 +302,9 @@ def to_ddl(
     require_instance(mask_secrets, bool, "mask_secrets")
     secret = frozenset(key.lower() for key in require_names(secret_keys, "secret_keys"))
     masking = Masking(secret) if mask_secrets else IN_FULL
-    written = _written(schema, dialect, name, masking, notes=on_loss == "note")
-    enforce(written.losses, on_loss)
-    return written.text
+    ddl = _written(schema, dialect, name, masking, notes=on_loss == "note")
+    enforce(ddl.losses, on_loss)
+    return ddl.text
 
 
 def ddl_losses(
@@ -340,12 +340,12 @@ def _written(
         table = CatalogTable(schema)
     if dialect.lower() == FLINK:
         return write_table(table, path, masking)
-    found = engine(dialect)
-    written = write_schema(SchemaResolver().resolve(table.schema), found, path, notes=notes)
-    text = written.text
-    losses = [*written.losses, *_members(table)]
-    if table.comment is not None and _stores_comment(table.comment, found):
-        text += _table_comment(table.comment, found, path)
+    target = engine(dialect)
+    ddl = write_schema(SchemaResolver().resolve(table.schema), target, path, notes=notes)
+    text = ddl.text
+    losses = [*ddl.losses, *_members(table)]
+    if table.comment is not None and _stores_comment(table.comment, target):
+        text += _table_comment(table.comment, target, path)
     elif table.comment is not None:
         losses.append(loss_of(("table",), "member", f"the comment {table.comment!r}", ""))
     return DdlStatements(text, tuple(losses))
@@ -402,20 +402,22 @@ def tokens(text: str, dialect: Engine) -> Iterator[Token]:
     from sqlglot.errors import SqlglotError
 
     try:
-        found: list[Token] = []
+        result: list[Token] = []
         before: Any = None
         for foreign in tokenize(text, read=dialect.name):
             if _is_rest_of_rename(before, foreign):  # one token up to the semicolon
                 start = before.end + 1
                 rest = tokenize(text[start : foreign.end + 1], read=dialect.name)
-                found += [token for one in rest for token in _token(text, one, start)]
+                result += [
+                    token for foreign_token in rest for token in _token(text, foreign_token, start)
+                ]
             else:
-                found += _token(text, foreign)
+                result += _token(text, foreign)
             before = foreign
     except SqlglotError as error:
         raise _unclosed(text, error) from None
     depth = 0
-    for token in found:
+    for token in result:
         depth += (token.key in {"(", "[", "{"}) - (token.key in {")", "]", "}"})
         if depth > MAX_DEPTH:
             raise ParseError(

@@ -51,18 +51,18 @@ def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
     name = identifier(cursor, engine)
     untyped = cursor.key in COLUMN_ENDS or option(cursor) is not None
     type_ = ForeignType("") if untyped else foreign_type(cursor, engine, lambda: option(cursor))
-    found = ColumnDefinition(engine, name, type_, cursor.span_from(start))
+    definition = ColumnDefinition(engine, name, type_, cursor.span_from(start))
     if engine.name in TYPE_ATTRIBUTES:
-        TYPE_ATTRIBUTES[engine.name](cursor, found)
+        TYPE_ATTRIBUTES[engine.name](cursor, definition)
     while cursor.key not in COLUMN_ENDS:
         if (found_option := option(cursor)) is None:
             raise cursor.fail(f"unexpected {cursor.token.display} in column {name!r}")
         words, read = found_option
         option_start = cursor.token.start
         cursor.index += len(words)
-        read(cursor, found, option_start)
-    found.span = cursor.span_from(start)
-    return found
+        read(cursor, definition, option_start)
+    definition.span = cursor.span_from(start)
+    return definition
 
 
 # --- attributes of types --------------------------------------------------------------------------
@@ -132,10 +132,10 @@ Phrases: TypeAlias = dict[str, list[tuple[str, ...]]]
 
 
 def _phrases(texts: Iterable[str]) -> Phrases:
-    found: Phrases = {}
+    phrases: Phrases = {}
     for words in sorted(map(str.split, texts), key=len, reverse=True):
-        found.setdefault(words[0], []).append(tuple(words))
-    return found
+        phrases.setdefault(words[0], []).append(tuple(words))
+    return phrases
 
 
 def _next_phrase(cursor: Cursor, phrases: Phrases) -> tuple[str, ...] | None:
@@ -318,13 +318,13 @@ UNCHECKED = frozenset({"DISABLE", "NOVALIDATE", "NOT ENFORCED", "NOT VALID"})
 
 def _attributes(cursor: Cursor) -> frozenset[str]:
     """Skip the attributes of a constraint; return their words."""
-    found = set()
+    attributes = set()
     while words := _next_phrase(cursor, _ATTRIBUTES):
         cursor.index += len(words)
         phrase = " ".join(words)
         ATTRIBUTES[phrase](cursor)
-        found.add(phrase)
-    return frozenset(found)
+        attributes.add(phrase)
+    return frozenset(attributes)
 
 
 def _checked(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:

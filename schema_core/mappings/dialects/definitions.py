@@ -98,18 +98,18 @@ def schema_of(elements: Elements, text: str) -> Schema:
     Raises:
         SchemaError: for the types that cannot be, all at once.
     """
-    found = Gathering()
-    schema = read_schema(elements, text, found)
-    found.raise_all()
+    errors = Gathering()
+    schema = read_schema(elements, text, errors)
+    errors.raise_all()
     return schema
 
 
-def read_schema(elements: Elements, text: str, found: Gathering) -> Schema:
+def read_schema(elements: Elements, text: str, errors: Gathering) -> Schema:
     """Return the schema and gather errors; a column with an invalid type has the type `WRONG`."""
     columns: list[UnresolvedColumn] = []
     for column in elements.columns:
         columns.append(UnresolvedPhysicalColumn(column.name, WRONG, span=column.span))
-        with found.catching(), at(f"column {column.name!r}", column.span):
+        with errors.catching(), at(f"column {column.name!r}", column.span):
             columns[-1] = column_of(column, text)
     watermark = elements.watermark
     keys = [primary_key_of(constraint) for constraint in elements.constraints]
@@ -150,10 +150,10 @@ def check_sight(columns: Iterable[UnresolvedColumn], hidden: Collection[str] = (
     Raises:
         SchemaError: with code `unknown-column`.
     """
-    known = list(columns)
-    visible = {one.name for one in known if isinstance(one, UnresolvedPhysicalColumn)}
-    every = {one.name for one in known} | set(hidden)
-    for column in known:
+    declared = list(columns)
+    visible = {other.name for other in declared if isinstance(other, UnresolvedPhysicalColumn)}
+    every = {other.name for other in declared} | set(hidden)
+    for column in declared:
         if isinstance(column, UnresolvedMetadataColumn) and column.name not in hidden:
             visible.add(column.name)
         if isinstance(column, UnresolvedComputedColumn) and (unseen := every - visible):
@@ -253,17 +253,17 @@ def keys_of(names: Iterable[syntax.Name]) -> tuple[str, ...]:
     return tuple(".".join(name.parts) for name in names)
 
 
-def require(names: Iterable[syntax.Name], known: Collection[str], what: str) -> None:
+def require(names: Iterable[syntax.Name], allowed: Collection[str], what: str) -> None:
     """Raise for a name that is not known.
 
     Raises:
         SchemaError: with code `unknown-column`.
     """
     for name in names:
-        if ".".join(name.parts) not in known:
+        if ".".join(name.parts) not in allowed:
             raise SchemaError(
                 f"{what} {'.'.join(name.parts)!r} is not a column of the table",
                 code="unknown-column",
                 span=name.span,
-                hint=similar(".".join(name.parts), known),
+                hint=similar(".".join(name.parts), allowed),
             )

@@ -60,22 +60,22 @@ def _non_sql_in_postgres(text: str, *, escapes: bool = False) -> Iterator[Span]:
     """
     position = 0
     begin: int | None = None  # the start of the statement
-    while found := _SPECIAL.search(text, position):
-        word, start = found.group(), found.start()
+    while match := _SPECIAL.search(text, position):
+        word, start = match.group(), match.start()
         if begin is None and (code := _CODE.search(text, position, start)):
             begin = code.start()
         if word == "\\":
             position = _end_of_line(text, start)
             yield Span(start, position)
         elif word == ";":
-            position = found.end()
+            position = match.end()
             if begin is not None and _COPY.match(text, begin, start):
                 position = _end_of_line(text, position)
                 yield (data := _data(text, begin, position))
                 position = data.stop
             begin = None
         else:
-            position = _end_of(text, word, found, escapes)
+            position = _end_of(text, word, match, escapes)
 
 
 def _end_of_line(text: str, start: int) -> int:
@@ -96,15 +96,15 @@ def _data(text: str, begin: int, start: int) -> Span:
     return Span(start, last.end())
 
 
-def _end_of(text: str, word: str, found: re.Match[str], escapes: bool) -> int:
+def _end_of(text: str, word: str, match: re.Match[str], escapes: bool) -> int:
     """Return the end of a literal, quoted name or comment; of the script if unterminated."""
-    start = found.end()
+    start = match.end()
     match word:
         case "--":
             return _end_of_line(text, start)
         case "/*":
             return _end_of_comment(text, start)
-        case "'" if escapes or _AFTER_E.search(text, max(0, found.start() - 2), found.start()):
+        case "'" if escapes or _AFTER_E.search(text, max(0, match.start() - 2), match.start()):
             end = _ESCAPED.match(text, start)
             return end.end() if end else len(text)
         case _:
@@ -115,10 +115,10 @@ def _end_of(text: str, word: str, found: re.Match[str], escapes: bool) -> int:
 def _end_of_comment(text: str, start: int) -> int:
     """Return the end of a comment, which may be nested."""
     depth = 1
-    for found in _COMMENT.finditer(text, start):
-        depth += 1 if found.group() == "/*" else -1
+    for match in _COMMENT.finditer(text, start):
+        depth += 1 if match.group() == "/*" else -1
         if depth == 0:
-            return found.end()
+            return match.end()
     return len(text)
 
 
@@ -130,11 +130,11 @@ _DELIMITER = regex(r"^[ \t]*DELIMITER[ \t]+(\S+)[ \t]*\r?$", re.IGNORECASE | re.
 def routines(text: str) -> Iterator[Span]:
     """Find the sections between a DELIMITER statement and the one that restores the semicolon."""
     start: int | None = None
-    for found in _DELIMITER.finditer(text):
-        if found[1] != ";":
-            start = found.start() if start is None else start
+    for match in _DELIMITER.finditer(text):
+        if match[1] != ";":
+            start = match.start() if start is None else start
         else:
-            yield Span(found.start() if start is None else start, found.end())
+            yield Span(match.start() if start is None else start, match.end())
             start = None
     if start is not None:
         yield Span(start, len(text))
@@ -150,14 +150,14 @@ NO_VERSION = 999_999
 def _version_comments(text: str) -> Iterator[Span]:
     """Find the starts and ends of comments that the server executes: ``/*!40101 SET a = 1 */``."""
     position, is_open = 0, False
-    while found := _HIDING.search(text, position):
-        word, start = found.group(), found.start()
-        position = found.end()
+    while match := _HIDING.search(text, position):
+        word, start = match.group(), match.start()
+        position = match.end()
         if word == "*/":
             if is_open:
                 yield Span(start, position)
             is_open = False
-        elif word.startswith("/*") and "!" in word and int(found[1] or 0) < NO_VERSION:
+        elif word.startswith("/*") and "!" in word and int(match[1] or 0) < NO_VERSION:
             yield Span(start, position)
             is_open = True
         elif word.startswith("/*"):
@@ -174,8 +174,8 @@ def _end_of_quoted(text: str, quote: str, start: int) -> int:
     if quote == "`":
         end = text.find(quote, start)
         return len(text) if end < 0 else end + 1
-    found = (_ESCAPED if quote == "'" else _ESCAPED_DOUBLE).match(text, start)
-    return found.end() if found else len(text)
+    match = (_ESCAPED if quote == "'" else _ESCAPED_DOUBLE).match(text, start)
+    return match.end() if match else len(text)
 
 
 #: Engine -> the functions that find the spans of a dump that are not SQL, one after the other.

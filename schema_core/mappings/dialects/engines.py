@@ -133,7 +133,7 @@ class Engine:
 
 
 def _escaped(text: str, escapes: Mapping[str, str]) -> str:
-    return "".join(escapes.get(one, one) for one in text)
+    return "".join(escapes.get(character, character) for character in text)
 
 
 _ALL_BUT_KEYS = POSITIONS - {"key"}
@@ -244,12 +244,12 @@ def engine(name: str) -> Engine:
     """
     require_instance(name, str, "dialect")
     key = name.lower()
-    found = ENGINES.get(ALIASES.get(key, key))
-    if found is None:
-        known = [*ENGINES, *ALIASES, "flink"]
+    match = ENGINES.get(ALIASES.get(key, key))
+    if match is None:
+        names = [*ENGINES, *ALIASES, "flink"]
         raise NotFoundError(
             f"unknown dialect {name!r}",
             code="unknown-dialect",
-            hint=similar(key, known) or f"use one of {', '.join(ENGINES)}, flink",
+            hint=similar(key, names) or f"use one of {', '.join(ENGINES)}, flink",
         )
-    return found
+    return match

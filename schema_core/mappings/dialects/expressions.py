@@ -80,8 +80,8 @@ ARGUMENTS: dict[str, frozenset[str]] = {
 
 def _require_known(node: Any, engine: Engine) -> None:
     """Raise an error for a node, or an argument of it, that is not in the table."""
-    known = ARGUMENTS.get(node.key)
-    if known is None or any(value and name not in known for name, value in node.args.items()):
+    allowed = ARGUMENTS.get(node.key)
+    if allowed is None or any(value and name not in allowed for name, value in node.args.items()):
         raise _not_portable(f"{node.key.upper()} of {engine.name}")
 
 
@@ -98,7 +98,7 @@ def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
         raise _not_portable(f"an expression deeper than {MAX_LEVELS} levels")
     if node.key in OPERATORS:
         _require_unambiguous(node, "this", "expression")
-        left, right = (_operand(node.args[one], engine, level) for one in ("this", "expression"))
+        left, right = (_operand(node.args[name], engine, level) for name in ("this", "expression"))
         return f"{left} {OPERATORS[node.key]} {right}"
     if node.key in FUNCTIONS:
         operands = [node.this, *node.expressions]
@@ -181,11 +181,11 @@ def _read_case(node: Any, engine: Engine, level: int) -> str:
     def text(part: Any) -> str:
         return read_expression(part, engine, level + 1)
 
-    for one in node.args["ifs"]:
-        _require_known(one, engine)
+    for branch in node.args["ifs"]:
+        _require_known(branch, engine)
     base = f" {_operand(node.this, engine, level)}" if node.args.get("this") else ""
     whens = "".join(
-        f" WHEN {text(one.this)} THEN {text(one.args['true'])}" for one in node.args["ifs"]
+        f" WHEN {text(branch.this)} THEN {text(branch.args['true'])}" for branch in node.args["ifs"]
     )
     default = node.args.get("default")
     return f"CASE{base}{whens}{f' ELSE {text(default)}' if default else ''} END"

@@ -86,34 +86,34 @@ def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) ->
         SchemaError: with code `masked-secret` for an option whose value is masked already.
     """
     losses: Losses = []
-    found = Gathering()
-    with found.catching():
+    errors = Gathering()
+    with errors.catching():
         for name in (*path, *table.partition_keys):
             _check_name(name)
         if len(path) > MAX_NAMES:
             problem = f"a path has at most {MAX_NAMES} names, got {len(path)}"
             raise UnsupportedError(problem, code="name-not-in-dialect")
-    with found.catching():
+    with errors.catching():
         schema = _schema(table.schema, losses)
-    with found.catching():
+    with errors.catching():
         distribution = _distribution(table.distribution, losses)
-    with found.catching():
+    with errors.catching():
         if not masking.enabled:
             _check_options(table)
-    found.raise_all()
+    errors.raise_all()
     if table.snapshot is not None:
         losses.append(loss_of(("table",), "member", f"the snapshot {table.snapshot}", ""))
     comment = _comment(table.comment, "table", losses)
-    written = replace(table, schema=schema, distribution=distribution, comment=comment)
+    stored = replace(table, schema=schema, distribution=distribution, comment=comment)
     columns = stored_columns(schema, masking) if schema.columns else []
-    clauses = [*columns, *table_clauses(written, masking)]
+    clauses = [*columns, *table_clauses(stored, masking)]
     head = f"CREATE TABLE {'.'.join(map(quote_identifier, path))}"
     return DdlStatements(" ".join([head, "\n".join(clauses)]).rstrip(), tuple(losses))
 
 
 def _check_name(name: str) -> None:
     """Raise for a name that cannot be quoted: one that is empty or has a line break."""
-    if not name or any(one in name for one in "\n\r"):
+    if not name or any(line_break in name for line_break in "\n\r"):
         raise UnsupportedError(
             f"Flink's SQL does not support the name {show(name)}", code="name-not-in-dialect"
         )
@@ -137,20 +137,20 @@ def _comment(comment: str | None, place: str, losses: Losses) -> str | None:
 
 def _schema(schema: Schema, losses: Losses) -> Schema:
     """Return the schema with types and expressions that SQL can express, and without the rest."""
-    found = Gathering()
+    errors = Gathering()
     columns: list[UnresolvedColumn] = []
     for column in schema.columns:
-        with found.catching(), at(f"column {column.name!r}"):
+        with errors.catching(), at(f"column {column.name!r}"):
             columns.append(_column(column, losses))
     watermarks: list[UnresolvedWatermarkSpec] = []
     for spec in schema.watermark_specs:
-        with found.catching(), at(f"watermark of {spec.column_name!r}"):
+        with errors.catching(), at(f"watermark of {spec.column_name!r}"):
             expression = _expression(spec.watermark_expression)
             watermarks.append(replace(spec, watermark_expression=expression))
     if schema.primary_key is not None:
-        with found.catching(), at("primary key"):
+        with errors.catching(), at("primary key"):
             _check_name(schema.primary_key.name)
-    found.raise_all()
+    errors.raise_all()
     losses += [loss_of(("index",), "member", str(index), "") for index in schema.indexes]
     if schema.immutable_columns is not None:
         shown = str(schema.immutable_columns)
@@ -171,13 +171,13 @@ def _expression(expression: Written) -> SqlExpression:
     return SqlExpression(print_expression(parse_expression(expression_text(expression))))
 
 
-def _type(written: WrittenType) -> DataType:
+def _type(declared: WrittenType) -> DataType:
     """Return the type, if SQL can express it.
 
     Raises:
         UnsupportedError: with code `type-not-in-dialect`.
     """
-    type_ = DataTypes.unresolved(written).resolve()
+    type_ = DataTypes.unresolved(declared).resolve()
     try:
         statement = parse_statement(f"CREATE TABLE t (c {type_.as_serializable_string()})")
         elements = cast("CreateTable", statement).elements
@@ -202,11 +202,11 @@ def _distribution(
     count = distribution.bucket_count
     if distribution.bucket_keys or (count and distribution.kind is DistributionKind.UNKNOWN):
         return distribution
-    kept = TableDistribution.of_unknown((), count) if count else None
-    becomes = "" if kept is None else str(kept)
+    remaining = TableDistribution.of_unknown((), count) if count else None
+    becomes = "" if remaining is None else str(remaining)
     shown = f"the distribution {distribution.kind.value} without keys"
     losses.append(loss_of(("distribution",), "member", shown, becomes))
-    return kept
+    return remaining
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -309,16 +309,16 @@ class FlinkScript:
 
     def _alter(self, statement: Alter) -> None:
         path, change = self.path(statement.path), statement.change
-        found = self.tables.get(path)
-        if found is None or isinstance(change, AddPartitions | DropPartitions):
-            if found is not None or not statement.if_exists:
+        declared = self.tables.get(path)
+        if declared is None or isinstance(change, AddPartitions | DropPartitions):
+            if declared is not None or not statement.if_exists:
                 self.dropped.append(statement.as_summary_string())
             return
         if isinstance(change, RenameTo):
             self._remove(path)
-            self._add(replace(found, path=(*path[:-1], change.path.parts[-1])), statement.span)
+            self._add(replace(declared, path=(*path[:-1], change.path.parts[-1])), statement.span)
             return
-        self._copied += len(found.table.schema.columns) + len(found.options)
+        self._copied += len(declared.table.schema.columns) + len(declared.options)
         if self._copied > MAX_COPIED:
             raise UnsupportedError(
                 f"ALTER statements copy more than {MAX_COPIED:,} columns and options",
@@ -327,9 +327,9 @@ class FlinkScript:
                 span=statement.span,
             )
         with at(f"table {'.'.join(path)!r}", statement.span):
-            table = changed(found.table, change, self.text)
+            table = changed(declared.table, change, self.text)
         options = change.options if isinstance(change, SetOptions) else ()
-        self.tables[path] = replace(found, table=table, options=(*found.options, *options))
+        self.tables[path] = replace(declared, table=table, options=(*declared.options, *options))
 
     def _remove(self, path: tuple[str, ...]) -> None:
         self.tables.pop(path, None)
@@ -362,14 +362,14 @@ def read_script(text: str) -> FlinkScript:
         SchemaCoreError: for all statements that `FlinkScript.add` refuses.
     """
     check_size(text)
-    script, found = FlinkScript(text), Gathering()
+    script, errors = FlinkScript(text), Gathering()
     with within(text):
         for statement in read_statements(text):
-            with found.catching():
+            with errors.catching():
                 if isinstance(statement, SchemaCoreError):
                     raise statement
                 script.add(statement)
-        found.raise_all()
+        errors.raise_all()
         if not script.tables:
             raise ParseError(
                 "the script has no CREATE TABLE", code="missing-create-table", span=Span(0, 1)
@@ -387,9 +387,9 @@ def _table(statement: CreateTable, text: str) -> CatalogTable:
             span=statement.path.span,
             text=text,
         )
-    found = Gathering()
-    schema = read_schema(statement.elements, text, found)
-    with found.catching():
+    errors = Gathering()
+    schema = read_schema(statement.elements, text, errors)
+    with errors.catching():
         check_sight(schema.columns)
-    found.raise_all()
+    errors.raise_all()
     return table_of(statement, schema)

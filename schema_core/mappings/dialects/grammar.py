@@ -102,8 +102,8 @@ def _path_part(cursor: Cursor, engine: Engine) -> list[str]:
     token = cursor.token
     name = identifier(cursor, engine)
     if token.kind == "name" and engine.quoted_paths:
-        found = name.rsplit(".", 2)
-        return found if all(found) else [name]
+        parts = name.rsplit(".", 2)
+        return parts if all(parts) else [name]
     return [name]
 
 
@@ -223,13 +223,13 @@ def _field_comment(cursor: Cursor) -> str | None:
 @lru_cache(maxsize=64)
 def _multi_word_names(engine: str) -> dict[str, list[tuple[str, ...]]]:
     """Return the first word -> type names that start with it, the longest first."""
-    found: dict[str, set[tuple[str, ...]]] = {}
+    names_by_word: dict[str, set[tuple[str, ...]]] = {}
     for row in ENGINES[engine].rows:
         for spelling in row.foreign.split(" | "):
             words = tuple(re.sub(r"\([^)]*\)", "", spelling).lower().split())
             if len(words) > 1:
-                found.setdefault(words[0], set()).add(words)
-    return {first: sorted(names, key=len, reverse=True) for first, names in found.items()}
+                names_by_word.setdefault(words[0], set()).add(words)
+    return {first: sorted(names, key=len, reverse=True) for first, names in names_by_word.items()}
 
 
 def _more_words(
@@ -323,12 +323,12 @@ class UserTypes:
         if not self._types:
             return UserType(foreign)
         dropped: list[str] = []
-        found = self._expanded(foreign, dropped)
-        if _count(found) > MAX_PARTS:
+        expanded_type = self._expanded(foreign, dropped)
+        if _count(expanded_type) > MAX_PARTS:
             raise UnsupportedError(
                 f"the type consists of more than {MAX_PARTS} types", code="type-not-in-flink"
             )
-        return UserType(found, tuple(dropped))
+        return UserType(expanded_type, tuple(dropped))
 
     def _expanded(self, foreign: ForeignType, dropped: list[str]) -> ForeignType:
         if not foreign.parts:
@@ -346,9 +346,9 @@ def _count(foreign: ForeignType) -> int:
     """Return the number of types in a type, counting only as far as the limit."""
     waiting, count = [foreign], 0
     while waiting and count <= MAX_PARTS:
-        one = waiting.pop()
+        type_ = waiting.pop()
         count += 1
-        waiting += [part.type for part in one.parts]
+        waiting += [part.type for part in type_.parts]
     return count
 
 
@@ -365,8 +365,8 @@ def create_type(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
         return True
     if cursor.accept("("):
         dropped: list[str] = []
-        found = types.expanded(_fields(cursor, engine, dropped))
-        types.add(name, replace(found, dropped=(*found.dropped, *dropped)))
+        definition = types.expanded(_fields(cursor, engine, dropped))
+        types.add(name, replace(definition, dropped=(*definition.dropped, *dropped)))
         return True
     if engine.name != "duckdb":
         return False
@@ -378,16 +378,18 @@ def create_domain(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
     """Parse CREATE DOMAIN after these two words."""
     name = path(cursor, engine)
     cursor.accept("AS")
-    found = types.expanded(foreign_type(cursor, engine, lambda: None))
-    start, nullable = cursor.token.start, found.type.nullable
+    definition = types.expanded(foreign_type(cursor, engine, lambda: None))
+    start, nullable = cursor.token.start, definition.type.nullable
     while cursor.key != ";" and cursor.token.kind != "end":
         if cursor.accept("NOT", "NULL"):
             nullable = False
         else:
             skip_token(cursor)
     rest = excerpt(cursor, start)
-    dropped = (*found.dropped, rest) if rest and rest.upper() != "NOT NULL" else found.dropped
-    types.add(name, UserType(replace(found.type, nullable=nullable), dropped))
+    dropped = (
+        (*definition.dropped, rest) if rest and rest.upper() != "NOT NULL" else definition.dropped
+    )
+    types.add(name, UserType(replace(definition.type, nullable=nullable), dropped))
     return True
 
 

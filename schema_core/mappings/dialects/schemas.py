@@ -95,9 +95,9 @@ def write_schema(
     """
     losses: Losses = []
     columns = [
-        written
+        ddl
         for column in schema.columns
-        if (written := column_ddl(column, schema, engine, losses, notes=notes)) is not None
+        if (ddl := column_ddl(column, schema, engine, losses, notes=notes)) is not None
     ]
     if not any(column.type_ or not engine.needs_stored_column for column in columns):
         raise UnsupportedError("no column of the table can be written", code="missing-columns")
@@ -192,15 +192,15 @@ def _generated(
     column: ComputedColumn, schema: ResolvedSchema, engine: Engine, losses: Losses
 ) -> ColumnDdl | None:
     """Return the definition with its expression; None if the engine would compute another value."""
-    kept: Losses = []
+    type_losses: Losses = []
     try:
         text = _expression(column, schema, engine)
         write = partial(write_part, position="column") if engine.wraps_nullable else write_type
-        type_ = write(column.data_type, engine=engine, path=(column.name,), losses=kept)
+        type_ = write(column.data_type, engine=engine, path=(column.name,), losses=type_losses)
     except SchemaCoreError:
         losses.append(loss_of((column.name,), "refused", column.as_summary_string(), ""))
         return None
-    losses += kept
+    losses += type_losses
     name = write_name(column.name, engine, (column.name,), losses)
     generated = (engine.generated or "").format(type=type_, expression=text)
     return _with_comment(f"{name} {generated}", column.name, column.comment, engine, losses)
@@ -213,8 +213,8 @@ def _expression(column: ComputedColumn, schema: ResolvedSchema, engine: Engine) 
             f"{engine.name} does not support generated columns",
             code="computed-column-not-supported",
         )
-    written = column.expression.written
-    tree = parse_expression(written.text) if written.syntax is None else written.syntax
+    expression = column.expression.written
+    tree = parse_expression(expression.text) if expression.syntax is None else expression.syntax
     stored = {column.name for column in schema.columns if column.is_persisted()}
     for name in names(tree):
         if name not in stored:
@@ -299,10 +299,10 @@ def _unsupported_members(schema: ResolvedSchema) -> Iterator[Loss]:
 
 def _statements(columns: list[ColumnDdl], engine: Engine, table: str) -> Iterator[str]:
     """Yield comments that are separate statements."""
-    for one in columns:
-        if one.comment is not None:
-            column = engine.quote_name(engine.folded(one.name))
-            comment = engine.quote_string(one.comment)
+    for ddl in columns:
+        if ddl.comment is not None:
+            column = engine.quote_name(engine.folded(ddl.name))
+            comment = engine.quote_string(ddl.comment)
             yield f";\nCOMMENT ON COLUMN {table}.{column} IS {comment}"
 
 
@@ -310,7 +310,7 @@ def _statements(columns: list[ColumnDdl], engine: Engine, table: str) -> Iterato
 
 
 def build_schema(
-    written: TableDefinition,
+    table: TableDefinition,
     types: UserTypes,
     *,
     expression: Callable[[Span], str],
@@ -326,36 +326,36 @@ def build_schema(
     """
     losses: Losses = []
     gathering = Gathering()
-    key, key_name = written.primary_key()
+    key, key_name = table.primary_key()
     stored: list[UnresolvedPhysicalColumn] = []
-    for column in written.columns:
+    for column in table.columns:
         with gathering.catching(), at(f"column {column.name!r}", column.span):
-            stored.append(_read_column(column, written, types, key, losses, type_text))
+            stored.append(_read_column(column, table, types, key, losses, type_text))
     gathering.raise_all()
-    scope = _scope(stored, written)
+    scope = _scope(stored, table)
     columns: list[UnresolvedColumn] = []
-    for one, plain in zip(written.columns, stored, strict=True):
-        if one.expression is None:
+    for definition, plain in zip(table.columns, stored, strict=True):
+        if definition.expression is None:
             columns.append(plain)
             continue
-        with at(f"column {one.name!r}", one.span):
-            text = partial(expression, one.expression)
-            columns.append(_read_generated(one, plain, scope, losses, text))
-    losses += [loss_of(("table",), "member", rest, "") for rest in written.dropped]
+        with at(f"column {definition.name!r}", definition.span):
+            text = partial(expression, definition.expression)
+            columns.append(_read_generated(definition, plain, scope, losses, text))
+    losses += [loss_of(("table",), "member", rest, "") for rest in table.dropped]
     return _with_key(columns, key, key_name), tuple(losses)
 
 
 def _read_column(
     column: ColumnDefinition,
-    written: TableDefinition,
+    table: TableDefinition,
     types: UserTypes,
     key: tuple[str, ...],
     losses: Losses,
     type_text: Callable[[str], ForeignType],
 ) -> UnresolvedPhysicalColumn:
     """Return the column as a physical one, with the exact type if its comment contains one."""
-    found: Losses = []
-    engine, place = written.engine, (column.name,)
+    type_losses: Losses = []
+    engine, place = table.engine, (column.name,)
     declared = types.expanded(column.type)
     foreign = declared.type
     if column.nullable is not None:
@@ -363,10 +363,10 @@ def _read_column(
     if column.expression is not None and foreign == ForeignType(""):
         type_: DataType = NullType()  # the type of the expression is used
     else:
-        type_ = read_part(foreign, "column", engine, place, found)
+        type_ = read_part(foreign, "column", engine, place, type_losses)
     type_, comment = _exact_type(type_, column, engine, type_text)
     if column.comment == comment:
-        losses += found
+        losses += type_losses
     losses += [loss_of(place, "member", text, "") for text in (*declared.dropped, *column.dropped)]
     if column.name not in key or isinstance(type_, NullType) or type_ == type_.not_null():
         return UnresolvedPhysicalColumn(column.name, type_, comment)
@@ -428,20 +428,20 @@ def _cast_to_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnS
         SchemaError: for an expression that is invalid with these columns.
     """
     declared = plain.data_type
-    found = infer(scope, parse_expression(text)).type
-    if isinstance(declared, str | NullType) or found.nullable() == declared.nullable():
+    inferred = infer(scope, parse_expression(text)).type
+    if isinstance(declared, str | NullType) or inferred.nullable() == declared.nullable():
         return text
     cast = f"CAST({text} AS {declared.nullable().as_summary_string()})"
     infer(scope, parse_expression(cast))
     return cast
 
 
-def _scope(columns: list[UnresolvedPhysicalColumn], written: TableDefinition) -> ColumnScope | None:
+def _scope(columns: list[UnresolvedPhysicalColumn], table: TableDefinition) -> ColumnScope | None:
     """Return the scope of the physical columns; None if Flink's SQL lacks one of their types."""
     stored = {
-        one.name: one.data_type
-        for one, declared in zip(columns, written.columns, strict=True)
-        if declared.expression is None and isinstance(one.data_type, DataType)
+        column.name: column.data_type
+        for column, declared in zip(columns, table.columns, strict=True)
+        if declared.expression is None and isinstance(column.data_type, DataType)
     }
     try:
         return ColumnScope(stored)

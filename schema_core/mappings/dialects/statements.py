@@ -59,29 +59,29 @@ class TableDefinition:
     def column(self, name: str) -> ColumnDefinition | None:
         """Return the column of that name; case is ignored if the engine ignores it."""
         if self._by_name is None:
-            self._by_name = {one.name: one for one in reversed(self.columns)}
-            self._by_folded = {one.name.casefold(): one for one in reversed(self.columns)}
+            self._by_name = {column.name: column for column in reversed(self.columns)}
+            self._by_folded = {column.name.casefold(): column for column in reversed(self.columns)}
         folded = None if self.engine.case_sensitive else self._by_folded.get(name.casefold())
         return self._by_name.get(name) or folded
 
-    def renamed(self, one: ColumnDefinition, name: str) -> None:
+    def renamed(self, column: ColumnDefinition, name: str) -> None:
         """Rename a column."""
-        old, one.name = one.name, name
+        old, column.name = column.name, name
         self.key = tuple(name if part == old else part for part in self.key)
         self.partition_keys = tuple(name if part == old else part for part in self.partition_keys)
-        if self._by_name is not None and self._by_name.get(old) is one:
+        if self._by_name is not None and self._by_name.get(old) is column:
             del self._by_name[old]
-            self._by_name[name] = one
+            self._by_name[name] = column
             self._by_folded.pop(old.casefold(), None)
-            self._by_folded[name.casefold()] = one
+            self._by_folded[name.casefold()] = column
 
     def primary_key(self) -> tuple[tuple[str, ...], str | None]:
         """Return the columns of the primary key, and the name that the script gives to it."""
         if self.key:
             return self.key, self.key_name
-        declared = [one for one in self.columns if one.is_key]
-        names = (one.key_name for one in declared if one.key_name is not None)
-        return tuple(one.name for one in declared), next(names, None)
+        declared = [column for column in self.columns if column.is_key]
+        names = (column.key_name for column in declared if column.key_name is not None)
+        return tuple(column.name for column in declared), next(names, None)
 
     def constraint_of_key(self) -> str | None:
         """Return the name of the primary key, by default the one that PostgreSQL gives to it."""
@@ -91,8 +91,8 @@ class TableDefinition:
     def drop_key(self) -> None:
         """Remove the primary key; its columns stay NOT NULL."""
         for name in self.primary_key()[0]:
-            if (known := self.column(name)) is not None:
-                known.is_key, known.nullable = False, False
+            if (column := self.column(name)) is not None:
+                column.is_key, column.nullable = False, False
         self.key, self.key_name = (), None
 
     def changed(self) -> None:
@@ -116,7 +116,7 @@ def create_table(
         UnsupportedError: with code `missing-columns` for a table that does not list its columns.
     """
     cursor.accept("IF", "NOT", "EXISTS")
-    found = TableDefinition(engine, path(cursor, engine), start.span)
+    table = TableDefinition(engine, path(cursor, engine), start.span)
     if cursor.accept("ON", "CLUSTER"):
         cursor.advance()
     if cursor.key == "PARTITION" and cursor.peek().key == "OF":
@@ -124,13 +124,13 @@ def create_table(
     if not cursor.accept("("):
         raise _no_columns(cursor)
     for _ in () if cursor.accept(")") else elements(cursor):
-        _element(cursor, found, find)
-    for one in filter(None, map(found.column, found.not_null)):
-        one.nullable = False
-    _tail(cursor, found, find)
-    if not found.columns:
+        _element(cursor, table, find)
+    for definition in filter(None, map(table.column, table.not_null)):
+        definition.nullable = False
+    _tail(cursor, table, find)
+    if not table.columns:
         raise _no_columns(cursor)
-    return found
+    return table
 
 
 def _no_columns(cursor: Cursor) -> UnsupportedError:
@@ -143,7 +143,7 @@ def _no_columns(cursor: Cursor) -> UnsupportedError:
     )
 
 
-def _tail(cursor: Cursor, found: TableDefinition, find: Find) -> None:
+def _tail(cursor: Cursor, table: TableDefinition, find: Find) -> None:
     """Parse what follows the columns: more columns, ClickHouse's key, a comment, options.
 
     It ends at the next CREATE too: SHOW CREATE TABLE of Hive prints no semicolons.
@@ -152,28 +152,28 @@ def _tail(cursor: Cursor, found: TableDefinition, find: Find) -> None:
     while cursor.token.kind != "end" and cursor.key not in {";", "CREATE"}:
         read = TAILS.get(cursor.key)
         before = cursor.index
-        if read is None or not read(cursor, found, find):
+        if read is None or not read(cursor, table, find):
             cursor.index = before
             skip_token(cursor)
         elif cursor.tokens[before].key in PARSED_TAILS:
-            _keep(cursor, found, start, cursor.tokens[before].start)
+            _keep(cursor, table, start, cursor.tokens[before].start)
             start = cursor.token.start
-    _keep(cursor, found, start, cursor.token.start)
+    _keep(cursor, table, start, cursor.token.start)
 
 
-def _keep(cursor: Cursor, found: TableDefinition, start: int, stop: int) -> None:
+def _keep(cursor: Cursor, table: TableDefinition, start: int, stop: int) -> None:
     if text := excerpt(cursor, start, stop):
-        found.dropped.append(text)
+        table.dropped.append(text)
 
 
-def _tail_key(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
+def _tail_key(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     if not cursor.accept("PRIMARY", "KEY"):
         return False
-    found.key = _key_columns(cursor, found)
+    table.key = _key_columns(cursor, table)
     return True
 
 
-def _partitions(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
+def _partitions(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     """Parse ``PARTITIONED BY (day DATE)``, which declares columns, or ``PARTITIONED BY (day)``.
 
     Transforms such as ``bucket(4, id)`` are not parsed.
@@ -181,67 +181,67 @@ def _partitions(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
     if not cursor.accept("PARTITIONED", "BY", "("):
         return False
     if cursor.peek().kind in {"word", "name"}:
-        declared = [column(cursor, found.engine) for _ in elements(cursor)]
-        found.columns += declared
-        found.partition_keys = tuple(one.name for one in declared)
+        declared = [column(cursor, table.engine) for _ in elements(cursor)]
+        table.columns += declared
+        table.partition_keys = tuple(partition.name for partition in declared)
         return True
     names = []
     while cursor.token.kind in {"word", "name"} and cursor.peek().key in {",", ")"}:
-        known = found.column(identifier(cursor, found.engine))
-        if known is None:
+        previous = table.column(identifier(cursor, table.engine))
+        if previous is None:
             return False
-        names.append(known.name)
+        names.append(previous.name)
         if not cursor.accept(","):
             break
     if not cursor.accept(")"):
         return False
-    found.partition_keys = tuple(names)
+    table.partition_keys = tuple(names)
     return True
 
 
-def _tail_comment(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
+def _tail_comment(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     """Parse ``COMMENT 'string'`` or ``COMMENT = 'string'``."""
     cursor.advance()
     cursor.accept("=")
     if cursor.token.kind != "string":
         return False
-    found.comment = cursor.string_literal()
+    table.comment = cursor.string_literal()
     cursor.accept(",")  # MySQL separates options with commas
     return True
 
 
-def _tail_options(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
+def _tail_options(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     """Parse BigQuery's ``OPTIONS(description='string')`` if it is the only option."""
-    if found.engine.name != "bigquery" or not cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
+    if table.engine.name != "bigquery" or not cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
         return False
     comment = cursor.string_literal()
     if not cursor.accept(")"):
         return False
-    found.comment = comment
+    table.comment = comment
     return True
 
 
-def _inherits(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
+def _inherits(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     """Parse ``INHERITS (parent)``: the parents' columns precede those of the table."""
     if not cursor.accept("INHERITS", "("):
         return False
     inherited: list[ColumnDefinition] = []
     for _ in elements(cursor):
-        inherited += _copied_columns(_other_table(cursor, found, find))
-    own = {one.name for one in found.columns}
-    merged = {one.name: one for one in inherited if one.name not in own}
-    found.columns[:0] = merged.values()
+        inherited += _copied_columns(_other_table(cursor, table, find))
+    own = {column.name for column in table.columns}
+    merged = {column.name: column for column in inherited if column.name not in own}
+    table.columns[:0] = merged.values()
     return True
 
 
-def _other_table(cursor: Cursor, found: TableDefinition, find: Find) -> TableDefinition:
+def _other_table(cursor: Cursor, table: TableDefinition, find: Find) -> TableDefinition:
     """Parse the path of another table of the script.
 
     Raises:
         UnsupportedError: with code `missing-columns` for a table that the script does not declare.
     """
     place = cursor.token
-    other = find(path(cursor, found.engine))
+    other = find(path(cursor, table.engine))
     if other is None:
         raise UnsupportedError(
             "the table takes columns of a table that is not in the script",
@@ -258,12 +258,12 @@ def _copied_columns(other: TableDefinition) -> list[ColumnDefinition]:
     key, _ = other.primary_key()
     return [
         replace(
-            one,
+            column,
             is_key=False,
-            nullable=False if one.name in key else one.nullable,
-            dropped=list(one.dropped),
+            nullable=False if column.name in key else column.nullable,
+            dropped=list(column.dropped),
         )
-        for one in other.columns
+        for column in other.columns
     ]
 
 
@@ -293,47 +293,47 @@ def _begins_constraint(cursor: Cursor, engine: Engine) -> bool:
     return cursor.key in CONSTRAINTS or cursor.key in OWN_CONSTRAINTS.get(engine.name, ())
 
 
-def _element(cursor: Cursor, found: TableDefinition, find: Find) -> None:
+def _element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
     """Parse a column, the primary key, or another constraint, which is dropped."""
-    if not _begins_constraint(cursor, found.engine):
-        found.columns.append(column(cursor, found.engine))
+    if not _begins_constraint(cursor, table.engine):
+        table.columns.append(column(cursor, table.engine))
         return
     start = cursor.token
     if cursor.accept("LIKE"):
-        other = _other_table(cursor, found, find)
-        found.columns += _copied_columns(other)
-        if found.engine.name == "mysql":  # its LIKE copies the key, too
-            found.key, found.key_name = other.primary_key()
+        other = _other_table(cursor, table, find)
+        table.columns += _copied_columns(other)
+        if table.engine.name == "mysql":  # its LIKE copies the key, too
+            table.key, table.key_name = other.primary_key()
         skip_until(cursor, (",",))
         return
-    name = constraint_name(cursor, found.engine) if cursor.accept("CONSTRAINT") else None
+    name = constraint_name(cursor, table.engine) if cursor.accept("CONSTRAINT") else None
     if cursor.accept("PRIMARY", "KEY"):
         while cursor.key not in {"(", "end"}:  # CLUSTERED, the name of an index
             cursor.advance()
-        found.key, found.key_name = _key_columns(cursor, found), name
+        table.key, table.key_name = _key_columns(cursor, table), name
         skip_until(cursor, (",",))
         return
     if cursor.accept("NOT", "NULL"):
-        found.not_null.append(identifier(cursor, found.engine))
+        table.not_null.append(identifier(cursor, table.engine))
         skip_until(cursor, (",",))
         return
     skip_until(cursor, (",",))
-    found.dropped.append(excerpt(cursor, start.start))
+    table.dropped.append(excerpt(cursor, start.start))
 
 
-def _key_columns(cursor: Cursor, found: TableDefinition) -> tuple[str, ...]:
+def _key_columns(cursor: Cursor, table: TableDefinition) -> tuple[str, ...]:
     """Parse ``(a, b DESC)``; ClickHouse allows one name without parentheses.
 
     A key on part of the values, ``(a(10))`` or ``(a WITHOUT OVERLAPS)``, is a loss.
     """
     if not cursor.accept("("):
-        return (identifier(cursor, found.engine),)
+        return (identifier(cursor, table.engine),)
     names = []
     for _ in elements(cursor):
         start = cursor.token.start
-        names.append(identifier(cursor, found.engine))
+        names.append(identifier(cursor, table.engine))
         if cursor.key not in {"ASC", "DESC"} and skip_until(cursor, (",",)):
-            found.dropped.append(f"PRIMARY KEY ({excerpt(cursor, start)})")
+            table.dropped.append(f"PRIMARY KEY ({excerpt(cursor, start)})")
         skip_until(cursor, (",",))
     return tuple(names)
 
@@ -341,16 +341,16 @@ def _key_columns(cursor: Cursor, found: TableDefinition) -> tuple[str, ...]:
 # --- ALTER TABLE ----------------------------------------------------------------------------------
 
 
-def alter_table(cursor: Cursor, found: TableDefinition) -> None:
+def alter_table(cursor: Cursor, table: TableDefinition) -> None:
     """Apply the actions of an ALTER TABLE; actions without effect on the schema go to `dropped`."""
     while True:
         start = cursor.token
         read = ACTIONS.get(cursor.key)
         if _begins(cursor, SKIPPED_ACTIONS):
             skip_until(cursor, (",", ";"))
-        elif read is None or not read(cursor, found):
+        elif read is None or not read(cursor, table):
             skip_until(cursor, (",", ";"))
-            _keep(cursor, found, start.start, cursor.token.start)
+            _keep(cursor, table, start.start, cursor.token.start)
         if not cursor.accept(","):
             return
 
@@ -361,29 +361,29 @@ def _accept_column_word(cursor: Cursor) -> None:
     cursor.accept("IF", "NOT", "EXISTS")
 
 
-def _known(cursor: Cursor, found: TableDefinition) -> ColumnDefinition:
+def _known(cursor: Cursor, table: TableDefinition) -> ColumnDefinition:
     """Parse the name of an existing column.
 
     Raises:
         ParseError: with code `unknown-column`.
     """
     token = cursor.token
-    name = identifier(cursor, found.engine)
-    if (known := found.column(name)) is None:
+    name = identifier(cursor, table.engine)
+    if (column := table.column(name)) is None:
         raise cursor.fail(
             f"the table has no column {name!r}", code="unknown-column", span=token.span
         )
-    return known
+    return column
 
 
-def _add(cursor: Cursor, found: TableDefinition) -> bool:
+def _add(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``ADD COLUMN a int``, or ``ADD CONSTRAINT k PRIMARY KEY (a)`` as in dumps."""
-    engine = found.engine
+    engine = table.engine
     cursor.advance()
     if _begins_constraint(cursor, engine):
         name = constraint_name(cursor, engine) if cursor.accept("CONSTRAINT") else None
         if cursor.accept("NOT", "NULL"):
-            _known(cursor, found).nullable = False
+            _known(cursor, table).nullable = False
             skip_until(cursor, (",", ";"))
             return True
         if not cursor.accept("PRIMARY", "KEY"):
@@ -393,38 +393,38 @@ def _add(cursor: Cursor, found: TableDefinition) -> bool:
             cursor.advance()
         if cursor.key != "(":
             return False
-        found.key, found.key_name = _key_columns(cursor, found), name
+        table.key, table.key_name = _key_columns(cursor, table), name
         skip_until(cursor, (",", ";"))
         return True
     if cursor.key in NOT_COLUMNS:
         return False
     _accept_column_word(cursor)
-    found.changed()
+    table.changed()
     if cursor.accept("("):  # several columns
-        found.columns += [column(cursor, engine) for _ in elements(cursor)]
+        table.columns += [column(cursor, engine) for _ in elements(cursor)]
         return True
-    _place(cursor, found, column(cursor, engine), len(found.columns))
+    _place(cursor, table, column(cursor, engine), len(table.columns))
     return True
 
 
-def _place(cursor: Cursor, found: TableDefinition, added: ColumnDefinition, default: int) -> None:
+def _place(cursor: Cursor, table: TableDefinition, added: ColumnDefinition, default: int) -> None:
     """Insert a column at the position of FIRST or AFTER, else at a default position."""
     if cursor.accept("FIRST"):
         default = 0
     elif cursor.accept("AFTER"):
-        default = _index(found, _known(cursor, found)) + 1
-    found.columns.insert(default, added)
+        default = _index(table, _known(cursor, table)) + 1
+    table.columns.insert(default, added)
 
 
-def _index(found: TableDefinition, wanted: ColumnDefinition) -> int:
-    return next(place for place, one in enumerate(found.columns) if one is wanted)
+def _index(table: TableDefinition, wanted: ColumnDefinition) -> int:
+    return next(place for place, column in enumerate(table.columns) if column is wanted)
 
 
-def _alter_column(cursor: Cursor, found: TableDefinition) -> bool:
+def _alter_column(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``ALTER COLUMN a SET NOT NULL``, ``DROP NOT NULL`` or ``[SET DATA] TYPE t``."""
     cursor.advance()
     _accept_column_word(cursor)
-    changed = _known(cursor, found)
+    changed = _known(cursor, table)
     start = cursor.token
     if cursor.accept("SET", "NOT", "NULL"):
         changed.nullable = False
@@ -433,7 +433,7 @@ def _alter_column(cursor: Cursor, found: TableDefinition) -> bool:
     elif _begins(cursor, SKIPPED_CHANGES):
         skip_until(cursor, (",", ";"))
     elif cursor.accept("SET", "DATA", "TYPE") or cursor.accept("TYPE"):
-        changed.type = foreign_type(cursor, found.engine, lambda: option(cursor))
+        changed.type = foreign_type(cursor, table.engine, lambda: option(cursor))
         start = cursor.token
         if cursor.accept("COLLATE"):
             skip_until(cursor, (",", ";", "USING"))
@@ -445,83 +445,83 @@ def _alter_column(cursor: Cursor, found: TableDefinition) -> bool:
     return True
 
 
-def _modify(cursor: Cursor, found: TableDefinition) -> bool:
+def _modify(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``MODIFY a bigint NOT NULL`` or ``CHANGE a b bigint``: the column is redefined."""
     is_change = cursor.advance().key == "CHANGE"
     if not is_change and cursor.key == "(":
         return False
     _accept_column_word(cursor)
-    changed = found.column(identifier(cursor, found.engine)) if is_change else None
+    changed = table.column(identifier(cursor, table.engine)) if is_change else None
     if changed is None:
         before = cursor.index
-        changed = _known(cursor, found)
+        changed = _known(cursor, table)
         cursor.index = before
-    added = column(cursor, found.engine)
+    added = column(cursor, table.engine)
     added.is_key = added.is_key or changed.is_key
-    place = _index(found, changed)
-    del found.columns[place]
-    found.changed()
-    _place(cursor, found, added, place)
-    found.changed()
-    found.renamed(changed, added.name)
+    place = _index(table, changed)
+    del table.columns[place]
+    table.changed()
+    _place(cursor, table, added, place)
+    table.changed()
+    table.renamed(changed, added.name)
     return True
 
 
-def _drop(cursor: Cursor, found: TableDefinition) -> bool:
+def _drop(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``DROP COLUMN a``, ``DROP PRIMARY KEY`` or ``DROP CONSTRAINT k`` of the key."""
     cursor.advance()
     if cursor.accept("PRIMARY", "KEY"):
-        found.drop_key()
+        table.drop_key()
         return True
     if cursor.accept("CONSTRAINT"):
         cursor.accept("IF", "EXISTS")
-        if identifier(cursor, found.engine) != found.constraint_of_key():
+        if identifier(cursor, table.engine) != table.constraint_of_key():
             return False
-        found.drop_key()
+        table.drop_key()
         skip_until(cursor, (",", ";"))
         return True
-    if _begins_constraint(cursor, found.engine) or cursor.key in NOT_COLUMNS:
+    if _begins_constraint(cursor, table.engine) or cursor.key in NOT_COLUMNS:
         return False
     _accept_column_word(cursor)
-    name = identifier(cursor, found.engine)
-    if (dropped := found.column(name)) is not None:
-        if found.engine.name == "mysql":
-            found.key = tuple(one for one in found.key if one != dropped.name)
-        elif dropped.name in found.key:  # the engine drops the key, too
-            found.drop_key()
-        del found.columns[_index(found, dropped)]
-        found.changed()
+    name = identifier(cursor, table.engine)
+    if (dropped := table.column(name)) is not None:
+        if table.engine.name == "mysql":
+            table.key = tuple(key_name for key_name in table.key if key_name != dropped.name)
+        elif dropped.name in table.key:  # the engine drops the key, too
+            table.drop_key()
+        del table.columns[_index(table, dropped)]
+        table.changed()
     skip_until(cursor, (",", ";"))
     return True
 
 
-def _rename(cursor: Cursor, found: TableDefinition) -> bool:
+def _rename(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``RENAME COLUMN a TO b`` or ``RENAME TO t``."""
     cursor.advance()
     if cursor.accept("TO"):
-        new = path(cursor, found.engine)
-        found.path = (*found.path[: len(found.path) - 1], *new) if len(new) == 1 else new
+        new = path(cursor, table.engine)
+        table.path = (*table.path[: len(table.path) - 1], *new) if len(new) == 1 else new
         return True
-    if cursor.key in NOT_COLUMNS or _begins_constraint(cursor, found.engine):
+    if cursor.key in NOT_COLUMNS or _begins_constraint(cursor, table.engine):
         return False
     _accept_column_word(cursor)
-    renamed = _known(cursor, found)
+    renamed = _known(cursor, table)
     cursor.expect("TO")
-    found.renamed(renamed, identifier(cursor, found.engine))
+    table.renamed(renamed, identifier(cursor, table.engine))
     return True
 
 
-def _set(cursor: Cursor, found: TableDefinition) -> bool:
+def _set(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``SET SCHEMA s``, which moves the table."""
     if not cursor.accept("SET", "SCHEMA"):
         return False
-    found.path = (*found.path[:-2], identifier(cursor, found.engine), found.path[-1])
+    table.path = (*table.path[:-2], identifier(cursor, table.engine), table.path[-1])
     return True
 
 
-def _comment(cursor: Cursor, found: TableDefinition) -> bool:
+def _comment(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse MySQL's ``COMMENT = 'string'``."""
-    return _tail_comment(cursor, found, lambda path: None)
+    return _tail_comment(cursor, table, lambda path: None)
 
 
 #: First word of an action -> its parser, which returns False for another action.
@@ -627,8 +627,8 @@ class ScriptDefinitions:
     def find(self, name: tuple[str, ...]) -> TableDefinition | None:
         """Return the table at a path; leading names may be omitted on either side."""
         name = self.qualified(name)
-        if (found := self._last("suffix", name)) is not None:
-            return found
+        if (table := self._last("suffix", name)) is not None:
+            return table
         shorter = (name[-length:] for length in range(min(len(name), MAX_SUFFIX), 0, -1))
         return next(filter(None, (self._last("path", part) for part in shorter)), None)
 
@@ -695,31 +695,31 @@ def parse_script(cursor: Cursor, engine: Engine) -> ScriptDefinitions:
         AlreadyExistsError: with code `table-exists`.
         UnsupportedError: with code `missing-columns` for a table that does not list its columns.
     """
-    found = ScriptDefinitions(engine)
+    script = ScriptDefinitions(engine)
     while cursor.token.kind != "end":
         if not cursor.accept(";"):
-            _statement(cursor, found)
-    if not found.tables:
+            _statement(cursor, script)
+    if not script.tables:
         raise cursor.fail(
             "the script has no CREATE TABLE", code="missing-create-table", span=Span(0, 1)
         )
-    return found
+    return script
 
 
-def _statement(cursor: Cursor, found: ScriptDefinitions) -> None:
+def _statement(cursor: Cursor, script: ScriptDefinitions) -> None:
     start, index = cursor.token, cursor.index
-    own = OWN_SKIPPED.get(found.engine.name, frozenset())
+    own = OWN_SKIPPED.get(script.engine.name, frozenset())
     is_skipped = _begins(cursor, SKIPPED) or _begins(cursor, own)
     owner, is_read = None, False
     for words, read in STATEMENTS.items():
         if cursor.accept(*words):
-            owner, is_read = read(cursor, found)
+            owner, is_read = read(cursor, script)
             break
     if cursor.key != "CREATE" and skip_until(cursor, (";",)):
         is_read = False
     if is_read or (is_skipped and not _can_change(cursor, index)) or _changes_owner(cursor, index):
         return
-    dropped = found.dropped if owner is None else owner.dropped
+    dropped = script.dropped if owner is None else owner.dropped
     dropped.append(excerpt(cursor, start.start))
 
 
@@ -739,38 +739,38 @@ def _changes_owner(cursor: Cursor, index: int) -> bool:
     return cursor.tokens[index].key == "ALTER" and last == ["OWNER", "TO"]
 
 
-def _create(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+def _create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse what follows CREATE."""
-    engine, start = found.engine, cursor.tokens[cursor.index - 1]
+    engine, start = script.engine, cursor.tokens[cursor.index - 1]
     replaces, is_temporary = cursor.key == "OR", False
     while cursor.key in MODIFIERS:
         is_temporary = cursor.advance().key in {"TEMP", "TEMPORARY"} or is_temporary
     if cursor.accept("TABLE"):
         is_conditional = cursor.key == "IF"
-        table = create_table(cursor, engine, start, found.find)
+        table = create_table(cursor, engine, start, script.find)
         if table is None:
             cursor.expect("PARTITION", "OF")
-            return found.find(path(cursor, engine)), False
-        table.path = found.qualified(table.path)
+            return script.find(path(cursor, engine)), False
+        table.path = script.qualified(table.path)
         table.dropped += ["TEMPORARY"] if is_temporary else []
-        existing = found.at_path(table.path)
+        existing = script.at_path(table.path)
         if existing is not None and is_conditional:
             return existing, True  # the statement has no effect
         if existing is not None:
             _require_replacing(replaces, table, cursor)
-            found.remove(existing)
-        found.add(table)
+            script.remove(existing)
+        script.add(table)
         return table, True
     if cursor.accept("TYPE"):
-        return None, create_type(cursor, engine, found.types)
+        return None, create_type(cursor, engine, script.types)
     if cursor.accept("DOMAIN"):
-        return None, create_domain(cursor, engine, found.types)
+        return None, create_domain(cursor, engine, script.types)
     while cursor.token.kind != "end" and cursor.key not in {";", "ON", "AS"}:
         skip_token(cursor)
     if cursor.accept("ON"):  # an index, a trigger, a policy
         cursor.accept("ONLY")
         if cursor.token.kind in {"word", "name"}:
-            return found.find(path(cursor, engine)), False
+            return script.find(path(cursor, engine)), False
     return None, False
 
 
@@ -785,18 +785,18 @@ def _require_replacing(replaces: bool, table: TableDefinition, cursor: Cursor) -
         )
 
 
-def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+def _comment_on(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse ``COMMENT ON TABLE t IS 'string'`` or ``COMMENT ON COLUMN t.c IS 'string'``."""
     if cursor.accept("TABLE"):
-        table = found.find(path(cursor, found.engine))
+        table = script.find(path(cursor, script.engine))
         if table is None or not cursor.accept("IS"):
             return table, False
         table.comment = None if cursor.accept("NULL") else cursor.string_literal()
         return table, True
     if not cursor.accept("COLUMN"):
         return None, False
-    *home, name = path(cursor, found.engine)
-    table = found.find(tuple(home)) if home else found.latest()
+    *home, name = path(cursor, script.engine)
+    table = script.find(tuple(home)) if home else script.latest()
     if table is None:
         return None, False
     if (commented := table.column(name)) is None:
@@ -808,11 +808,11 @@ def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
     return table, True
 
 
-def _alter(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+def _alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse ALTER TABLE; that of a table which the script does not declare is a loss."""
     is_conditional = cursor.accept("IF", "EXISTS")
     cursor.accept("ONLY")
-    table = found.find(path(cursor, found.engine))
+    table = script.find(path(cursor, script.engine))
     cursor.accept("*")
     if table is None:
         if is_conditional:
@@ -821,26 +821,26 @@ def _alter(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
     before = table.path
     alter_table(cursor, table)
     if table.path != before:
-        found.renamed(table, before)
+        script.renamed(table, before)
     return table, True
 
 
-def _rename_tables(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+def _rename_tables(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse MySQL's ``RENAME TABLE a TO b, c TO d``."""
     is_known = True
     while True:
-        table = found.find(path(cursor, found.engine))
+        table = script.find(path(cursor, script.engine))
         cursor.expect("TO")
-        new = found.qualified(path(cursor, found.engine))
+        new = script.qualified(path(cursor, script.engine))
         if table is not None:
             before, table.path = table.path, new
-            found.renamed(table, before)
+            script.renamed(table, before)
         is_known = is_known and table is not None
         if not cursor.accept(","):
             return None, is_known
 
 
-def _drop_objects(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+def _drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse DROP: tables and those of dropped schemas leave the script.
 
     Other objects cannot be dropped together with parts of tables, except with CASCADE.
@@ -852,11 +852,11 @@ def _drop_objects(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
     if kind in {"TABLE", "SCHEMA", "DATABASE"}:
         cursor.accept("IF", "EXISTS")
         while cursor.token.kind in {"word", "name"}:
-            name = path(cursor, found.engine)
-            table = found.find(name) if kind == "TABLE" else None
-            gone = found.in_schema(name) if kind != "TABLE" else [table] if table else []
-            for one in gone:
-                found.remove(one)
+            name = path(cursor, script.engine)
+            table = script.find(name) if kind == "TABLE" else None
+            gone = script.in_schema(name) if kind != "TABLE" else [table] if table else []
+            for definition in gone:
+                script.remove(definition)
             removed += len(gone)
             if not cursor.accept(","):
                 break
@@ -865,32 +865,32 @@ def _drop_objects(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
     return None, not cascades or kind in {"SCHEMA", "DATABASE"} or (kind == "TABLE" and not removed)
 
 
-def _use(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+def _use(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse ``USE [SCHEMA] name``; a catalog or a database of schemas is a loss."""
     kind = cursor.advance().key if cursor.peek().kind in {"word", "name"} else ""
     if kind in {"", "SCHEMA", "NAMESPACE"} or (
-        kind == "DATABASE" and found.engine.name != "snowflake"
+        kind == "DATABASE" and script.engine.name != "snowflake"
     ):
-        found.home = path(cursor, found.engine)
+        script.home = path(cursor, script.engine)
         return None, True
     if kind in {"CATALOG", "DATABASE"}:
-        found.home = ()
+        script.home = ()
     return None, False
 
 
-def _setting(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+def _setting(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse ``SET search_path = a, b`` of PostgreSQL; other settings are skipped."""
     if not cursor.accept("SESSION"):
         cursor.accept("LOCAL")
-    if found.engine.name in {"postgres", "redshift"} and cursor.accept("SEARCH_PATH"):
+    if script.engine.name in {"postgres", "redshift"} and cursor.accept("SEARCH_PATH"):
         cursor.advance()  # = or TO
         names = []
         while cursor.token.kind in {"word", "name", "string"}:
             token = cursor.advance()
-            names.append(found.engine.folded(token.value, quoted=token.kind != "word"))
+            names.append(script.engine.folded(token.value, quoted=token.kind != "word"))
             cursor.accept(",")
-        known = [name for name in names if name not in {"", "$user", "default"}]
-        found.home = tuple(known[:1])
+        databases = [name for name in names if name not in {"", "$user", "default"}]
+        script.home = tuple(databases[:1])
     skip_until(cursor, (";",))
     return None, True
 

@@ -222,8 +222,8 @@ POSTGRES: tuple[TypeRow, ...] = (
     *opaque("bytea"),
     *as_text("CHAR(36)", "uuid"),
     *as_text("STRING", "interval({n})", "interval second({n})",
-             *(f"interval {one.lower()}" for one in (*YEAR_MONTH, *DAY_TIME)
-               if one not in {"YEAR TO MONTH", "DAY TO SECOND"})),
+             *(f"interval {resolution.lower()}" for resolution in (*YEAR_MONTH, *DAY_TIME)
+               if resolution not in {"YEAR TO MONTH", "DAY TO SECOND"})),
     *as_text("STRING", "interval", "json", "jsonb", "xml", "inet", "cidr", "macaddr", "macaddr8",
              "tsvector", "tsquery", "point", "line", "lseg", "box", "path", "polygon", "circle",
              "bit", "bit({n})", "bit varying", "bit varying({n})", "varbit", "varbit({n})",

@@ -140,14 +140,14 @@ def read_type(
         type_ = shape(foreign, engine, path, losses)
         is_never_null = isinstance(type_, ArrayType) and not engine.null_arrays
         return type_.not_null() if is_never_null else type_
-    found = _read_plain(engine.unqualified_type(str(foreign)), engine.name)
-    if found is None:
+    match = _read_plain(engine.unqualified_type(str(foreign)), engine.name)
+    if match is None:
         raise UnsupportedError(
             f"Flink has no type for {engine.name}'s {foreign}",
             code="type-not-in-flink",
             hint="omit the column or use another type",
         )
-    type_, loss = found
+    type_, loss = match
     if loss is not None:
         losses.append(loss_of(path, loss, str(foreign), type_.as_summary_string()))
     return type_
@@ -192,12 +192,12 @@ def _read_row(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> RowType:
     fields = []
-    for index, one in enumerate(foreign.parts):
-        name = f"f{index}" if one.name is None else one.name
-        if one.name is None:
+    for index, child in enumerate(foreign.parts):
+        name = f"f{index}" if child.name is None else child.name
+        if child.name is None:
             losses.append(loss_of((*path, name), "member", "a field without a name", repr(name)))
-        type_ = read_part(one.type, "field", engine, (*path, name), losses)
-        fields.append(RowField(name, type_, one.comment))
+        type_ = read_part(child.type, "field", engine, (*path, name), losses)
+        fields.append(RowField(name, type_, child.comment))
     return RowType(fields)
 
 
@@ -260,9 +260,9 @@ def write_type(type_: DataType, engine: Engine, path: tuple[str, ...], losses: L
     Raises:
         UnsupportedError: with code `type-not-in-dialect` if the engine cannot store the values.
     """
-    found = _write_plain(str(type_.nullable()), engine.name)
-    if found is not None:
-        text, loss = found
+    match = _write_plain(str(type_.nullable()), engine.name)
+    if match is not None:
+        text, loss = match
         if loss is not None:
             losses.append(loss_of(path, loss, type_.as_summary_string(), text))
         return text
@@ -299,23 +299,23 @@ def _write_nested(
             return engine.map.format(part(key, "key"), part(value, "value"))
         case RowType(fields=fields) if engine.struct is not None and fields:
             require_distinct([field.name for field in fields], engine)
-            written = [_write_field(field, engine, path, losses) for field in fields]
-            return engine.struct.format(", ".join(written))
+            members = [_write_field(field, engine, path, losses) for field in fields]
+            return engine.struct.format(", ".join(members))
         case _:
             return None
 
 
-def _write_field(one: RowField, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
-    place = (*path, one.name)
-    name = write_name(one.name, engine, place, losses)
-    type_ = write_part(one.data_type, "field", engine, place, losses)
+def _write_field(field: RowField, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
+    place = (*path, field.name)
+    name = write_name(field.name, engine, place, losses)
+    type_ = write_part(field.data_type, "field", engine, place, losses)
     text = engine.field.format(name=name, type=type_)
-    if one.description is None:
+    if field.description is None:
         return text
     if engine.field_comment is None:
-        losses.append(loss_of(place, "member", f"the comment {one.description!r}", ""))
+        losses.append(loss_of(place, "member", f"the comment {field.description!r}", ""))
         return text
-    return text + engine.field_comment.format(text=engine.quote_string(one.description))
+    return text + engine.field_comment.format(text=engine.quote_string(field.description))
 
 
 def write_part(
@@ -346,9 +346,9 @@ def write_part(
 
 def write_name(name: str, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
     """Return the quoted name; report a loss if the engine changes its case."""
-    if (kept := engine.folded(name)) != name:
-        losses.append(loss_of(path, "member", f"the name {name!r}", repr(kept)))
-    return engine.quote_name(kept)
+    if (stored := engine.folded(name)) != name:
+        losses.append(loss_of(path, "member", f"the name {name!r}", repr(stored)))
+    return engine.quote_name(stored)
 
 
 def require_distinct(names: list[str], engine: Engine) -> None:
@@ -377,7 +377,7 @@ def _entries(type_: MapType) -> ArrayType:
 #: Types -> more general types for the same values, used if the engine does not have the type.
 FALLBACKS: dict[type[DataType], Callable[[Any], DataType]] = {
     MultisetType:   counts,
-    StructuredType: lambda one: RowType(one.fields),
-    DistinctType:   lambda one: one.source_type,
+    StructuredType: lambda type_: RowType(type_.fields),
+    DistinctType:   lambda type_: type_.source_type,
     MapType:        _entries,
 }  # fmt: skip
