@@ -245,8 +245,8 @@ class TableConfig:
             SchemaError: with code `wrong-argument` for a key that is not a string.
         """
         require_instance(key, (str, NoneType), "key")
-        for one in [key] if key is not None else list(self._configuration):
-            self._configuration.remove_config(one)
+        for option in [key] if key is not None else list(self._configuration):
+            self._configuration.remove_config(option)
         return self
 
     def get_local_timezone(self) -> str:

@@ -30,7 +30,7 @@ _BLANKS = regex(r"[\x00-\x20]*")
 
 
 def invalid_value(expected: str, text: str) -> SchemaError:
-    """The error that a value is not what an option expects, to be raised by the caller."""
+    """Return the error for a value that an option does not accept."""
     return SchemaError(f"expected {expected}, got {show(text)}", code="invalid-option-value")
 
 
@@ -38,7 +38,7 @@ def invalid_value(expected: str, text: str) -> SchemaError:
 
 
 def boolean(text: str) -> bool:
-    """TRUE or FALSE in any case.
+    """Parse TRUE or FALSE in any case.
 
     >>> boolean("True")
     True
@@ -49,7 +49,7 @@ def boolean(text: str) -> bool:
 
 
 def integer(text: str) -> int:
-    """An integer of 32 bits, as Java's ``Integer.parseInt`` reads it.
+    """Parse an integer of 32 bits, as Java's ``Integer.parseInt`` reads it.
 
     >>> integer("+12")
     12
@@ -58,7 +58,7 @@ def integer(text: str) -> int:
 
 
 def positive(text: str) -> int:
-    """An integer of 32 bits that is at least 1.
+    """Parse an integer of 32 bits that is at least 1.
 
     >>> positive("12")
     12
@@ -70,7 +70,7 @@ def positive(text: str) -> int:
 
 
 def long(text: str) -> int:
-    """An integer of 64 bits, as Java's ``Long.parseLong`` reads it.
+    """Parse an integer of 64 bits, as Java's ``Long.parseLong`` reads it.
 
     >>> long("-9223372036854775808")
     -9223372036854775808
@@ -90,7 +90,7 @@ def _integer(text: str, most: int) -> int:
 
 
 def _bounded(digits: str, most: int) -> int:
-    """The number of these digits, or some number greater than `most`; long ones are not read."""
+    """Parse digits; a long number is not parsed, but returned as one greater than `most`."""
     digits = digits.lstrip("0")
     return int(digits or "0") if len(digits) <= len(str(most)) else most + 1
 
@@ -103,19 +103,19 @@ _DOUBLE = regex(
 
 
 def double(text: str) -> float:
-    """A floating point number of 64 bits, as Java's ``Double.parseDouble`` reads it.
+    """Parse a floating point number of 64 bits, as Java's ``Double.parseDouble`` reads it.
 
     >>> double(" 1.5e3d "), double("-Infinity")
     (1500.0, -inf)
     """
-    found = _DOUBLE.fullmatch(text.strip(_BLANK))
-    if found is None:
+    match = _DOUBLE.fullmatch(text.strip(_BLANK))
+    if match is None:
         raise invalid_value("a number", text)
-    if found["hex"]:
-        value = _hexadecimal(found["hex"])
+    if match["hex"]:
+        value = _hexadecimal(match["hex"])
     else:
-        value = float((found["name"] or found["decimal"]).lower())
-    return -value if found["sign"] == "-" else value
+        value = float((match["name"] or match["decimal"]).lower())
+    return -value if match["sign"] == "-" else value
 
 
 def _hexadecimal(text: str) -> float:
@@ -126,7 +126,7 @@ def _hexadecimal(text: str) -> float:
 
 
 def choice(*keywords: str) -> Callable[[str], str]:
-    """A parser of one of these keywords in any case, which returns it as written here.
+    """Return a parser of keywords in any case, which returns them as spelled here.
 
     >>> choice("error", "drop")("DROP")
     'drop'
@@ -177,7 +177,7 @@ _MAX_DIGITS = 40
 
 
 def nanoseconds(text: str) -> int:
-    """The exact length of a duration: a number with a unit (milliseconds without) or ISO 8601.
+    """Parse a duration exactly: a number with a unit (milliseconds without), or ISO 8601.
 
     >>> nanoseconds("1 h"), nanoseconds("5"), nanoseconds("PT0.5S")
     (3600000000000, 5000000, 500000000)
@@ -193,23 +193,23 @@ def nanoseconds(text: str) -> int:
     return length
 
 
-def _iso_nanoseconds(found: re.Match[str]) -> int | None:
-    """The length of a duration in ISO 8601; None for one without parts or with too many digits."""
-    parts = [found[name] for name in ("days", "hours", "minutes", "seconds")]
-    if not any(parts) or found["time"] in ("T", "t"):
+def _iso_nanoseconds(match: re.Match[str]) -> int | None:
+    """Return the length of an ISO 8601 duration; None without parts or with too many digits."""
+    parts = [match[name] for name in ("days", "hours", "minutes", "seconds")]
+    if not any(parts) or match["time"] in ("T", "t"):
         return None
     if any(len(part or "") > _MAX_DIGITS for part in parts):
         return None
     days, hours, minutes, seconds = (int(part or 0) for part in parts)
-    fraction = int((found["fraction"] or "").ljust(9, "0"))
-    if (found["seconds"] or "").startswith("-"):
+    fraction = int((match["fraction"] or "").ljust(9, "0"))
+    if (match["seconds"] or "").startswith("-"):
         fraction = -fraction
     total = (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000_000_000 + fraction
-    return -total if found["sign"] == "-" else total
+    return -total if match["sign"] == "-" else total
 
 
 def duration(text: str) -> timedelta:
-    """A duration, as `nanoseconds` reads it; one that a `timedelta` cannot hold is refused.
+    """Parse a duration as `nanoseconds` does; a `timedelta` must be able to hold it.
 
     >>> duration("90 min")
     datetime.timedelta(seconds=5400)
@@ -224,19 +224,19 @@ def duration(text: str) -> timedelta:
 
 
 def memory_size(text: str) -> int:
-    """A number of bytes: a number with a unit of 1024, or without one.
+    """Parse a number of bytes: a number with a unit of 1024, or without one.
 
     >>> memory_size("64 kb"), memory_size("10")
     (65536, 10)
     """
-    found = _quantity(text.strip(_BLANK), _MEMORY)
-    if found is None or found > MAX_LONG:
+    quantity = _quantity(text.strip(_BLANK), _MEMORY)
+    if quantity is None or quantity > MAX_LONG:
         raise invalid_value("a memory size such as 64 kb, 512 mb or 2 g", text)
-    return found
+    return quantity
 
 
 def _quantity(text: str, units: dict[int, tuple[str, ...]]) -> int | None:
-    """The number times its unit; None without a number or with an unknown unit."""
+    """Return a number times its unit; None without a number or with an unknown unit."""
     number = re.match(r"[0-9]+", text)
     if number is None:
         return None
@@ -261,7 +261,7 @@ _YAML_BOOLEANS = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 
 
 def string_list(text: str) -> list[str]:
-    """Strings with semicolons between them, or a list of YAML in brackets.
+    """Parse strings with semicolons between them, or a list of YAML in brackets.
 
     An item in quotes keeps its semicolons and blanks; a nested list of YAML is refused.
 
@@ -276,7 +276,7 @@ def string_list(text: str) -> list[str]:
 
 
 def string_map(text: str) -> dict[str, str]:
-    """Pairs ``key:value`` with commas between them, or a map of YAML in braces.
+    """Parse pairs ``key:value`` with commas between them, or a map of YAML in braces.
 
     >>> string_map("a:b,c:d"), string_map("{a: b}")
     ({'a': 'b', 'c': 'd'}, {'a': 'b'})
@@ -302,7 +302,7 @@ def _pair(part: str, text: str) -> tuple[str, str]:
 
 
 def _yaml_items(text: str) -> list[str] | None:
-    """The items between brackets or braces; None where YAML would read one as a null."""
+    """Return the items between brackets or braces; None where YAML would read one as a null."""
     items = []
     for item in re.findall(_ITEM, text[1:-1]):
         if item in _YAML_NULLS:
@@ -329,8 +329,8 @@ def _parts(text: str, separator: str) -> Iterator[str]:
         blank = _BLANKS.match(text, start)
         stop = begin = blank.end() if blank else start
         if text.startswith(("'", '"'), begin):
-            found = quoted.match(text, begin)
-            stop = found.end() if found else len(text) + 1
+            match = quoted.match(text, begin)
+            stop = match.end() if match else len(text) + 1
         end = text.find(separator, stop)
         end = len(text) if end < 0 else end
         if stop > len(text) or (stop > begin and text[stop:end].strip(_BLANK)) or end == 0:
@@ -386,11 +386,11 @@ class ConfigOption(Generic[Value]):
             declare_secret(self.keys())
 
     def keys(self) -> tuple[str, ...]:
-        """All keys that are understood, that of today first."""
+        """The current key and the deprecated ones."""
         return (self.key, *self.fallback_keys, *self.deprecated_keys)
 
     def of(self, options: Mapping[str, str]) -> Value | None:
-        """The value among these options, or the default.
+        """Return the value among these options, or the default.
 
         Raises:
             SchemaError: with the code of the reader, when the text cannot be read.
@@ -495,7 +495,7 @@ def masked(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS) -> 
 
 
 def time_zone(text: str) -> str:
-    """UTC, an offset such as ``GMT-08:00``, or a name of the time zone database.
+    """Parse UTC, an offset such as ``GMT-08:00``, or a name of the time zone database.
 
     Raises:
         SchemaError: with code `invalid-option-value` for anything else.

@@ -77,11 +77,11 @@ def _as_value(value: Any, type_: DataType) -> Any:
         case _ if value is None:
             return None
         case RowType() | StructuredType():
-            return as_row(value, [one.data_type for one in type_.fields])
+            return as_row(value, [item.data_type for item in type_.fields])
         case ArrayType():
-            return [_as_value(one, type_.element_type) for one in value]
+            return [_as_value(item, type_.element_type) for item in value]
         case MapType():
-            return {key: _as_value(one, type_.value_type) for key, one in value.items()}
+            return {key: _as_value(item, type_.value_type) for key, item in value.items()}
         case _:
             return value
 

@@ -74,7 +74,13 @@ from schema_core.environment.plans.plan_tree import (
 )
 from schema_core.environment.table_api.inline import InlineRows, InlineTable, inline_table
 from schema_core.environment.unbounded import unbounded_tables
-from schema_core.environment.views import OpenViews, QueryView, conformed, inline_views, tables_in
+from schema_core.environment.views import (
+    OpenViews,
+    QueryView,
+    conform_columns,
+    find_tables,
+    inline_views,
+)
 from schema_core.errors import (
     NotFoundError,
     SchemaCoreError,
@@ -416,7 +422,7 @@ class Session:
             SchemaCoreError: where what it reads is not there any more, or no longer fits.
         """
         with at(f"view {identifier.as_summary_string()}"):
-            return conformed(self._query_of_view(view), view.resolved_schema)
+            return conform_columns(self._query_of_view(view), view.resolved_schema)
 
     def _query_of_view(self, view: CatalogView) -> Relation:
         if isinstance(view, QueryView):
@@ -476,14 +482,14 @@ class Session:
         root = sink(plan_node(executable, self._changes(executable) if with_changes else None))
         parts = [f"== Abstract Syntax Tree ==\n{tree_text(root)}", plan]
         if ExplainDetail.ESTIMATED_COST in wanted:
-            costs = "\n".join(self._costs(tables_in(executable))) or "no tables are read"
+            costs = "\n".join(self._costs(find_tables(executable))) or "no tables are read"
             parts.append(f"== Estimated Cost ==\n{costs}")
         if ExplainDetail.PLAN_ADVICE in wanted:
             parts.append("== Plan Advice ==\nNo available advice.")
         if ExplainDetail.JSON_EXECUTION_PLAN in wanted:
             parts.append(f"== Physical Execution Plan ==\n{tree_json(root)}")
         text = "\n\n".join(parts)
-        for identifier in tables_in(executable):
+        for identifier in find_tables(executable):
             options = self.get_table(identifier).table.get_options()
             text = without_secrets(text, options, secret_keys(options))
         return mask_urls(text)

@@ -48,10 +48,10 @@ from schema_core.environment.session import Session
 from schema_core.environment.table_api import table as tables
 from schema_core.environment.table_api.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.table_api.elements import (
-    query_of,
-    query_of_expressions,
+    expressions_query,
+    infer_rows,
     storage_type,
-    typed_rows,
+    values_query,
 )
 from schema_core.environment.table_api.inline import require_data_frames
 from schema_core.environment.table_api.table import StatementSet, Table, require_table
@@ -323,7 +323,7 @@ class TableEnvironment:
         Raises:
             NotFoundError: with code `table-not-found`.
         """
-        return tables.of_path(self._session, path)
+        return tables.table_of_path(self._session, path)
 
     @validate_arguments(path=str)
     def find_table(self, path: str) -> FoundTable | None:
@@ -337,7 +337,7 @@ class TableEnvironment:
         Raises:
             SchemaError: with code `missing-schema` where the descriptor has none.
         """
-        return tables.of_descriptor(self._session, descriptor)
+        return tables.table_of_descriptor(self._session, descriptor)
 
     def from_elements(
         self, elements: Iterable[Any], schema: object = None, verify_schema: bool = True
@@ -368,12 +368,12 @@ class TableEnvironment:
             given = parse_type(schema) if isinstance(schema, str) else schema
             require_instance(given, RowType, "schema", "a row type for expressions")
             row_type = cast("RowType", given)
-            query = query_of_expressions(elements, row_type)
-            return tables.of_values(self._session, query, row_type)
-        rows, type_ = typed_rows(elements, schema)
+            query = expressions_query(elements, row_type)
+            return tables.table_of_values(self._session, query, row_type)
+        rows, type_ = infer_rows(elements, schema)
         zone = self.get_config().get_local_timezone()
-        query = query_of(rows, type_, zone, verify=verify_schema)
-        return tables.of_values(self._session, query, storage_type(type_))
+        query = values_query(rows, type_, zone, verify=verify_schema)
+        return tables.table_of_values(self._session, query, storage_type(type_))
 
     def from_pandas(self, pdf: pd.DataFrame, schema: object = None, splits_num: int = 1) -> Table:
         """Return a table with the rows of a pandas DataFrame, without its index.
@@ -443,7 +443,7 @@ class TableEnvironment:
 
     def _of_data(self, library: str | None, data: object, schema: object = None) -> Table:
         rows = require_data_frames(self._session.planner).rows_of(library, data, schema)
-        return tables.of_rows(self._session, rows)
+        return tables.table_of_rows(self._session, rows)
 
     @overload
     def create_table(

@@ -55,7 +55,7 @@ def inline_functions(query: Query) -> Iterator[str]:
         elif isinstance(node, Call) and node.inline is not None:
             yield node.name.strip("*")
         elif is_dataclass(node) and not isinstance(node, type):
-            waiting += [getattr(node, one.name) for one in fields(node)]
+            waiting += [getattr(node, field.name) for field in fields(node)]
 
 
 #: How many views may be nested.
@@ -106,16 +106,16 @@ class OpenViews(local):
         """
         if query in self._open:
             raise SchemaError("the view reads itself", code="recursive-view")
-        known = self._found.get(query)
-        if len(self._open) + (known.height if known else 1) > MAX_VIEWS:
+        cached = self._found.get(query)
+        if len(self._open) + (cached.height if cached else 1) > MAX_VIEWS:
             raise SchemaError(
                 f"views are nested more than {MAX_VIEWS} levels deep", code="too-deep"
             )
-        found = known or self._resolved(query, read)
-        self._heights[-1] = max(self._heights[-1], found.height)
-        if isinstance(found.outcome, SchemaCoreError):
-            raise copy(found.outcome)
-        return found.outcome
+        entry = cached or self._resolved(query, read)
+        self._heights[-1] = max(self._heights[-1], entry.height)
+        if isinstance(entry.outcome, SchemaCoreError):
+            raise copy(entry.outcome)
+        return entry.outcome
 
     def _resolved(self, query: str, read: Callable[[], Relation]) -> _Resolved:
         self._open.append(query)
@@ -125,9 +125,9 @@ class OpenViews(local):
         finally:
             self._open.pop()
             height = self._heights.pop() + 1
-        found = self._found[query] = _Resolved(outcome, height)
+        entry = self._found[query] = _Resolved(outcome, height)
         self._forget()
-        return found
+        return entry
 
     def _forget(self) -> None:
         """Forget errors when the outermost view is finished, and relations unless they are kept.
@@ -140,7 +140,9 @@ class OpenViews(local):
             self._found.clear()
             return
         for query in [
-            query for query, one in self._found.items() if isinstance(one.outcome, SchemaCoreError)
+            query
+            for query, entry in self._found.items()
+            if isinstance(entry.outcome, SchemaCoreError)
         ]:
             del self._found[query]
 
@@ -164,7 +166,7 @@ def _outcome(read: Callable[[], Relation]) -> Relation | SchemaCoreError:
 ALIAS = "EXPR$0"
 
 
-def conformed(relation: Relation, schema: ResolvedSchema) -> Relation:
+def conform_columns(relation: Relation, schema: ResolvedSchema) -> Relation:
     """Return the rows of a view's query with the types that the view declares.
 
     A column that is NOT NULL, but for which the query may now return NULL, fails the job at the
@@ -174,21 +176,22 @@ def conformed(relation: Relation, schema: ResolvedSchema) -> Relation:
         SchemaError: with code `stale-view` where the query returns another number of columns, or a
             type that SQL does not cast to the declared one.
     """
-    given = result_columns(relation)
-    if len(given) != len(schema.columns):
+    columns = result_columns(relation)
+    if len(columns) != len(schema.columns):
         raise SchemaError(
-            f"the view declares {len(schema.columns)} columns, but its query returns {len(given)}",
+            f"the view declares {len(schema.columns)} columns, "
+            f"but its query returns {len(columns)}",
             code="stale-view",
             hint="redefine the query with ALTER VIEW ... AS",
         )
-    pairs = list(zip(given, schema.columns, strict=True))
+    pairs = list(zip(columns, schema.columns, strict=True))
     if all(_fits(actual.type, declared.data_type) for actual, declared in pairs):
         return relation
     items = tuple(
         Item(declared.name, _cast(Ref(*actual, ALIAS), declared.data_type, declared.name))
         for actual, declared in pairs
     )
-    return Select(items, Named(relation, ALIAS, given))
+    return Select(items, Named(relation, ALIAS, columns))
 
 
 def _fits(actual: DataType, declared: DataType) -> bool:
@@ -209,8 +212,8 @@ def _cast(value: Ref, declared: DataType, name: str) -> Typed:
                 hint="redefine the query with ALTER VIEW ... AS",
             )
         with at(f"column {name!r}"):
-            kept = target.with_nullability(value.type.is_nullable)
-            cast = implicit_cast(value, target.with_nullability(True), kept)
+            type_ = target.with_nullability(value.type.is_nullable)
+            cast = implicit_cast(value, target.with_nullability(True), type_)
     return cast if declared.is_nullable else _not_null(cast, name)
 
 
@@ -232,28 +235,28 @@ def inline_views(relation: Relation, query_of: QueryOf) -> Relation:
 
     The source around a scan names its columns, so those of its replacement may have other names.
     """
-    rebuilt: Relation = _finished(relation, query_of)
+    rebuilt: Relation = _finish(relation, query_of)
     return rebuilt
 
 
-def tables_in(relation: Relation) -> set[ObjectIdentifier]:
+def find_tables(relation: Relation) -> set[ObjectIdentifier]:
     """Return the tables and views that the relation reads."""
-    found: set[ObjectIdentifier] = set()
-    inline_views(relation, found.add)
-    return found
+    identifiers: set[ObjectIdentifier] = set()
+    inline_views(relation, identifiers.add)
+    return identifiers
 
 
 #: A node being rebuilt: a generator that yields its parts one by one and receives each rebuilt.
 Rebuilding: TypeAlias = Generator[Any, Any, Any]
 
 
-def _finished(root: Any, query_of: QueryOf) -> Any:
+def _finish(root: Any, query_of: QueryOf) -> Any:
     """Rebuild a tree without recursion; shared nodes remain shared.
 
     A relation that is read twice is one object in the tree. It is rebuilt once.
     """
     done: dict[int, Any] = {}
-    waiting, value = [(root, _rebuilt(root, query_of))], None
+    waiting, value = [(root, _rebuild(root, query_of))], None
     while waiting:
         node, rebuilding = waiting[-1]
         try:
@@ -264,11 +267,11 @@ def _finished(root: Any, query_of: QueryOf) -> Any:
         else:
             value = done.get(id(part))
             if value is None:
-                waiting.append((part, _rebuilt(part, query_of)))
+                waiting.append((part, _rebuild(part, query_of)))
     return value
 
 
-def _rebuilt(node: Any, query_of: QueryOf) -> Rebuilding:
+def _rebuild(node: Any, query_of: QueryOf) -> Rebuilding:
     if isinstance(node, Scan):
         query = query_of(node.table.identifier)
         if query is not None and node.period is not None:
@@ -289,8 +292,8 @@ def _rebuilt(node: Any, query_of: QueryOf) -> Rebuilding:
     if not is_dataclass(node) or isinstance(node, type):
         return node
     changed = {}
-    for one in fields(node):
-        old = getattr(node, one.name)
-        if one.init and not isinstance(old, LEAVES) and (new := (yield old)) is not old:
-            changed[one.name] = new
+    for part in fields(node):
+        old = getattr(node, part.name)
+        if part.init and not isinstance(old, LEAVES) and (new := (yield old)) is not old:
+            changed[part.name] = new
     return replace(node, **changed) if changed else node

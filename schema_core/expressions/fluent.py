@@ -154,14 +154,14 @@ def _require_small(tree: syntax.Expression) -> None:
         SchemaError: with code `too-wide` for more than `MAX_NODES` nodes, with code `too-deep` for
             more than `MAX_DEPTH` levels.
     """
-    found = size(tree)
-    if found.nodes > MAX_NODES:
+    total = size(tree)
+    if total.nodes > MAX_NODES:
         raise SchemaError(
             f"an expression has at most {MAX_NODES:,} nodes",
             code="too-wide",
             hint="compute a part of it in a separate column",
         )
-    if found.levels > MAX_DEPTH:
+    if total.levels > MAX_DEPTH:
         raise SchemaError(
             f"nested more than {MAX_DEPTH} levels deep",
             code="too-deep",
@@ -285,7 +285,7 @@ class Expression:
                 SchemaError: with code `not-an-expression`.
             """
             name = self.syntax.parts[-1] if isinstance(self.syntax, Name) else str(self)
-            methods = [one for one in dir(Expression) if not one.startswith("_")]
+            methods = [name for name in dir(Expression) if not name.startswith("_")]
             raise SchemaError(
                 f"expressions have no method {name!r}",
                 code="not-an-expression",

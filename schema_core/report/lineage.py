@@ -12,7 +12,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.environment.lineage import Lineage, TableLineage
 from schema_core.environment.session import Session
-from schema_core.environment.views import conformed
+from schema_core.environment.views import conform_columns
 from schema_core.query.origins import Origin, column_origins
 from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
 from schema_core.report.markup import code, page, scrolled
@@ -47,7 +47,7 @@ def _lineage_of(session: Session, identifier: ObjectIdentifier) -> TableLineage:
         reads = column_origins(session.query_of(identifier, table))
     elif isinstance(table, ResolvedCatalogMaterializedTable):
         text = table.expanded_query
-        reads = column_origins(conformed(session.query(parse_query(text), text), schema))
+        reads = column_origins(conform_columns(session.query(parse_query(text), text), schema))
     else:
         explained = schema.explain().columns
         reads = [

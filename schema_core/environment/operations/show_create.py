@@ -29,7 +29,7 @@ from schema_core.environment.connector import secret_keys
 from schema_core.environment.operations.connections import connection_statement
 from schema_core.environment.result import TableResult, string_result
 from schema_core.environment.session import Session, at_span
-from schema_core.environment.views import QueryView, tables_in
+from schema_core.environment.views import QueryView, find_tables
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.mappings.dialects.printer import (
     IN_FULL,
@@ -134,7 +134,7 @@ def _masking(session: Session, table: CatalogBaseTable) -> Masking:
     query = getattr(table, "expanded_query", "")
     if "/*+" in query:
         with suppress(SchemaCoreError):  # the query may no longer resolve
-            for identifier in tables_in(session.query(parse_query(query), query)):
+            for identifier in find_tables(session.query(parse_query(query), query)):
                 declared |= secret_keys(session.tables.get(identifier).table.get_options())
     return Masking(declared)
 

@@ -25,18 +25,18 @@ FORMAT = "format"
 PROVIDER = "provider"
 
 
-def key_of(key: str | ConfigOption[Any]) -> str:
-    """The key of an option given by key or as an option."""
+def option_key(key: str | ConfigOption[Any]) -> str:
+    """Return the key of an option."""
     if isinstance(key, ConfigOption):
         return key.key
     require_instance(key, str, "the key of an option")
     return key
 
 
-def text_of(value: object) -> str:
-    """The value of an option as text: what SQL would have in quotes.
+def option_text(value: object) -> str:
+    """Return the value of an option as a string, as SQL would quote it.
 
-    >>> text_of(True), text_of(3)
+    >>> option_text(True), option_text(3)
     ('true', '3')
     """
     require_instance(value, object if value is not None else str, "the value of an option")
@@ -70,7 +70,7 @@ class FormatDescriptorBuilder:
 
     def option(self, key: str | ConfigOption[Any], value: object) -> FormatDescriptorBuilder:
         """Set an option; the key goes without the name of the format."""
-        options = Options({**self._descriptor.options, key_of(key): text_of(value)})
+        options = Options({**self._descriptor.options, option_key(key): option_text(value)})
         self._descriptor = replace(self._descriptor, options=options)
         return self
 
@@ -132,8 +132,8 @@ class TableDescriptorBuilder:
         Raises:
             SchemaError: with code `reserved-option` for an option that only this library sets.
         """
-        require_no_own_options([key_of(key)])
-        options = {**self._descriptor.options, key_of(key): text_of(value)}
+        require_no_own_options([option_key(key)])
+        options = {**self._descriptor.options, option_key(key): option_text(value)}
         return self._with(options=Options(options))
 
     def format(
@@ -202,11 +202,11 @@ class TableDescriptorBuilder:
         return self.distributed(TableDistribution.of_unknown(keys, bucket_count))
 
     def distributed_into(self, bucket_count: int) -> TableDescriptorBuilder:
-        """Distribute the rows over so many buckets, without keys."""
+        """Distribute the rows over a number of buckets, without keys."""
         return self.distributed(TableDistribution.of_unknown((), bucket_count))
 
     def distributed(self, distribution: TableDistribution) -> TableDescriptorBuilder:
-        """Set how the rows are spread over buckets."""
+        """Set how rows are distributed over buckets."""
         return self._with(distribution=distribution)
 
     def comment(self, comment: str) -> TableDescriptorBuilder:
@@ -271,7 +271,7 @@ class TableDescriptor:
         return self.comment
 
     def to_catalog_table(self) -> CatalogTable:
-        """The table as a catalog keeps it, not yet resolved.
+        """Return the unresolved table of a catalog.
 
         Raises:
             SchemaError: with code `missing-schema` where the descriptor has none, `reserved-option`
@@ -306,7 +306,7 @@ class TableDescriptor:
 
 
 def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
-    """The keys, of which there must be one.
+    """Return the keys; at least one is required.
 
     Raises:
         SchemaError: with code `missing-key-columns`.
@@ -348,8 +348,8 @@ class ModelDescriptorBuilder:
         Raises:
             SchemaError: with code `reserved-option` for an option that only this library sets.
         """
-        require_no_own_options([key_of(key)])
-        options = {**self._descriptor.options, key_of(key): text_of(value)}
+        require_no_own_options([option_key(key)])
+        options = {**self._descriptor.options, option_key(key): option_text(value)}
         return self._with(options=Options(options))
 
     def comment(self, comment: str) -> ModelDescriptorBuilder:
@@ -390,7 +390,7 @@ class ModelDescriptor:
         return self.comment
 
     def to_catalog_model(self) -> CatalogModel:
-        """The model as a catalog keeps it, not yet resolved.
+        """Return the unresolved model of a catalog.
 
         Raises:
             SchemaError: with code `missing-schema` where an input or output schema is missing,

@@ -58,7 +58,7 @@ MAX_DIGITS = 18
 TRUE = Literal(LiteralKind.BOOLEAN, "TRUE")
 
 
-def typed_rows(elements: Iterable[object], schema: object) -> tuple[list[object], RowType]:
+def infer_rows(elements: Iterable[object], schema: object) -> tuple[list[object], RowType]:
     """Return rows with their type; single values become rows of one column.
 
     Raises:
@@ -97,10 +97,10 @@ def row_type(rows: Sequence[object], schema: object) -> RowType:
             f"schema must be a row type or a list of names, got {show(schema)}",
             code="wrong-argument",
         )
-    return _inferred(rows, schema)
+    return _infer_rows(rows, schema)
 
 
-def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
+def _infer_rows(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
     keys = list(dict.fromkeys(key for row in rows if isinstance(row, Mapping) for key in row))
     if not rows:
         raise SchemaError(
@@ -108,8 +108,8 @@ def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
             code="data-type-not-inferred",
             hint="pass a schema with types",
         )
-    found = infer_type([_as_row(row, keys) for row in rows])
-    inner = found.element_type if isinstance(found, ArrayType) else found
+    inferred = infer_type([_as_row(row, keys) for row in rows])
+    inner = inferred.element_type if isinstance(inferred, ArrayType) else inferred
     if not isinstance(inner, RowType):
         raise SchemaError(
             "rows must be tuples, dictionaries or Row objects",
@@ -121,8 +121,11 @@ def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
             f"{len(names)} names given for {len(inner.fields)} columns",
             code="column-count-mismatch",
         )
-    given = names or [field.name for field in inner.fields]
-    fields = [RowField(name, one.data_type) for name, one in zip(given, inner.fields, strict=True)]
+    column_names = names or [field.name for field in inner.fields]
+    fields = [
+        RowField(name, field.data_type)
+        for name, field in zip(column_names, inner.fields, strict=True)
+    ]
     for field in fields:
         if any(isinstance(part, NullType) for part in field.data_type.walk()):
             raise SchemaError(
@@ -134,14 +137,16 @@ def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
     return RowType(fields, nullable=False)
 
 
-def _as_row(given: object, keys: Sequence[str]) -> object:
+def _as_row(value: object, keys: Sequence[str]) -> object:
     """Convert a list or a dictionary, which may lack keys, to a row."""
-    if isinstance(given, Mapping):
-        return Row(**{key: given.get(key) for key in keys})
-    return tuple(given) if isinstance(given, list) else given
+    if isinstance(value, Mapping):
+        return Row(**{key: value.get(key) for key in keys})
+    return tuple(value) if isinstance(value, list) else value
 
 
-def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool = True) -> Query:
+def values_query(
+    rows: Sequence[object], type_: RowType, zone: str, *, verify: bool = True
+) -> Query:
     """Return the VALUES query of the rows.
 
     Raises:
@@ -150,18 +155,18 @@ def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool 
             `value-not-in-sql` for one that SQL cannot express.
     """
     require_few(rows)
-    written = []
-    for place, one in enumerate(rows, 1):
+    rows_in_sql = []
+    for place, row in enumerate(rows, 1):
         with at(f"row {place}"):
-            written.append(_row(one, type_, zone, verify))
-    empty = not written
+            rows_in_sql.append(_row(row, type_, zone, verify))
+    empty = not rows_in_sql
     if empty:
-        written = [tuple(_null(field.data_type) for field in type_.fields)]
-    found = _select(written, type_)
-    return replace(found, where=Literal(LiteralKind.BOOLEAN, "FALSE")) if empty else found
+        rows_in_sql = [tuple(_null(field.data_type) for field in type_.fields)]
+    query = _select(rows_in_sql, type_)
+    return replace(query, where=Literal(LiteralKind.BOOLEAN, "FALSE")) if empty else query
 
 
-def query_of_expressions(elements: Sequence[Expression], type_: RowType) -> Query:
+def expressions_query(elements: Sequence[Expression], type_: RowType) -> Query:
     """Return the VALUES query of expressions: ``row(...)``, or values of one column.
 
     Raises:
@@ -170,8 +175,8 @@ def query_of_expressions(elements: Sequence[Expression], type_: RowType) -> Quer
     """
     require_few(elements)
     rows = []
-    for place, one in enumerate(elements, 1):
-        tree = one.syntax
+    for place, element in enumerate(elements, 1):
+        tree = element.syntax
         is_row = isinstance(tree, Call) and tree.name == "ROW"
         values = tree.arguments if isinstance(tree, Call) and is_row else (tree,)
         with at(f"row {place}"):
@@ -190,7 +195,7 @@ def _select(rows: Sequence[tuple[syntax.Expression, ...]], type_: RowType) -> Se
 
 
 def require_few(rows: Sequence[object]) -> None:
-    """Refuse more rows than a statement may hold.
+    """Raise for more rows than a statement may contain.
 
     Raises:
         SchemaError: with code `too-many-rows`.
@@ -210,66 +215,70 @@ def _require_width(values: Sequence[object], type_: RowType) -> None:
         )
 
 
-def _row(given: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax.Expression, ...]:
-    if isinstance(given, Row) and given.get_row_kind() is not RowKind.INSERT:
+def _row(row: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax.Expression, ...]:
+    if isinstance(row, Row) and row.get_row_kind() is not RowKind.INSERT:
         raise SchemaError(
-            f"the kind of the row is {given.get_row_kind().name}, but rows can only be inserted",
+            f"the kind of the row is {row.get_row_kind().name}, but rows can only be inserted",
             code="invalid-row-values",
         )
-    values = values_of(given, type_)
+    values = values_of(row, type_)
     _require_width(values, type_)
-    found = []
-    for value, one in zip(values, type_.fields, strict=True):
-        with at(f"column {one.name!r}"):
-            if verify and (reason := reject_reason(one.data_type, value)):
+    trees = []
+    for value, field in zip(values, type_.fields, strict=True):
+        with at(f"column {field.name!r}"):
+            if verify and (reason := reject_reason(field.data_type, value)):
                 raise SchemaError(str(reason), code="not-a-value")
-            found.append(literal_of(value, one.data_type, zone))
-    return tuple(found)
+            trees.append(to_literal(value, field.data_type, zone))
+    return tuple(trees)
 
 
-def values_of(given: object, type_: RowType) -> Sequence[Any]:
+def values_of(row: object, type_: RowType) -> Sequence[Any]:
     """Return the values of a row in the order of its columns."""
-    if isinstance(given, Mapping):
-        return [given.get(field.name) for field in type_.fields]
-    if isinstance(given, tuple | list):
-        return given
-    named = named_values(given)
+    if isinstance(row, Mapping):
+        return [row.get(field.name) for field in type_.fields]
+    if isinstance(row, tuple | list):
+        return row
+    named = named_values(row)
     if named is not None:
         return [named.get(field.name) for field in type_.fields]
-    if isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray):
-        return list(given)
-    return [given]
+    if isinstance(row, Iterable) and not isinstance(row, str | bytes | bytearray):
+        return list(row)
+    return [row]
 
 
-def literal_of(value: Any, type_: DataType, zone: str) -> syntax.Expression:
+def to_literal(value: Any, type_: DataType, zone: str) -> syntax.Expression:
     """Return an expression with a value of exactly this type, which may then be NOT NULL.
 
     >>> from schema_core.sql.printer import print_expression
-    >>> print(print_expression(literal_of([1, None], parse_type("ARRAY<BIGINT>"), "UTC")))
+    >>> print(print_expression(to_literal([1, None], parse_type("ARRAY<BIGINT>"), "UTC")))
     CAST(ARRAY[CAST(1 AS BIGINT), CAST(NULL AS BIGINT)] AS ARRAY< BIGINT >)
     """
     match type_:
         case _ if value is None:
             return _null(type_)
         case UserDefinedType():
-            return literal_of(serialized(value, type_), storage_type(type_), zone)
+            return to_literal(serialized(value, type_), storage_type(type_), zone)
         case RowType():
             pairs = zip(values_of(value, type_), type_.fields, strict=True)
             tree: syntax.Expression = Call(
-                "ROW", tuple(literal_of(one, field.data_type, zone) for one, field in pairs)
+                "ROW", tuple(to_literal(item, field.data_type, zone) for item, field in pairs)
             )
         case ArrayType() if not value:
             tree = _empty(type_.element_type)
         case ArrayType():
-            tree = Call("ARRAY", tuple(literal_of(one, type_.element_type, zone) for one in value))
+            tree = Call(
+                "ARRAY", tuple(to_literal(item, type_.element_type, zone) for item in value)
+            )
         case MapType() if not value:
             tree = Call("MAP_FROM_ARRAYS", (_empty(type_.key_type), _empty(type_.value_type)))
         case MapType():
             kinds = (type_.key_type, type_.value_type)
             parts = (
-                (one, kind) for pair in value.items() for one, kind in zip(pair, kinds, strict=True)
+                (item, kind)
+                for pair in value.items()
+                for item, kind in zip(pair, kinds, strict=True)
             )
-            tree = Call("MAP", tuple(literal_of(one, kind, zone) for one, kind in parts))
+            tree = Call("MAP", tuple(to_literal(item, kind, zone) for item, kind in parts))
         case DayTimeIntervalType():
             return literal(value)
         case LocalZonedTimestampType() if isinstance(value, datetime) and value.tzinfo is not None:
@@ -329,7 +338,7 @@ def _nullable(row: tuple[syntax.Expression, ...], type_: RowType) -> tuple[synta
     """Make the values of nullable columns nullable with a CASE."""
     return tuple(
         Call("CASE", (TRUE, value, Literal(LiteralKind.NULL, "NULL")))
-        if one.data_type.is_nullable
+        if field.data_type.is_nullable
         else value
-        for value, one in zip(row, type_.fields, strict=True)
+        for value, field in zip(row, type_.fields, strict=True)
     )

@@ -1,7 +1,7 @@
 """Queries built step by step: each function adds one operation of the Table API to a query.
 
-A query is a syntax tree; its columns are known by name, so that every name in an expression means
-one column. What an operation calls its columns is as in Flink's Table API.
+A query is a syntax tree whose columns have unique names. Operations name their columns as Flink's
+Table API does.
 """
 
 from __future__ import annotations
@@ -56,20 +56,20 @@ class NamedExpression(NamedTuple):
 # --- arguments -----------------------------------------------------------------------------
 
 
-def expression_of(given: object) -> syntax.Expression:
+def require_expression(value: object) -> syntax.Expression:
     """Return the syntax tree of an expression.
 
     Raises:
         SchemaError: with code `not-an-expression` for anything else.
     """
-    if isinstance(given, Expression | AliasedExpression):
-        return given.syntax
-    hint = f"for a column write col({given!r})" if isinstance(given, str) else None
-    raise SchemaError(f"{show(given)} is not an expression", code="not-an-expression", hint=hint)
+    if isinstance(value, Expression | AliasedExpression):
+        return value.syntax
+    hint = f"for a column write col({value!r})" if isinstance(value, str) else None
+    raise SchemaError(f"{show(value)} is not an expression", code="not-an-expression", hint=hint)
 
 
-def columns_of(
-    given: Iterable[object], known: list[str], numbered: Collection[str] = ()
+def name_columns(
+    items: Iterable[object], names: list[str], numbered: Collection[str] = ()
 ) -> list[NamedExpression]:
     """Return the columns of a list of expressions, with their names.
 
@@ -80,25 +80,25 @@ def columns_of(
             `missing-columns` for an empty list.
     """
     trees: list[tuple[str | None, syntax.Expression]] = []
-    for one in given:
-        if isinstance(one, ColumnSelection | ColumnRange):
-            trees += [(name, Name((name,))) for name in one.of(known)]
-        elif expression_of(one) == Name(("*",)):
-            trees += [(name, Name((name,))) for name in known]
+    for item in items:
+        if isinstance(item, ColumnSelection | ColumnRange):
+            trees += [(name, Name((name,))) for name in item.of(names)]
+        elif require_expression(item) == Name(("*",)):
+            trees += [(name, Name((name,))) for name in names]
         else:
-            name = one.names[0] if isinstance(one, AliasedExpression) else None
-            trees.append((name, expression_of(one)))
+            name = item.names[0] if isinstance(item, AliasedExpression) else None
+            trees.append((name, require_expression(item)))
     aggregates = list(_aggregates((tree for _, tree in trees), numbered))
-    found = [
-        NamedExpression(name or name_of(tree, place, aggregates), tree)
+    columns = [
+        NamedExpression(name or default_name(tree, place, aggregates), tree)
         for place, (name, tree) in enumerate(trees)
     ]
-    require_different([one.name for one in found])
-    return found
+    require_different([item.name for item in columns])
+    return columns
 
 
 def _aggregates(trees: Iterable[syntax.Expression], more: Collection[str]) -> Iterator[Call]:
-    """The calls of aggregates in expressions, each once, in the order in which they stand."""
+    """Return the distinct calls of aggregates in expressions, in their order."""
     seen: list[Call] = []
     for tree in trees:
         for node in reversed(list(walk(tree))):
@@ -114,11 +114,11 @@ def _is_aggregate(call: Call) -> bool:
     return not call.over and any(row.kind is FunctionKind.AGGREGATE for row in rows)
 
 
-def name_of(tree: syntax.Expression, place: int, aggregates: Sequence[Call]) -> str:
+def default_name(tree: syntax.Expression, place: int, aggregates: Sequence[Call]) -> str:
     """Return the name of an unnamed column, as Flink names it.
 
     >>> from schema_core.expressions import col
-    >>> [name_of(one.syntax, 2, ()) for one in (col("a"), col("a").x, col("a") + 1)]
+    >>> [default_name(item.syntax, 2, ()) for item in (col("a"), col("a").x, col("a") + 1)]
     ['a', 'a$x', '_c2']
     """
     return _field_name(tree, aggregates) or _cast_name(tree, aggregates) or f"_c{place}"
@@ -148,7 +148,7 @@ def _cast_name(tree: syntax.Expression, aggregates: Sequence[Call]) -> str | Non
 
 
 def require_different(names: Sequence[str]) -> None:
-    """Refuse no names, or one that comes twice.
+    """Raise for no names, or for duplicates.
 
     Raises:
         SchemaError: with code `missing-columns` or `duplicate-column`.
@@ -167,7 +167,7 @@ def require_different(names: Sequence[str]) -> None:
 
 
 def block(query: Query) -> Select:
-    """A SELECT of all columns of the query, to which clauses may be added."""
+    """Return a SELECT of all columns of a query, to which clauses can be added."""
     match query:
         case Select(
             items=(SelectItem(expression=Star(prefix=())),),
@@ -178,8 +178,8 @@ def block(query: Query) -> Select:
             return Select((ALL,), Derived(query))
 
 
-def source_of(query: Query) -> Source:
-    """The query as a source: the table itself where all of one is read."""
+def as_source(query: Query) -> Source:
+    """Return a query as a source: a table itself if all of it is read."""
     match query:
         case Select(
             items=(SelectItem(expression=Star(prefix=())),),
@@ -191,7 +191,7 @@ def source_of(query: Query) -> Source:
 
 
 def items(columns: Iterable[NamedExpression]) -> tuple[SelectItem, ...]:
-    """The list of a SELECT with these columns; a name is written where it is not the column's."""
+    """Return the SELECT list of columns, with an alias where the name is not the column's."""
     return tuple(
         SelectItem(tree, None if tree == Name((name,)) else name) for name, tree in columns
     )
@@ -199,20 +199,24 @@ def items(columns: Iterable[NamedExpression]) -> tuple[SelectItem, ...]:
 
 def select(query: Query, columns: Sequence[NamedExpression]) -> Query:
     """Select columns of a query; successive selections are merged into one SELECT."""
-    merged = _merged(query, columns)
-    found = query if merged is not None and isinstance(query, Select) else block(query)
-    return replace(found, items=items(columns if merged is None else merged))
+    merged = _merge_selections(query, columns)
+    target = query if merged is not None and isinstance(query, Select) else block(query)
+    return replace(target, items=items(columns if merged is None else merged))
 
 
-def _merged(query: Query, columns: Sequence[NamedExpression]) -> list[NamedExpression] | None:
+def _merge_selections(
+    query: Query, columns: Sequence[NamedExpression]
+) -> list[NamedExpression] | None:
     """Return the columns in terms of the source of the query, or None if that is uncertain.
 
-    It is sure where each is one of its columns, or made of such as are not computed themselves, and
-    no computed one is needed twice: it might not give the same twice.
+    It is certain if each column is a column of the query or an expression of columns that are not
+    computed, and no computed column is used twice: it might have two values.
     """
     match query:
         case Select(group_by=None, having=None, qualify=None, distinct=False):
-            inner = {item.alias or name_of(item.expression, 0, ()): item for item in query.items}
+            inner = {
+                item.alias or default_name(item.expression, 0, ()): item for item in query.items
+            }
         case _:
             return None
     if any(
@@ -220,25 +224,25 @@ def _merged(query: Query, columns: Sequence[NamedExpression]) -> list[NamedExpre
         for item in query.items
     ):
         return None
-    plain = {name for name, one in inner.items() if one.expression == Name((name,))}
+    plain = {name for name, item in inner.items() if item.expression == Name((name,))}
     taken = [tree.parts[0] for _, tree in columns if isinstance(tree, Name) if len(tree.parts) == 1]
     if any(count > 1 for name, count in Counter(taken).items() if name not in plain):
         return None
-    found = []
+    result = []
     for name, tree in columns:
         if tree == Name(("*",)) or _reads_other_rows(tree):
             return None
         if isinstance(tree, Name) and len(tree.parts) == 1 and tree.parts[0] in inner:
-            found.append(NamedExpression(name, inner[tree.parts[0]].expression))
+            result.append(NamedExpression(name, inner[tree.parts[0]].expression))
         elif all(node.parts[0] in plain for node in walk(tree) if isinstance(node, Name)):
-            found.append(NamedExpression(name, tree))
+            result.append(NamedExpression(name, tree))
         else:
             return None
-    return found
+    return result
 
 
 def _reads_other_rows(tree: syntax.Expression) -> bool:
-    """Whether an expression looks at more than one row, or at other tables."""
+    """Return whether an expression reads other rows, or other tables."""
     return any(
         isinstance(node, syntax.Subquery)
         or (isinstance(node, Call) and (node.over is not None or _is_aggregate(node)))
@@ -254,14 +258,13 @@ def require_shallow(query: Query) -> None:
     """Raise for a query whose nesting exceeds the limits of a parsed statement.
 
     Raises:
-        SchemaError: with code `too-deep`, or `too-wide` for a query that reads others again and
-            again.
+        SchemaError: with code `too-deep`, or `too-wide` for too many queries on one level.
     """
     level: dict[int, tuple[Query | Source | None, int]] = {id(query): (query, 1)}
     for _ in range(MAX_DEPTH * 2):
         following: dict[int, tuple[Query | Source | None, int]] = {}
-        for one, count in level.values():
-            for below in _below(one):
+        for tree, count in level.values():
+            for below in _iterate_inputs(tree):
                 _, times = following.get(id(below), (None, 0))
                 following[id(below)] = below, times + count
         level = following
@@ -280,8 +283,8 @@ def require_shallow(query: Query) -> None:
     )
 
 
-def _below(one: Query | Source | None) -> Iterator[Query | Source | None]:
-    match one:
+def _iterate_inputs(tree: Query | Source | None) -> Iterator[Query | Source | None]:
+    match tree:
         case Select(source=inner) | AliasedSource(source=inner):
             yield inner
         case Derived(query=query) | Ordered(query=query):
@@ -293,129 +296,127 @@ def _below(one: Query | Source | None) -> Iterator[Query | Source | None]:
 
 
 def where(query: Query, condition: syntax.Expression) -> Query:
-    """The rows of a query for which a condition holds."""
-    found = block(query)
-    both = condition if found.where is None else Call("AND", (found.where, condition))
-    return replace(found, where=both)
+    """Return the rows of a query for which a condition holds."""
+    rows = block(query)
+    both = condition if rows.where is None else Call("AND", (rows.where, condition))
+    return replace(rows, where=both)
 
 
 def distinct(query: Query) -> Query:
-    """The rows of a query, each once."""
+    """Return the distinct rows of a query."""
     return replace(block(query), distinct=True)
 
 
 # --- grouping ------------------------------------------------------------------------------
 
 
-def grouped(
-    query: Query, keys: Sequence[object], known: list[str]
+def separate_keys(
+    query: Query, keys: Sequence[object], names: list[str]
 ) -> tuple[Query, list[NamedExpression]]:
-    """A query that has its grouping keys as columns where they were given names, and the keys.
+    """Return a query that has the named grouping keys as columns, and the keys.
 
     Raises:
-        SchemaError: with code `duplicate-column` for the name of a column that is there.
+        SchemaError: with code `duplicate-column` for the name of an existing column.
     """
     columns, added = [], []
-    for place, one in enumerate(keys):
-        tree = expression_of(one)
-        name = one.names[0] if isinstance(one, AliasedExpression) else name_of(tree, place, ())
-        if isinstance(one, AliasedExpression) and tree != Name((name,)):
+    for place, key in enumerate(keys):
+        tree = require_expression(key)
+        name = key.names[0] if isinstance(key, AliasedExpression) else default_name(tree, place, ())
+        if isinstance(key, AliasedExpression) and tree != Name((name,)):
             added.append(NamedExpression(name, tree))
             tree = Name((name,))
         columns.append(NamedExpression(name, tree))
     if added:
-        require_different([*known, *(one.name for one in added)])
-        query = select(query, [*add_or_replace(known, ()), *added])
+        require_different([*names, *(key.name for key in added)])
+        query = select(query, [*add_or_replace(names, ()), *added])
     return query, columns
 
 
 def group(
     query: Query, keys: Sequence[NamedExpression], columns: Sequence[NamedExpression]
 ) -> Query:
-    """Columns of the groups of a query."""
+    """Return columns of the groups of a query."""
     return replace(block(query), items=items(columns), group_by=tuple(tree for _, tree in keys))
 
 
 # --- columns -------------------------------------------------------------------------------
 
 
-def add_or_replace(known: list[str], added: Iterable[NamedExpression]) -> list[NamedExpression]:
-    """The columns that are known, then those that are added; one of a known name replaces it."""
-    found = {name: NamedExpression(name, Name((name,))) for name in known}
-    return list({**found, **{one.name: one for one in added}}.values())
+def add_or_replace(names: list[str], added: Iterable[NamedExpression]) -> list[NamedExpression]:
+    """Return columns of these names and the added ones, which replace columns of the same name."""
+    columns = {name: NamedExpression(name, Name((name,))) for name in names}
+    return list({**columns, **{column.name: column for column in added}}.values())
 
 
-def renamed(known: list[str], given: Iterable[object]) -> list[NamedExpression]:
-    """The columns under new names.
+def rename_columns(names: list[str], renamings: Iterable[object]) -> list[NamedExpression]:
+    """Return the columns under new names.
 
     Raises:
         SchemaError: with code `not-an-expression` for an object that is not a renamed column,
             `unknown-column`, `duplicate-column`.
     """
     new: dict[str, str] = {}
-    for one in given:
-        match one:
+    for renaming in renamings:
+        match renaming:
             case AliasedExpression(Name(parts=(old,)), (name,)):
                 new[old] = name
             case _:
                 raise SchemaError(
-                    f"expected a renamed column, got {show(one)}",
+                    f"expected a renamed column, got {show(renaming)}",
                     code="not-an-expression",
                     hint='write col("old").alias("new")',
                 )
     for old in new:
-        require_known(old, known)
-    found = [NamedExpression(new.get(name, name), Name((name,))) for name in known]
-    require_different([one.name for one in found])
-    return found
+        require_known(old, names)
+    columns = [NamedExpression(new.get(name, name), Name((name,))) for name in names]
+    require_different([renaming.name for renaming in columns])
+    return columns
 
 
-def require_known(name: str, known: Sequence[str]) -> None:
+def require_known(name: str, names: Sequence[str]) -> None:
     """Raise for a name that is not a column.
 
     Raises:
         SchemaError: with code `unknown-column`.
     """
-    if name not in known:
+    if name not in names:
         raise SchemaError(
-            f"there is no column {name!r}", code="unknown-column", hint=similar(name, known)
+            f"there is no column {name!r}", code="unknown-column", hint=similar(name, names)
         )
 
 
 # --- several tables ------------------------------------------------------------------------
 
 
-def joined(
-    left: Query, right: Source, kind: JoinKind, condition: syntax.Expression | None
-) -> Query:
+def join(left: Query, right: Source, kind: JoinKind, condition: syntax.Expression | None) -> Query:
     """Join two tables; without a condition, all pairs of rows."""
     if condition is None and kind is JoinKind.INNER:
-        return Select((ALL,), Join(source_of(left), right, JoinKind.CROSS))
+        return Select((ALL,), Join(as_source(left), right, JoinKind.CROSS))
     held = condition or Literal(LiteralKind.BOOLEAN, "TRUE")
-    return Select((ALL,), Join(source_of(left), right, kind, condition=held))
+    return Select((ALL,), Join(as_source(left), right, kind, condition=held))
 
 
-def lateral_call(given: object, left: Query) -> Source:
-    """The rows that a table function gives for each row of a query.
+def lateral_call(call_or_alias: object, left: Query) -> Source:
+    """Return the source of a table function that is called for each row of a query.
 
     Raises:
         SchemaError: with code `not-an-expression` for anything but a call.
     """
-    tree = expression_of(given)
+    tree = require_expression(call_or_alias)
     if not isinstance(tree, Call):
-        problem = f"expected a table function call, got {show(given)}"
+        problem = f"expected a table function call, got {show(call_or_alias)}"
         raise SchemaError(problem, code="not-an-expression")
     source = TableFunction(tree, lateral=True)
-    names = given.names if isinstance(given, AliasedExpression) else ()
+    names = call_or_alias.names if isinstance(call_or_alias, AliasedExpression) else ()
     # a query without an alias is EXPR$0
-    alias = "EXPR$0" if isinstance(source_of(left), TableName) else "EXPR$1"
+    alias = "EXPR$0" if isinstance(as_source(left), TableName) else "EXPR$1"
     return AliasedSource(source, alias, names) if names else source
 
 
-def flat_mapped(query: Query, call: Call) -> Query:
-    """The rows that a table function gives for each row of a query."""
+def flat_map(query: Query, call: Call) -> Query:
+    """Return the rows that a table function returns for each row of a query."""
     source = AliasedSource(TableFunction(call, lateral=True), MAPPED, ())
-    joined_ = Join(source_of(query), source, JoinKind.CROSS)
+    joined_ = Join(as_source(query), source, JoinKind.CROSS)
     return Select((SelectItem(Star((MAPPED,))),), joined_)
 
 
@@ -424,7 +425,7 @@ MAPPED = "flat_map"
 
 
 def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> list[NamedExpression]:
-    """The fields of a column as columns, with aliases if there are any.
+    """Return the fields of a column as columns, with aliases if there are any.
 
     Raises:
         SchemaError: with code `alias-count-mismatch`.
@@ -439,14 +440,14 @@ def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> lis
 
 
 def unnest_emitted(query: Query, keys: Sequence[str], names: Sequence[str]) -> Query:
-    """The keys of a query, each with the rows in the array of its last column, ``TMP_0``."""
+    """Return the keys of a query, each with the rows of the array in its last column, ``TMP_0``."""
     rows = AliasedSource(Unnest((Name(("TMP_0",)),), lateral=True), MAPPED, tuple(names))
     columns = [NamedExpression(name, Name((name,))) for name in (*keys, *names)]
     return Select(items(columns), Join(Derived(query), rows, JoinKind.CROSS))
 
 
 def set_operation(operator: str, every: bool, left: Query, right: Query) -> Query:
-    """The rows of two tables of the same columns, put together."""
+    """Combine the rows of two tables with the same columns."""
     return SetOperation(operator, every, _operand(left), _operand(right))
 
 
@@ -457,18 +458,18 @@ def _operand(query: Query) -> Query:
 # --- order and limits ----------------------------------------------------------------------
 
 
-def ordered(query: Query, given: Iterable[object]) -> Query:
-    """The rows of a query in an order."""
+def order_query(query: Query, fields: Iterable[object]) -> Query:
+    """Return the rows of a query in an order."""
     keys = tuple(
-        SortKey(one.syntax, one.descending) if isinstance(one, SortedExpression)
-        else SortKey(expression_of(one))
-        for one in given
+        SortKey(key.syntax, key.descending) if isinstance(key, SortedExpression)
+        else SortKey(require_expression(key))
+        for key in fields
     )  # fmt: skip
     return Ordered(block(query), keys) if keys else query
 
 
-def limited(query: Query, *, offset: int | None = None, fetch: int | None = None) -> Query:
-    """The rows of a query without the first ones, or only so many.
+def limit_query(query: Query, *, offset: int | None = None, fetch: int | None = None) -> Query:
+    """Skip the first rows of a query, or limit their number.
 
     Raises:
         SchemaError: with code `invalid-row-count` for a number below 0, or where one was set
@@ -477,11 +478,11 @@ def limited(query: Query, *, offset: int | None = None, fetch: int | None = None
     for number in (offset, fetch):
         if number is not None and (type(number) is not int or not 0 <= number < 10**MAX_DIGITS):
             raise SchemaError(f"{show(number)} is not a number of rows", code="invalid-row-count")
-    found = query if isinstance(query, Ordered) else Ordered(query)
-    if found.fetch is not None or (offset and found.offset is not None):
+    rows = query if isinstance(query, Ordered) else Ordered(query)
+    if rows.fetch is not None or (offset and rows.offset is not None):
         raise SchemaError("the number of rows is already limited", code="invalid-row-count")
     return replace(
-        found,
-        offset=found.offset if offset is None else Literal(LiteralKind.EXACT, str(offset)),
+        rows,
+        offset=rows.offset if offset is None else Literal(LiteralKind.EXACT, str(offset)),
         fetch=None if fetch is None else Literal(LiteralKind.EXACT, str(fetch)),
     )

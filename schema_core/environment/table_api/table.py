@@ -40,7 +40,12 @@ from schema_core.environment.plans.explain_detail import ExplainDetail, require_
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table_api import relational
-from schema_core.environment.table_api.descriptor import CONNECTOR, TableDescriptor, key_of, text_of
+from schema_core.environment.table_api.descriptor import (
+    CONNECTOR,
+    TableDescriptor,
+    option_key,
+    option_text,
+)
 from schema_core.environment.table_api.inline import (
     DataFramePlanner,
     InlineRows,
@@ -48,20 +53,20 @@ from schema_core.environment.table_api.inline import (
 )
 from schema_core.environment.table_api.relational import (
     NamedExpression,
-    columns_of,
-    expression_of,
+    name_columns,
+    require_expression,
     require_shallow,
 )
 from schema_core.environment.table_api.windows import (
     GroupWindow,
     OverWindow,
+    group_by_window,
     require_windows,
+    resolve_bounds,
     select_over,
     select_windows,
-    windowed,
-    with_bounds,
 )
-from schema_core.environment.views import QueryView, inline_functions, tables_in
+from schema_core.environment.views import QueryView, find_tables, inline_functions
 from schema_core.errors import SchemaError, UnsupportedError, similar, within
 from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, row, selected_columns
@@ -253,11 +258,11 @@ class Table:
         """
         return self.of_query(self._selected(fields, self.column_names()))
 
-    def _selected(self, fields: Sequence[Item], known: list[str]) -> Query:
-        def build(given: Sequence[Item]) -> Query:
-            return relational.select(self.query, columns_of(given, known))
+    def _selected(self, fields: Sequence[Item], names: list[str]) -> Query:
+        def build(items: Sequence[Item]) -> Query:
+            return relational.select(self.query, name_columns(items, names))
 
-        return build(_flattened(self, fields, build))
+        return build(_expand_flatten(self, fields, build))
 
     def alias(self, field: str, *fields: str) -> Table:
         """Rename the columns by position, beginning with the first.
@@ -265,17 +270,17 @@ class Table:
         Raises:
             SchemaError: with code `alias-count-mismatch` for more names than columns.
         """
-        known, new = self.column_names(), [field, *fields]
+        names, new = self.column_names(), [field, *fields]
         for name in new:
             require_instance(name, str, "an alias")
-        if len(new) > len(known):
+        if len(new) > len(names):
             raise SchemaError(
-                f"{len(new)} names given for {len(known)} columns", code="alias-count-mismatch"
+                f"{len(new)} names given for {len(names)} columns", code="alias-count-mismatch"
             )
-        found = [*new, *known[len(new) :]]
-        relational.require_different(found)
+        renamed = [*new, *names[len(new) :]]
+        relational.require_different(renamed)
         columns = [
-            NamedExpression(name, Name((old,))) for name, old in zip(found, known, strict=True)
+            NamedExpression(name, Name((old,))) for name, old in zip(renamed, names, strict=True)
         ]
         return self.of_query(relational.select(self.query, columns))
 
@@ -285,22 +290,22 @@ class Table:
         Raises:
             SchemaError: with code `duplicate-column` for the name of an existing column.
         """
-        known = self.column_names()
-        return self.of_query(self._selected([*map(col, known), *fields], known))
+        names = self.column_names()
+        return self.of_query(self._selected([*map(col, names), *fields], names))
 
     def add_or_replace_columns(self, *fields: Item) -> Table:
         """Replace the columns of the same names and append all others."""
-        known = self.column_names()
-        listed = [*map(col, known), *_prepared(self, fields)]
+        names = self.column_names()
+        listed = [*map(col, names), *_rewrite_items(self, fields)]
         added: list[NamedExpression] = []
-        for place, one in enumerate(listed[len(known) :]):
-            tree = expression_of(one)
-            if isinstance(one, AliasedExpression):
-                name = one.names[0]
+        for place, item in enumerate(listed[len(names) :]):
+            tree = require_expression(item)
+            if isinstance(item, AliasedExpression):
+                name = item.names[0]
             else:
-                name = relational.name_of(tree, len(known) + place, ())
+                name = relational.default_name(tree, len(names) + place, ())
             added.append(NamedExpression(name, tree))
-        return self.of_query(relational.select(self.query, relational.add_or_replace(known, added)))
+        return self.of_query(relational.select(self.query, relational.add_or_replace(names, added)))
 
     def rename_columns(self, *fields: AliasedExpression) -> Table:
         """Rename columns: ``col("old").alias("new")``.
@@ -309,7 +314,7 @@ class Table:
             SchemaError: with code `unknown-column`, `duplicate-column`, `not-an-expression`.
         """
         return self.of_query(
-            relational.select(self.query, relational.renamed(self.column_names(), fields))
+            relational.select(self.query, relational.rename_columns(self.column_names(), fields))
         )
 
     def drop_columns(self, *fields: Item) -> Table:
@@ -318,11 +323,11 @@ class Table:
         Raises:
             SchemaError: with code `unknown-column`, or `missing-columns` where none is left.
         """
-        known = self.column_names()
-        dropped = {name for field in fields for name in selected_columns(field, known)}
-        kept = [name for name in known if name not in dropped]
-        relational.require_different(kept)
-        columns = [NamedExpression(name, Name((name,))) for name in kept]
+        names = self.column_names()
+        dropped = {name for field in fields for name in selected_columns(field, names)}
+        remaining = [name for name in names if name not in dropped]
+        relational.require_different(remaining)
+        columns = [NamedExpression(name, Name((name,))) for name in remaining]
         return self.of_query(relational.select(self.query, columns))
 
     # --- rows ----------------------------------------------------------------------------------
@@ -333,8 +338,8 @@ class Table:
         Raises:
             SchemaError: with code `not-a-condition` for a predicate that is not a BOOLEAN.
         """
-        (condition,) = _prepared(self, [predicate])
-        return self.of_query(relational.where(self.query, expression_of(condition)))
+        (condition,) = _rewrite_items(self, [predicate])
+        return self.of_query(relational.where(self.query, require_expression(condition)))
 
     def where(self, predicate: Expression) -> Table:
         """Keep the rows for which the predicate is true, as `filter`."""
@@ -346,8 +351,8 @@ class Table:
 
     def group_by(self, *fields: Item) -> GroupedTable:
         """Group the rows by the values of columns."""
-        keys = _prepared(self, fields)
-        return GroupedTable(self, *relational.grouped(self.query, keys, self.column_names()))
+        keys = _rewrite_items(self, fields)
+        return GroupedTable(self, *relational.separate_keys(self.query, keys, self.column_names()))
 
     def window(self, window: GroupWindow) -> GroupWindowedTable:
         """Group the rows by windows of time, and by what is given to `group_by` afterwards.
@@ -405,7 +410,7 @@ class Table:
         Raises:
             SchemaError: with code `wrong-argument` for anything but one scalar function.
         """
-        call = _call_of(self, func, FunctionKind.SCALAR, "map")
+        call = _require_call(self, func, FunctionKind.SCALAR, "map")
         query = relational.select(self.query, [NamedExpression("f0", call)])
         table = self.of_query(query)
         names = field_names(table.get_resolved_schema().columns[0].data_type)
@@ -421,9 +426,9 @@ class Table:
         Raises:
             SchemaError: with code `wrong-argument` for anything but one table function.
         """
-        call = _call_of(self, func, FunctionKind.TABLE, "flat_map")
-        found = self.of_query(relational.flat_mapped(self.query, call))
-        return found.alias("f0") if found.column_names() == ["EXPR$0"] else found
+        call = _require_call(self, func, FunctionKind.TABLE, "flat_map")
+        table = self.of_query(relational.flat_map(self.query, call))
+        return table.alias("f0") if table.column_names() == ["EXPR$0"] else table
 
     def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
         """Compute an aggregate of all rows; its fields are columns for `select`.
@@ -473,9 +478,9 @@ class Table:
             )
         condition = None
         if predicate is not None:
-            condition = expression_of(_prepared(self, [predicate], other)[0])
-        source = relational.source_of(other.query)
-        return self.of_query(relational.joined(self.query, source, kind, condition))
+            condition = require_expression(_rewrite_items(self, [predicate], other)[0])
+        source = relational.as_source(other.query)
+        return self.of_query(relational.join(self.query, source, kind, condition))
 
     def join_lateral(
         self,
@@ -505,12 +510,14 @@ class Table:
         kind: JoinKind,
         predicate: Expression | None,
     ) -> Table:
-        condition = None if predicate is None else expression_of(_prepared(self, [predicate])[0])
-        call = _of_whole_rows(self, func)
+        condition = (
+            None if predicate is None else require_expression(_rewrite_items(self, [predicate])[0])
+        )
+        call = _apply_to_rows(self, func)
         if isinstance(func, UserFunction) and func.names and isinstance(call, Expression):
             call = call.alias(*func.names)
-        source: Source = relational.lateral_call(_prepared(self, [call])[0], self.query)
-        return self.of_query(relational.joined(self.query, source, kind, condition))
+        source: Source = relational.lateral_call(_rewrite_items(self, [call])[0], self.query)
+        return self.of_query(relational.join(self.query, source, kind, condition))
 
     def union(self, right: Table) -> Table:
         """Return the distinct rows of both tables; columns are matched by position."""
@@ -544,7 +551,7 @@ class Table:
 
     def order_by(self, *fields: Expression | SortedExpression) -> Table:
         """Sort the rows: ``col("a").desc``."""
-        return self.of_query(relational.ordered(self.query, _prepared(self, fields)))
+        return self.of_query(relational.order_query(self.query, _rewrite_items(self, fields)))
 
     def offset(self, offset: int) -> Table:
         """Skip the first rows.
@@ -552,7 +559,7 @@ class Table:
         Raises:
             SchemaError: with code `invalid-row-count` for a negative number, or after `fetch`.
         """
-        return self.of_query(relational.limited(self.query, offset=offset))
+        return self.of_query(relational.limit_query(self.query, offset=offset))
 
     def fetch(self, fetch: int) -> Table:
         """Keep only the first rows.
@@ -560,13 +567,13 @@ class Table:
         Raises:
             SchemaError: with code `invalid-row-count` for a negative number, or after `fetch`.
         """
-        return self.of_query(relational.limited(self.query, fetch=fetch))
+        return self.of_query(relational.limit_query(self.query, fetch=fetch))
 
     def limit(self, fetch: int, offset: int = 0) -> Table:
         """Keep `fetch` rows after the first `offset` ones."""
         require_instance(fetch, int, "fetch")
         require_instance(offset, int, "offset")
-        limited = relational.limited(self.query, offset=offset or None, fetch=fetch)
+        limited = relational.limit_query(self.query, offset=offset or None, fetch=fetch)
         return self.of_query(limited)
 
     # --- running -------------------------------------------------------------------------------
@@ -655,7 +662,7 @@ class Table:
             path = parse_path(table_path_or_descriptor)
             target = self._session.bound(self._session.registry.qualify(path))
         how = Writing(overwrite=overwrite)
-        return _insertion(self._session, self._relation, target, how, self.as_sql)
+        return _build_insertion(self._session, self._relation, target, how, self.as_sql)
 
     def _as_target(self, descriptor: TableDescriptor) -> TableDescriptor:
         """Return a descriptor that declares columns: its own, or those of the query."""
@@ -721,7 +728,7 @@ class Table:
 
     def _obstacle(self) -> UnsupportedError | None:
         """Return the reason why SQL cannot express the query, or None."""
-        if any(one.catalog_name == UNKNOWN for one in tables_in(self._relation)):
+        if any(identifier.catalog_name == UNKNOWN for identifier in find_tables(self._relation)):
             return UnsupportedError(
                 "a table made from a descriptor or a DataFrame has no path, so SQL cannot express "
                 "a query over it",
@@ -738,7 +745,7 @@ class Table:
         return None
 
 
-def _prepared(table: Table, items: Iterable[T], *others: Table) -> list[T]:
+def _rewrite_items(table: Table, items: Iterable[T], *others: Table) -> list[T]:
     """Return the items of a list of expressions as SQL writes what they mean in PyFlink.
 
     Args:
@@ -758,7 +765,7 @@ def _prepared(table: Table, items: Iterable[T], *others: Table) -> list[T]:
     return [rewritten(item, scope) for item in items]
 
 
-def _flattened(
+def _expand_flatten(
     table: Table, fields: Sequence[Item], build: Callable[[Sequence[Item]], Query]
 ) -> Sequence[Item]:
     """Return the items of a list, those with ``flatten`` as one item for each field.
@@ -767,26 +774,26 @@ def _flattened(
         fields: The items.
         build: Returns the query that selects items, for the types of their values.
     """
-    items = _prepared(table, fields)
+    items = _rewrite_items(table, fields)
     whole = {
-        place: Expression(one.syntax.arguments[0])
-        for place, one in enumerate(items)
-        if isinstance(one, Expression)
-        and isinstance(one.syntax, Call)
-        and one.syntax.name == "$FLATTEN"
+        place: Expression(item.syntax.arguments[0])
+        for place, item in enumerate(items)
+        if isinstance(item, Expression)
+        and isinstance(item.syntax, Call)
+        and item.syntax.name == "$FLATTEN"
     }
     if not whole:
         return items
-    named = [one.alias(f"_{place}") for place, one in enumerate(whole.values())]
+    named = [item.alias(f"_{place}") for place, item in enumerate(whole.values())]
     columns = table.of_query(build(named)).get_resolved_schema().columns
     parts = {
-        place: [one.get(name) for name in field_names(column.data_type)] or [one]
-        for (place, one), column in zip(whole.items(), columns, strict=True)
+        place: [item.get(name) for name in field_names(column.data_type)] or [item]
+        for (place, item), column in zip(whole.items(), columns, strict=True)
     }
-    return [item for place, one in enumerate(items) for item in parts.get(place, [one])]
+    return [item for place, item in enumerate(items) for item in parts.get(place, [item])]
 
 
-def _call_of(
+def _require_call(
     table: Table,
     func: Expression | AliasedExpression | UserFunction,
     kind: FunctionKind,
@@ -798,12 +805,12 @@ def _call_of(
         SchemaError: with code `wrong-argument` for anything else.
     """
     is_named = bool(_aliases(func)) and kind in (FunctionKind.SCALAR, FunctionKind.TABLE)
-    (prepared,) = _prepared(table, [_of_whole_rows(table, func)])
-    tree = expression_of(prepared)
+    (prepared,) = _rewrite_items(table, [_apply_to_rows(table, func)])
+    tree = require_expression(prepared)
     if isinstance(tree, Call) and not is_named:
         functions = table._session.functions.function  # noqa: SLF001 - of this module
         rows = tree.inline or find_function(tree.path or (tree.name,), tree.span, functions)
-        if all(one.kind is kind for one in cast("tuple[Function, ...]", rows)):
+        if all(row.kind is kind for row in cast("tuple[Function, ...]", rows)):
             return tree
     raise SchemaError(
         f"{method} requires the call of one {kind.value} function, got {Expression(tree)}",
@@ -814,7 +821,7 @@ def _call_of(
     )
 
 
-def _of_whole_rows(
+def _apply_to_rows(
     table: Table, func: Expression | AliasedExpression | UserFunction
 ) -> Expression | AliasedExpression:
     """Return a call unchanged, and a function as its call with the whole row."""
@@ -855,12 +862,12 @@ class GroupedTable:
         """
         keys = self._keys
 
-        def build(given: Sequence[Item]) -> Query:
+        def build(items: Sequence[Item]) -> Query:
             return relational.group(
-                self._query, keys, columns_of(given, [key.name for key in keys])
+                self._query, keys, name_columns(items, [key.name for key in keys])
             )
 
-        return self._table.of_query(build(_flattened(self._table, fields, build)))
+        return self._table.of_query(build(_expand_flatten(self._table, fields, build)))
 
     def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
         """Compute an aggregate for each group; its fields are columns for `select`.
@@ -903,8 +910,10 @@ class GroupWindowedTable:
             SchemaError: with code `misplaced-group-window` unless one of them is the window.
         """
         table, window = self._table, self._window
-        found = windowed(table.query, window, _prepared(table, fields), table.column_names())
-        return WindowGroupedTable(table, window, *found)
+        query = group_by_window(
+            table.query, window, _rewrite_items(table, fields), table.column_names()
+        )
+        return WindowGroupedTable(table, window, *query)
 
 
 class WindowGroupedTable:
@@ -925,10 +934,10 @@ class WindowGroupedTable:
             SchemaError: with code `not-grouped` for a column that is not constant within a group.
         """
 
-        def build(given: Sequence[Item]) -> Query:
-            return select_windows(self._query, self._window, self._keys, given)
+        def build(items: Sequence[Item]) -> Query:
+            return select_windows(self._query, self._window, self._keys, items)
 
-        return self._table.of_query(build(_flattened(self._table, fields, build)))
+        return self._table.of_query(build(_expand_flatten(self._table, fields, build)))
 
     def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
         """Compute an aggregate for each group; its fields are columns for `select`.
@@ -955,7 +964,7 @@ class AggregatedTable:
         self._table = table
         self._query = query
         self._keys = keys
-        self._call = _call_of(table, func, FunctionKind.AGGREGATE, "aggregate")
+        self._call = _require_call(table, func, FunctionKind.AGGREGATE, "aggregate")
         self._names = _aliases(func)
         self._window = window
 
@@ -968,10 +977,10 @@ class AggregatedTable:
         """
         table, window = self._table, self._window
         keys = [key for key in self._keys if window is None or key.expression is not window.call]
-        given: Sequence[Item] = fields
+        items: Sequence[Item] = fields
         bounds: list[NamedExpression] = []
         if window is not None:
-            given, bounds = with_bounds(window, fields)
+            items, bounds = resolve_bounds(window, fields)
         inner = relational.group(
             self._query, self._keys, [*keys, NamedExpression("TMP_0", self._call), *bounds]
         )
@@ -980,7 +989,7 @@ class AggregatedTable:
         columns = [NamedExpression(key.name, Name((key.name,))) for key in keys]
         columns += relational.fields_of("TMP_0", field_names(type_), self._names)
         columns += [NamedExpression(bound.name, Name((bound.name,))) for bound in bounds]
-        return table.of_query(relational.select(inner, columns)).select(*given)
+        return table.of_query(relational.select(inner, columns)).select(*items)
 
 
 class FlatAggregateTable:
@@ -996,7 +1005,7 @@ class FlatAggregateTable:
         self._table = table
         self._query = query
         self._keys = keys
-        self._call = _call_of(table, func, FunctionKind.TABLE_AGGREGATE, "flat_aggregate")
+        self._call = _require_call(table, func, FunctionKind.TABLE_AGGREGATE, "flat_aggregate")
         self._names = _aliases(func)
 
     def select(self, *fields: Item) -> Table:
@@ -1028,9 +1037,9 @@ class OverWindowedTable:
     def select(self, *fields: Item) -> Table:
         """Select columns and aggregates over the windows: ``col("a").sum.over(col("w"))``."""
         table = self._table
-        known = table.column_names()
-        items = _prepared(table, fields)
-        return table.of_query(select_over(table.query, self._windows, items, known))
+        names = table.column_names()
+        items = _rewrite_items(table, fields)
+        return table.of_query(select_over(table.query, self._windows, items, names))
 
 
 def _require_same(own: Session, session: Session, what: str) -> None:
@@ -1047,9 +1056,9 @@ def require_table(table: object, session: Session, name: str = "table") -> Table
         SchemaError: with code `wrong-argument`.
     """
     require_instance(table, Table, name, "a Table")
-    found = cast("Table", table)
-    _require_same(found._session, session, "table")  # noqa: SLF001 - of this module
-    return found
+    checked = cast("Table", table)
+    _require_same(checked._session, session, "table")  # noqa: SLF001 - of this module
+    return checked
 
 
 class TablePipeline:
@@ -1146,7 +1155,7 @@ class TablePipeline:
         return None if self._sink.catalog_name == UNKNOWN else self._sink
 
 
-def _insertion(
+def _build_insertion(
     session: Session,
     relation: Relation,
     target: BoundTable,
@@ -1195,7 +1204,7 @@ class CreateOrReplaceTable:
         Raises:
             SchemaError: with code `wrong-argument` for a key or value of another type.
         """
-        options = {**self._options, key_of(key): text_of(value)}
+        options = {**self._options, option_key(key): option_text(value)}
         return CreateOrReplaceTable(self._session, self._table, self._path.parts, options)
 
     def create(self, ignore_if_exists: bool = False) -> TablePipeline:
@@ -1256,17 +1265,17 @@ def of_query(session: Session, query: Query, text: str | None) -> Table:
     return Table(session, query, relation, expand=expand)
 
 
-def of_path(session: Session, path: str) -> Table:
+def table_of_path(session: Session, path: str) -> Table:
     """Return the table or view at a path.
 
     Raises:
         NotFoundError: with code `table-not-found`.
     """
-    found = session.tables.get(session.registry.qualify(parse_path(path)))
-    return _all_of(session, found.identifier, found.table.resolved_schema)
+    bound = session.tables.get(session.registry.qualify(parse_path(path)))
+    return _select_all(session, bound.identifier, bound.table.resolved_schema)
 
 
-def _all_of(session: Session, identifier: ObjectIdentifier, schema: ResolvedSchema) -> Table:
+def _select_all(session: Session, identifier: ObjectIdentifier, schema: ResolvedSchema) -> Table:
     query = Select((SelectItem(Star()),), TableName(Name(tuple(identifier.to_list()))))
     return Table(session, query, session.query(query, None), schema)
 
@@ -1287,21 +1296,21 @@ def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
     return BoundTable(identifier, table, is_temporary=True)
 
 
-def of_descriptor(session: Session, descriptor: TableDescriptor) -> Table:
+def table_of_descriptor(session: Session, descriptor: TableDescriptor) -> Table:
     """Return the table that a descriptor describes."""
     bound = inline(session, descriptor)
-    return _all_of(session, bound.identifier, bound.table.resolved_schema)
+    return _select_all(session, bound.identifier, bound.table.resolved_schema)
 
 
-def of_rows(session: Session, rows: InlineRows) -> Table:
+def table_of_rows(session: Session, rows: InlineRows) -> Table:
     """Return the table of rows that the planner reads directly."""
     identifier, table = session.add_inline_table(rows)
-    found = _all_of(session, identifier, table.resolved_schema)
+    result = _select_all(session, identifier, table.resolved_schema)
     del table  # the relation of the table refers to it
-    return found
+    return result
 
 
-def of_values(session: Session, query: Query, type_: DataType) -> Table:
+def table_of_values(session: Session, query: Query, type_: DataType) -> Table:
     """Return the table of a VALUES query whose columns have the types of a row."""
     fields = type_.fields if isinstance(type_, RowType) else ()
     schema = ResolvedSchema.physical(
@@ -1336,7 +1345,7 @@ class StatementSet:
             relation = self._session.query(statement.query, stmt)
         session, hints = self._session, hinted_options(statement.hints)
         return self.add(
-            _insertion(
+            _build_insertion(
                 session,
                 relation,
                 target,

@@ -15,11 +15,11 @@ from schema_core.base.text import show
 from schema_core.environment.table_api.relational import (
     NamedExpression,
     block,
-    columns_of,
-    expression_of,
     group,
-    grouped,
     items,
+    name_columns,
+    require_expression,
+    separate_keys,
 )
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions.fluent import AliasedExpression, Expression, SortedExpression
@@ -59,7 +59,7 @@ def _call(function: str, time: object, *lengths: syntax.Expression) -> Call:
                 code="query-not-in-sql",
                 hint="give a length of time, such as lit(10).minutes",
             )
-    return Call(function, (expression_of(time), *lengths))
+    return Call(function, (require_expression(time), *lengths))
 
 
 def _name(alias: str) -> str:
@@ -88,7 +88,7 @@ class Tumble:
     @classmethod
     def over(cls, size: Expression) -> TumbleWithSize:
         """Return windows of a length, such as ``lit(10).minutes``."""
-        return TumbleWithSize(expression_of(size))
+        return TumbleWithSize(require_expression(size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Slide:
     @classmethod
     def over(cls, size: Expression) -> SlideWithSize:
         """Return windows of a length."""
-        return SlideWithSize(expression_of(size))
+        return SlideWithSize(require_expression(size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class SlideWithSize:
 
     def every(self, slide: Expression) -> SlideWithSizeAndSlide:
         """Return the windows that begin in intervals of this length."""
-        return SlideWithSizeAndSlide(self.size, expression_of(slide))
+        return SlideWithSizeAndSlide(self.size, require_expression(slide))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class SlideWithSizeAndSlideOnTime(_OnTime):
 
 
 class Session:
-    """Windows that end where no row follows for some time.
+    """Windows that end when no row follows for some time.
 
     Spark does not run them in batch jobs, nor does Flink.
 
@@ -160,7 +160,7 @@ class Session:
     @classmethod
     def with_gap(cls, gap: Expression) -> SessionWithGap:
         """Return windows between which there are no rows for this time."""
-        return SessionWithGap(expression_of(gap))
+        return SessionWithGap(require_expression(gap))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,29 +187,29 @@ PROPERTIES: Mapping[str, str] = {
 }
 
 
-def windowed(
-    query: Query, window: GroupWindow, keys: Sequence[object], known: list[str]
+def group_by_window(
+    query: Query, window: GroupWindow, keys: Sequence[object], names: list[str]
 ) -> tuple[Query, list[NamedExpression]]:
-    """A query grouped by a window and by keys, as `relational.grouped`.
+    """Return a query grouped by a window and keys, as `relational.separate_keys` does.
 
     Raises:
         SchemaError: with code `misplaced-group-window` unless the window is one of the keys.
     """
-    others = [key for key in keys if expression_of(key) != Name((window.name,))]
+    others = [key for key in keys if require_expression(key) != Name((window.name,))]
     if len(others) != len(keys) - 1:
         raise SchemaError(
             f"group_by requires the window {window.name!r} once",
             code="misplaced-group-window",
             hint=f"write group_by(col({window.name!r}), ...)",
         )
-    found, columns = grouped(query, others, known)
-    return found, [NamedExpression(window.name, window.call), *columns]
+    grouped_query, columns = separate_keys(query, others, names)
+    return grouped_query, [NamedExpression(window.name, window.call), *columns]
 
 
 def select_windows(
     query: Query, window: GroupWindow, keys: Sequence[NamedExpression], fields: Iterable[object]
 ) -> Query:
-    """Columns of the groups of a window.
+    """Return columns of the groups of a window.
 
     Raises:
         SchemaError: with code `unknown-column` for a property of another window.
@@ -217,8 +217,8 @@ def select_windows(
 
     def in_sql(node: syntax.Expression) -> syntax.Expression | None:
         match node:
-            case Call(name=name, arguments=(Name(parts=(given,)),)) if name in PROPERTIES:
-                _require_window(window, given)
+            case Call(name=name, arguments=(Name(parts=(alias,)),)) if name in PROPERTIES:
+                _require_window(window, alias)
                 return window.part(PROPERTIES[name])
             case _:
                 return None
@@ -226,12 +226,12 @@ def select_windows(
     named = [key.name for key in keys if key.expression is not window.call]
     columns = [
         NamedExpression(name, rewrite(tree, in_sql))
-        for name, tree in columns_of(fields, named, frozenset(PROPERTIES))
+        for name, tree in name_columns(fields, named, frozenset(PROPERTIES))
     ]
     return group(query, keys, columns)
 
 
-def with_bounds(
+def resolve_bounds(
     window: GroupWindow, fields: Iterable[object]
 ) -> tuple[list[Expression | AliasedExpression], list[NamedExpression]]:
     """Return expressions with the bounds of a window as columns, and these columns."""
@@ -239,19 +239,19 @@ def with_bounds(
 
     def as_column(node: syntax.Expression) -> syntax.Expression | None:
         match node:
-            case Call(name=name, arguments=(Name(parts=(given,)),)) if name in PROPERTIES:
-                _require_window(window, given)
+            case Call(name=name, arguments=(Name(parts=(alias,)),)) if name in PROPERTIES:
+                _require_window(window, alias)
                 column = NamedExpression(f"EXPR${len(bounds)}", window.part(PROPERTIES[name]))
                 return Name((bounds.setdefault(name, column).name,))
             case _:
                 return None
 
-    found: list[Expression | AliasedExpression] = []
+    result: list[Expression | AliasedExpression] = []
     for field in fields:
-        tree = rewrite(expression_of(field), as_column)
+        tree = rewrite(require_expression(field), as_column)
         names = field.names if isinstance(field, AliasedExpression) else ()
-        found.append(AliasedExpression(tree, names) if names else Expression(tree))
-    return found, list(bounds.values())
+        result.append(AliasedExpression(tree, names) if names else Expression(tree))
+    return result, list(bounds.values())
 
 
 def _require_window(window: GroupWindow, name: str) -> None:
@@ -279,7 +279,7 @@ _CURRENT = Symbol("CURRENT ROW")
 
 @dataclass(frozen=True, slots=True)
 class OverWindow:
-    """The rows around each row that aggregates with ``over`` are computed of, with a name."""
+    """A named window of rows around each row, for aggregates with ``over``."""
 
     window: syntax.Window
     name: str
@@ -301,7 +301,7 @@ class Over:
     @classmethod
     def partition_by(cls, *partition_by: Expression) -> OverWindowPartitioned:
         """Return windows within the rows that have the same values."""
-        return OverWindowPartitioned(tuple(map(expression_of, partition_by)))
+        return OverWindowPartitioned(tuple(map(require_expression, partition_by)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +314,7 @@ class OverWindowPartitioned:
         """Return the windows in an order of the rows."""
         descending = isinstance(order_by, SortedExpression) and order_by.descending
         tree = order_by.syntax if isinstance(order_by, SortedExpression) else None
-        key = SortKey(expression_of(order_by) if tree is None else tree, descending)
+        key = SortKey(require_expression(order_by) if tree is None else tree, descending)
         return OverWindowPartitionedOrdered(syntax.Window(None, self.keys, (key,)))
 
 
@@ -325,7 +325,7 @@ class OverWindowPartitionedOrdered:
     window: syntax.Window
 
     def preceding(self, preceding: Expression) -> OverWindowPartitionedOrderedPreceding:
-        """Return the windows that begin so many rows, or so much time, before each row.
+        """Return the windows that begin a number of rows, or a time, before each row.
 
         Args:
             preceding: ``row_interval(2)``, ``lit(10).minutes``, or `UNBOUNDED_ROW`,
@@ -351,7 +351,7 @@ class OverWindowPartitionedOrderedPreceding:
     upper: Call | Symbol = _CURRENT
 
     def following(self, following: Expression) -> OverWindowPartitionedOrderedPreceding:
-        """Return the windows that end so many rows, or so much time, after each row.
+        """Return the windows that end a number of rows, or a time, after each row.
 
         Raises:
             SchemaError: with code `wrong-argument` for rows after a begin by time, or conversely.
@@ -370,9 +370,9 @@ class OverWindowPartitionedOrderedPreceding:
         return OverWindow(replace(self.window, frame=frame), _name(alias))
 
 
-def _bound(given: Expression, *, before: bool) -> tuple[str, Call | Symbol]:
+def _bound(bound: Expression, *, before: bool) -> tuple[str, Call | Symbol]:
     """Return the unit of a bound of a frame, ROWS or RANGE, and the bound."""
-    match tree := expression_of(given):
+    match tree := require_expression(bound):
         case Symbol(word=word) if word in BOUNDS:
             unit, lower, upper = BOUNDS[word]
             return unit, Symbol(lower if before else upper)
@@ -383,29 +383,29 @@ def _bound(given: Expression, *, before: bool) -> tuple[str, Call | Symbol]:
 
 
 def select_over(
-    query: Query, windows: Sequence[OverWindow], fields: Iterable[object], known: list[str]
+    query: Query, windows: Sequence[OverWindow], fields: Iterable[object], names: list[str]
 ) -> Query:
-    """Columns of a query that may be aggregates over windows."""
+    """Select columns, which may be aggregates over windows."""
     return replace(
         block(query),
-        items=items(columns_of(fields, known)),
+        items=items(name_columns(fields, names)),
         windows=tuple((window.name, window.window) for window in windows),
     )
 
 
-def require_windows(given: Sequence[object]) -> tuple[OverWindow, ...]:
+def require_windows(values: Sequence[object]) -> tuple[OverWindow, ...]:
     """Return windows over rows.
 
     Raises:
         SchemaError: with code `wrong-argument` for anything else, or none.
     """
-    found = tuple(one for one in given if isinstance(one, OverWindow))
-    if not given or len(found) < len(given):
-        shown = ", ".join(map(show, given)) or "none"
+    windows = tuple(value for value in values if isinstance(value, OverWindow))
+    if not values or len(windows) < len(values):
+        shown = ", ".join(map(show, values)) or "none"
         raise SchemaError(
             f"over_window requires windows of Over with an alias, got {shown}",
             code="wrong-argument",
         )
-    if twice := repeated([one.name for one in found]):
+    if twice := repeated([value.name for value in windows]):
         raise SchemaError(f"two windows have the name {twice[0]!r}", code="wrong-argument")
-    return found
+    return windows
