@@ -22,6 +22,7 @@ from typing import (
 )
 
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.environment.config import Configuration
 from schema_core.environment.connector import (
     Ability,
     Boundedness,
@@ -30,8 +31,11 @@ from schema_core.environment.connector import (
     Visibility,
     creation_abilities,
     metadata_columns,
+    opened,
+    using,
 )
 from schema_core.environment.jobs.atomicity import Stage
+from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.mappings.spark.pyspark_types import to_spark
 from schema_core.schema.columns import PhysicalColumn, plain
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
 
     from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
     from schema_core.environment.options import ConfigOption
+    from schema_core.environment.planner import BoundTable
     from schema_core.types import DataType
 
 #: What the name of a metadata column begins with in the frames of connectors, as in Flink's plans.
@@ -516,6 +521,34 @@ class ConnectorBase:
 
 
 # --- use by the planner --------------------------------------------------------------------------
+
+
+def zone_of(options: Mapping[str, str]) -> str:
+    """Return the time zone of a session."""
+    return LOCAL_TIME_ZONE.of(options) or "UTC"
+
+
+def is_streaming(options: Mapping[str, str]) -> bool:
+    """Return whether unbounded tables are read as streams."""
+    return RUNTIME_MODE.of(options) == "STREAMING"
+
+
+def snapshot(options: Mapping[str, str]) -> dict[str, str]:
+    """Return a copy of the options of a session, since jobs run while they may change."""
+    return options.to_dict() if isinstance(options, Configuration) else dict(options)
+
+
+def open_connector(
+    bound: BoundTable, purpose: str, configuration: Mapping[str, str]
+) -> SparkConnector:
+    """Return the connector of a table after validating its options.
+
+    Raises:
+        NotFoundError, SchemaError, UnsupportedError: as `schema_core.environment.connector.opened`
+            and `for_spark`.
+    """
+    with using(bound.identifier, bound.table.options, purpose):
+        return for_spark(opened(bound, purpose, configuration))
 
 
 def metadata_types(

@@ -262,7 +262,7 @@ def test_the_state_of_files(tmp_path: Path) -> None:
 
 def frames(environment: TableEnvironment) -> int:
     planner: Any = environment._session.planner
-    return len(planner._frames._frames)
+    return len(planner._reader._frames._frames)
 
 
 def planned(environment: TableEnvironment, count: int) -> int:

@@ -1,1 +1,1 @@
-"""Compile typed expressions and queries to Spark SQL with Flink's semantics."""
+"""Compile typed queries (`query.query_text`) and expressions to Spark SQL, with Flink's results."""

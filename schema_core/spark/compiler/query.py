@@ -168,7 +168,7 @@ def query_text(
     user: UserCall = user_call,
     rows: UserCall | None = None,
     database: str | None = None,
-    staged: Callable[[Relation, str], str] = lambda _, text: text,
+    staged: Callable[[Relation, str], str] | None = None,
 ) -> str:
     """A query in Spark SQL whose columns have the types, and the names, of the result.
 
@@ -283,7 +283,7 @@ class QueryCompiler:
     #: how many digits decimals have
     bounds: Bounds = field(default_factory=Bounds)
     #: replaces the text of a relation, for steps that only frames have
-    staged: Callable[[Relation, str], str] = lambda _, text: text
+    staged: Callable[[Relation, str], str] | None = None
 
     def compile(self, expression: Typed) -> Node:
         """Compile an expression of a block."""
@@ -333,7 +333,8 @@ class QueryCompiler:
         Raises:
             UnsupportedError: with code `not-executable` beyond `MAX_QUERY` characters.
         """
-        return _bounded(self.staged(relation, self.unbounded(relation)))
+        text = self.unbounded(relation)
+        return _bounded(text if self.staged is None else self.staged(relation, text))
 
     def unbounded(self, relation: Relation) -> str:
         """Write a relation whose length is not checked yet."""

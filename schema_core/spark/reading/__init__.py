@@ -1,1 +1,1 @@
-"""Reading on Spark: sources, a session's own rows, push-down and caches."""
+"""Reading on Spark: `reader.Reader` returns queries as frames, of tables and of the user's rows."""

@@ -1,1 +1,1 @@
-"""The Spark session: its start, its settings and its JVM."""
+"""The Spark session: `session.JobSession` opens it, with its settings and its JVM."""

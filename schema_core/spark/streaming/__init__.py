@@ -1,1 +1,1 @@
-"""Streaming jobs on Spark: stages, watermarks, joins, changelogs and checkpoints."""
+"""Streaming jobs on Spark: `streaming.StreamPlanner` plans queries of unbounded tables."""

@@ -68,16 +68,16 @@ def mode_of(plan: StreamPlan) -> str:
 
 
 def staging(
-    plan: StreamPlan | None, names: TemporaryNames, analysed: Callable[[str], DataFrame]
+    plan: StreamPlan, names: TemporaryNames, analysed: Callable[[str], DataFrame]
 ) -> Callable[[Relation, str], str]:
     """Return a function that replaces the text of operations by views of frames.
 
     Args:
-        plan: The plan of a streaming query; None for a batch query.
+        plan: The plan of the query.
         names: The names of the query.
         analysed: Returns the frame of a query in Spark SQL.
     """
-    if plan is None or plan.state is None:
+    if plan.state is None:
         return lambda _, text: text
     windows = {id(window) for window in plan.windows} if plan.has_windows else set()
     unique = id(plan.operation) if plan.state in UNIQUE else None

@@ -8,29 +8,74 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from schema_core.environment.jobs.graph import JobExecution
-from schema_core.environment.options import CHECKPOINTS
-from schema_core.environment.planner import Registration
-from schema_core.errors import ConflictError, ExternalError, UnsupportedError
+from schema_core.environment.connector import (
+    Boundedness,
+    DeliveryGuarantee,
+    boundedness_of,
+    delivery_guarantee_of,
+    using,
+)
+from schema_core.environment.jobs.graph import JobExecution, JobGraph
+from schema_core.environment.options import CHECKPOINT_INTERVAL, CHECKPOINTS
+from schema_core.environment.planner import BoundTable, Registration, Rows, fingerprint
+from schema_core.environment.plans.changelog_mode import ChangelogMode
+from schema_core.environment.unbounded import is_unbounded
+from schema_core.errors import (
+    ConflictError,
+    ExternalError,
+    Gathering,
+    NotFoundError,
+    UnsupportedError,
+)
+from schema_core.query.relation import Columns, Relation, Scan, result_columns
 from schema_core.spark.connector import (
     MicroBatch,
+    Read,
     SparkConnector,
     SupportsMicroBatches,
+    SupportsStreamingRead,
     SupportsWriteValidation,
     WriteContext,
     can_replay,
+    is_streaming,
+    open_connector,
     stages,
+    zone_of,
 )
-from schema_core.spark.jobs import inherit, reason, spark_errors
+from schema_core.spark.jobs import inherit, local_properties, reason, spark_errors
 from schema_core.spark.session.api_mode import functions_of, in_session, is_connect, java_class
-from schema_core.spark.streaming.checkpoints import Checkpoint
+from schema_core.spark.streaming.changelogs import Changelog, SupportsChangelog, require_updates
+from schema_core.spark.streaming.checkpoints import (
+    Checkpoint,
+    JobDescription,
+    checkpoint_of,
+    missing_checkpoint,
+)
 from schema_core.spark.streaming.connect_batches import batch_directory
-from schema_core.spark.streaming.stream_stages import StreamedQuery
+from schema_core.spark.streaming.incremental import (
+    StreamPlan,
+    require_no_expiry,
+    stream_plan,
+    updated_parts,
+)
+from schema_core.spark.streaming.stream_stages import (
+    StreamedQuery,
+    grouped_rows,
+    mode_of,
+    rows_of_batch,
+    scan_of,
+)
+from schema_core.spark.streaming.watermarks import with_join_time
+from schema_core.spark.writing.outputs import python_rows, string_rows
+from schema_core.spark.writing.sinks import Sink
+from schema_core.types import RowKind
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -38,6 +83,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from schema_core.base.paths import ObjectIdentifier
+    from schema_core.catalog.objects import CatalogTable
+    from schema_core.environment.planner import PlannerContext
+    from schema_core.environment.plans.plan_tree import ChangesOf
+    from schema_core.spark.explain import ExplainRecorder
+    from schema_core.spark.reading.reader import Reader
+    from schema_core.spark.session.session import JobSession
+    from schema_core.spark.writing.sinks import Writer
 
 T = TypeVar("T")
 
@@ -387,3 +441,293 @@ def rows_as_they_arrive(
         closed.set()
         batches.stop()
         thread.join()
+
+
+# --- queries --------------------------------------------------------------------------------------
+
+
+class StreamPlanner:
+    """Plans queries of unbounded tables, returns their rows, and prepares jobs that write them."""
+
+    def __init__(
+        self, context: PlannerContext, session: JobSession, reader: Reader, writer: Writer
+    ) -> None:
+        self._context = context
+        self._session = session
+        self._reader = reader
+        self._writer = writer
+
+    def plan(self, query: Relation) -> StreamPlan | None:
+        """Return the plan of a query that reads unbounded tables in streaming mode, else None.
+
+        Raises:
+            UnsupportedError: with code `streaming-not-supported` for an operation on such a table
+                that cannot be computed as rows arrive, or whose state cannot expire as declared.
+        """
+        if not is_streaming(self._context.options):
+            return None
+        plan = stream_plan(query, self._is_unbounded)
+        if plan is not None:
+            require_no_expiry(plan, query, self._context.options)
+        return plan
+
+    def _is_unbounded(self, scan: Scan) -> bool:
+        return is_unbounded(self._context.source(scan))
+
+    def changelog_modes(self, query: Relation) -> ChangesOf:
+        """Return the changes of the rows of each part of a query: updates have both of their rows.
+
+        Raises:
+            UnsupportedError: with code `streaming-not-supported`, as `plan`.
+        """
+        if not is_streaming(self._context.options):
+            return lambda _: ChangelogMode.insert_only()
+        updates = updated_parts(query, self._is_unbounded)
+        modes = {
+            False: ChangelogMode.insert_only(),
+            True: ChangelogMode(frozenset(RowKind) - {RowKind.DELETE}),
+        }
+        return lambda part: modes[updates[id(part)]] if id(part) in updates else None
+
+    def rows(self, plan: StreamPlan, columns: Columns) -> Rows:
+        """Return the rows of a query as they arrive."""
+        reads: list[Read] = []
+        streamed = self.frame(plan, columns, reads)
+        require_streaming(streamed.frame, streamed.mode)
+        zone = zone_of(self._context.options)
+        arriving = partial(rows_as_they_arrive, streamed, interval=self._interval(reads))
+        changelog = Changelog(plan.key)
+
+        def values(rows: DataFrame) -> Iterator[tuple[Any, ...]]:
+            arrived = python_rows(rows, columns)
+            return changelog.changes(arrived) if plan.is_updated else arrived
+
+        return Rows(
+            tuple((column.name, column.type) for column in columns),
+            arriving(values),
+            lambda: arriving(lambda rows: string_rows(rows, columns, zone)),
+        )
+
+    def frame(
+        self,
+        plan: StreamPlan,
+        targets: Columns,
+        reads: list[Read],
+        recorder: ExplainRecorder | None = None,
+    ) -> StreamedQuery:
+        """Return a query as a streaming frame; add its sources to `reads`."""
+        read = partial(self._reader.frame, reads=reads, recorder=recorder, plan=plan)
+        session, mode = self._reader.session_for(plan.query), mode_of(plan)
+        sides: dict[int, DataFrame] = {}
+        for side in plan.sides:
+            columns = result_columns(side.input)
+            type_ = columns[side.time].type
+            sides[id(side.place)] = with_join_time(read(side.input, columns), side.time, type_)
+        operation = plan.streamed
+        if not plan.rest or operation is None:
+            return StreamedQuery(read(plan.query, targets, frames=sides), mode)
+        frame = read(operation, result_columns(operation))
+        place = scan_of(operation)
+        rest = plan.above(place)
+
+        def finish(rows: DataFrame) -> DataFrame:
+            frames = {id(place): rows_of_batch(plan, rows)}
+            return self._reader.frame(rest, targets, reads=[], frames=frames, session=session)
+
+        zone = zone_of(self._context.options)
+        return StreamedQuery(grouped_rows(plan, frame, zone), mode, finish)
+
+    def write(
+        self,
+        plan: StreamPlan,
+        query: Relation,
+        target: BoundTable,
+        columns: Sequence[str] | None,
+        *,
+        partition: Mapping[str, str] | None = None,
+        registration: Registration | None = None,
+    ) -> JobGraph:
+        """Prepare a job that writes the rows of a query in micro-batches.
+
+        With a registration it creates the table first.
+        """
+        creates = registration is not None
+        connector = self._writer.open_sink(target)
+        has_state = plan.state is not None
+        description = self._description(query, target, columns, has_state=has_state)
+        self._reader.validate(query)
+        checkpoint = self._checkpoint(connector, target, description, creates=creates)
+        session = self._session.opened()
+        reads: list[Read] = []
+        sink = Sink(target.table.resolved_schema, columns, self._context.options)
+        targets = sink.targets(query)
+        if plan.is_updated:
+            require_updates(connector, target, [column.name for column in targets], plan)
+        streamed = self.frame(plan, targets, reads)
+        if checkpoint is not None:
+            require_replay(connector for connector, _ in reads)
+        zone = zone_of(self._context.options)
+        streamed = streamed.then(partial(sink.frame, connector=connector, zone=zone))
+        context = self._writer.context(connector, target, partition=partition)
+        located = partial(using, context.identifier, context.options, "write")
+        require_streaming(streamed.frame, streamed.mode)
+        with located(), spark_errors():
+            validate_stream(connector, replace(context, creates=creates), checkpoint)
+        write = self._batch_writer(plan, connector, context, targets, checkpoint, creates=creates)
+        batches = MicroBatches(
+            streamed,
+            write,
+            None if checkpoint is None else checkpoint.location,
+            self._interval(reads),
+        )
+        execution = StreamingJob(
+            session, batches, checkpoint, registration, located, local_properties(session)
+        )
+        verb = "create" if creates else "insert into"
+        name = f"{verb} {target.identifier.as_summary_string()}"
+        return JobGraph(name, execution, [target.identifier])
+
+    def _batch_writer(
+        self,
+        plan: StreamPlan,
+        connector: SparkConnector,
+        context: WriteContext,
+        targets: Columns,
+        checkpoint: Checkpoint | None,
+        *,
+        creates: bool,
+    ) -> Callable[[DataFrame, int], None]:
+        """Return a function that writes the rows of a micro-batch, by its number."""
+        job = uuid.uuid4().hex if checkpoint is None else checkpoint.id
+        # a connector that creates the table itself does so with the first rows of a new job
+        creates_table = creates and not isinstance(connector, SupportsMicroBatches)
+        require_unchanged = self._require_unchanged(context.identifier)
+        key = [targets[place].name for place in plan.key]
+        changelog = Changelog(range(len(key)))
+
+        def write(rows: DataFrame, number: int) -> None:
+            require_unchanged()
+            part, first = MicroBatch(job, number), creates_table and number == 0
+            context_of_part = replace(context, batch=part, creates=first)
+            if plan.is_updated and isinstance(connector, SupportsChangelog):
+                connector.write_changes(rows, context_of_part, key, changelog)
+            else:
+                has_state = plan.state is not None
+                write_batch(connector, rows, context_of_part, has_state=has_state)
+
+        return write if checkpoint is None else checkpoint.recording(write)
+
+    def problems(
+        self, query: Relation, target: BoundTable, replaced: CatalogTable | None
+    ) -> Gathering:
+        """Return why CREATE or REPLACE TABLE AS of unbounded tables would be refused."""
+        problems = Gathering()
+        plan: StreamPlan | None = None
+        with problems.catching():
+            plan = self.plan(query)
+            if plan is not None and replaced is not None:
+                raise needs_all_rows("REPLACE TABLE AS")
+        with problems.catching():
+            if plan is not None:
+                connector = open_connector(target, "write", self._context.options)
+                columns = [column.name for column in result_columns(query)]
+                has_state = plan.state is not None
+                description = self._description(query, target, columns, has_state=has_state)
+                self._checkpoint(connector, target, description, creates=True)
+        return problems
+
+    # --- steps ---------------------------------------------------------------------------------
+
+    def _require_unchanged(self, identifier: ObjectIdentifier) -> Callable[[], None]:
+        """Return a function that raises if others have altered or dropped a table since.
+
+        The table of a CREATE TABLE AS is compared with that of the first call.
+
+        Raises:
+            ConflictError: with code `table-changed`.
+        """
+        previous = list[str]()
+        with suppress(NotFoundError):
+            previous.append(fingerprint(self._context.table(identifier).table))
+
+        def check() -> None:
+            shown = identifier.as_summary_string()
+            try:
+                current = fingerprint(self._context.table(identifier).table)
+            except NotFoundError as error:
+                raise ConflictError(
+                    f"the table {shown} was dropped while a streaming job writes it",
+                    code="table-changed",
+                ) from error
+            if not previous:
+                previous.append(current)
+            if previous[0] != current:
+                raise ConflictError(
+                    f"the table {shown} was altered while a streaming job writes it",
+                    code="table-changed",
+                    hint="run the statement again for the new definition",
+                )
+
+        return check
+
+    def _interval(self, reads: Sequence[Read]) -> timedelta | None:
+        """Return how often a micro-batch starts; None for as soon as there are rows.
+
+        It is the shortest interval of all unbounded tables, if every one has an interval.
+        """
+        if (interval := CHECKPOINT_INTERVAL.of(self._context.options)) is not None:
+            return interval
+        intervals = [
+            connector.monitor_interval(context.options)
+            for connector, context in reads
+            if isinstance(connector, SupportsStreamingRead)
+            and boundedness_of(connector, context.options) is not Boundedness.BOUNDED
+        ]
+        declared = [interval for interval in intervals if interval is not None]
+        return min(declared, default=None) if len(declared) == len(intervals) else None
+
+    def _description(
+        self,
+        query: Relation,
+        target: BoundTable,
+        columns: Sequence[str] | None,
+        *,
+        has_state: bool,
+    ) -> JobDescription:
+        """Return the description of a job."""
+        if columns is None:
+            all_columns = target.table.resolved_schema.columns
+            columns = [column.name for column in all_columns if column.is_persisted()]
+        return JobDescription.of(target, query, columns, has_state=has_state)
+
+    def _checkpoint(
+        self,
+        connector: SparkConnector,
+        target: BoundTable,
+        description: JobDescription,
+        *,
+        creates: bool,
+    ) -> Checkpoint | None:
+        """Return the checkpoint of a streaming job, None for a sink that needs none.
+
+        Raises:
+            SchemaError: with code `missing-checkpoint`.
+            ConflictError, AlreadyExistsError, ExternalError: as `checkpoint_of`.
+        """
+        options = self._context.options
+        guarantee = delivery_guarantee_of(connector, target.table.options)
+        if CHECKPOINTS.of(options) is None:
+            if guarantee is not DeliveryGuarantee.NONE:
+                raise missing_checkpoint(description.sink, guarantee.value)
+            return None
+        with spark_errors():
+            return checkpoint_of(self._session.opened(), options, description, creates=creates)
+
+
+def needs_all_rows(operation: str) -> UnsupportedError:
+    """Return the error for an operation that no query of unbounded tables supports."""
+    return UnsupportedError(
+        f"{operation} needs all rows, but the query reads an unbounded table",
+        code="streaming-not-supported",
+        hint="write the rows into a table with INSERT INTO or CREATE TABLE AS",
+    )

@@ -1,1 +1,1 @@
-"""Writing on Spark: sinks, checks of rows, and results for the user."""
+"""Writing on Spark: `sinks.Writer` prepares jobs; `outputs` returns results to the user."""

@@ -21,8 +21,10 @@ from schema_core.mappings.spark.pyspark_types import to_spark, to_struct_field, 
 from schema_core.query.relation import Column, Columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.compiler.expression import from_physical
+from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.printer import quote, string
-from schema_core.spark.compiler.projection import select
+from schema_core.spark.compiler.projection import NamedNode, select
 from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import Read, diagnosed_rows
@@ -31,6 +33,7 @@ from schema_core.spark.reading.transport_types import as_fetched, as_months, as_
 from schema_core.spark.session.api_mode import functions_of, in_session, is_connect, java_class
 from schema_core.spark.session.session import active_session
 from schema_core.types import (
+    MAX_LENGTH,
     ArrayType,
     CharType,
     DataType,
@@ -50,6 +53,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructField
+
+STRING = VarCharType(MAX_LENGTH)
 
 #: How many bytes one job is expected to fetch at most, unless a single partition has more.
 WAVE = 32 << 20
@@ -116,8 +121,14 @@ def _null_in(column: str) -> ExternalError:
     )
 
 
-def string_rows(frame: DataFrame) -> Iterator[tuple[str | None, ...]]:
-    """Yield the rows of a frame of strings."""
+def string_rows(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
+    """Yield the rows of a frame as the strings that Flink prints."""
+    strings: list[NamedNode] = []
+    for column in columns:
+        value = from_physical(ColumnNode(column.name), column.type)
+        strings.append((convert(value, column.type.nullable(), STRING, zone), column.name))
+    with spark_errors():
+        frame = select(frame, strings)
     with spark_errors(frame.sparkSession):
         if _is_small(frame):
             yield from map(tuple, frame.collect())
@@ -352,7 +363,8 @@ EXACT_INTEGER = 1 << 53
 NESTED = (RowType, StructuredType, ArrayType, MapType, MultisetType, VariantType, DistinctType)
 
 
-def _columns(schema: ResolvedSchema) -> Columns:
+def columns_of(schema: ResolvedSchema) -> Columns:
+    """Return the columns of a result, with the types of a schema."""
     return tuple(Column(column.name, plain(column.data_type)) for column in schema.columns)
 
 
@@ -360,7 +372,7 @@ def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.Da
     """Return the rows of a frame of `as_exchanged` as a pandas DataFrame."""
     import pandas as pd
 
-    columns = _columns(resolved)
+    columns = columns_of(resolved)
     with spark_errors(frame.sparkSession):
         table = _fetched(frame)
         made = {
@@ -479,7 +491,7 @@ def _exposed_over_connect(
 def as_exchanged(schema: ResolvedSchema, frame: DataFrame) -> DataFrame:
     """Return a frame whose columns are of types that Spark converts to Arrow."""
     with spark_errors():
-        return transported(frame, _columns(schema), as_months)
+        return transported(frame, columns_of(schema), as_months)
 
 
 def without_metadata(spark: SparkType) -> object:

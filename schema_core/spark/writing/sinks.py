@@ -6,13 +6,31 @@ lengths of strings are enforced. Metadata is cast to the types that the connecto
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from schema_core.environment.connector import Ability
+from schema_core.environment.connector import (
+    Ability,
+    creation_abilities,
+    installed_connector,
+    require_abilities,
+    using,
+)
+from schema_core.environment.jobs.atomicity import (
+    AtomicityLevel,
+    Stage,
+    TableTransaction,
+    Unstaged,
+    choose_level,
+    needed_abilities,
+)
+from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.options import ConfigOption, choice
+from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.plans.ctas_plan import SinkLoss
-from schema_core.errors import SchemaError, at
+from schema_core.errors import Gathering, SchemaError, at
 from schema_core.mappings.loss import Loss, LossKind, losses
 from schema_core.mappings.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, result_columns
@@ -25,7 +43,22 @@ from schema_core.spark.compiler.projection import NamedNode, select
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import NULL, Cast, Node, fail
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.connector import SparkConnector, metadata_column
+from schema_core.spark.connector import (
+    Read,
+    SparkConnector,
+    SupportsCleanUp,
+    SupportsRecovery,
+    SupportsWriteValidation,
+    WriteContext,
+    diagnosing,
+    metadata_column,
+    metadata_types,
+    open_connector,
+    snapshot,
+    stages,
+    zone_of,
+)
+from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
 from schema_core.spark.writing.row_checks import required
 from schema_core.types import (
     MAX_LENGTH,
@@ -48,8 +81,11 @@ from schema_core.types import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from schema_core.environment.planner import BoundTable
+    from schema_core.catalog.objects import CatalogTable
+    from schema_core.environment.planner import PlannerContext
     from schema_core.schema.resolved import ResolvedSchema
+    from schema_core.spark.reading.reader import Reader
+    from schema_core.spark.session.session import JobSession
 
 NOT_NULL = ConfigOption(
     "table.exec.sink.not-null-enforcer",
@@ -358,3 +394,208 @@ _ELSEWHERE = frozenset({LossKind.DIGITS, LossKind.NULL_KEYS, LossKind.REFUSED, L
 def _of_files(column: PhysicalColumn, loss: Loss, form: str) -> SinkLoss:
     meaning = f"in {form} files read without the catalog: {loss.kind.meaning}"
     return SinkLoss((column.name, *loss.path), loss.source, loss.target, meaning)
+
+
+# --- jobs -----------------------------------------------------------------------------------------
+
+
+class Writer:
+    """Prepares jobs that write queries into tables, and finishes those of ended processes."""
+
+    def __init__(self, context: PlannerContext, session: JobSession, reader: Reader) -> None:
+        self._context = context
+        self._session = session
+        self._reader = reader
+
+    def insert(
+        self,
+        query: Relation,
+        target: BoundTable,
+        columns: Sequence[str] | None,
+        *,
+        overwrite: bool,
+        partition: Mapping[str, str] | None,
+    ) -> JobGraph:
+        """Prepare the write of a query; its rows become visible when all are written."""
+        connector = self.open_sink(target, [Ability.OVERWRITE] if overwrite else [])
+        frame, reads = self._rows(query, target, columns, connector)
+        context = self.context(connector, target, overwrite=overwrite, partition=partition)
+        name = f"insert into {target.identifier.as_summary_string()}"
+        level = AtomicityLevel.CREATED_FIRST
+        return self._job(name, connector, frame, context, level, Registration(), reads)
+
+    def create_as(
+        self,
+        query: Relation,
+        target: BoundTable,
+        registration: Registration,
+        columns: Sequence[str] | None,
+    ) -> JobGraph:
+        """Prepare CREATE or REPLACE TABLE AS, as `schema_core.environment.jobs.atomicity` says."""
+        replaced = registration.replaced
+        connector = self.open_new_table(target, replaced)
+        frame, reads = self._rows(query, target, columns, connector)
+        level = choose_level(
+            connector,
+            target.table.options,
+            atomic=registration.atomic,
+            replaces=replaced is not None,
+        ).level
+        context = self.context(
+            connector, target, overwrite=replaced is not None, creates=True, replaced=replaced,
+            job="" if level is AtomicityLevel.CREATED_FIRST else registration.id,
+        )  # fmt: skip
+        name = f"create {target.identifier.as_summary_string()}"
+        return self._job(name, connector, frame, context, level, registration, reads)
+
+    def problems(
+        self, query: Relation, target: BoundTable, replaced: CatalogTable | None
+    ) -> Gathering:
+        """Return why CREATE or REPLACE TABLE AS of a bounded query would be refused."""
+        problems = Gathering()
+        with problems.catching():
+            Sink(target.table.resolved_schema, None, self._context.options).targets(query)
+        with problems.catching():
+            connector = self.open_new_table(target, replaced)
+            if isinstance(connector, SupportsWriteValidation):
+                context = self.context(
+                    connector, target, overwrite=replaced is not None, creates=True,
+                    replaced=replaced,
+                )  # fmt: skip
+                with using(context.identifier, context.options, "write"), spark_errors():
+                    connector.validate_write(context)
+        return problems
+
+    # --- recovery ------------------------------------------------------------------------------
+
+    def was_committed(self, target: BoundTable, job: str) -> bool | None:
+        """Return whether the rows of a CREATE TABLE AS are visible; None if it is not known."""
+        if (opened := self._open_recovery(target, creates=True)) is None:
+            return None
+        connector, context = opened
+        if not isinstance(connector, SupportsRecovery):
+            return None
+        with using(context.identifier, context.options, "recover"), spark_errors():
+            return connector.was_committed(context, job)
+
+    def recover(self, target: BoundTable, job: str, *, creates: bool) -> None:
+        """Finish what jobs on a table have committed, and remove what they have not.
+
+        Args:
+            target: The table.
+            job: The id of a CREATE or REPLACE TABLE AS, if any.
+            creates: Whether to remove the rows of the job.
+        """
+        if (opened := self._open_recovery(target, creates=creates, job=job)) is None:
+            return
+        connector, context = opened
+        with using(context.identifier, context.options, "recover"), spark_errors():
+            if isinstance(connector, SupportsRecovery):
+                connector.recover(context)
+            if creates and isinstance(connector, SupportsCleanUp):
+                connector.clean_up(context)
+
+    def _open_recovery(
+        self, target: BoundTable, *, creates: bool, job: str = ""
+    ) -> tuple[SparkConnector, WriteContext] | None:
+        """Return the connector of a table to recover; None if it has nothing to do with that."""
+        installed = installed_connector(target.table.options)
+        if not isinstance(installed, SupportsRecovery | SupportsCleanUp):
+            return None
+        connector = self.open_sink(target)
+        return connector, self.context(connector, target, creates=creates, job=job)
+
+    # --- steps ---------------------------------------------------------------------------------
+
+    def open_sink(self, target: BoundTable, needed: Collection[Ability] = ()) -> SparkConnector:
+        """Return the connector of a table to write, with the abilities that the write needs."""
+        connector = open_connector(target, "write", self._context.options)
+        if target.table.partition_keys:
+            needed = {*needed, Ability.PARTITIONS}
+        if target.table.distribution is not None:
+            needed = {*needed, Ability.BUCKETS}
+        with using(target.identifier, target.table.options, "write"):
+            require_abilities(connector, needed)
+        return connector
+
+    def open_new_table(self, target: BoundTable, replaced: CatalogTable | None) -> SparkConnector:
+        """Return the connector of CREATE or REPLACE TABLE AS, with the abilities that it needs."""
+        connector = self.open_sink(target)
+        with using(target.identifier, target.table.options, "write"):
+            more = creation_abilities(connector, target.table.options)
+            require_abilities(connector, needed_abilities(connector, replaced), more)
+        return connector
+
+    def context(
+        self,
+        connector: SparkConnector,
+        target: BoundTable,
+        *,
+        overwrite: bool = False,
+        partition: Mapping[str, str] | None = None,
+        creates: bool = False,
+        replaced: CatalogTable | None = None,
+        job: str = "",
+    ) -> WriteContext:
+        """Return what a connector needs to know of a write."""
+        return WriteContext(
+            target.identifier,
+            target.table,
+            snapshot(self._context.options),
+            target.is_temporary,
+            session=self._session.opened(),
+            zone=zone_of(self._context.options),
+            metadata=metadata_types(connector, target.table, persisted=True),
+            overwrite=overwrite,
+            partition=partition,
+            creates=creates,
+            replaced=replaced,
+            job=job,
+        )
+
+    def _rows(
+        self,
+        query: Relation,
+        target: BoundTable,
+        columns: Sequence[str] | None,
+        connector: SparkConnector,
+    ) -> tuple[DataFrame, list[Read]]:
+        """Return the rows for a table as its connector writes them, and their sources."""
+        self._reader.session_for(query)  # the sources are validated before the columns
+        sink = Sink(target.table.resolved_schema, columns, self._context.options)
+        reads: list[Read] = []
+        frame = self._reader.frame(query, sink.targets(query), reads=reads)
+        return sink.frame(frame, connector, zone_of(self._context.options)), reads
+
+    def _job(
+        self,
+        name: str,
+        connector: SparkConnector,
+        frame: DataFrame,
+        context: WriteContext,
+        level: AtomicityLevel,
+        registration: Registration,
+        reads: Sequence[Read],
+    ) -> JobGraph:
+        """Prepare a job that writes rows, in a stage if the connector has the ability."""
+        located = partial(using, context.identifier, context.options, "write")
+        properties = local_properties(context.session)
+        with located():
+            stage: Stage = Unstaged()
+            if level is AtomicityLevel.ROLLED_BACK and isinstance(connector, SupportsCleanUp):
+                stage = Unstaged(partial(connector.clean_up, context))
+            if isinstance(connector, SupportsWriteValidation):
+                with spark_errors():
+                    connector.validate_write(context)
+            if stages(connector, context):
+                with spark_errors():
+                    stage = connector.stage(context)
+                context = replace(context, stage=stage)
+
+            def write() -> None:
+                with diagnosing(reads):
+                    connector.write(frame, context)
+
+            transaction = TableTransaction(level, stage, registration)
+            job = SparkJob(context.session, name, write, transaction, located, properties)
+            return JobGraph(name, job, [context.identifier])

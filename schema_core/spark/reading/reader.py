@@ -1,0 +1,371 @@
+"""Queries as frames: their tables are read, and their text is compiled and analysed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from schema_core.environment.connector import using, validated
+from schema_core.environment.table_api.inline import InlineTable
+from schema_core.environment.unbounded import is_unbounded, require_bounded, scans_in
+from schema_core.errors import UnsupportedError
+from schema_core.query.relation import Columns, Relation, Scan
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.query import query_text
+from schema_core.spark.connector import (
+    Read,
+    ReadContext,
+    SparkConnector,
+    is_streaming,
+    metadata_types,
+    open_connector,
+    snapshot,
+    zone_of,
+)
+from schema_core.spark.filters import Filter
+from schema_core.spark.jobs import spark_errors
+from schema_core.spark.python.udf_registration import require_udfs
+from schema_core.spark.python.user_functions import UserCalls
+from schema_core.spark.reading.inputs import InlineViews
+from schema_core.spark.reading.pushdown import ScanDemand, scan_demands
+from schema_core.spark.reading.sources import (
+    ScanCache,
+    ScanRequest,
+    Source,
+    can_be_kept,
+    is_deterministic,
+    read_context,
+    source_frame,
+    with_raw_conditions,
+)
+from schema_core.spark.session.api_mode import analysed, java_class
+from schema_core.spark.session.session import JobSession, TemporaryNames, UnusedNames
+from schema_core.spark.streaming.stream_stages import staging
+from schema_core.spark.streaming.watermarks import (
+    columns_of_watermark,
+    watermark_of,
+    with_watermark,
+)
+from schema_core.spark.writing.outputs import columns_of
+from schema_core.types import NullType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from schema_core.environment.planner import PlannerContext
+    from schema_core.spark.explain import ExplainRecorder
+    from schema_core.spark.streaming.incremental import StreamPlan
+
+
+class Reader:
+    """Returns queries as frames, in the session of jobs.
+
+    Views of tables and frames of results are kept between queries: see decision 22.
+    """
+
+    def __init__(self, context: PlannerContext, session: JobSession) -> None:
+        self._context = context
+        self._session = session
+        self._scans = ScanCache()
+        self._frames = FrameCache()
+        self._inline = InlineViews(self._frames.forget)
+        self._unused = UnusedNames()
+
+    @property
+    def zone(self) -> str:
+        """The time zone of the session."""
+        return zone_of(self._context.options)
+
+    def validate(self, query: Relation) -> None:
+        """Validate the options of the tables that a query reads, before Spark is started."""
+        if self._session.is_open:
+            return
+        for bound in map(self._context.source, scans_in(query)):
+            if not isinstance(bound.table, InlineTable):
+                with using(bound.identifier, bound.table.options, "read"):
+                    validated(bound, "read")
+
+    def session_for(self, query: Relation) -> SparkSession:
+        """Return the session for a query, whose sources are validated first."""
+        self.validate(query)
+        return self._session.opened()
+
+    def frame(
+        self,
+        query: Relation,
+        targets: Columns,
+        *,
+        reads: list[Read],
+        recorder: ExplainRecorder | None = None,
+        plan: StreamPlan | None = None,
+        frames: Mapping[int, DataFrame] | None = None,
+        session: SparkSession | None = None,
+    ) -> DataFrame:
+        """Return a query as a frame with these columns, by position.
+
+        Args:
+            query: The query.
+            targets: The columns of the result, in whose types the query is computed.
+            reads: Gets the sources of the query.
+            recorder: Gets what EXPLAIN shows.
+            plan: The plan of a streaming query.
+            frames: Frames for scans, by the identity of the scan.
+            session: The session; without it the sources of the query are validated first.
+        """
+        session = session or self.session_for(query)
+        with TemporaryNames(session, self._unused) as names:
+            text = self._text(names, query, targets, reads, recorder, plan, frames or {})
+            frame = self._analyse(names, text)
+        if recorder is not None:
+            recorder.text = text
+        return frame
+
+    def converted_frame(
+        self,
+        query: Relation,
+        schema: ResolvedSchema,
+        convert: Callable[[DataFrame], DataFrame] | None,
+        reads: list[Read],
+    ) -> DataFrame:
+        """Return a query as a frame with the columns of a schema, converted if it will be run.
+
+        The frame may be one of an earlier call. The sources of the query are added to `reads`.
+        """
+        columns = columns_of(schema)
+        session = self.session_for(query)
+        with TemporaryNames(session, self._unused) as names:
+            text = self._text(names, query, columns, reads)
+            key = FrameKey(text, schema, convert is not None)
+            frame = self._frames.find(session, key) if names.is_repeatable else None
+            if frame is None:
+                frame = self._analyse(names, text)
+                frame = frame if convert is None else convert(frame)
+                if names.is_repeatable:
+                    self._frames.add(session, key, frame)
+        return frame
+
+    def _text(
+        self,
+        names: TemporaryNames,
+        query: Relation,
+        targets: Columns,
+        reads: list[Read],
+        recorder: ExplainRecorder | None = None,
+        plan: StreamPlan | None = None,
+        frames: Mapping[int, DataFrame] = MappingProxyType({}),
+    ) -> str:
+        """Return a query in Spark SQL; add its sources to `reads`."""
+        self._inline.drop_unused(names.session)
+        self._unused.drop(names.session)
+        for column in targets:
+            if isinstance(column.type, NullType):
+                raise UnsupportedError(
+                    f"column {column.name!r} has the type NULL", code="untyped-null"
+                )
+        demands = scan_demands(query)
+        zone = self.zone
+        user = UserCalls(names, zone, self._context.options)
+        clock = None if plan is None else plan.clock(zone)
+
+        #: A view that is read twice is one relation in the tree: its tables are read once.
+        inputs: dict[int, str] = {}
+
+        def source(scan: Scan) -> str:
+            if id(scan) in frames:
+                return names.view(frames[id(scan)])
+            if (earlier := inputs.get(id(scan))) is not None:
+                return earlier
+            demand = demands.get(id(scan))
+            text = self._input(names, scan, demand, reads, recorder, clock=clock)
+            if plan is None:  # the checkpoint of a stream has an offset for each reference
+                inputs[id(scan)] = text
+            return text
+
+        return query_text(
+            query,
+            source,
+            zone,
+            targets=targets,
+            user=user,
+            rows=user.rows,
+            database=self._context.database(),
+            staged=None if plan is None else staging(plan, names, partial(self._analyse, names)),
+        )
+
+    @staticmethod
+    def _analyse(names: TemporaryNames, text: str) -> DataFrame:
+        """Return the frame of a query in Spark SQL."""
+        with spark_errors(names.session):
+            require_udfs(names.session, text)
+            frame = analysed(names.session, text)
+            names.keep_for(frame)
+            return frame
+
+    # --- tables --------------------------------------------------------------------------------
+
+    def _input(
+        self,
+        names: TemporaryNames,
+        scan: Scan,
+        demand: ScanDemand | None,
+        reads: list[Read],
+        recorder: ExplainRecorder | None = None,
+        *,
+        clock: str | None = None,
+    ) -> str:
+        """Return all columns of a table, checked, for one query, as SQL.
+
+        Columns that the query does not need may be NULL. With a `clock`, an unbounded table has a
+        watermark by the clock of that time zone.
+        """
+        bound, session = self._context.source(scan), names.session
+        if isinstance(bound.table, InlineTable):
+            return self._inline.name(bound.table.rows, names)
+        streams = is_streaming(self._context.options) and is_unbounded(bound)
+        database = self._context.database()
+        request = ScanRequest.of(
+            bound, demand, snapshot(self._context.options), self.zone, database
+        )
+        kept = None if streams else self._scans.find(session, request)
+        source: Source | None = None
+        if kept is None:
+            connector, context, source = self._read(
+                session, request, demand, streams=streams, clock=clock
+            )
+            if not streams:
+                kept = self._scans.add(request, connector, context, source)
+        else:
+            connector, context = kept.connector, kept.context
+        if kept is not None:
+            names.at_end(partial(self._scans.release, kept))
+        reads.append((connector, context))
+        if recorder is not None and demand is not None:
+            recorder.scan(connector, context, demand, source and source.frame)
+        if kept is not None:
+            view, raw = quote(kept.name), kept.raw
+        else:
+            read = cast("Source", source)
+            view, raw = names.view(read.frame), read.raw
+        filters = (Filter(filter_, self.zone) for filter_ in (demand.filters if demand else ()))
+        return with_raw_conditions(view, bound.table.resolved_schema, raw, filters)
+
+    def _read(
+        self,
+        session: SparkSession,
+        request: ScanRequest,
+        demand: ScanDemand | None,
+        *,
+        streams: bool,
+        clock: str | None = None,
+    ) -> tuple[SparkConnector, ReadContext, Source]:
+        """Return a table as its connector reads it, with its read context."""
+        bound = request.bound
+        schema, shown = bound.table.resolved_schema, bound.identifier.as_summary_string()
+        watermark = watermark_of(schema, shown) if streams and clock is not None else None
+        if demand is not None and watermark is not None:
+            demand = replace(demand, columns=demand.columns | columns_of_watermark(watermark))
+        connector = open_connector(bound, "read", self._context.options)
+        context = ReadContext(
+            bound.identifier,
+            bound.table,
+            request.configuration,
+            bound.is_temporary,
+            session=session,
+            zone=self.zone,
+            metadata=metadata_types(connector, bound.table),
+        )
+        with using(bound.identifier, bound.table.options, "read"), spark_errors():
+            if demand is not None:
+                asked = replace(demand, filters=(), limit=None) if streams else demand
+                context = read_context(connector, context, asked)
+                require_udfs(session, *(filter_.spark_sql for filter_ in context.filters))
+            if can_be_kept(connector):
+                needed: Collection[str] | None = request.columns
+            else:
+                needed = demand.columns if demand else None
+            source = source_frame(connector, context, needed, request.database, streams=streams)
+            if watermark is not None and clock is not None:
+                marked = with_watermark(source.frame, schema, watermark, self.zone, clock)
+                source = source._replace(frame=marked)
+            if not streams:  # the connector's own error names the options that bound the table
+                require_bounded(bound)
+            return connector, context, source
+
+
+# --- frames of results ------------------------------------------------------------------------
+# Spark plans each new frame, which takes longer than to compute a few rows. A frame of one `Table`
+# is used again if the SQL of its query is the same: it contains the names of views, and each view
+# that is kept is of one state of its data. What Spark would keep with a planned frame, the rows of
+# shuffles and of broadcasts, would outlive the use of it, so only frames without these are kept.
+
+#: How many frames an environment keeps.
+MAX_FRAMES: Final = 32
+
+#: Parts of physical plans whose results Spark keeps with the plan.
+_RESULTS: Final = ("Exchange", "Subquery")
+
+
+class FrameKey(NamedTuple):
+    """What a frame is made of: a query, and the columns of its result; `is_run` if it is run."""
+
+    text: str
+    schema: ResolvedSchema
+    is_run: bool
+
+
+class FrameCache:
+    """The frames of one environment, in one session at a time; threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._session: SparkSession | None = None
+        #: from the least to the most recently used
+        self._frames: dict[FrameKey, DataFrame] = {}
+
+    def find(self, session: SparkSession, key: FrameKey) -> DataFrame | None:
+        """Return the frame that was kept with an equal key, if any."""
+        with self._lock:
+            self._enter(session)
+            if (found := self._frames.pop(key, None)) is not None:
+                self._frames[key] = found
+            return found
+
+    def add(self, session: SparkSession, key: FrameKey, frame: DataFrame) -> None:
+        """Keep a frame, unless it may give other rows the next time or hold results."""
+        if not _can_be_kept(session, frame, is_run=key.is_run):
+            return
+        with self._lock:
+            self._enter(session)
+            self._frames[key] = frame
+            if len(self._frames) > MAX_FRAMES:
+                del self._frames[next(iter(self._frames))]
+
+    def forget(self, view: str) -> None:
+        """Forget the frames that read a view."""
+        with self._lock:
+            self._frames = {key: one for key, one in self._frames.items() if view not in key.text}
+
+    def _enter(self, session: SparkSession) -> None:
+        """Forget the frames of another session: its SparkContext was stopped."""
+        if self._session is not session:
+            self._session, self._frames = session, {}
+
+
+def _can_be_kept(session: SparkSession, frame: DataFrame, *, is_run: bool) -> bool:
+    """Return whether a frame gives the same rows each time, and Spark keeps none of them."""
+    if not is_deterministic(frame):
+        return False
+    execution = frame._jdf.queryExecution()  # noqa: SLF001
+    pattern = java_class(session, "org.apache.spark.sql.catalyst.trees.TreePattern")
+    if execution.analyzed().containsPattern(pattern.CURRENT_LIKE()):  # the time of the plan
+        return False
+    if not is_run:
+        return True
+    with spark_errors():
+        plan = execution.executedPlan().toString()
+    return not any(result in plan for result in _RESULTS)
