@@ -62,7 +62,7 @@ class SparkPlanner:
         """
         columns = result_columns(query)
         if (plan := self._streams.plan(query)) is not None:
-            return self._streams.rows(plan, columns)
+            return self._streams.rows(plan, query, columns)
         reads: list[Read] = []
         frame = self._reader.frame(query, columns, reads=reads)
         zone = zone_of(self.context.options)
@@ -141,7 +141,7 @@ class SparkPlanner:
         """Return how a query is run, in sections: see `schema_core.spark.explain`."""
         columns, recorder = result_columns(query), ExplainRecorder()
         if (plan := self._streams.plan(query)) is not None:
-            frame = self._streams.frame(plan, columns, [], recorder).frame
+            frame = self._streams.frame(plan, query, columns, [], recorder).frame
         else:
             frame = self._reader.frame(query, columns, reads=[], recorder=recorder)
         with spark_errors():
@@ -168,7 +168,7 @@ class SparkPlanner:
         """Return a query as a DataFrame of the user's session, a new one each time."""
         self._reader.session_for(query)  # its sources are validated first
         if (plan := self._streams.plan(query)) is not None:
-            streamed = self._streams.frame(plan, outputs.columns_of(schema), [])
+            streamed = self._streams.frame(plan, query, outputs.columns_of(schema), [])
             if streamed.finish is not None:
                 raise needs_all_rows("the conversion to a DataFrame")
             frame = streamed.frame

@@ -489,10 +489,10 @@ class StreamPlanner:
         }
         return lambda part: modes[updates[id(part)]] if id(part) in updates else None
 
-    def rows(self, plan: StreamPlan, columns: Columns) -> Rows:
+    def rows(self, plan: StreamPlan, query: Relation, columns: Columns) -> Rows:
         """Return the rows of a query as they arrive."""
         reads: list[Read] = []
-        streamed = self.frame(plan, columns, reads)
+        streamed = self.frame(plan, query, columns, reads)
         require_streaming(streamed.frame, streamed.mode)
         zone = zone_of(self._context.options)
         arriving = partial(rows_as_they_arrive, streamed, interval=self._interval(reads))
@@ -511,13 +511,16 @@ class StreamPlanner:
     def frame(
         self,
         plan: StreamPlan,
+        query: Relation,
         targets: Columns,
         reads: list[Read],
         recorder: ExplainRecorder | None = None,
     ) -> StreamedQuery:
         """Return a query as a streaming frame; add its sources to `reads`."""
-        read = partial(self._reader.frame, reads=reads, recorder=recorder, plan=plan)
-        session, mode = self._reader.session_for(plan.query), mode_of(plan)
+        session, mode = self._reader.session_for(query), mode_of(plan)
+        read = partial(
+            self._reader.frame, reads=reads, recorder=recorder, plan=plan, session=session
+        )
         sides: dict[int, DataFrame] = {}
         for side in plan.sides:
             columns = result_columns(side.input)
@@ -563,7 +566,7 @@ class StreamPlanner:
         targets = sink.targets(query)
         if plan.is_updated:
             require_updates(connector, target, [column.name for column in targets], plan)
-        streamed = self.frame(plan, targets, reads)
+        streamed = self.frame(plan, query, targets, reads)
         if checkpoint is not None:
             require_replay(connector for connector, _ in reads)
         zone = zone_of(self._context.options)
