@@ -365,19 +365,20 @@ class SupportsFilterExplanation(SparkConnector, Protocol):
 class SupportsStatisticReport(SparkConnector, Protocol):
     """A connector that reports columns without NULL, which the planner then does not check."""
 
-    def columns_without_null(self, frame: DataFrame, context: ReadContext) -> Collection[str]:
-        """Return the physical columns that hold no NULL in the rows of a frame of `read`."""
+    def read_with_statistics(self, context: ReadContext) -> tuple[DataFrame, Collection[str]]:
+        """Return what `read` returns, and the physical columns that hold no NULL in its rows."""
 
 
 @runtime_checkable
 class SupportsReuse(SparkConnector, Protocol):
     """A connector that can show that its data is unchanged: its frames are kept between queries."""
 
-    def unchanged(self) -> bool:
-        """Return whether `read`, called again, would return the same rows, and would not raise.
+    def data_version(self, context: ReadContext) -> object | None:
+        """Return what identifies the data of a table, or None if it cannot be compared.
 
-        What the last call of `read` returned is then used for other queries. Rows may come from
-        files that its frame lists; they need not be equal if a file changes while a job reads it.
+        While the version is equal, `read` would return the same rows, and would not raise: a frame
+        is used for other queries. Rows may come from files that the frame lists; they need not be
+        equal if a file changes while a job reads it.
         """
 
 

@@ -184,8 +184,8 @@ class HasOneEmptyRow(MemoryConnector):
 
 
 class KnowsNoNull(MemoryConnector):
-    def columns_without_null(self, frame: DataFrame, context: ReadContext) -> Collection[str]:
-        return list(context.columns)
+    def read_with_statistics(self, context: ReadContext) -> tuple[DataFrame, Collection[str]]:
+        return self.read(context), list(context.columns)
 
 
 class LacksMetadata(MemoryConnector):

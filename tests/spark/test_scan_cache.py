@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the tables that the connector has read; files count as settled at once."""
     found: list[str] = []
-    read = FilesystemConnector.read
+    read = FilesystemConnector.read_with_statistics
 
     def counted(self: FilesystemConnector, context: Any) -> Any:
         found.append(context.identifier.object_name)
         return read(self, context)
 
-    monkeypatch.setattr(FilesystemConnector, "read", counted)
+    monkeypatch.setattr(FilesystemConnector, "read_with_statistics", counted)
     monkeypatch.setattr(local_state, "TICK", 0)
     return found
 

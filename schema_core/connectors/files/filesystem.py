@@ -260,12 +260,6 @@ class FilesystemConnector:
     metadata: Mapping[str, DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
     writable_metadata: frozenset[str] = frozenset()
 
-    def __init__(self) -> None:
-        #: What `read` found to hold no NULL.
-        self._without_null: frozenset[str] = frozenset()
-        #: The local directory that `read` listed, and its state; None if they cannot be compared.
-        self._listed: tuple[str, State] | None = None
-
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """The options of the connector and those of the format that the table names."""
         own: tuple[ConfigOption[Any], ...] = (PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM)
@@ -283,30 +277,41 @@ class FilesystemConnector:
             ExternalError: with code `files-not-found` where there is no such directory, with code
                 `unreadable-file` as `require_readable_files`.
         """
-        self._listed = None
+        return self.read_with_statistics(context)[0]
+
+    def read_with_statistics(self, context: ReadContext) -> tuple[DataFrame, frozenset[str]]:
+        """Return what `read` returns, and the columns without NULL.
+
+        The footers of parquet and orc files count NULLs, the names of directories have the values
+        of partition columns, and surveys of csv files show whether fields are empty.
+
+        Raises:
+            ExternalError: as `read`.
+        """
         layout = FileLayout(context)
         system, root = located(context.session, layout.path)
         if isinstance(system, LocalFiles):
             _require_readable(context.session, root, layout.form.identifier)
-        # a relative path may be another one for the next query
-        reused = isinstance(system, LocalFiles) and not is_relative(PATH.of(layout.options) or "")
-        state = state_of(root) if reused else None
-        if state is not None and (len(state) > MAX_REUSED or not is_settled(state)):
-            state = None
-        frame = self._frame(context, layout, system, root)
-        if state is None or state_of(root) != state:
-            return frame
-        if not any(Directory(system, root).named(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
-            self._listed = root, state
-        return frame
+        return self._frame(context, layout, system, root)
 
-    def unchanged(self) -> bool:
-        """Return whether the files are those that `read` listed."""
-        return self._listed is not None and state_of(self._listed[0]) == self._listed[1]
+    def data_version(self, context: ReadContext) -> tuple[str, State] | None:
+        """Return a local directory and its state; None if a change might not be seen in it."""
+        # a relative path may be another one for the next query
+        if is_relative(PATH.of(context.options) or ""):
+            return None
+        system, root = located(context.session, _path(context.options, context.session))
+        if not isinstance(system, LocalFiles):
+            return None
+        state = state_of(root)
+        if state is None or len(state) > MAX_REUSED or not is_settled(state):
+            return None
+        if any(Directory(system, root).named(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
+            return None
+        return root, state
 
     def _frame(
         self, context: ReadContext, layout: FileLayout, system: FileSystem, root: str
-    ) -> DataFrame:
+    ) -> tuple[DataFrame, frozenset[str]]:
         session = context.session
         _require_directory(layout.path, system, root)
         with _one_depth(layout.path):
@@ -321,10 +326,10 @@ class FilesystemConnector:
         if layout.form.identifier in LISTED:
             frame = layout.by_names(session, frame, checked.by_names)
         guarantees = checked.guarantees
-        self._without_null = guarantees.without_null
+        without_null = guarantees.without_null
         if layout.native is not None:
             types = {one.name: context.physical_columns[one.name] for one in inner}
-            self._without_null |= layout.native.columns_without_null(types)
+            without_null |= layout.native.columns_without_null(types)
         values = layout.partition_values(uris, root)
         partitions = layout.read_partitions(context, values)
         names = {column.name for column in context.table.resolved_schema.columns}
@@ -341,17 +346,9 @@ class FilesystemConnector:
                 if layout.form.is_typed and is_compared and is_free:
                     physical.append((ColumnNode(name), raw_column(name)))
         default = DEFAULT_PARTITION.of(layout.options)
-        self._without_null |= {key for key, found in values.items() if default not in found}
+        without_null |= {key for key, found in values.items() if default not in found}
         metadata = ((METADATA[key][1], metadata_column(key)) for key in context.metadata)
-        return select(frame, [*physical, *metadata])
-
-    def columns_without_null(self, frame: DataFrame, context: ReadContext) -> frozenset[str]:
-        """Return the columns in which the last `read` found no NULL.
-
-        The footers of parquet and orc files count NULLs, the names of directories have the values
-        of partition columns, and surveys of csv files show whether fields are empty.
-        """
-        return self._without_null
+        return select(frame, [*physical, *metadata]), without_null
 
     def boundedness(self, options: Mapping[str, str]) -> Boundedness:
         """Return that a table with ``source.monitor-interval`` is unbounded."""
@@ -403,7 +400,7 @@ class FilesystemConnector:
             return None
         try:
             with spark_errors():
-                frame = self._frame(context, layout, *located(context.session, layout.path))
+                frame, _ = self._frame(context, layout, *located(context.session, layout.path))
                 frame.write.format("noop").mode("overwrite").save()
         except ExternalError as found:
             return found

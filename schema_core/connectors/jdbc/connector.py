@@ -211,10 +211,11 @@ class JdbcConnector(
         reasons = [] if scan is None else list(filter(None, map(scan.obstacle, given.columns)))
         return f"Spark ({'; '.join(reasons) or 'its JDBC source has no such condition'})"
 
-    def columns_without_null(self, frame: DataFrame, context: ReadContext) -> frozenset[str]:
-        """Return the columns declared NOT NULL: `read` has checked what the database allows."""
+    def read_with_statistics(self, context: ReadContext) -> tuple[DataFrame, frozenset[str]]:
+        """Return the rows, and the columns declared NOT NULL: `read` checks what is allowed."""
         columns = context.columns.items()
-        return frozenset(name for name, type_ in columns if not type_.is_nullable)
+        required = frozenset(name for name, type_ in columns if not type_.is_nullable)
+        return self.read(context), required
 
     def stage(self, context: WriteContext) -> JdbcStage:
         """Return a table in the database for the rows of the job.

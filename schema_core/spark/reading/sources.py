@@ -60,10 +60,14 @@ if TYPE_CHECKING:
 
 
 class Source(NamedTuple):
-    """All columns of a table, in order, and the raw columns of those that are `raw`."""
+    """All columns of a table, in order, and the raw columns of those that are `raw`.
+
+    `version` is that of the data before it was read, None if it cannot be compared.
+    """
 
     frame: DataFrame
     raw: tuple[str, ...] = ()
+    version: object | None = None
 
 
 def source_frame(
@@ -94,13 +98,19 @@ def source_frame(
     unused = context.physical_columns.keys() - context.columns.keys()
     names = {column.name for column in columns}
     raws = {raw_column(name): name for name in context.columns if raw_column(name) not in names}
-    read = _stream(connector, context) if streams else connector.read(context)
+    version = None if streams else _data_version(connector, context)
+    reported: Collection[str] = ()
+    if streams:
+        read = _stream(connector, context)
+    elif isinstance(connector, SupportsStatisticReport):
+        read, reported = connector.read_with_statistics(context)
+    else:
+        read = connector.read(context)
     ignored = {*unused, *raws.keys()}
     frame = checked_frame(read, declared, connector.identifier, context.session, ignored)
     raw = tuple(raws[field.name] for field in frame.schema.fields if field.name in raws)
     without_null = {field.name for field in frame.schema.fields if not field.nullable}
-    if isinstance(connector, SupportsStatisticReport) and not streams:
-        without_null.update(connector.columns_without_null(frame, context))
+    without_null.update(reported)
     stored = [
         _absent(column)
         if column.name not in used
@@ -118,7 +128,7 @@ def source_frame(
             for column in columns
         )
         frame = select(frame, [*computed, *kept])
-    return Source(frame, raw)
+    return Source(frame, raw, version)
 
 
 def _stream(connector: SparkConnector, context: ReadContext) -> DataFrame:
@@ -473,13 +483,17 @@ class ScanRequest:
 
 @dataclass(slots=True, eq=False)
 class KeptScan:
-    """A view, and the connector that read its frame; `users` are queries that are compiled."""
+    """A view, the connector that read its frame, and the version of the data that it read.
+
+    `users` are queries that are compiled.
+    """
 
     request: ScanRequest
     connector: SparkConnector
     context: ReadContext
     name: str
     raw: tuple[str, ...]
+    version: object
     users: int = 0
     is_kept: bool = True
 
@@ -489,8 +503,8 @@ def can_be_kept(connector: SparkConnector) -> bool:
     return isinstance(connector, SupportsReuse) and not connector.abilities & _OF_QUERY
 
 
-def _is_unchanged(connector: SparkConnector) -> bool:
-    return isinstance(connector, SupportsReuse) and connector.unchanged()
+def _data_version(connector: SparkConnector, context: ReadContext) -> object | None:
+    return connector.data_version(context) if isinstance(connector, SupportsReuse) else None
 
 
 class ScanCache:
@@ -513,7 +527,7 @@ class ScanCache:
             self._kept.append(found)
             found.users += 1
         try:
-            is_unchanged = _is_unchanged(found.connector)
+            is_unchanged = _data_version(found.connector, found.context) == found.version
         except BaseException:
             self.release(found)
             raise
@@ -535,11 +549,14 @@ class ScanCache:
 
         The caller must release what is returned.
         """
-        is_kept = can_be_kept(connector) and _is_unchanged(connector)
-        if not is_kept or not is_deterministic(source.frame):
+        version = source.version
+        is_kept = can_be_kept(connector) and version is not None
+        if not is_kept or _data_version(connector, context) != version:
+            return None
+        if not is_deterministic(source.frame):
             return None
         view = create_view(source.frame)
-        kept = KeptScan(request, connector, context, view, source.raw, users=1)
+        kept = KeptScan(request, connector, context, view, source.raw, version, users=1)
         with self._lock:
             self._enter(context.session)
             for old in [one for one in self._kept if one.request == request]:
