@@ -14,7 +14,7 @@ from schema_core.mappings.spark import schemas
 from schema_core.mappings.spark.ddl import parse_ddl, parse_spark_type
 from schema_core.mappings.spark.types import from_tree
 from schema_core.types import DataTypes
-from schema_core.types.legacy import read_information, since
+from schema_core.types.legacy import current_type, read_information
 
 
 def hive(text: str) -> None:
@@ -38,7 +38,7 @@ READERS: tuple[Callable[[str], object], ...] = (
     schemas.from_ddl,
     schemas.from_json,
     DataTypes.of,
-    lambda text: since(read_information(text)),
+    lambda text: current_type(read_information(text)),
     parse_exact_type,
     lambda text: parse_exact_type("ROW<a INT>", text),
 )

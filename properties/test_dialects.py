@@ -143,8 +143,8 @@ def test_names_and_comments_are_preserved(
     found = read_table(text, dialect)
     engine = ENGINES.get(dialect, KEEPS_NAMES)
 
-    assert (engine.folded(table),) == found.path
-    assert [engine.folded(name), engine.folded(name + "2")] == [
+    assert (engine.fold_case(table),) == found.path
+    assert [engine.fold_case(name), engine.fold_case(name + "2")] == [
         column.name for column in found.schema.columns
     ]
     if engine.comment is not None or engine.comment_statement:

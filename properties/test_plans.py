@@ -9,7 +9,7 @@ from schema_core.catalog.changes.normal_forms import normalized
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import SchemaCoreError
-from schema_core.mappings.dialects.alterations import changed
+from schema_core.mappings.dialects.alterations import apply_change
 from schema_core.migration.plans import MigrationPlan, plan
 from schema_core.migration.targets import TARGETS
 from schema_core.schema.resolve import SchemaResolver
@@ -75,5 +75,5 @@ def executed(table: CatalogTable, statements: tuple[str, ...]) -> CatalogTable:
     for text in statements:
         statement = parse_statement(text)
         assert isinstance(statement, Alter)
-        table = changed(table, statement.change, text)
+        table = apply_change(table, statement.change, text)
     return table

@@ -40,7 +40,7 @@ from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
-from schema_core.mappings.dialects.alterations import changed, name_changes_of
+from schema_core.mappings.dialects.alterations import apply_change, name_changes_of
 from schema_core.mappings.dialects.api import ddl_losses
 from schema_core.mappings.dialects.schemas import column_ddl
 from schema_core.mappings.loss import Loss
@@ -636,7 +636,7 @@ def _executed(
     for text in statements:
         statement = parse_statement(text)
         if isinstance(statement, Alter):
-            before, table = table, changed(table, statement.change, text)
+            before, table = table, apply_change(table, statement.change, text)
             names = name_changes_of(before, table, statement.change)
             table = with_former_names(table, names, storage)
         resolve_table(without_own_options(table), resolver)
@@ -771,7 +771,7 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
     for text in plan.statements:
         statement = parse_statement(text)
         if isinstance(statement, Alter):
-            after = changed(before, statement.change, text)
+            after = apply_change(before, statement.change, text)
             changes += name_changes_of(before, after, statement.change)
             before = after
     altered = with_former_names(altered, changes, manager.get_storage(identifier))

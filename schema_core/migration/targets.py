@@ -110,7 +110,7 @@ class StatementWriter:
         dialect = self.target.engine
         if dialect is None:
             return quote_identifier(name)
-        return dialect.quote_name(dialect.folded(name))
+        return dialect.quote_name(dialect.fold_case(name))
 
     def names(self, names: Iterable[str]) -> str:
         """Return names, quoted and separated by commas."""

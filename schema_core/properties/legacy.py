@@ -35,7 +35,7 @@ from schema_core.types import (
     TimeType,
     TypeRoot,
 )
-from schema_core.types.legacy import Information, read_information, since
+from schema_core.types.legacy import Information, current_type, read_information
 
 #: The minor versions, in order.
 VERSIONS = (
@@ -434,7 +434,7 @@ def convert_types(properties: Properties) -> tuple[Properties, list[Diagnostic]]
 
 def type_of(information: Information) -> DataType:
     """Return the type of legacy type information; classes without a type remain opaque."""
-    type_ = since(information)
+    type_ = current_type(information)
     if isinstance(type_, RawType) and type_.class_name not in CLASSES:
         return LegacyType(TypeRoot.RAW, str(information))
     return _with_known_classes(type_)

@@ -12,7 +12,7 @@ from schema_core.base.lazy_regex import regex
 from schema_core.base.text import position, quote_identifier
 from schema_core.base.tokenizer import Token
 from schema_core.errors import close_matches
-from schema_core.types.type_parser import foreign
+from schema_core.types.type_parser import hint_for_foreign
 
 if TYPE_CHECKING:
     from schema_core.base.cursor import Cursor
@@ -173,7 +173,7 @@ def _foreign(cursor: Cursor, expected: str) -> str | None:
     """Return the hint for a type, constraint or operator of another system."""
     before, token = _before(cursor), cursor.token
     if expected == "a type":
-        return foreign(token.key)
+        return hint_for_foreign(token.key)
     if expected == "an integer" and token.key == "MAX":
         return "use STRING or BYTES, which have the maximum length"
     if token.key == ":" and cursor.peek().key == ":":
@@ -185,7 +185,7 @@ def _foreign(cursor: Cursor, expected: str) -> str | None:
     if token.key == "," and before is not None and _follows(cursor, "LIMIT"):
         return f"write LIMIT {cursor.peek().value} OFFSET {before.value}"
     if before is not None and (token.key in ("(", "<") or before.key == "UNSIGNED"):
-        return _column_clause(cursor, before.key) or foreign(before.key)
+        return _column_clause(cursor, before.key) or hint_for_foreign(before.key)
     return _column_clause(cursor, token.key)
 
 

@@ -202,7 +202,7 @@ def why_not(
             return None
         return CastError(source, target, "requires a single interval field to be cast to")
     if source.root in COMPOSED and target.root in COMPOSED:
-        return _composed(source, target, lambda one, other: why_not(one, other, mode))
+        return _compare_children(source, target, lambda one, other: why_not(one, other, mode))
     return None if source.root in _sources(target, mode) else _misfit(source, target)
 
 
@@ -236,7 +236,7 @@ def is_single_field(type_: DataType) -> bool:
 # --- rows, collections, structured types: child by child, in order -------------------------------
 
 
-def _composed(
+def _compare_children(
     source: DataType, target: DataType, compare: Callable[[DataType, DataType], CastError | None]
 ) -> CastError | None:
     """Compare children by position; names and comments of fields are ignored."""
@@ -302,7 +302,7 @@ def _difference(source: DataType, target: DataType) -> CastError | None:
         return _difference(source.source_type, target.source_type)
     alike = source.root is target.root or {source.root, target.root} <= RECORDS
     if alike and source.root in COMPOSED:
-        return _composed(source, target, _difference)
+        return _compare_children(source, target, _difference)
     return CastError(source, target, "has a different physical type from")
 
 

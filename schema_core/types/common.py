@@ -63,11 +63,11 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
     plain = [type_.nullable() for type_ in types]
     common = _by_pattern(plain)
     if common is None:
-        common = by_cast(plain)
+        common = widest_by_cast(plain)
     return None if common is None or common.root is R.NULL else common.with_nullability(nullable)
 
 
-def by_cast(types: Sequence[DataType]) -> DataType | None:
+def widest_by_cast(types: Sequence[DataType]) -> DataType | None:
     """Fold the types: the wider of two, where one casts implicitly to the other."""
     result = types[0]
     for type_ in types:
@@ -259,7 +259,7 @@ def least_restrictive(types: Sequence[DataType]) -> DataType | None:
     elif len(typed) == len(types):
         common = _calcite_children(typed)
     else:
-        common = by_cast(typed)
+        common = widest_by_cast(typed)
     if common is None and all(type_.root is R.MAP for type_ in typed):
         common = typed[-1]  # Calcite has no common type of maps and takes the last
     return None if common is None else _as_sql(common).with_nullability(nullable)

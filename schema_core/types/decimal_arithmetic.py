@@ -45,10 +45,10 @@ def as_decimal(type_: DataType) -> DecimalType:
     return DecimalType(DIGITS[type_.root], 0, nullable=False)
 
 
-def adjusted(precision: int, scale: int) -> DecimalType:
+def reduce_scale(precision: int, scale: int) -> DecimalType:
     """Return the decimal of a precision and scale; the scale is reduced if they are too large.
 
-    >>> print(adjusted(77, 20))
+    >>> print(reduce_scale(77, 20))
     DECIMAL(38, 6) NOT NULL
     """
     if precision > MAX_PRECISION:
@@ -94,7 +94,9 @@ def decimal_result(operator: str, left: DecimalType, right: DecimalType) -> Deci
     >>> print(decimal_result("/", DecimalType(10, 2), DecimalType(5, 3)))
     DECIMAL(19, 8) NOT NULL
     """
-    return adjusted(*FORMULAS[operator](left.precision, left.scale, right.precision, right.scale))
+    return reduce_scale(
+        *FORMULAS[operator](left.precision, left.scale, right.precision, right.scale)
+    )
 
 
 def decimal_sum(type_: DecimalType) -> DecimalType:

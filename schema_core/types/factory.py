@@ -38,8 +38,8 @@ from schema_core.types.unresolved import (
     Part,
     UnresolvedDataType,
     UnresolvedField,
-    composed,
-    described,
+    compose_type,
+    describe_type,
     is_open,
     require_resolved,
 )
@@ -211,7 +211,7 @@ class DataTypes:
     ) -> ArrayType | UnresolvedDataType:
         if not isinstance(element_type, UnresolvedDataType):
             return ArrayType(element_type, nullable)
-        return composed("ARRAY<", [element_type], lambda element: ArrayType(element, nullable))
+        return compose_type("ARRAY<", [element_type], lambda element: ArrayType(element, nullable))
 
     @overload
     @staticmethod
@@ -225,7 +225,7 @@ class DataTypes:
     ) -> MultisetType | UnresolvedDataType:
         if not isinstance(element_type, UnresolvedDataType):
             return MultisetType(element_type, nullable)
-        return composed(
+        return compose_type(
             "MULTISET<", [element_type], lambda element: MultisetType(element, nullable)
         )
 
@@ -248,7 +248,7 @@ class DataTypes:
     ) -> MapType | UnresolvedDataType:
         if isinstance(key_type, UnresolvedDataType) or isinstance(value_type, UnresolvedDataType):
             parts = [key_type, value_type]
-            return composed("MAP<", parts, lambda key, value: MapType(key, value, nullable))
+            return compose_type("MAP<", parts, lambda key, value: MapType(key, value, nullable))
         return MapType(key_type, value_type, nullable)
 
     @staticmethod
@@ -287,7 +287,9 @@ class DataTypes:
         """Return a row of fields; types without a name are called ``f0``, ``f1``, ..."""
         parts = require_parts(row_fields)
         if is_open(parts):
-            return composed("ROW<", parts, lambda *fields: RowType(name_fields(fields), nullable))
+            return compose_type(
+                "ROW<", parts, lambda *fields: RowType(name_fields(fields), nullable)
+            )
         return RowType(name_fields(parts), nullable)
 
     @overload
@@ -307,7 +309,7 @@ class DataTypes:
         """Return the type of a class with attributes; the class need not exist."""
         if not is_open(fields):
             return StructuredType(class_name, require_fields(fields), nullable)
-        return composed(
+        return compose_type(
             f"STRUCTURED<{quote_string(require_text(class_name, 'the class name'))}, ",
             fields,
             lambda *resolved: StructuredType(class_name, resolved, nullable),
@@ -350,9 +352,9 @@ class DataTypes:
         if isinstance(description, UnresolvedDataType):
             return description
         if isinstance(description, str):
-            return described(description, lambda: parse_type(description))
+            return describe_type(description, lambda: parse_type(description))
         name = getattr(description, "__qualname__", None) or show(description)
-        return described(name, lambda: type_of(description))
+        return describe_type(name, lambda: type_of(description))
 
     # --- intervals -----------------------------------------------------------------------------
 

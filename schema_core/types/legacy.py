@@ -307,22 +307,22 @@ def legacy_in_sql(type_: LegacyType) -> DataType | None:
     """
     information = read_information(type_.information)
     if type_.root is TypeRoot.DECIMAL:
-        return since(information) if information.keyword == "DECIMAL" else None
+        return current_type(information) if information.keyword == "DECIMAL" else None
     if type_.root not in (TypeRoot.RAW, TypeRoot.STRUCTURED_TYPE):
         return OF_ROOT.get(type_.root)
     if information.keyword in ("DECIMAL", "ROW", "ANY"):
-        return since(information)
+        return current_type(information)
     return RawType(information.class_name, None)
 
 
-def since(information: Information) -> DataType:
+def current_type(information: Information) -> DataType:
     """Return the type that replaces a type information since Flink 1.9.
 
-    >>> found = since(read_information("MAP<STRING, PRIMITIVE_ARRAY<INT>>"))
+    >>> found = current_type(read_information("MAP<STRING, PRIMITIVE_ARRAY<INT>>"))
     >>> found.as_summary_string()
     'MAP<STRING, ARRAY<INT NOT NULL>>'
     """
-    inner = tuple(since(argument) for argument in information.arguments)
+    inner = tuple(current_type(argument) for argument in information.arguments)
     match information.keyword, inner:
         case "ROW", types:
             return RowType([RowField(*pair) for pair in zip(information.names, types, strict=True)])

@@ -187,10 +187,10 @@ class Row:
         return hash(tuple(self._values))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Row._restored, (self._values, self._names, self._kind, self.is_named)
+        return Row._restore, (self._values, self._names, self._kind, self.is_named)
 
     @staticmethod
-    def _restored(values: list[Any], names: list[str] | None, kind: RowKind, named: bool) -> Row:
+    def _restore(values: list[Any], names: list[str] | None, kind: RowKind, named: bool) -> Row:
         """Unpickle or copy a row."""
         row = Row()
         row._fill(values, names, kind, is_named=named)

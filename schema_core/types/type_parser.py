@@ -86,10 +86,10 @@ SLIPS = {
 }
 
 
-def foreign(word: str) -> str | None:
+def hint_for_foreign(word: str) -> str | None:
     """Return a hint with Flink's equivalent of another engine's type.
 
-    >>> foreign("datetime"), foreign("int[]"), foreign("whatever")
+    >>> hint_for_foreign("datetime"), hint_for_foreign("int[]"), hint_for_foreign("whatever")
     ("Flink's type for it is TIMESTAMP(p)", "Flink's type for it is ARRAY<INT>", None)
     """
     word = word.upper()
@@ -109,7 +109,7 @@ def hint_at(tokens: Sequence[Token], start: int) -> str | None:
         is_last = tokens[index + 1].key in BRACKETS.values()
         return "remove the comma" if is_last or before.key == "," else _unclosed(tokens)
     if unexpected.key in BRACKETS and index:
-        return foreign(before.value) or _brackets(unexpected.key, before.key)
+        return hint_for_foreign(before.value) or _brackets(unexpected.key, before.key)
     if unexpected.kind == "number" and before.key in KEYWORDS:
         return f"write the number in parentheses: {before.key}({unexpected.value})"
     if unexpected.key == "." and before.kind == "number":
@@ -122,7 +122,11 @@ def hint_at(tokens: Sequence[Token], start: int) -> str | None:
         return "lengths and precisions cannot be negative"
     word = unexpected.value.upper()
     meant = close_matches(word, sorted(KEYWORDS), 0.7, count=1)
-    return SLIPS.get(word) or foreign(word) or (f"did you mean {meant[0]!r}?" if meant else None)
+    return (
+        SLIPS.get(word)
+        or hint_for_foreign(word)
+        or (f"did you mean {meant[0]!r}?" if meant else None)
+    )
 
 
 def _brackets(bracket: str, keyword: str) -> str | None:
@@ -187,7 +191,7 @@ def tokens(text: str) -> Iterator[Token]:
         if first in SYMBOLS:
             yield Token("symbol", value, value, start, stop)
         elif first in QUOTES:
-            yield Token(QUOTES[first], "", _unquoted(value), start, stop)
+            yield Token(QUOTES[first], "", _unquote(value), start, stop)
         elif first in DIGITS:
             check_digits(value, Span(start, stop))
             yield Token("number", "", value, start, stop)
@@ -197,7 +201,7 @@ def tokens(text: str) -> Iterator[Token]:
     yield Token("end", "end", "", len(text), len(text))
 
 
-def _unquoted(word: str) -> str:
+def _unquote(word: str) -> str:
     """Return the content of a string or name, which may not be closed."""
     quote = word[0]
     closed = len(word) > 1 and word.endswith(quote)
@@ -330,7 +334,7 @@ def _missing_comma(cursor: Cursor) -> str | None:
 _ENDS = frozenset({"", ",", ">", ")"})
 
 
-def _located(cursor: Cursor, start: int, error: SchemaError) -> ParseError:
+def _locate_error(cursor: Cursor, start: int, error: SchemaError) -> ParseError:
     """Return an error of a type, with the position of its string."""
     span = cursor.span_from(cursor.tokens[start].start)
     return ParseError(error.problem, code=error.code, span=span, text=cursor.text)
@@ -385,7 +389,7 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
             except ParseError:
                 raise
             except SchemaError as error:
-                raise _located(cursor, start, error) from None
+                raise _locate_error(cursor, start, error) from None
         if cursor.keys[cursor.index] not in _ENDS:
             type_ = self._with_nullability(cursor, type_)
             if (keyword := cursor.key) in POSTFIX:
@@ -402,7 +406,7 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
         try:
             return type_.with_nullability(False)
         except SchemaError as error:
-            raise _located(cursor, start, error) from None
+            raise _locate_error(cursor, start, error) from None
 
     def other_type(self, cursor: TypeStringCursor) -> DataType:
         """Parse the name of a user-defined type."""
@@ -420,7 +424,7 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
         word = cursor.words[cursor.index]
         if word[:1] == "`":
             cursor.index += 1
-            return _unquoted(word)
+            return _unquote(word)
         if not _is_name(cursor):
             hint = "quote reserved words with backticks" if cursor.key in KEYWORDS else None
             raise cursor.fail(f"expected a name, found {cursor.found}", hint=hint)
@@ -444,7 +448,7 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
         if word[:1] != "'":
             raise cursor.fail(f"expected a string in single quotes, found {cursor.found}")
         cursor.index += 1
-        return _unquoted(word)
+        return _unquote(word)
 
     def field(self, cursor: TypeStringCursor) -> RowField:
         """Parse a name, a type and an optional comment."""

@@ -15,7 +15,7 @@ from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import UnsupportedError, similar
 from schema_core.types.base import DataType
 from schema_core.types.nested import RowField, require_type, too_deep
-from schema_core.types.type_parser import NAMES, foreign
+from schema_core.types.type_parser import NAMES, hint_for_foreign
 from schema_core.types.user_defined import UnresolvedType
 
 #: Returns a user-defined type of a catalog by its name.
@@ -112,7 +112,7 @@ def require_resolved(type_: DataType) -> DataType:
             raise UnsupportedError(reason, code="type-not-in-schema")
         if isinstance(part, UnresolvedType):
             name = ".".join(part.path).upper()
-            meant = foreign(name) or similar(name, NAMES)
+            meant = hint_for_foreign(name) or similar(name, NAMES)
             raise UnsupportedError(
                 f"unknown type {part.body()}",
                 code="unknown-type",
@@ -136,12 +136,12 @@ def look_up(type_: DataType, types: LookUp | None) -> DataType:
     )
 
 
-def described(description: str, read: Callable[[], DataType]) -> UnresolvedDataType:
+def describe_type(description: str, read: Callable[[], DataType]) -> UnresolvedDataType:
     """Return the unresolved type that `read` parses when it is resolved."""
     return UnresolvedDataType(description, lambda types: require_resolved(look_up(read(), types)))
 
 
-def composed(
+def compose_type(
     opening: str, parts: Sequence[Part], build: Callable[..., DataType]
 ) -> UnresolvedDataType:
     """Return the unresolved type that `build` makes of its parts once they are resolved.
@@ -153,7 +153,7 @@ def composed(
         raise too_deep()
     return UnresolvedDataType(
         f"{opening}{', '.join(part.as_summary_string() for part in parts)}>",
-        lambda types: build(*(resolved(part, types) for part in parts)),
+        lambda types: build(*(resolve_part(part, types) for part in parts)),
         depth,
     )
 
@@ -169,7 +169,7 @@ def _depth(part: Part) -> int:
             return require_type(part, "a part").depth
 
 
-def resolved(part: Part, types: LookUp | None) -> DataType | RowField:
+def resolve_part(part: Part, types: LookUp | None) -> DataType | RowField:
     """Return the part, resolved."""
     if isinstance(part, UnresolvedDataType | UnresolvedField):
         return part.resolve(types)

@@ -273,7 +273,7 @@ _EXACT = Context(prec=100)
 _MICROS = 6
 
 
-def lossless(type_: DataType, value: object) -> Converted:
+def convert_losslessly(type_: DataType, value: object) -> Converted:
     """Convert a value to the type, with its elements, entries and fields.
 
     Args:
@@ -285,11 +285,11 @@ def lossless(type_: DataType, value: object) -> Converted:
         and the reason why it cannot be converted without loss.
 
     >>> from schema_core.types import DataTypes as T
-    >>> lossless(T.DOUBLE(), 1)
+    >>> convert_losslessly(T.DOUBLE(), 1)
     (1.0, None)
-    >>> print(lossless(T.DOUBLE(), 2**53 + 1)[1])
+    >>> print(convert_losslessly(T.DOUBLE(), 2**53 + 1)[1])
     DOUBLE cannot represent 9007199254740993 exactly
-    >>> lossless(T.ARRAY(T.DECIMAL(5, 2)), (1, Decimal("2.5")))
+    >>> convert_losslessly(T.ARRAY(T.DECIMAL(5, 2)), (1, Decimal("2.5")))
     ([Decimal('1.00'), Decimal('2.50')], None)
     """
     if value is not None:
@@ -406,7 +406,7 @@ def _convert_all(
     """Convert all parts, or return the first reason why one cannot be converted."""
     results = []
     for step, type_, value in parts:
-        converted, reason = lossless(type_, value)
+        converted, reason = convert_losslessly(type_, value)
         if reason:
             return [], reason.under(step)
         results.append(converted)
@@ -473,7 +473,7 @@ def _to_fields(type_: RowType | StructuredType, values: Iterable[object]) -> Con
 
 
 def _to_distinct(type_: DistinctType, value: object) -> Converted:
-    return lossless(type_.source_type, value)
+    return convert_losslessly(type_.source_type, value)
 
 
 #: Type -> converter of its values; values of other types are only validated.

@@ -5,7 +5,7 @@ import pytest
 from schema_core.errors import SchemaError
 from schema_core.expressions.scope import in_sql
 from schema_core.types import DataTypes, TypeRoot, common_type, parse_type
-from schema_core.types.legacy import STRING_ARRAY, read_information, since
+from schema_core.types.legacy import STRING_ARRAY, current_type, read_information
 from tests.support import cases, listed
 
 
@@ -18,7 +18,7 @@ def test_type_information(text: str, expected: str) -> None:
         return
     found = read_information(text)
 
-    assert listed(expected) == [str(found), since(found).as_summary_string()]
+    assert listed(expected) == [str(found), current_type(found).as_summary_string()]
     assert found == read_information(str(found))
 
 
@@ -26,7 +26,7 @@ def test_an_array_of_strings_is_a_serialized_object() -> None:
     found = read_information("ROW<a OBJECT_ARRAY<STRING>>")
 
     assert f"ROW<a ANY<[Ljava.lang.String;, {STRING_ARRAY}>>" == str(found)
-    assert "ROW<`a` ARRAY<STRING>>" == since(found).as_summary_string()
+    assert "ROW<`a` ARRAY<STRING>>" == current_type(found).as_summary_string()
 
 
 def test_type_root_is_kept_and_not_null_dropped() -> None:

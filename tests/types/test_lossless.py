@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from schema_core.types import DataTypes, Row, parse_type
-from schema_core.types.values import lossless
+from schema_core.types.values import convert_losslessly
 
 DAY = dt.date(2020, 2, 29)
 NOON = dt.datetime.fromisoformat("2020-02-29 12:00")
@@ -79,7 +79,7 @@ class Point:
     ],
 )
 def test_lossless_conversions(type_: str, value: object, expected: object) -> None:
-    converted, reason = lossless(parse_type(type_), value)
+    converted, reason = convert_losslessly(parse_type(type_), value)
 
     assert reason is None
     assert (expected, repr(expected)) == (converted, repr(converted))
@@ -149,7 +149,7 @@ def test_lossless_conversions(type_: str, value: object, expected: object) -> No
     ],
 )
 def test_lossy_conversions_are_refused(type_: str, value: object) -> None:
-    converted, reason = lossless(parse_type(type_), value)
+    converted, reason = convert_losslessly(parse_type(type_), value)
 
     assert converted is None
     assert reason is not None
@@ -159,5 +159,5 @@ def test_the_reason_names_the_part() -> None:
     row = DataTypes.ROW([DataTypes.FIELD("tags", DataTypes.ARRAY(DataTypes.TINYINT()))])
 
     assert "field 'tags', element 1: 200 is outside -128..127" == str(
-        lossless(row, {"tags": [1, 200]})[1]
+        convert_losslessly(row, {"tags": [1, 200]})[1]
     )

@@ -21,7 +21,7 @@ from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.mappings.dialects.alterations import (
-    changed,
+    apply_change,
     connector_is_required,
     name_changes_of,
     option_keys,
@@ -59,7 +59,7 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
         else:
             if isinstance(change, SetOptions | ResetOptions):
                 require_no_own_options(option_keys(change))
-            table = changed(as_written(old), change, text)
+            table = apply_change(as_written(old), change, text)
             names = name_changes_of(as_written(old), table, change)
             table = with_former_names(table, names, session.tables.get_storage(identifier))
             session.tables.alter(identifier, table, expected=old)

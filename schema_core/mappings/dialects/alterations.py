@@ -18,10 +18,10 @@ from schema_core.errors import SchemaError, UnsupportedError, at, similar
 from schema_core.mappings.dialects.definitions import (
     column_of,
     distribution_of,
+    make_not_null,
     names_in,
     options_of,
     primary_key_of,
-    promoted,
     watermark_of,
     with_key_not_null,
 )
@@ -52,7 +52,7 @@ from schema_core.sql.syntax import Name
 from schema_core.types import DataType, RowType
 
 
-def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
+def apply_change(table: CatalogTable, change: Any, text: str) -> CatalogTable:
     """Return the table after a change.
 
     Raises:
@@ -346,7 +346,7 @@ def with_modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Sch
             if column.comment is None:
                 column = replace(column, comment=old.comment)
             if isinstance(column, UnresolvedPhysicalColumn) and column.name in key:
-                column = promoted(column)
+                column = make_not_null(column)
             if placed.first or placed.after is not None:
                 _move(columns, column, placed)
             else:

@@ -27,7 +27,7 @@ from schema_core.mappings.dialects.dumps import routines, without_data
 from schema_core.mappings.dialects.engines import ENGINES, Engine, engine
 from schema_core.mappings.dialects.expressions import read_expression
 from schema_core.mappings.dialects.flink import FLINK, DeclaredTable, read_script, write_table
-from schema_core.mappings.dialects.grammar import foreign_type, shortened
+from schema_core.mappings.dialects.grammar import foreign_type, shorten
 from schema_core.mappings.dialects.printer import IN_FULL, Masking
 from schema_core.mappings.dialects.schemas import DdlStatements, build_schema, write_schema
 from schema_core.mappings.dialects.statements import (
@@ -119,7 +119,7 @@ def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error")
     require_instance(dialect, str, "dialect")
     if dialect.lower() == FLINK:
         enforce((), on_loss)
-        return _only(list(read_script(text).tables.values()), text).table.schema
+        return _require_single(list(read_script(text).tables.values()), text).table.schema
     table = read_table(text, dialect)
     enforce(table.losses, on_loss)
     return table.schema
@@ -140,16 +140,19 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
     require_instance(dialect, str, "dialect")
     if dialect.lower() == FLINK:
         script = read_script(text)
-        table, rest = _flink_table(_only(list(script.tables.values()), text), text), script.dropped
-        return replace(table, losses=(*table.losses, *_beside(rest)))
+        table, rest = (
+            _flink_table(_require_single(list(script.tables.values()), text), text),
+            script.dropped,
+        )
+        return replace(table, losses=(*table.losses, *_losses_of_script(rest)))
     source = engine(dialect)
     with within(text):
         definitions = _script(text, source)
-        table = _table(text, definitions, _only(definitions.tables, text))
-    return replace(table, losses=(*table.losses, *_beside(definitions.dropped)))
+        table = _table(text, definitions, _require_single(definitions.tables, text))
+    return replace(table, losses=(*table.losses, *_losses_of_script(definitions.dropped)))
 
 
-def _only(tables: list[Declared], text: str) -> Declared:
+def _require_single(tables: list[Declared], text: str) -> Declared:
     """Return the only table of a script."""
     if len(tables) > 1:
         raise ParseError(
@@ -202,7 +205,7 @@ def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
             with gathering.catching():
                 tables.append(_flink_table(declared, text))
         gathering.raise_all()
-        return ForeignScript(tuple(tables), _beside(script.dropped))
+        return ForeignScript(tuple(tables), _losses_of_script(script.dropped))
     source = engine(dialect)
     with within(text):
         definitions = _script(text, source)
@@ -210,7 +213,7 @@ def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
             with gathering.catching(), at(f"table {'.'.join(table.path)!r}"):
                 tables.append(_table(text, definitions, table))
         gathering.raise_all()
-    return ForeignScript(tuple(tables), _beside(definitions.dropped))
+    return ForeignScript(tuple(tables), _losses_of_script(definitions.dropped))
 
 
 def _script(text: str, dialect: Engine) -> ScriptDefinitions:
@@ -225,7 +228,7 @@ def _script(text: str, dialect: Engine) -> ScriptDefinitions:
     script = parse_script(Cursor(text, list(tokens(code, dialect))), dialect)
     if dialect.name == "mysql":
         script.dropped += [
-            shortened(text[routine.start : routine.stop]) for routine in routines(text)
+            shorten(text[routine.start : routine.stop]) for routine in routines(text)
         ]
     return script
 
@@ -254,7 +257,7 @@ def _flink_table(declared: DeclaredTable, text: str) -> ForeignTable:
     )
 
 
-def _beside(dropped: Iterable[str]) -> tuple[Loss, ...]:
+def _losses_of_script(dropped: Iterable[str]) -> tuple[Loss, ...]:
     return tuple(loss_of(("script",), "member", rest, "") for rest in dropped)
 
 
@@ -302,7 +305,7 @@ def to_ddl(
     require_instance(mask_secrets, bool, "mask_secrets")
     secret = frozenset(key.lower() for key in require_names(secret_keys, "secret_keys"))
     masking = Masking(secret) if mask_secrets else IN_FULL
-    ddl = _written(schema, dialect, name, masking, notes=on_loss == "note")
+    ddl = _write(schema, dialect, name, masking, notes=on_loss == "note")
     enforce(ddl.losses, on_loss)
     return ddl.text
 
@@ -315,10 +318,10 @@ def ddl_losses(
     Raises:
         SchemaCoreError: as `to_ddl`, except for losses.
     """
-    return _written(schema, dialect, "t", Masking(), notes=False).losses
+    return _write(schema, dialect, "t", Masking(), notes=False).losses
 
 
-def _written(
+def _write(
     schema: Schema | ResolvedSchema | CatalogTable,
     dialect: str,
     name: str | tuple[str, ...],
@@ -483,7 +486,7 @@ def _expression(text: str, dialect: Engine) -> str:
     try:
         tree: Any = parse_one(text, read=dialect.name)
     except SqlglotError as error:
-        raise _refused(text, error) from None
+        raise _convert_error(text, error) from None
     except RecursionError:
         raise ParseError(
             "the expression is nested too deeply", code="too-deep", span=Span(0, 1), text=text
@@ -499,7 +502,7 @@ def _expression(text: str, dialect: Engine) -> str:
     return read_expression(tree, dialect)
 
 
-def _refused(text: str, error: Any) -> ParseError:
+def _convert_error(text: str, error: Any) -> ParseError:
     """Convert an error of sqlglot, whose column is that of the last character."""
     first, *_ = getattr(error, "errors", None) or [{}]
     line, column = first.get("line") or 1, first.get("col") or 1

@@ -214,18 +214,18 @@ def _generated(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: 
     column.expression = cursor.span_from(begin)
 
 
-def _beside(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _keep_beside(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     shape(cursor)
     column.dropped.append(excerpt(cursor, start))
 
 
-def _skipped(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _skip_phrase(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     shape(cursor)
 
 
 def _identity(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse a column that the engine numbers; most engines then refuse NULL."""
-    _beside(shape, cursor, column, start)
+    _keep_beside(shape, cursor, column, start)
     if column.engine.numbers_not_null:
         column.nullable = False
 
@@ -327,7 +327,7 @@ def _attributes(cursor: Cursor) -> frozenset[str]:
     return frozenset(attributes)
 
 
-def _checked(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _parse_constraint(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse a constraint with its attributes; it is a loss."""
     shape(cursor)
     _attributes(cursor)
@@ -383,43 +383,43 @@ OPTIONS: dict[str, OptionParser] = {
     "AUTOINCREMENT":                            partial(_identity, _sequence),
     "SERIAL DEFAULT VALUE":                     _serial,
     "DEFAULT":                                  _default,
-    "EPHEMERAL":                                partial(_beside, _optional_expression),
-    "ON UPDATE":                                partial(_beside, _expression),
-    "UNIQUE":                                   partial(_checked, _no_operand),
-    "UNIQUE KEY":                               partial(_checked, _no_operand),
-    "CHECK":                                    partial(_checked, _group),
-    "REFERENCES":                               partial(_checked, _name_and_group),
-    "FOREIGN KEY REFERENCES":                   partial(_checked, _name_and_group),
-    "COLLATE":                                  partial(_beside, _name_and_group),
-    "CHARACTER SET":                            partial(_beside, _one_token),
-    "CHARSET":                                  partial(_beside, _one_token),
-    "SRID":                                     partial(_beside, _one_token),
-    "INVISIBLE":                                partial(_beside, _no_operand),
-    "WITH SYSTEM VERSIONING":                   partial(_beside, _no_operand),
-    "WITHOUT SYSTEM VERSIONING":                partial(_beside, _no_operand),
-    "DISTKEY":                                  partial(_beside, _no_operand),
-    "SORTKEY":                                  partial(_beside, _no_operand),
-    "TTL":                                      partial(_beside, _expression),
-    "MASKING POLICY":                           partial(_beside, _policy),
-    "WITH MASKING POLICY":                      partial(_beside, _policy),
-    "PROJECTION POLICY":                        partial(_beside, _policy),
-    "WITH PROJECTION POLICY":                   partial(_beside, _policy),
-    "MASK":                                     partial(_beside, _policy),
-    "TAG":                                      partial(_beside, _group),
-    "WITH TAG":                                 partial(_beside, _group),
-    "WITH":                                     partial(_beside, _group),
-    "ENCODE":                                   partial(_skipped, _one_token),
-    "CODEC":                                    partial(_skipped, _group),
-    "STATISTICS":                               partial(_skipped, _group),
-    "SETTINGS":                                 partial(_skipped, _group),
-    "STORAGE":                                  partial(_skipped, _one_token),
-    "COMPRESSION":                              partial(_skipped, _one_token),
-    "USING COMPRESSION":                        partial(_skipped, _one_token),
-    "COLUMN_FORMAT":                            partial(_skipped, _one_token),
-    "ENGINE_ATTRIBUTE":                         partial(_skipped, _value),
-    "SECONDARY_ENGINE_ATTRIBUTE":               partial(_skipped, _value),
+    "EPHEMERAL":                                partial(_keep_beside, _optional_expression),
+    "ON UPDATE":                                partial(_keep_beside, _expression),
+    "UNIQUE":                                   partial(_parse_constraint, _no_operand),
+    "UNIQUE KEY":                               partial(_parse_constraint, _no_operand),
+    "CHECK":                                    partial(_parse_constraint, _group),
+    "REFERENCES":                               partial(_parse_constraint, _name_and_group),
+    "FOREIGN KEY REFERENCES":                   partial(_parse_constraint, _name_and_group),
+    "COLLATE":                                  partial(_keep_beside, _name_and_group),
+    "CHARACTER SET":                            partial(_keep_beside, _one_token),
+    "CHARSET":                                  partial(_keep_beside, _one_token),
+    "SRID":                                     partial(_keep_beside, _one_token),
+    "INVISIBLE":                                partial(_keep_beside, _no_operand),
+    "WITH SYSTEM VERSIONING":                   partial(_keep_beside, _no_operand),
+    "WITHOUT SYSTEM VERSIONING":                partial(_keep_beside, _no_operand),
+    "DISTKEY":                                  partial(_keep_beside, _no_operand),
+    "SORTKEY":                                  partial(_keep_beside, _no_operand),
+    "TTL":                                      partial(_keep_beside, _expression),
+    "MASKING POLICY":                           partial(_keep_beside, _policy),
+    "WITH MASKING POLICY":                      partial(_keep_beside, _policy),
+    "PROJECTION POLICY":                        partial(_keep_beside, _policy),
+    "WITH PROJECTION POLICY":                   partial(_keep_beside, _policy),
+    "MASK":                                     partial(_keep_beside, _policy),
+    "TAG":                                      partial(_keep_beside, _group),
+    "WITH TAG":                                 partial(_keep_beside, _group),
+    "WITH":                                     partial(_keep_beside, _group),
+    "ENCODE":                                   partial(_skip_phrase, _one_token),
+    "CODEC":                                    partial(_skip_phrase, _group),
+    "STATISTICS":                               partial(_skip_phrase, _group),
+    "SETTINGS":                                 partial(_skip_phrase, _group),
+    "STORAGE":                                  partial(_skip_phrase, _one_token),
+    "COMPRESSION":                              partial(_skip_phrase, _one_token),
+    "USING COMPRESSION":                        partial(_skip_phrase, _one_token),
+    "COLUMN_FORMAT":                            partial(_skip_phrase, _one_token),
+    "ENGINE_ATTRIBUTE":                         partial(_skip_phrase, _value),
+    "SECONDARY_ENGINE_ATTRIBUTE":               partial(_skip_phrase, _value),
     **dict.fromkeys(
-        ("STORED", "VIRTUAL", "PERSISTENT", "SIGNED", "VISIBLE"), partial(_skipped, _no_operand)
+        ("STORED", "VIRTUAL", "PERSISTENT", "SIGNED", "VISIBLE"), partial(_skip_phrase, _no_operand)
     ),
 }  # fmt: skip
 

@@ -42,7 +42,7 @@ from schema_core.sql.statement_syntax import (
 from schema_core.sql.type_name import data_type
 
 
-def written(expression: syntax.Expression, text: str) -> SqlExpression:
+def store_expression(expression: syntax.Expression, text: str) -> SqlExpression:
     """Return an expression of the statement as schemas store it.
 
     Raises:
@@ -66,7 +66,7 @@ def column_of(column: Column, text: str) -> UnresolvedColumn:
                 intern(name), data_type(type_, as_cast=False), comment, span
             )
         case ComputedColumn(name, expression, comment, span):
-            return UnresolvedComputedColumn(name, written(expression, text), comment, span)
+            return UnresolvedComputedColumn(name, store_expression(expression, text), comment, span)
         case MetadataColumn(name, type_, key, virtual, comment, span):
             type_of = data_type(type_, as_cast=False)
             return UnresolvedMetadataColumn(name, type_of, key, virtual, comment, span)
@@ -82,7 +82,9 @@ def watermark_of(watermark: Watermark, text: str) -> UnresolvedWatermarkSpec:
     name = ".".join(column.parts)
     if len(column.parts) > 1:
         raise SchemaError(f"there is no column {name!r}", code="unknown-column", span=column.span)
-    return UnresolvedWatermarkSpec(name, written(watermark.expression, text), watermark.span)
+    return UnresolvedWatermarkSpec(
+        name, store_expression(watermark.expression, text), watermark.span
+    )
 
 
 def primary_key_of(constraint: Constraint) -> UnresolvedPrimaryKey:
@@ -125,14 +127,14 @@ def with_key_not_null(
 ) -> tuple[UnresolvedColumn, ...]:
     """Return the columns with those of the primary key NOT NULL, as SQL requires."""
     return tuple(
-        promoted(column)
+        make_not_null(column)
         if isinstance(column, UnresolvedPhysicalColumn) and column.name in names
         else column
         for column in columns
     )
 
 
-def promoted(column: UnresolvedPhysicalColumn) -> UnresolvedPhysicalColumn:
+def make_not_null(column: UnresolvedPhysicalColumn) -> UnresolvedPhysicalColumn:
     """Return the column as NOT NULL, with its declared type recorded if that was nullable."""
     type_ = column.data_type
     if isinstance(type_, str) or type_ == type_.not_null():

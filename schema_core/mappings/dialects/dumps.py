@@ -26,11 +26,11 @@ def without_data(text: str, engine: str) -> str:
     '         SET a = 1   ; /* b */'
     """
     for find in FINDERS.get(engine, ()):
-        text = _blanked(text, find(text))
+        text = _blank_out(text, find(text))
     return text
 
 
-def _blanked(text: str, spans: Iterator[Span]) -> str:
+def _blank_out(text: str, spans: Iterator[Span]) -> str:
     pieces, done = [], 0
     for span in spans:
         pieces += [text[done : span.start], _LETTERS.sub(" ", text[span.start : span.stop])]

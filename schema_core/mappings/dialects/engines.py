@@ -94,7 +94,7 @@ class Engine:
                 code="name-not-in-dialect",
             )
         escapes = self.name_escapes or {self.quote: self.quote * 2}
-        return f"{self.quote}{_escaped(name, escapes)}{self.quote}"
+        return f"{self.quote}{_escape(name, escapes)}{self.quote}"
 
     def quote_string(self, text: str) -> str:
         """Quote a string; all strings in the engine's SQL are quoted by this function.
@@ -107,7 +107,7 @@ class Engine:
                 f"{self.name} does not support NUL characters in strings",
                 code="string-not-in-dialect",
             )
-        return f"'{_escaped(text, self.string_escapes or DOUBLED_QUOTES)}'"
+        return f"'{_escape(text, self.string_escapes or DOUBLED_QUOTES)}'"
 
     def unqualified_type(self, text: str) -> str:
         """Return a type without the schema, if the engine itself or an extension defines it there.
@@ -121,7 +121,7 @@ class Engine:
             return last + bracket + arguments
         return text
 
-    def folded(self, name: str, *, quoted: bool = True) -> str:
+    def fold_case(self, name: str, *, quoted: bool = True) -> str:
         """Return the name in the case in which the engine stores it."""
         match self.quoted_case if quoted else self.unquoted_case:
             case "lower":
@@ -132,7 +132,7 @@ class Engine:
                 return name
 
 
-def _escaped(text: str, escapes: Mapping[str, str]) -> str:
+def _escape(text: str, escapes: Mapping[str, str]) -> str:
     return "".join(escapes.get(character, character) for character in text)
 
 

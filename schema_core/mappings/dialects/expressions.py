@@ -137,7 +137,7 @@ def _read_column(node: Any, engine: Engine, level: int) -> str:
     if node.this.key != "identifier":
         raise _not_portable(node.this.key.upper())
     name = str(node.this.this)
-    return quote_identifier(engine.folded(name, quoted=bool(node.this.args.get("quoted"))))
+    return quote_identifier(engine.fold_case(name, quoted=bool(node.this.args.get("quoted"))))
 
 
 def _read_literal(node: Any, engine: Engine, level: int) -> str:
@@ -231,7 +231,7 @@ def _write(expression: Expression, engine: Engine, level: int) -> str:
         raise _not_portable(f"an expression deeper than {MAX_LEVELS} levels")
     match expression:
         case Name(parts=(name,)):
-            return engine.quote_name(engine.folded(name))
+            return engine.quote_name(engine.fold_case(name))
         case Literal(kind=LiteralKind.NULL):
             return "NULL"
         case Literal(kind=LiteralKind.BOOLEAN | LiteralKind.EXACT, text=text):

@@ -24,7 +24,7 @@ from schema_core.errors import (
     at,
     within,
 )
-from schema_core.mappings.dialects.alterations import changed
+from schema_core.mappings.dialects.alterations import apply_change
 from schema_core.mappings.dialects.definitions import (
     check_sight,
     column_of,
@@ -327,7 +327,7 @@ class FlinkScript:
                 span=statement.span,
             )
         with at(f"table {'.'.join(path)!r}", statement.span):
-            table = changed(declared.table, change, self.text)
+            table = apply_change(declared.table, change, self.text)
         options = change.options if isinstance(change, SetOptions) else ()
         self.tables[path] = replace(declared, table=table, options=(*declared.options, *options))
 

@@ -64,13 +64,13 @@ def elements(cursor: Cursor, closing: str = ")") -> Iterator[None]:
 def excerpt(cursor: Cursor, start: int, stop: int | None = None) -> str:
     """Return the source from `start` to the cursor, or to `stop`, on one line and truncated."""
     end = cursor.span_from(start).stop
-    return shortened(cursor.text[start : end if stop is None else min(stop, end)])
+    return shorten(cursor.text[start : end if stop is None else min(stop, end)])
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return a text on one line, truncated, with its secrets masked.
 
-    >>> shortened("CREATE SUBSCRIPTION s  CONNECTION 'host=h password=x' PUBLICATION p")
+    >>> shorten("CREATE SUBSCRIPTION s  CONNECTION 'host=h password=x' PUBLICATION p")
     'CREATE SUBSCRIPTION s CONNECTION ******************* PUBLICATION p'
     """
     text = " ".join(text[: 10 * MAX_EXCERPT].split())
@@ -86,7 +86,7 @@ def identifier(cursor: Cursor, engine: Engine) -> str:
     if token.kind not in {"word", "name"} and not is_string:
         raise cursor.fail(f"expected a name, found {token.display}")
     cursor.advance()
-    return engine.folded(token.value, quoted=token.kind != "word")
+    return engine.fold_case(token.value, quoted=token.kind != "word")
 
 
 def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
@@ -205,7 +205,7 @@ def _field_name(cursor: Cursor, engine: Engine) -> str:
     if token.kind not in {"word", "name"}:
         raise cursor.fail(f"expected a field name, found {token.display}")
     cursor.advance()
-    return engine.folded(token.value, quoted=token.kind == "name")
+    return engine.fold_case(token.value, quoted=token.kind == "name")
 
 
 def _field_comment(cursor: Cursor) -> str | None:
@@ -313,7 +313,7 @@ class UserTypes:
         name = tuple(text.split("."))
         return self._types.get(name) or self._types.get(self._by_last.get(name[-1], ()))
 
-    def expanded(self, foreign: ForeignType) -> UserType:
+    def expand(self, foreign: ForeignType) -> UserType:
         """Return the type with user-defined types replaced by their definitions.
 
         Raises:
@@ -323,14 +323,14 @@ class UserTypes:
         if not self._types:
             return UserType(foreign)
         dropped: list[str] = []
-        expanded_type = self._expanded(foreign, dropped)
+        expanded_type = self._expand(foreign, dropped)
         if _count(expanded_type) > MAX_PARTS:
             raise UnsupportedError(
                 f"the type consists of more than {MAX_PARTS} types", code="type-not-in-flink"
             )
         return UserType(expanded_type, tuple(dropped))
 
-    def _expanded(self, foreign: ForeignType, dropped: list[str]) -> ForeignType:
+    def _expand(self, foreign: ForeignType, dropped: list[str]) -> ForeignType:
         if not foreign.parts:
             declared = self.find(foreign.text)
             if declared is None:
@@ -338,7 +338,7 @@ class UserTypes:
             dropped += declared.dropped
             refuses_null = False in (foreign.nullable, declared.type.nullable)
             return replace(declared.type, nullable=False if refuses_null else foreign.nullable)
-        parts = (replace(part, type=self._expanded(part.type, dropped)) for part in foreign.parts)
+        parts = (replace(part, type=self._expand(part.type, dropped)) for part in foreign.parts)
         return replace(foreign, parts=tuple(parts))
 
 
@@ -365,12 +365,12 @@ def create_type(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
         return True
     if cursor.accept("("):
         dropped: list[str] = []
-        definition = types.expanded(_fields(cursor, engine, dropped))
+        definition = types.expand(_fields(cursor, engine, dropped))
         types.add(name, replace(definition, dropped=(*definition.dropped, *dropped)))
         return True
     if engine.name != "duckdb":
         return False
-    types.add(name, types.expanded(foreign_type(cursor, engine, lambda: None)))
+    types.add(name, types.expand(foreign_type(cursor, engine, lambda: None)))
     return True
 
 
@@ -378,7 +378,7 @@ def create_domain(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
     """Parse CREATE DOMAIN after these two words."""
     name = path(cursor, engine)
     cursor.accept("AS")
-    definition = types.expanded(foreign_type(cursor, engine, lambda: None))
+    definition = types.expand(foreign_type(cursor, engine, lambda: None))
     start, nullable = cursor.token.start, definition.type.nullable
     while cursor.key != ";" and cursor.token.kind != "end":
         if cursor.accept("NOT", "NULL"):

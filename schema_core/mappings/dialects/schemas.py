@@ -278,7 +278,7 @@ def _key(schema: ResolvedSchema, engine: Engine, losses: Losses) -> str | None:
 
 
 def _names(columns: tuple[str, ...], engine: Engine) -> str:
-    return ", ".join(engine.quote_name(engine.folded(column)) for column in columns)
+    return ", ".join(engine.quote_name(engine.fold_case(column)) for column in columns)
 
 
 def _tail(schema: ResolvedSchema, engine: Engine, *, keyed: bool) -> str:
@@ -301,7 +301,7 @@ def _statements(columns: list[ColumnDdl], engine: Engine, table: str) -> Iterato
     """Yield comments that are separate statements."""
     for ddl in columns:
         if ddl.comment is not None:
-            column = engine.quote_name(engine.folded(ddl.name))
+            column = engine.quote_name(engine.fold_case(ddl.name))
             comment = engine.quote_string(ddl.comment)
             yield f";\nCOMMENT ON COLUMN {table}.{column} IS {comment}"
 
@@ -356,7 +356,7 @@ def _read_column(
     """Return the column as a physical one, with the exact type if its comment contains one."""
     type_losses: Losses = []
     engine, place = table.engine, (column.name,)
-    declared = types.expanded(column.type)
+    declared = types.expand(column.type)
     foreign = declared.type
     if column.nullable is not None:
         foreign = replace(foreign, nullable=column.nullable)

@@ -64,7 +64,7 @@ class TableDefinition:
         folded = None if self.engine.case_sensitive else self._by_folded.get(name.casefold())
         return self._by_name.get(name) or folded
 
-    def renamed(self, column: ColumnDefinition, name: str) -> None:
+    def rename_column(self, column: ColumnDefinition, name: str) -> None:
         """Rename a column."""
         old, column.name = column.name, name
         self.key = tuple(name if part == old else part for part in self.key)
@@ -95,7 +95,7 @@ class TableDefinition:
                 column.is_key, column.nullable = False, False
         self.key, self.key_name = (), None
 
-    def changed(self) -> None:
+    def reindex_columns(self) -> None:
         """Discard the index of the columns after one was added or dropped."""
         self._by_name = None
 
@@ -227,7 +227,7 @@ def _inherits(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
         return False
     inherited: list[ColumnDefinition] = []
     for _ in elements(cursor):
-        inherited += _copied_columns(_other_table(cursor, table, find))
+        inherited += _copy_columns(_other_table(cursor, table, find))
     own = {column.name for column in table.columns}
     merged = {column.name: column for column in inherited if column.name not in own}
     table.columns[:0] = merged.values()
@@ -253,7 +253,7 @@ def _other_table(cursor: Cursor, table: TableDefinition, find: Find) -> TableDef
     return other
 
 
-def _copied_columns(other: TableDefinition) -> list[ColumnDefinition]:
+def _copy_columns(other: TableDefinition) -> list[ColumnDefinition]:
     """Return copies of the columns of a table; those of its key are NOT NULL, but not a key."""
     key, _ = other.primary_key()
     return [
@@ -301,7 +301,7 @@ def _element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
     start = cursor.token
     if cursor.accept("LIKE"):
         other = _other_table(cursor, table, find)
-        table.columns += _copied_columns(other)
+        table.columns += _copy_columns(other)
         if table.engine.name == "mysql":  # its LIKE copies the key, too
             table.key, table.key_name = other.primary_key()
         skip_until(cursor, (",",))
@@ -361,7 +361,7 @@ def _accept_column_word(cursor: Cursor) -> None:
     cursor.accept("IF", "NOT", "EXISTS")
 
 
-def _known(cursor: Cursor, table: TableDefinition) -> ColumnDefinition:
+def _existing_column(cursor: Cursor, table: TableDefinition) -> ColumnDefinition:
     """Parse the name of an existing column.
 
     Raises:
@@ -383,7 +383,7 @@ def _add(cursor: Cursor, table: TableDefinition) -> bool:
     if _begins_constraint(cursor, engine):
         name = constraint_name(cursor, engine) if cursor.accept("CONSTRAINT") else None
         if cursor.accept("NOT", "NULL"):
-            _known(cursor, table).nullable = False
+            _existing_column(cursor, table).nullable = False
             skip_until(cursor, (",", ";"))
             return True
         if not cursor.accept("PRIMARY", "KEY"):
@@ -399,7 +399,7 @@ def _add(cursor: Cursor, table: TableDefinition) -> bool:
     if cursor.key in NOT_COLUMNS:
         return False
     _accept_column_word(cursor)
-    table.changed()
+    table.reindex_columns()
     if cursor.accept("("):  # several columns
         table.columns += [column(cursor, engine) for _ in elements(cursor)]
         return True
@@ -412,7 +412,7 @@ def _place(cursor: Cursor, table: TableDefinition, added: ColumnDefinition, defa
     if cursor.accept("FIRST"):
         default = 0
     elif cursor.accept("AFTER"):
-        default = _index(table, _known(cursor, table)) + 1
+        default = _index(table, _existing_column(cursor, table)) + 1
     table.columns.insert(default, added)
 
 
@@ -424,7 +424,7 @@ def _alter_column(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``ALTER COLUMN a SET NOT NULL``, ``DROP NOT NULL`` or ``[SET DATA] TYPE t``."""
     cursor.advance()
     _accept_column_word(cursor)
-    changed = _known(cursor, table)
+    changed = _existing_column(cursor, table)
     start = cursor.token
     if cursor.accept("SET", "NOT", "NULL"):
         changed.nullable = False
@@ -454,16 +454,16 @@ def _modify(cursor: Cursor, table: TableDefinition) -> bool:
     changed = table.column(identifier(cursor, table.engine)) if is_change else None
     if changed is None:
         before = cursor.index
-        changed = _known(cursor, table)
+        changed = _existing_column(cursor, table)
         cursor.index = before
     added = column(cursor, table.engine)
     added.is_key = added.is_key or changed.is_key
     place = _index(table, changed)
     del table.columns[place]
-    table.changed()
+    table.reindex_columns()
     _place(cursor, table, added, place)
-    table.changed()
-    table.renamed(changed, added.name)
+    table.reindex_columns()
+    table.rename_column(changed, added.name)
     return True
 
 
@@ -490,7 +490,7 @@ def _drop(cursor: Cursor, table: TableDefinition) -> bool:
         elif dropped.name in table.key:  # the engine drops the key, too
             table.drop_key()
         del table.columns[_index(table, dropped)]
-        table.changed()
+        table.reindex_columns()
     skip_until(cursor, (",", ";"))
     return True
 
@@ -505,9 +505,9 @@ def _rename(cursor: Cursor, table: TableDefinition) -> bool:
     if cursor.key in NOT_COLUMNS or _begins_constraint(cursor, table.engine):
         return False
     _accept_column_word(cursor)
-    renamed = _known(cursor, table)
+    renamed = _existing_column(cursor, table)
     cursor.expect("TO")
-    table.renamed(renamed, identifier(cursor, table.engine))
+    table.rename_column(renamed, identifier(cursor, table.engine))
     return True
 
 
@@ -598,7 +598,7 @@ class ScriptDefinitions:
         del self._tables[id(table)]
         self._forget(table, table.path)
 
-    def renamed(self, table: TableDefinition, before: tuple[str, ...]) -> None:
+    def rename_table(self, table: TableDefinition, before: tuple[str, ...]) -> None:
         """Rename a table: it is found only by its new path."""
         self._forget(table, before)
         for names in _names(table.path):
@@ -608,11 +608,11 @@ class ScriptDefinitions:
         for names in _names(path):
             self._by_names[names].pop(id(table), None)
 
-    def qualified(self, name: tuple[str, ...]) -> tuple[str, ...]:
+    def full_path(self, name: tuple[str, ...]) -> tuple[str, ...]:
         """Return the path of a table."""
         return (*self.home, *name) if len(name) == 1 else name
 
-    def latest(self) -> TableDefinition | None:
+    def last_created(self) -> TableDefinition | None:
         """Return the table that was created last."""
         return next(reversed(self._tables.values()), None)
 
@@ -626,7 +626,7 @@ class ScriptDefinitions:
 
     def find(self, name: tuple[str, ...]) -> TableDefinition | None:
         """Return the table at a path; leading names may be omitted on either side."""
-        name = self.qualified(name)
+        name = self.full_path(name)
         if (table := self._last("suffix", name)) is not None:
             return table
         shorter = (name[-length:] for length in range(min(len(name), MAX_SUFFIX), 0, -1))
@@ -751,7 +751,7 @@ def _create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         if table is None:
             cursor.expect("PARTITION", "OF")
             return script.find(path(cursor, engine)), False
-        table.path = script.qualified(table.path)
+        table.path = script.full_path(table.path)
         table.dropped += ["TEMPORARY"] if is_temporary else []
         existing = script.at_path(table.path)
         if existing is not None and is_conditional:
@@ -796,7 +796,7 @@ def _comment_on(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     if not cursor.accept("COLUMN"):
         return None, False
     *home, name = path(cursor, script.engine)
-    table = script.find(tuple(home)) if home else script.latest()
+    table = script.find(tuple(home)) if home else script.last_created()
     if table is None:
         return None, False
     if (commented := table.column(name)) is None:
@@ -821,7 +821,7 @@ def _alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     before = table.path
     alter_table(cursor, table)
     if table.path != before:
-        script.renamed(table, before)
+        script.rename_table(table, before)
     return table, True
 
 
@@ -831,10 +831,10 @@ def _rename_tables(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     while True:
         table = script.find(path(cursor, script.engine))
         cursor.expect("TO")
-        new = script.qualified(path(cursor, script.engine))
+        new = script.full_path(path(cursor, script.engine))
         if table is not None:
             before, table.path = table.path, new
-            script.renamed(table, before)
+            script.rename_table(table, before)
         is_known = is_known and table is not None
         if not cursor.accept(","):
             return None, is_known
@@ -887,7 +887,7 @@ def _setting(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         names = []
         while cursor.token.kind in {"word", "name", "string"}:
             token = cursor.advance()
-            names.append(script.engine.folded(token.value, quoted=token.kind != "word"))
+            names.append(script.engine.fold_case(token.value, quoted=token.kind != "word"))
             cursor.accept(",")
         databases = [name for name in names if name not in {"", "$user", "default"}]
         script.home = tuple(databases[:1])

@@ -346,7 +346,7 @@ def write_part(
 
 def write_name(name: str, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
     """Return the quoted name; report a loss if the engine changes its case."""
-    if (stored := engine.folded(name)) != name:
+    if (stored := engine.fold_case(name)) != name:
         losses.append(loss_of(path, "member", f"the name {name!r}", repr(stored)))
     return engine.quote_name(stored)
 
@@ -359,7 +359,7 @@ def require_distinct(names: list[str], engine: Engine) -> None:
     """
     seen: dict[str, str] = {}
     for name in names:
-        key = engine.folded(name) if engine.case_sensitive else name.casefold()
+        key = engine.fold_case(name) if engine.case_sensitive else name.casefold()
         if key in seen:
             raise UnsupportedError(
                 f"{seen[key]!r} and {name!r} are the same name in {engine.name}",

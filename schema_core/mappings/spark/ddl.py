@@ -69,7 +69,7 @@ def _tokens(text: str) -> Iterator[Token]:
             case "raw":
                 yield Token("string", "", value[2:-1], start, position)
             case "string":
-                yield Token("string", "", _unescaped(value), start, position)
+                yield Token("string", "", _unescape(value), start, position)
             case "name":
                 yield Token("name", "", value[1:-1].replace("``", "`"), start, position)
             case "number":
@@ -94,7 +94,7 @@ def _syntax_error(text: str, start: int, stop: int, problem: str) -> ParseError:
     return ParseError(problem, span=Span(start, stop), text=text)
 
 
-def _unescaped(literal: str) -> str:
+def _unescape(literal: str) -> str:
     """Return the value of a literal: doubled quotes and backslash escapes are replaced."""
     quote = literal[0]
     inner = literal[1:-1].replace(quote * 2, quote)

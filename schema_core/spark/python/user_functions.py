@@ -60,7 +60,7 @@ from schema_core.types import (
     VariantType,
 )
 from schema_core.types.row_value import Row
-from schema_core.types.values import lossless
+from schema_core.types.values import convert_losslessly
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -299,7 +299,7 @@ def checked_result(
 
     def checked(*arguments: Any) -> Any:
         value = function(*arguments)
-        converted, reason = lossless(type_, _local(value, type_, zone))
+        converted, reason = convert_losslessly(type_, _local(value, type_, zone))
         if reason is None:
             return converted
         raise FunctionResultError(
