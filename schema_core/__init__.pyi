@@ -23,14 +23,14 @@ from schema_core.environment.modules import (
 from schema_core.environment.operations.compile_plan import (
     CompiledPlan as CompiledPlan,
 )
+from schema_core.environment.operations.plan_ctas import (
+    CtasPlan as CtasPlan,
+)
 from schema_core.environment.plans.changelog_mode import (
     ChangelogMode as ChangelogMode,
 )
 from schema_core.environment.plans.compiled_plan import (
     PlanReference as PlanReference,
-)
-from schema_core.environment.plans.ctas_plan import (
-    CtasPlan as CtasPlan,
 )
 from schema_core.environment.plans.explain_detail import (
     ExplainDetail as ExplainDetail,

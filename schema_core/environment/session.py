@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
 from itertools import count
 from threading import RLock
@@ -11,9 +11,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from schema_core.base.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
-from schema_core.base.secrets import mask_urls, without_secrets
 from schema_core.base.text import Span
-from schema_core.catalog.api import Capability
 from schema_core.catalog.connections import ConnectionManager
 from schema_core.catalog.functions import FunctionCatalog, Modules
 from schema_core.catalog.managed import ensure_directory
@@ -43,46 +41,25 @@ from schema_core.catalog.stores.storable import require_storable, require_storab
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, TemporaryStore
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
-from schema_core.environment.jobs.client import JobClient, submit
-from schema_core.environment.jobs.graph import HookFactories, JobGraph, JobStatusHook
+from schema_core.environment.jobs.graph import HookFactories, JobStatusHook
 from schema_core.environment.jobs.pending import require_visible
-from schema_core.environment.jobs.session_jobs import SessionJobs
+from schema_core.environment.jobs.run import SessionJobs
 from schema_core.environment.modules import load_installed_module
 from schema_core.environment.options import (
     METADATA_CHECK,
-    PIPELINE_NAME,
     PLANNER,
-    RUNTIME_MODE,
     SHADOWING,
 )
 from schema_core.environment.planner import (
     BoundTable,
     Planner,
     PlannerContext,
-    SupportsChangelogs,
     SupportsJobRecovery,
     find_planner,
 )
-from schema_core.environment.plans.changelog_mode import ChangelogMode
-from schema_core.environment.plans.explain_detail import ExplainDetail
-from schema_core.environment.plans.plan_tree import (
-    ChangesOf,
-    PlanNode,
-    plan_node,
-    tree_json,
-    tree_text,
-)
 from schema_core.environment.table_api.inline import InlineRows, InlineTable, inline_table
-from schema_core.environment.unbounded import unbounded_tables
-from schema_core.environment.views import (
-    OpenViews,
-    QueryView,
-    conform_columns,
-    find_tables,
-    inline_views,
-)
+from schema_core.environment.views import OpenViews, QueryView, conform_columns, inline_views
 from schema_core.errors import (
-    NotFoundError,
     SchemaCoreError,
     SchemaError,
     UnsupportedError,
@@ -91,7 +68,7 @@ from schema_core.errors import (
 )
 from schema_core.query.expand import expand_query
 from schema_core.query.lookups import Lookups
-from schema_core.query.relation import Column, Columns, Relation, Scan, SourceTable, result_columns
+from schema_core.query.relation import Column, Columns, Relation, SourceTable, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_query
@@ -447,72 +424,9 @@ class Session:
         with self._opened.kept():
             return inline_views(relation, query_at)
 
-    def unbounded(self, relation: Relation) -> str | None:
-        """Return the path of an unbounded table that a query reads in streaming mode, or None."""
-        options = self.config.get_configuration()
-        if RUNTIME_MODE.of(options) != "STREAMING":
-            return None
-
-        def source(scan: Scan) -> BoundTable:
-            return self.bound(scan.table.identifier).hinted(scan.hints, options)
-
-        found = unbounded_tables(self.executable(relation), source)
-        return found[0].identifier.as_summary_string() if found else None
-
-    def views_kept(self) -> AbstractContextManager[None]:
+    def keep_views(self) -> AbstractContextManager[None]:
         """Resolve each view only once within the block, which must not change what views read."""
         return self._opened.kept()
-
-    def explain(
-        self,
-        relation: Relation,
-        details: Iterable[ExplainDetail] = (),
-        sink: Callable[[PlanNode], PlanNode] = lambda query: query,
-    ) -> str:
-        """Return the typed plan of a query and that of the engine, without secrets of its tables.
-
-        Args:
-            relation: The query.
-            details: What to explain beside the plans; see `ExplainDetail`.
-            sink: Returns the plan of what the rows are written into.
-        """
-        executable = self.executable(relation)
-        wanted, plan = set(details), self.planner.explain(executable)
-        with_changes = ExplainDetail.CHANGELOG_MODE in wanted
-        root = sink(plan_node(executable, self._changes(executable) if with_changes else None))
-        parts = [f"== Abstract Syntax Tree ==\n{tree_text(root)}", plan]
-        if ExplainDetail.ESTIMATED_COST in wanted:
-            costs = "\n".join(self._costs(find_tables(executable))) or "no tables are read"
-            parts.append(f"== Estimated Cost ==\n{costs}")
-        if ExplainDetail.PLAN_ADVICE in wanted:
-            parts.append("== Plan Advice ==\nNo available advice.")
-        if ExplainDetail.JSON_EXECUTION_PLAN in wanted:
-            parts.append(f"== Physical Execution Plan ==\n{tree_json(root)}")
-        text = "\n\n".join(parts)
-        for identifier in find_tables(executable):
-            options = self.get_table(identifier).table.get_options()
-            text = without_secrets(text, options, secret_keys(options))
-        return mask_urls(text)
-
-    def _changes(self, query: Relation) -> ChangesOf:
-        """Return the changes of each part of a query: inserted rows, unless the planner updates."""
-        planner = self.planner
-        if isinstance(planner, SupportsChangelogs):
-            return planner.changelog_modes(query)
-        return lambda _: ChangelogMode.insert_only()
-
-    def _costs(self, identifiers: Iterable[ObjectIdentifier]) -> Iterator[str]:
-        """Yield the statistics of tables in catalogs, a line for each table."""
-        for identifier in sorted(identifiers, key=str):
-            shown, known = identifier.as_summary_string(), "no statistics"
-            catalog = self.registry.find(identifier.catalog_name)
-            is_permanent = identifier not in self.temporary.tables
-            if catalog and is_permanent and Capability.STATISTICS in catalog.capabilities:
-                with suppress(NotFoundError):
-                    found = catalog.get_table_statistics(identifier.to_object_path())
-                    if found.row_count >= 0:
-                        known = f"{found.row_count:,} rows"
-            yield f"{shown}: {known}"
 
     # --- jobs ----------------------------------------------------------------------------------
 
@@ -534,39 +448,6 @@ class Session:
                 )
                 self._planner = find_planner(PLANNER.of(options) or "", context)
             return self._planner
-
-    def submit(
-        self,
-        jobs: Iterable[Callable[[], JobGraph]],
-        hooks: Iterable[JobStatusHook | str] = (),
-    ) -> tuple[JobGraph, JobClient]:
-        """Prepare jobs, run them as one on another thread, and return it with its client.
-
-        Args:
-            jobs: Return the prepared jobs, at least one.
-            hooks: The hooks of this job, which are called after those of the environment.
-
-        Raises:
-            SchemaCoreError: what is known before the job starts; nothing is changed then.
-        """
-        registered = self.hooks.hooks(hooks)
-        prepared: list[JobGraph] = []
-        try:
-            for prepare in jobs:
-                prepared.append(prepare())  # noqa: PERF401 - those before an error are aborted
-            graph = JobGraph.of_all(prepared)
-        except BaseException:
-            for one in prepared:
-                with suppress(Exception):
-                    one.execution.abort()
-            raise
-        if (name := PIPELINE_NAME.of(self.config.get_configuration())) is not None:
-            graph.set_name(name)
-        for each in registered:
-            graph.register_job_status_hook(each.hook, each.name)
-        client = submit(graph)
-        self.jobs.add(client.run)
-        return graph, client
 
     def bound(self, identifier: ObjectIdentifier) -> BoundTable:
         """Return the table at a path for an engine to read or write.

@@ -31,17 +31,16 @@ from schema_core.environment.modules import (
 )
 from schema_core.environment.operations.alter_table import alter_by_changes
 from schema_core.environment.operations.compile_plan import CompiledPlan, compile_statement
-from schema_core.environment.operations.create_table_as import TableCreation, create_table_as
+from schema_core.environment.operations.create_table import TableCreation, create_table_as
 from schema_core.environment.operations.data import Writing, require_fit
 from schema_core.environment.operations.dispatch import run
-from schema_core.environment.operations.explain import explained_text
-from schema_core.environment.operations.plan_ctas import plan_statement
+from schema_core.environment.operations.explain import explain_statement
+from schema_core.environment.operations.plan_ctas import CtasPlan, plan_statement
 from schema_core.environment.operations.show import Description, describe_path
 from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import BoundTable, Planner
 from schema_core.environment.plans.compiled_plan import PlanReference
-from schema_core.environment.plans.ctas_plan import CtasPlan
 from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
@@ -202,7 +201,7 @@ class TableEnvironment:
         """
         details = require_details(extra_details)
         require_instance(stmt, str, "stmt")
-        return explained_text(self._session, parse_statement(stmt), stmt, details)
+        return explain_statement(self._session, parse_statement(stmt), stmt, details)
 
     @validate_arguments(statement=str)
     def plan_ctas(self, statement: str) -> CtasPlan:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from schema_core.environment.connector import Boundedness, boundedness_of, installed_connector
+from schema_core.environment.options import RUNTIME_MODE
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.query.correlation import parts_of, rows_of, subqueries_in
 from schema_core.query.relation import Relation, Scan
+
+if TYPE_CHECKING:
+    from schema_core.environment.session import Session
 
 
 def scans_in(query: Relation) -> Iterator[Scan]:
@@ -46,14 +50,17 @@ def is_unbounded(table: BoundTable) -> bool:
     return found is Boundedness.CONTINUOUS_UNBOUNDED
 
 
-def unbounded_tables(query: Relation, source: Callable[[Scan], BoundTable]) -> list[BoundTable]:
-    """Return the unbounded tables that a query without views reads, one for each scan.
-
-    Args:
-        query: The query.
-        source: Returns the table of a scan, as `PlannerContext.source`.
-    """
-    return [table for scan in scans_in(query) if is_unbounded(table := source(scan))]
+def find_unbounded_table(session: Session, query: Relation) -> str | None:
+    """Return the path of an unbounded table that a query reads in streaming mode, or None."""
+    options = session.config.get_configuration()
+    if RUNTIME_MODE.of(options) != "STREAMING":
+        return None
+    tables = [
+        session.bound(scan.table.identifier).hinted(scan.hints, options)
+        for scan in scans_in(session.executable(query))
+    ]
+    paths = (table.identifier.as_summary_string() for table in tables if is_unbounded(table))
+    return next(paths, None)
 
 
 def require_bounded(table: BoundTable) -> None:

@@ -31,7 +31,7 @@ def find_lineage(session: Session, identifiers: Iterable[ObjectIdentifier]) -> L
     """
     found: dict[ObjectIdentifier, TableLineage] = {}
     waiting = list(identifiers)[::-1]
-    with session.views_kept():
+    with session.keep_views():
         while waiting:
             identifier = waiting.pop()
             if identifier not in found:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from schema_core.catalog.objects import CatalogTable
     from schema_core.environment.jobs.graph import JobGraph
-    from schema_core.environment.plans.ctas_plan import SinkLoss
+    from schema_core.environment.operations.plan_ctas import SinkLoss
     from schema_core.environment.plans.plan_tree import ChangesOf
     from schema_core.environment.table_api.inline import InlineRows
     from schema_core.errors import Diagnostic

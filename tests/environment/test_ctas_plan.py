@@ -12,7 +12,7 @@ from schema_core.environment.jobs.atomicity import (
     is_atomic,
     visibility_of,
 )
-from schema_core.environment.plans.ctas_plan import CtasPlan
+from schema_core.environment.operations.plan_ctas import CtasPlan
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, UnsupportedError
 

@@ -25,7 +25,14 @@ from uuid import uuid4
 
 from schema_core.base.secrets import mask_urls
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
-from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, with_notes
+from schema_core.errors import (
+    ExternalError,
+    NotFoundError,
+    SchemaCoreError,
+    SchemaError,
+    similar,
+    with_notes,
+)
 
 _LOG = logging.getLogger("schema_core.jobs")
 
@@ -472,7 +479,56 @@ def interruptible(interrupt: Callable[[], object]) -> Iterator[None]:
         raise
 
 
-# --- errors --------------------------------------------------------------------------------------
+# --- the jobs of a session ------------------------------------------------------------------------
+
+#: How many jobs that have ended are listed.
+MAX_ENDED = 100
+
+
+class SessionJobs:
+    """The jobs of a session, which SHOW JOBS lists: those that run, and the last ones that ended.
+
+    Any number of threads may use it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._runs: dict[str, JobRun] = {}
+
+    def add(self, run: JobRun) -> None:
+        """Add a job; of the jobs that have ended only the last ones are kept."""
+        with self._lock:
+            self._runs[run.id] = run
+            ended = [
+                run.id for run in self._runs.values() if run.status.is_globally_terminal_state()
+            ]
+            for job_id in ended[:-MAX_ENDED]:
+                del self._runs[job_id]
+
+    def runs(self) -> tuple[JobRun, ...]:
+        """Return the jobs in the order in which they were submitted."""
+        with self._lock:
+            return tuple(self._runs.values())
+
+    def get(self, job_id: str) -> JobRun:
+        """Return a job by its identifier.
+
+        Raises:
+            NotFoundError: with code `job-not-found`.
+        """
+        with self._lock:
+            found = self._runs.get(job_id)
+            known = list(self._runs)
+        if found is None:
+            raise NotFoundError(
+                f"this session has no job {job_id!r}",
+                code="job-not-found",
+                hint=similar(job_id, known) or "list the jobs of the session with SHOW JOBS",
+            )
+        return found
+
+
+# --- errors ---------------------------------------------------------------------------------------
 
 
 def _errors_of(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
@@ -551,7 +607,7 @@ def _located(error: BaseException, locating: Sequence[Locating]) -> BaseExceptio
     return error
 
 
-# --- exit ----------------------------------------------------------------------------------------
+# --- exit -----------------------------------------------------------------------------------------
 
 #: The jobs that run, for which the interpreter waits when it exits.
 _RUNNING: set[JobRun] = set()

@@ -30,22 +30,22 @@ from schema_core.catalog.temporary import ResolvedTable
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import check_definition, secret_keys
 from schema_core.environment.jobs.graph import JobGraph, JobStatusHook
-from schema_core.environment.operations.create_table_as import (
+from schema_core.environment.operations.create_table import (
     TableCreation,
     check_existing,
-    level_of,
-    placed,
+    derive_creation,
+    find_level,
+    place_table,
     prepare_creation,
-    table_creation,
 )
 from schema_core.environment.operations.data import (
     Writing,
     check_assignment,
-    checked_insert,
+    check_insert,
     prepare_write,
     run_job,
-    writing_of,
 )
+from schema_core.environment.operations.explain import explain_query
 from schema_core.environment.options import FORCE_RECOMPILE
 from schema_core.environment.plans import compiled_plan
 from schema_core.environment.plans.compiled_plan import (
@@ -153,7 +153,7 @@ class CompiledPlan:
         details = require_details(extra_details)
         session = open_plan(self._document, self._session)
         return "\n\n".join(
-            session.explain(session.query(parse_query(job.query), job.query), details)
+            explain_query(session, session.query(parse_query(job.query), job.query), details)
             for job in self._document.jobs
         )
 
@@ -185,7 +185,7 @@ def compile_statement(session: Session, statement: Statement, text: str) -> Plan
             for insert in inserts:
                 compiler.insert(insert, text)
         case CreateTable(query=query) if query is not None:
-            creation = table_creation(session, statement, session.query(query, text), text)
+            creation = derive_creation(session, statement, session.query(query, text), text)
             compiler.creation(creation, print_query(session.expanded(query, text)))
         case _:
             raise UnsupportedError(
@@ -213,10 +213,10 @@ class PlanCompiler:
 
     def insert(self, statement: Insert, text: str) -> None:
         """Add an INSERT."""
-        relation, target = checked_insert(self._session, statement, text)
+        relation, target = check_insert(self._session, statement, text)
         query = print_query(self._session.expanded(statement.query, text))
         options = hinted_options(statement.hints)
-        self.writing(relation, query, target.identifier, writing_of(statement), options)
+        self.writing(relation, query, target.identifier, Writing.of(statement), options)
 
     def writing(
         self,
@@ -245,7 +245,7 @@ class PlanCompiler:
         sink, statement = creation.identifier, creation.statement
         old = self._session.tables.read_or_stored(sink)
         check_existing(self._session, statement, sink, old)
-        _, target = placed(self._session, sink, creation.table)
+        _, target = place_table(self._session, sink, creation.table)
         check_definition(sink, target)
         if _portable_descriptor(self._session, sink.catalog_name) is None:
             raise _not_portable(
@@ -312,7 +312,7 @@ class PlanCompiler:
                 self._declared.update(secret_keys(table.get_options()))
             identifiers[identifier] = None
 
-        with self._session.views_kept():
+        with self._session.keep_views():
             inline_views(relation, add)
         if any(mask_query(text, self._declared) != text for text in texts):
             raise _not_portable(
@@ -394,8 +394,8 @@ def _level(session: Session, creation: TableCreation) -> int:
     """Return the level at which a table would be created now."""
     old = session.tables.read_or_stored(creation.identifier)
     replaces = old is not None and not creation.statement.if_not_exists
-    _, target = placed(session, creation.identifier, creation.table)
-    return level_of(session, target, creation.relation, replaces=replaces).value
+    _, target = place_table(session, creation.identifier, creation.table)
+    return find_level(session, target, creation.relation, replaces=replaces).value
 
 
 # --- executing -----------------------------------------------------------------------------------

@@ -1,28 +1,59 @@
-"""CREATE TABLE and CREATE TABLE LIKE."""
+"""CREATE TABLE: plain, LIKE another table, and AS SELECT with REPLACE TABLE AS (FLIP-218)."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from enum import Enum
-from typing import TypeVar
+from functools import partial
+from typing import TypeGuard, TypeVar
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.catalog.api import Capability
 from schema_core.catalog.changes.former_names import FormerNames, names_of_same_files
-from schema_core.catalog.objects import CatalogTable, TableDistribution
-from schema_core.environment.jobs.recovery import finish
-from schema_core.environment.operations.create_table_as import create_table_as, table_creation
+from schema_core.catalog.managed import (
+    directory_of,
+    is_managed,
+    new_directory,
+    require_no_path,
+    with_directory,
+)
+from schema_core.catalog.managers import NOUNS
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogTable,
+    ResolvedCatalogTable,
+    TableDistribution,
+    TableKind,
+)
+from schema_core.catalog.own_options import require_no_own_options
+from schema_core.catalog.resolve import resolve_table
+from schema_core.environment.connector import installed_connector
+from schema_core.environment.jobs.atomicity import AtomicityLevel, choose_level, is_atomic
+from schema_core.environment.jobs.graph import JobGraph
+from schema_core.environment.jobs.pending import Owner, PendingJob
+from schema_core.environment.jobs.recovery import TableRegistration, delete_directory, finish
+from schema_core.environment.operations.data import Writing, prepare_write, run_job
+from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import OK, TableResult
-from schema_core.environment.session import Session
-from schema_core.errors import AlreadyExistsError, Gathering, SchemaError, at
+from schema_core.environment.session import Session, at_span
+from schema_core.environment.unbounded import find_unbounded_table
+from schema_core.errors import AlreadyExistsError, Gathering, NotFoundError, SchemaError, at
 from schema_core.mappings.dialects.definitions import (
+    check_names,
     check_sight,
     distribution_of,
     keys_of,
     options_of,
     read_schema,
+    require,
     schema_of,
     table_of,
+    table_with,
     with_key_not_null,
 )
+from schema_core.query.relation import Columns, Relation, result_columns
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -33,7 +64,10 @@ from schema_core.schema.columns import (
 )
 from schema_core.schema.rules import repeated
 from schema_core.schema.unresolved import Schema
-from schema_core.sql.statement_syntax import CreateTable, Like
+from schema_core.sql.statement_syntax import CreateTable, Elements, Like
+from schema_core.sql.syntax import Name
+from schema_core.types import DataType, TypeRoot
+from schema_core.types.casts import supports_implicit_cast
 
 
 def create_table(session: Session, statement: CreateTable, text: str) -> TableResult:
@@ -41,13 +75,13 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
     identifier = session.identifier(statement.path)
     if statement.query is not None:
         relation = session.query(statement.query, text)
-        return create_table_as(session, table_creation(session, statement, relation, text))
+        return create_table_as(session, derive_creation(session, statement, relation, text))
     former = None
     if statement.like is not None:
         table = create_table_like(session, statement, statement.like, text)
         former = _former_names(session, statement.like, table)
     else:
-        table = plain_table(session, statement, text)
+        table = read_table(session, statement, text)
     if statement.temporary:
         session.tables.create_temporary(identifier, table, statement.if_not_exists, former)
     else:
@@ -64,7 +98,7 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
     return OK
 
 
-def plain_table(session: Session, statement: CreateTable, text: str) -> CatalogTable:
+def read_table(session: Session, statement: CreateTable, text: str) -> CatalogTable:
     """Return the table that the statement describes without LIKE and AS.
 
     Raises:
@@ -83,7 +117,7 @@ def plain_table(session: Session, statement: CreateTable, text: str) -> CatalogT
     return table
 
 
-# --- LIKE ----------------------------------------------------------------------------------
+# --- LIKE -----------------------------------------------------------------------------------------
 
 
 class Strategy(Enum):
@@ -116,7 +150,7 @@ FEATURES: dict[type[UnresolvedColumn], str] = {
 }
 
 
-def strategies_of(like: Like) -> dict[str, Strategy]:
+def choose_strategies(like: Like) -> dict[str, Strategy]:
     """Return the strategy of every feature: ALL first, then the specific ones."""
     given = {option.feature: Strategy[option.strategy] for option in like.options}
     chosen = {feature: given.get("ALL", default) for feature, default in DEFAULTS.items()}
@@ -137,17 +171,17 @@ def create_table_like(
         raise SchemaError(
             "LIKE requires a table, got a view", code="invalid-like-source", span=like.source.span
         )
-    strategies = strategies_of(like)
+    strategies = choose_strategies(like)
     own = schema_of(statement.elements, text)
     key = _one("CONSTRAINTS", strategies, source.schema.primary_key, own.primary_key)
-    columns = merged_columns(source.schema, own, strategies)
+    columns = merge_like_columns(source.schema, own, strategies)
     if own.primary_key is not None:
         written = own.primary_key.column_names
         fresh = {column.name for column in own.columns}
         columns = with_key_not_null(columns, [name for name in written if name in fresh])
     schema = Schema(
         columns,
-        merged_watermarks(source.schema, own, strategies),
+        merge_like_watermarks(source.schema, own, strategies),
         key,
         source.schema.indexes,
         None if strategies["CONSTRAINTS"] is EXCLUDING else source.schema.immutable_columns,
@@ -156,7 +190,7 @@ def create_table_like(
     return CatalogTable(
         schema,
         _kept("PARTITIONS", strategies, source.partition_keys, keys_of(statement.partition_keys)),
-        options=merged_options(source.options, options_of(statement.options), strategies),
+        options=merge_like_options(source.options, options_of(statement.options), strategies),
         comment=statement.comment,
         distribution=_kept(
             "DISTRIBUTION",
@@ -228,7 +262,7 @@ def _kept(
     return own or inherited
 
 
-def merged_options(
+def merge_like_options(
     inherited: Mapping[str, str], own: Mapping[str, str], strategies: Mapping[str, Strategy]
 ) -> dict[str, str]:
     """Return the options of both tables, or of the new table only.
@@ -251,7 +285,7 @@ def merged_options(
             return {**inherited, **own}
 
 
-def merged_columns(
+def merge_like_columns(
     source: Schema, own: Schema, strategies: Mapping[str, Strategy]
 ) -> tuple[UnresolvedColumn, ...]:
     """Return the included columns of the source, then the table's own; some are replaced in place.
@@ -298,7 +332,7 @@ def _check_own(own: Schema, inherited: list[UnresolvedColumn]) -> None:
     check_sight([*physical, *own.columns], hidden)
 
 
-def merged_watermarks(
+def merge_like_watermarks(
     source: Schema, own: Schema, strategies: Mapping[str, Strategy]
 ) -> tuple[UnresolvedWatermarkSpec, ...]:
     """Return the included watermarks of the source and the table's own.
@@ -315,3 +349,296 @@ def merged_watermarks(
             raise _conflict("WATERMARKS")
         kept[spec.column_name] = spec
     return tuple(kept.values())
+
+
+# --- AS SELECT ------------------------------------------------------------------------------------
+
+#: The longest statement that is stored in an option: Hive's limit is 4000.
+MAX_STATEMENT = 3_500
+
+
+@dataclass(frozen=True, slots=True)
+class TableCreation:
+    """A table to be created or replaced, and the query that fills it.
+
+    `table` is derived from the columns of the query and what the statement declares; whether an
+    object has the path already is checked when it is executed.
+    """
+
+    statement: CreateTable
+    identifier: ObjectIdentifier
+    relation: Relation
+    table: ResolvedCatalogTable
+
+
+def derive_creation(
+    session: Session, statement: CreateTable, relation: Relation, text: str = ""
+) -> TableCreation:
+    """Return what CREATE TABLE AS with a resolved query creates.
+
+    Raises:
+        SchemaError: as `derive_table`, and for a schema that does not resolve.
+    """
+    identifier = session.identifier(statement.path)
+    table = derive_table(statement, result_columns(relation), text)
+    resolved = resolve_table(table, session.resolver)
+    return TableCreation(statement, identifier, relation, resolved)
+
+
+def create_table_as(session: Session, creation: TableCreation) -> TableResult:
+    """Submit the job that creates the table and writes the query into it.
+
+    Raises:
+        SchemaCoreError: as `prepare_creation`.
+    """
+    return run_job(session, [partial(prepare_creation, session, creation)])
+
+
+def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
+    """Prepare the job that creates the table and writes the query into it.
+
+    Raises:
+        AlreadyExistsError: with code `table-exists`.
+        NotFoundError: with code `table-not-found` for REPLACE TABLE.
+        SchemaError: with code `not-a-table` or `hidden-by-temporary` for an object that cannot be
+            replaced.
+    """
+    statement, identifier, table = creation.statement, creation.identifier, creation.table
+    finish(session, identifier)
+    old = session.tables.read_or_stored(identifier)
+    with at_span(statement.path.span):
+        check_existing(session, statement, identifier, old)
+    relation = creation.relation
+    if old is not None and statement.if_not_exists:
+        return _insert(session, relation, identifier)
+    require_no_own_options(table.options)
+    session.check_definition(table, old)
+    stored, target = place_table(session, identifier, table)
+    replaced = old if isinstance(old, CatalogTable) else None
+    if isinstance(old, ResolvedCatalogTable):
+        replaced = session.bound(identifier).table
+    query = session.executable(relation)
+    job = _pending_job(session, target, replaced, query)
+    graph = session.planner.create_as(
+        query,
+        BoundTable(identifier, target),
+        TableRegistration(session, identifier, stored, replaced, job),
+        columns=[column.name for column in result_columns(relation)],
+    )
+    if replaced is not None and replaced.partition_keys != table.partition_keys:
+        graph.after_commit.append(partial(_forget_partitions, session, identifier))
+    directory = session.tables.find_directory(identifier)
+    if directory is not None and directory_of(stored) != directory:
+        graph.after_commit.append(partial(delete_directory, session, identifier, directory))
+    return graph
+
+
+def place_table(
+    session: Session, identifier: ObjectIdentifier, table: ResolvedCatalogTable
+) -> tuple[ResolvedCatalogTable, ResolvedCatalogTable]:
+    """Return a table as its catalog stores it, and as a connector writes it.
+
+    They differ for a managed table; one that replaces another keeps its directory.
+
+    Raises:
+        SchemaError: with code `reserved-option`.
+    """
+    storage = session.tables.get_storage(identifier)
+    if storage is None or not is_managed(table):
+        return table, table
+    require_no_path(table)
+    directory = session.tables.find_directory(identifier) or new_directory(identifier)
+    return with_directory(table, directory), storage.derived(table, directory)
+
+
+def _pending_job(
+    session: Session,
+    table: ResolvedCatalogTable,
+    replaced: CatalogTable | None,
+    query: Relation,
+) -> PendingJob | None:
+    """Return the pending job of a table; None at the first level, where the table stays."""
+    level = find_level(session, table, query, replaces=replaced is not None)
+    if level is AtomicityLevel.CREATED_FIRST:
+        return None
+    return PendingJob(level.value, uuid.uuid4().hex, Owner.this())
+
+
+def find_level(
+    session: Session, table: ResolvedCatalogTable, query: Relation, *, replaces: bool
+) -> AtomicityLevel:
+    """Return the level at which a session creates or replaces a table from a query now."""
+    return choose_level(
+        installed_connector(table.options),
+        table.options,
+        atomic=is_atomic(session.config.get_configuration()),
+        replaces=replaces,
+        unbounded=find_unbounded_table(session, query),
+    ).level
+
+
+def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:
+    """Drop the partitions whose keys the replaced table no longer has."""
+    catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
+    table = catalog.get_table(path)
+    if Capability.PARTITIONS in catalog.capabilities and isinstance(table, CatalogTable):
+        for spec in catalog.list_partitions(path) if table.partition_keys else ():
+            catalog.drop_partition(path, spec, ignore_if_not_exists=True)
+
+
+def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) -> JobGraph:
+    """Prepare the write of the query into the existing table, as IF NOT EXISTS does in Flink."""
+    return prepare_write(session, relation, session.bound(identifier), Writing())
+
+
+def check_existing(
+    session: Session,
+    statement: CreateTable,
+    identifier: ObjectIdentifier,
+    old: CatalogBaseTable | None,
+) -> None:
+    """Check that the existing object permits the statement.
+
+    Raises:
+        AlreadyExistsError, NotFoundError, SchemaError: as `create_table_as`.
+    """
+    shown = identifier.as_summary_string()
+    session.registry.get(identifier.catalog_name).get_database(identifier.database_name)
+    if statement.or_replace or not statement.create:
+        if old is None and not statement.create:
+            raise NotFoundError(f"there is no table {shown!r}", code="table-not-found")
+        if old is not None and (kind := old.get_table_kind()) is not TableKind.TABLE:
+            raise SchemaError(f"{shown!r} is a {NOUNS[kind]}, not a table", code="not-a-table")
+        if old is not None and session.temporary.kind(identifier) is TableKind.TABLE:
+            raise SchemaError(
+                f"a temporary table hides {shown!r}",
+                code="hidden-by-temporary",
+                hint="drop the temporary table first",
+            )
+    elif old is not None and not statement.if_not_exists:
+        raise AlreadyExistsError(f"there is already an object {shown!r}", code="table-exists")
+
+
+# --- the schema of CREATE TABLE AS ----------------------------------------------------------------
+
+
+def derive_table(statement: CreateTable, query: Columns, text: str) -> CatalogTable:
+    """Return the table that the statement and the columns of its query describe.
+
+    Raises:
+        SchemaError: as `derive_schema`; with code `unknown-column` for a partition key.
+    """
+    schema = derive_schema(statement.elements, query, text)
+    require(statement.partition_keys, [column.name for column in schema.columns], "partition key")
+    return table_with(statement, schema)
+
+
+def derive_schema(elements: Elements, query: Columns, text: str) -> Schema:
+    """Return the schema of a table created from a query: its columns, merged with declared ones.
+
+    Raises:
+        SchemaError: with code `untyped-null` for a column of the query that is just NULL,
+            `invalid-column-order` for a list of names that is not a permutation, `unknown-column`,
+            `duplicate-column`, `unsupported-column-kind`, `missing-default` or `not-assignable` for
+            a declared column.
+    """
+    for column in query:
+        if column.type.is_(TypeRoot.NULL):
+            raise SchemaError(
+                f"column {column.name!r} is NULL without a type",
+                code="untyped-null",
+                hint="write CAST(NULL AS ...)",
+            )
+    own = schema_of(elements, text)
+    key = own.primary_key
+    declared = with_key_not_null(own.columns, key.column_names if key else ())
+    _check_sight(declared, query)
+    names = elements.names
+    columns = reorder_columns(names, query) if names else merge_declared_columns(declared, query)
+    if twice := repeated(column.name for column in columns):
+        raise SchemaError(f"duplicate column name {twice[0]!r}", code="duplicate-column")
+    return Schema(columns, own.watermark_specs, key)
+
+
+def _check_sight(declared: tuple[UnresolvedColumn, ...], query: Columns) -> None:
+    """Check that a computed column reads only columns of the query and declared ones before it."""
+    unseen = {column.name for column in declared} - {column.name for column in query}
+    for column in declared:
+        if isinstance(column, UnresolvedComputedColumn):
+            check_names(column, unseen)
+        else:
+            unseen.discard(column.name)
+
+
+def reorder_columns(names: tuple[Name, ...], query: Columns) -> tuple[UnresolvedColumn, ...]:
+    """Return the columns of the query in the order of the names, a permutation of them."""
+    types = {column.name: column.type for column in query}
+    require(names, types, "column")
+    order = [name.parts[-1] for name in names]
+    if len(set(order)) < len(order) or len(order) != len(query):
+        raise SchemaError(
+            f"the list names {len(order)} columns, the query returns {len(query)}",
+            code="invalid-column-order",
+            span=names[0].span,
+            hint="name every column of the query once, or declare types",
+        )
+    return tuple(UnresolvedPhysicalColumn(name, types[name]) for name in order)
+
+
+def merge_declared_columns(
+    declared: tuple[UnresolvedColumn, ...], query: Columns
+) -> tuple[UnresolvedColumn, ...]:
+    """Return declared columns that are not in the query, then its columns, some redeclared."""
+    given = {column.name: column.type for column in query}
+    replaced: dict[str, UnresolvedColumn] = {}
+    extra: list[UnresolvedColumn] = []
+    for position, column in enumerate(declared, start=1):
+        with at(f"column {column.name!r}", column.span):
+            if column.name in given:
+                replaced[column.name] = _replacement(column, given[column.name], position)
+            else:
+                extra.append(_extra(column))
+    taken = (
+        replaced.get(column.name, UnresolvedPhysicalColumn(column.name, column.type))
+        for column in query
+    )
+    return (*extra, *taken)
+
+
+def _is_written(
+    column: UnresolvedColumn,
+) -> TypeGuard[UnresolvedPhysicalColumn | UnresolvedMetadataColumn]:
+    """Return whether a job writes the column: it is physical, or metadata that is not virtual."""
+    return isinstance(column, UnresolvedPhysicalColumn) or (
+        isinstance(column, UnresolvedMetadataColumn) and not column.virtual
+    )
+
+
+def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> UnresolvedColumn:
+    """Return the declared column that replaces a column of the query."""
+    if not _is_written(column):
+        kind = "computed" if isinstance(column, UnresolvedComputedColumn) else "virtual"
+        raise SchemaError(
+            f"a {kind} column cannot receive a value of the query", code="unsupported-column-kind"
+        )
+    target = column.data_type
+    if isinstance(target, DataType) and not supports_implicit_cast(given, target):
+        raise SchemaError(
+            f"declared column {position} is {target}, but the query returns {given}",
+            code="not-assignable",
+            hint="add a CAST to the query",
+        )
+    return column
+
+
+def _extra(column: UnresolvedColumn) -> UnresolvedColumn:
+    """Return a declared column that is not in the query; it is filled with NULL."""
+    if _is_written(column):
+        type_ = column.data_type
+        if isinstance(type_, DataType) and not type_.is_nullable:
+            raise SchemaError(
+                "the column is NOT NULL, but the query has no value for it",
+                code="missing-default",
+                hint="declare it nullable, or select a value for it",
+            )
+    return column

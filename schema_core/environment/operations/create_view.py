@@ -17,7 +17,7 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.environment.operations.alter_table import renamed
-from schema_core.environment.operations.create_table_as import derived_schema
+from schema_core.environment.operations.create_table import derive_schema
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import AlreadyExistsError, SchemaError, UnsupportedError
@@ -49,7 +49,7 @@ def create_view(session: Session, statement: CreateView, text: str) -> TableResu
         AlreadyExistsError: with code `view-exists`.
     """
     identifier = session.identifier(statement.path)
-    with session.views_kept():
+    with session.keep_views():
         return _created(session, identifier, statement, text)
 
 
@@ -119,7 +119,7 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
         case RenameTo(path):
             renamed(session, identifier, path)
         case SetQuery(query):
-            with session.views_kept():
+            with session.keep_views():
                 view = view_of(session, query, text)
                 changed = replace(view, options=old.options, comment=old.comment)
                 session.tables.alter(identifier, changed, expected=old)
@@ -161,7 +161,7 @@ def materialized_table(
     query = statement.query
     relation, expand = session.resolved(query, text)
     columns = result_columns(relation)
-    schema = derived_schema(statement.elements, columns, text)
+    schema = derive_schema(statement.elements, columns, text)
     require(statement.partition_keys, [column.name for column in schema.columns], "partition key")
     return CatalogMaterializedTable(
         schema,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from schema_core.base.lazy_dataclass import dataclass
@@ -14,13 +15,14 @@ from schema_core.environment.connector import (
     check_declared_metadata,
     installed_connector,
 )
+from schema_core.environment.jobs.client import submit
 from schema_core.environment.jobs.graph import JobGraph, JobStatusHook
 from schema_core.environment.jobs.recovery import (
     finish,
     finish_for_write,
     require_unchanged,
 )
-from schema_core.environment.options import DISPLAY_WIDTH, DML_SYNC
+from schema_core.environment.options import DISPLAY_WIDTH, DML_SYNC, PIPELINE_NAME
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
@@ -81,26 +83,49 @@ def run_job(
     jobs: Iterable[Callable[[], JobGraph]],
     hooks: Iterable[JobStatusHook | str] = (),
 ) -> TableResult:
-    """Submit prepared jobs as one and return its result; wait for it if ``table.dml-sync`` is true.
+    """Submit jobs as one and return its result; wait for it if ``table.dml-sync`` is true.
 
     The result has one column for each table: its number of rows, -1 if unknown, as in Flink.
 
+    Args:
+        session: The session.
+        jobs: Prepare the jobs, at least one.
+        hooks: The hooks of this job, which are called after those of the environment.
+
     Raises:
-        SchemaCoreError: as `Session.submit`; as `JobClient.wait` where it waits.
+        SchemaCoreError: what is known before the job starts; nothing is changed then. As
+            `JobClient.wait` where it waits.
     """
-    is_sync = DML_SYNC.of(session.config.get_configuration())
-    graph, client = session.submit(jobs, hooks)
+    options = session.config.get_configuration()
+    is_sync = DML_SYNC.of(options)
+    registered = session.hooks.hooks(hooks)
+    prepared: list[JobGraph] = []
+    try:
+        for prepare in jobs:
+            prepared.append(prepare())  # noqa: PERF401 - those before an error are aborted
+        graph = JobGraph.of_all(prepared)
+    except BaseException:
+        for job in prepared:
+            with suppress(Exception):
+                job.execution.abort()
+        raise
+    if (name := PIPELINE_NAME.of(session.config.get_configuration())) is not None:
+        graph.set_name(name)
+    for each in registered:
+        graph.register_job_status_hook(each.hook, each.name)
+    client = submit(graph)
+    session.jobs.add(client.run)
     if is_sync:
         client.wait()
-    names = sink_names([sink.as_summary_string() for sink in graph.sinks])
+    names = name_sinks([identifier.as_summary_string() for identifier in graph.sinks])
     schema = ResolvedSchema.physical(names, [DataTypes.BIGINT()] * len(names))
     return TableResult(schema, [(-1,) * len(names)], job=client)
 
 
-def sink_names(paths: Sequence[str]) -> list[str]:
+def name_sinks(paths: Sequence[str]) -> list[str]:
     """Return the names of the columns of a job's result, one for each table that it writes.
 
-    >>> sink_names(["c.d.t", "c.d.u", "c.d.t"])
+    >>> name_sinks(["c.d.t", "c.d.u", "c.d.t"])
     ['c.d.t_1', 'c.d.u', 'c.d.t_2']
     """
     counts = Counter(paths)
@@ -118,9 +143,9 @@ def sink_names(paths: Sequence[str]) -> list[str]:
 def insert(session: Session, statement: Insert, text: str) -> TableResult:
     """Submit the job that writes a query into a table."""
     finish_target(session, statement)
-    relation, target = checked_insert(session, statement, text)
+    relation, target = check_insert(session, statement, text)
     return run_job(
-        session, [partial(prepare_write, session, relation, target, writing_of(statement))]
+        session, [partial(prepare_write, session, relation, target, Writing.of(statement))]
     )
 
 
@@ -155,12 +180,12 @@ def insert_target(session: Session, statement: Insert) -> BoundTable:
         return target
 
 
-def checked_insert(session: Session, statement: Insert, text: str) -> tuple[Relation, BoundTable]:
+def check_insert(session: Session, statement: Insert, text: str) -> tuple[Relation, BoundTable]:
     """Return the query of an INSERT and its target; errors in the columns refer to the query."""
     target = insert_target(session, statement)
     relation = session.query(statement.query, text)
     with at_span(statement.query.span):
-        require_fit(relation, target, writing_of(statement))
+        require_fit(relation, target, Writing.of(statement))
     return relation, target
 
 
@@ -174,16 +199,16 @@ class Writing:
     on_conflict: str | None = None
     column_types: tuple[TypeName, ...] = ()
 
-
-def writing_of(statement: Insert) -> Writing:
-    """Return how an INSERT writes its rows."""
-    return Writing(
-        statement.columns,
-        statement.partition,
-        statement.overwrite,
-        statement.on_conflict,
-        statement.column_types,
-    )
+    @classmethod
+    def of(cls, statement: Insert) -> Writing:
+        """Return how an INSERT writes its rows."""
+        return cls(
+            statement.columns,
+            statement.partition,
+            statement.overwrite,
+            statement.on_conflict,
+            statement.column_types,
+        )
 
 
 def _require_on_conflict(target: BoundTable, statement: Insert) -> None:
@@ -400,7 +425,7 @@ def statement_set(session: Session, statement: StatementSet, text: str) -> Table
     """Submit one job for several INSERTs; all are checked before the first one runs."""
     for one in statement.inserts:
         finish_target(session, one)
-    checked = [(*checked_insert(session, one, text), writing_of(one)) for one in statement.inserts]
+    checked = [(*check_insert(session, one, text), Writing.of(one)) for one in statement.inserts]
     return run_job(session, [partial(prepare_write, session, *each) for each in checked])
 
 

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from schema_core.environment.operations.create_table_as import TableCreation, table_creation
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.secrets import mask_urls, without_secrets
+from schema_core.catalog.api import Capability
+from schema_core.environment.connector import secret_keys
+from schema_core.environment.operations.create_table import TableCreation, derive_creation
 from schema_core.environment.operations.data import (
     Writing,
-    checked_insert,
+    check_insert,
     persisted,
     require_fit,
-    writing_of,
 )
 from schema_core.environment.operations.plan_ctas import plan_creation
-from schema_core.environment.planner import BoundTable
+from schema_core.environment.planner import BoundTable, SupportsChangelogs
+from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.environment.plans.explain_detail import ExplainDetail
-from schema_core.environment.plans.plan_tree import sink_node
+from schema_core.environment.plans.plan_tree import (
+    ChangesOf,
+    PlanNode,
+    plan_node,
+    sink_node,
+    tree_json,
+    tree_text,
+)
 from schema_core.environment.result import PrintStyle, TableResult, string_result
 from schema_core.environment.session import Session, at_span
-from schema_core.errors import UnsupportedError
+from schema_core.environment.views import find_tables
+from schema_core.errors import NotFoundError, UnsupportedError
 from schema_core.query.relation import Relation
 from schema_core.sql.statement_syntax import (
     CreateTable,
@@ -32,15 +45,70 @@ from schema_core.sql.statement_syntax import (
 )
 
 
+def explain_query(
+    session: Session,
+    relation: Relation,
+    details: Iterable[ExplainDetail] = (),
+    sink: Callable[[PlanNode], PlanNode] = lambda query: query,
+) -> str:
+    """Return the typed plan of a query and that of the engine, without secrets of its tables.
+
+    Args:
+        session: The session.
+        relation: The query.
+        details: What to explain beside the plans; see `ExplainDetail`.
+        sink: Returns the plan of what the rows are written into.
+    """
+    executable, planner = session.executable(relation), session.planner
+    tables = find_tables(executable)
+    wanted, plan = set(details), planner.explain(executable)
+    changes: ChangesOf | None = None
+    if ExplainDetail.CHANGELOG_MODE in wanted and isinstance(planner, SupportsChangelogs):
+        changes = planner.changelog_modes(executable)
+    elif ExplainDetail.CHANGELOG_MODE in wanted:
+        changes = _insert_only
+    root = sink(plan_node(executable, changes))
+    parts = [f"== Abstract Syntax Tree ==\n{tree_text(root)}", plan]
+    if ExplainDetail.ESTIMATED_COST in wanted:
+        costs = [_describe_cost(session, identifier) for identifier in sorted(tables, key=str)]
+        parts.append("== Estimated Cost ==\n" + ("\n".join(costs) or "no tables are read"))
+    if ExplainDetail.PLAN_ADVICE in wanted:
+        parts.append("== Plan Advice ==\nNo available advice.")
+    if ExplainDetail.JSON_EXECUTION_PLAN in wanted:
+        parts.append(f"== Physical Execution Plan ==\n{tree_json(root)}")
+    text = "\n\n".join(parts)
+    for identifier in tables:
+        options = session.get_table(identifier).table.get_options()
+        text = without_secrets(text, options, secret_keys(options))
+    return mask_urls(text)
+
+
+def _insert_only(_: Relation) -> ChangelogMode:
+    return ChangelogMode.insert_only()
+
+
+def _describe_cost(session: Session, identifier: ObjectIdentifier) -> str:
+    """Return the number of rows of a table, as far as its catalog has statistics."""
+    rows = "no statistics"
+    catalog = session.registry.find(identifier.catalog_name)
+    is_permanent = identifier not in session.temporary.tables
+    if catalog and is_permanent and Capability.STATISTICS in catalog.capabilities:
+        with suppress(NotFoundError):
+            statistics = catalog.get_table_statistics(identifier.to_object_path())
+            if statistics.row_count >= 0:
+                rows = f"{statistics.row_count:,} rows"
+    return f"{identifier.as_summary_string()}: {rows}"
+
+
 def explain(session: Session, statement: Explain, text: str) -> TableResult:
     """Return the plans as one row: the typed one, that of the engine, and the details."""
     with at_span(statement.span):
         details = [ExplainDetail[detail] for detail in statement.details]
-        plan = explained_text(session, statement.statement, text, details)
+        plan = explain_statement(session, statement.statement, text, details)
     return replace(string_result(["result"], [(plan,)]), style=PrintStyle.RAW)
 
 
-def explained_text(
+def explain_statement(
     session: Session, statement: Statement, text: str, details: Sequence[ExplainDetail] = ()
 ) -> str:
     """Return the typed plan of a statement and the plan of the engine, with details.
@@ -50,19 +118,21 @@ def explained_text(
     """
     match statement:
         case Execute(inner):
-            return explained_text(session, inner, text, details)
+            return explain_statement(session, inner, text, details)
         case StatementSet(inserts):
-            return "\n\n".join(explained_text(session, insert, text, details) for insert in inserts)
+            return "\n\n".join(
+                explain_statement(session, insert, text, details) for insert in inserts
+            )
         case SelectStatement(query):
-            return session.explain(session.query(query, text), details)
+            return explain_query(session, session.query(query, text), details)
         case Insert():
-            relation, target = checked_insert(session, statement, text)
-            return explained_write(session, relation, target, writing_of(statement), details)
+            relation, target = check_insert(session, statement, text)
+            return explain_write(session, relation, target, Writing.of(statement), details)
         case CreateTable(query=query) if query is not None:
             relation = session.query(query, text)
-            creation = table_creation(session, statement, relation, text)
+            creation = derive_creation(session, statement, relation, text)
             session.check_definition(creation.table)
-            return explained_creation(session, creation, details)
+            return explain_creation(session, creation, details)
         case _:
             raise UnsupportedError(
                 "EXPLAIN supports only queries, INSERT, statement sets and CREATE TABLE AS",
@@ -70,7 +140,7 @@ def explained_text(
             )
 
 
-def explained_write(
+def explain_write(
     session: Session,
     relation: Relation,
     target: BoundTable,
@@ -86,7 +156,9 @@ def explained_write(
     ]
     more = [each for each in attributes if each[1]]
     path = target.identifier.as_summary_string()
-    return session.explain(relation, details, lambda query: sink_node(path, chosen, query, *more))
+    return explain_query(
+        session, relation, details, lambda query: sink_node(path, chosen, query, *more)
+    )
 
 
 def _partition(how: Writing) -> dict[str, str | None]:
@@ -94,7 +166,7 @@ def _partition(how: Writing) -> dict[str, str | None]:
     return dict(how.partition.values) if how.partition is not None else {}
 
 
-def explained_creation(
+def explain_creation(
     session: Session, creation: TableCreation, details: Iterable[ExplainDetail] = ()
 ) -> str:
     """Return the plan of CREATE TABLE AS, and that of the engine for its query.
@@ -104,6 +176,6 @@ def explained_creation(
     plan = f"== Create table ==\n{plan_creation(session, creation)}"
     path = creation.identifier.as_summary_string()
     columns = persisted(creation.table.resolved_schema)
-    return f"{plan}\n\n" + session.explain(
-        creation.relation, details, lambda query: sink_node(path, columns, query)
+    return f"{plan}\n\n" + explain_query(
+        session, creation.relation, details, lambda query: sink_node(path, columns, query)
     )

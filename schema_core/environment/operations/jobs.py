@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from schema_core.environment.operations.data import (
-    checked_insert,
+    Writing,
+    check_insert,
     finish_target,
     prepare_write,
     run_job,
-    writing_of,
 )
 from schema_core.environment.result import OK, PrintStyle, TableResult
 from schema_core.environment.session import Session, at_span
@@ -141,7 +141,7 @@ def end_statement_set(session: Session, statement: EndStatementSet, text: str) -
     jobs = []
     for insert, written in collected:
         with within(written):
-            relation, target = checked_insert(session, insert, written)
+            relation, target = check_insert(session, insert, written)
         jobs.append(partial(_prepared, session, relation, target, insert, written))
     return run_job(session, jobs)
 
@@ -151,7 +151,7 @@ def _prepared(
 ) -> JobGraph:
     """Prepare the job of one INSERT, whose errors quote the text that it was written in."""
     with within(written), at_span(insert.span):
-        return prepare_write(session, relation, target, writing_of(insert))
+        return prepare_write(session, relation, target, Writing.of(insert))
 
 
 def collect(session: Session, statement: Statement, text: str) -> TableResult:
@@ -168,7 +168,7 @@ def collect(session: Session, statement: Statement, text: str) -> TableResult:
             span=statement.span,
             hint="submit the statement set with END; first",
         )
-    checked_insert(session, statement, text)
+    check_insert(session, statement, text)
     if session.statement_set is not None:  # it is open, else the statement would not be collected
         session.statement_set.append((statement, text))
     return OK

@@ -16,10 +16,10 @@ from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.jobs.graph import JobGraph, JobStatusHook, require_hook
 from schema_core.environment.operations.compile_plan import CompiledPlan, PlanCompiler
-from schema_core.environment.operations.create_table_as import (
+from schema_core.environment.operations.create_table import (
     TableCreation,
+    derive_creation,
     prepare_creation,
-    table_creation,
 )
 from schema_core.environment.operations.create_view import view_of
 from schema_core.environment.operations.data import (
@@ -29,13 +29,15 @@ from schema_core.environment.operations.data import (
     result_schema,
     run_job,
     run_query,
-    writing_of,
 )
-from schema_core.environment.operations.explain import explained_creation, explained_write
-from schema_core.environment.operations.plan_ctas import plan_creation
+from schema_core.environment.operations.explain import (
+    explain_creation,
+    explain_query,
+    explain_write,
+)
+from schema_core.environment.operations.plan_ctas import CtasPlan, plan_creation
 from schema_core.environment.options import ConfigOption, warn_deprecated
 from schema_core.environment.planner import BoundTable
-from schema_core.environment.plans.ctas_plan import CtasPlan
 from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
@@ -686,7 +688,7 @@ class Table:
 
     def explain(self, *extra_details: ExplainDetail) -> str:
         """Return the typed plan and that of the engine, with details."""
-        return self._session.explain(self._relation, require_details(extra_details))
+        return explain_query(self._session, self._relation, require_details(extra_details))
 
     def print_explain(self, *extra_details: ExplainDetail) -> None:
         """Print what `explain` returns."""
@@ -1127,10 +1129,10 @@ class TablePipeline:
         """
         details = require_details(extra_details)
         if self._creation is not None:
-            return explained_creation(self._session, self._creation, details)
+            return explain_creation(self._session, self._creation, details)
         if self._explain is not None:
             return self._explain(details)
-        return self._session.explain(self._relation, details)
+        return explain_query(self._session, self._relation, details)
 
     def print_explain(self, *extra_details: ExplainDetail) -> None:
         """Print what `explain` returns."""
@@ -1168,7 +1170,7 @@ def _build_insertion(
     def compile_(compiler: PlanCompiler) -> None:
         compiler.writing(relation, as_sql(), target.identifier, how, hints or {})
 
-    explain = partial(explained_write, session, relation, target, how)
+    explain = partial(explain_write, session, relation, target, how)
     return TablePipeline(session, relation, target.identifier, prepare, compile_, explain=explain)
 
 
@@ -1249,7 +1251,7 @@ class CreateOrReplaceTable:
             create=create,
         )
         session, relation = self._session, self._table.relation
-        creation = table_creation(session, statement, relation)
+        creation = derive_creation(session, statement, relation)
         prepare = partial(prepare_creation, session, creation)
         as_sql = self._table.as_sql
 
@@ -1349,7 +1351,7 @@ class StatementSet:
                 session,
                 relation,
                 target,
-                writing_of(statement),
+                Writing.of(statement),
                 lambda: print_query(session.expanded(statement.query, stmt)),
                 hints,
             )

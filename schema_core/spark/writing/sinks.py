@@ -27,9 +27,9 @@ from schema_core.environment.jobs.atomicity import (
     needed_abilities,
 )
 from schema_core.environment.jobs.graph import JobGraph
+from schema_core.environment.operations.plan_ctas import SinkLoss
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.environment.planner import BoundTable, Registration
-from schema_core.environment.plans.ctas_plan import SinkLoss
 from schema_core.errors import Gathering, SchemaError, at
 from schema_core.mappings.loss import Loss, LossKind, losses
 from schema_core.mappings.spark.pyspark_types import to_spark_sql
