@@ -1,7 +1,7 @@
 """Nodes of left-deep trees: compared, hashed, printed and pickled without recursion.
 
-``a OR b OR c ...`` may have thousands of operands, each the first argument of the next
-(left-deep tree).
+``a OR b OR c ...`` may have thousands of operands, each the first argument of the next (left-deep
+tree). The methods of ``dataclasses`` recurse, and fail at 250 operands.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_dataclass import node
 from schema_core.base.left_deep import LeftDeepNode
 from schema_core.base.text import Span
 from schema_core.sql import syntax
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from schema_core.types import DataType
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Ref:
     """A column in scope. `relation` is the alias that qualifies it in a query, if any."""
 
@@ -32,7 +32,7 @@ class Ref:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Constant:
     """A literal with its type."""
 
@@ -41,7 +41,7 @@ class Constant:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Keyword:
     """A keyword argument of SQL such as a time unit; its type is `SymbolType`."""
 
@@ -50,7 +50,7 @@ class Keyword:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class TypeArgument:
     """The type argument of a cast, as written."""
 
@@ -59,7 +59,7 @@ class TypeArgument:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Access:
     """``value.field``: a field of a row or structured value."""
 
@@ -69,7 +69,7 @@ class Access:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SortedBy:
     """A sort key; `nulls_last` is None if it is not specified."""
 
@@ -78,7 +78,7 @@ class SortedBy:
     nulls_last: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SortDirection:
     """The direction of a sort key; `nulls_last` is None where it is not written."""
 
@@ -86,7 +86,7 @@ class SortDirection:
     nulls_last: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Bound:
     """A bound of a window frame: ``CURRENT ROW``, or ``PRECEDING`` at a distance."""
 
@@ -94,7 +94,7 @@ class Bound:
     distance: Typed | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Frame:
     """A window frame: ``ROWS`` or ``RANGE`` between two bounds.
 
@@ -107,7 +107,7 @@ class Frame:
     disallow_partial: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Over:
     """The window of OVER, with a named window resolved."""
 
@@ -116,7 +116,7 @@ class Over:
     frame: Frame | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@node(frozen=True, slots=True, eq=False, repr=False)
 class FunctionCall(LeftDeepNode):
     """A function over typed arguments.
 
@@ -149,7 +149,7 @@ class Rows(Protocol):
         """Names and types of the columns, in order."""
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Select:
     """A subquery as a scalar or as a list of values; its type is that of its first column."""
 

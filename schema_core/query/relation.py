@@ -28,7 +28,7 @@ from dataclasses import field
 from itertools import count
 from typing import NamedTuple, Protocol, TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_dataclass import node
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError
@@ -66,7 +66,7 @@ def require_width(count: int, span: Span) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SourceTable:
     """A catalog object that a query reads: its path, its schema and ``TABLE`` or ``VIEW``.
 
@@ -94,7 +94,7 @@ class Tables(Protocol):
 # ------------------------------------------------------------------------------------- sources
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Scan:
     """A scan of a table or view; `period` is the argument of ``FOR SYSTEM_TIME AS OF``."""
 
@@ -104,7 +104,7 @@ class Scan:
     period: Typed | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CommonScan:
     """A scan of a common table of an enclosing `With`."""
 
@@ -112,7 +112,7 @@ class CommonScan:
     columns: Columns
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Named:
     """A source under an alias, with the column names that expressions use.
 
@@ -125,7 +125,7 @@ class Named:
     lateral: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Join:
     """A join of two sources. The columns of the side that may be missing are nullable."""
 
@@ -136,7 +136,7 @@ class Join:
     columns: Columns
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Unnest:
     """The elements of a collection as rows; with `ordinality` their number is the last column."""
 
@@ -145,7 +145,7 @@ class Unnest:
     columns: Columns
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class WindowTable:
     """A window function such as ``TABLE(TUMBLE(...))``: its input and three columns of the window.
 
@@ -161,7 +161,7 @@ class WindowTable:
     columns: Columns
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class FunctionTable:
     """A table function of a catalog or module with its arguments."""
 
@@ -169,7 +169,7 @@ class FunctionTable:
     columns: Columns
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class ProcessTable:
     """A process table function over the rows of its input; `call` is the call as written."""
 
@@ -179,7 +179,7 @@ class ProcessTable:
     columns: Columns
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Sample:
     """A sample of the rows of a source, as a percentage from 0 to 100."""
 
@@ -189,7 +189,7 @@ class Sample:
     columns: Columns
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Match:
     """MATCH_RECOGNIZE: its measures are typed, its pattern is as written."""
 
@@ -210,7 +210,7 @@ class Item(NamedTuple):
     unnamed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Grouping:
     """GROUP BY: the distinct keys, and the keys of each grouping set.
 
@@ -221,7 +221,7 @@ class Grouping:
     sets: tuple[tuple[int, ...], ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Select:
     """One SELECT block. `grouping` is set if rows are grouped, also without GROUP BY."""
 
@@ -239,7 +239,7 @@ class Select:
         return tuple(Column(item.name, item.expression.type) for item in self.items)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Values:
     """Rows of expressions; the type of a column is the least restrictive type of its values."""
 
@@ -247,7 +247,7 @@ class Values:
     columns: Columns
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SetOperation:
     """UNION, INTERSECT or EXCEPT, of distinct rows unless `all`; operands are cast implicitly."""
 
@@ -266,7 +266,7 @@ class Key(NamedTuple):
     nulls_last: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Sort:
     """ORDER BY, OFFSET and FETCH over a query."""
 
@@ -288,7 +288,7 @@ class Common(NamedTuple):
     columns: Columns
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class With:
     """Common tables and the query that may read them; each may read the preceding ones.
 

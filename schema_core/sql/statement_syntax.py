@@ -13,7 +13,7 @@ from dataclasses import MISSING, field, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_dataclass import node
 from schema_core.base.masking import mask_query
 from schema_core.base.secrets import mask_credentials, masked_value
 from schema_core.base.text import Span, quote_identifier
@@ -24,7 +24,7 @@ from schema_core.sql.syntax import NOWHERE, Call, Expression, Hint, Interval, Na
 # --- parts of definitions -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Option:
     """``'key' = 'value'`` in a WITH clause. The last value of a repeated key counts."""
 
@@ -36,7 +36,7 @@ class Option:
         return f"Option(key={self.key!r}, value={masked_value(self.key, self.value)!r})"
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class PhysicalColumn:
     """``name type [NOT NULL] [COMMENT 'text']``; its constraint is one of the table's.
 
@@ -49,7 +49,7 @@ class PhysicalColumn:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class ComputedColumn:
     """``name AS expression [COMMENT 'text']``."""
 
@@ -59,7 +59,7 @@ class ComputedColumn:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class MetadataColumn:
     """``name type METADATA [FROM 'key'] [VIRTUAL] [COMMENT 'text']``."""
 
@@ -74,7 +74,7 @@ class MetadataColumn:
 Column: TypeAlias = PhysicalColumn | ComputedColumn | MetadataColumn
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Watermark:
     """``WATERMARK FOR column AS expression``; the column is a path if it names a field."""
 
@@ -83,7 +83,7 @@ class Watermark:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Constraint:
     """A PRIMARY KEY or UNIQUE constraint; `enforced` is None if unspecified."""
 
@@ -94,7 +94,7 @@ class Constraint:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Distribution:
     """``BY HASH(keys) INTO n BUCKETS``; `kind` is HASH, RANGE, or UNKNOWN if unspecified."""
 
@@ -104,7 +104,7 @@ class Distribution:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class LikeOption:
     """``INCLUDING GENERATED``: a strategy and the feature that it applies to."""
 
@@ -113,7 +113,7 @@ class LikeOption:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Like:
     """``LIKE source (options)``."""
 
@@ -122,7 +122,7 @@ class Like:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Elements:
     """The elements in the parentheses after the name of a table.
 
@@ -136,7 +136,7 @@ class Elements:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Partition:
     """``PARTITION (a = 'x', b) WITH (...)``; the value of a key is optional in some statements."""
 
@@ -145,7 +145,7 @@ class Partition:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Resource:
     """``JAR 'path'`` after USING."""
 
@@ -160,14 +160,14 @@ class Resource:
 # -------------------------------------------------------------------------- changes of ALTER
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class RenameTo:
     """``RENAME TO path``."""
 
     path: Name
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class RenameColumn:
     """``RENAME column TO name``."""
 
@@ -175,21 +175,21 @@ class RenameColumn:
     new_name: Name
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SetOptions:
     """``SET ('key' = 'value', ...)``."""
 
     options: tuple[Option, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class ResetOptions:
     """``RESET ('key', ...)``."""
 
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class PlacedColumn:
     """A column of ADD or MODIFY and its position: ``FIRST``, ``AFTER column``, or unspecified."""
 
@@ -199,7 +199,7 @@ class PlacedColumn:
     after: Name | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class AddElements:
     """``ADD`` columns, a watermark, constraints or a distribution; several in parentheses."""
 
@@ -209,7 +209,7 @@ class AddElements:
     distribution: Distribution | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class ModifyElements:
     """``MODIFY`` columns, the watermark, the primary key or the distribution."""
 
@@ -219,36 +219,36 @@ class ModifyElements:
     distribution: Distribution | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class DropColumns:
     """``DROP column`` or ``DROP (columns)``."""
 
     columns: tuple[Name, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class DropPrimaryKey:
     """``DROP PRIMARY KEY``."""
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class DropConstraint:
     """``DROP CONSTRAINT name``."""
 
     name: Name
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class DropWatermark:
     """``DROP WATERMARK``."""
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class DropDistribution:
     """``DROP DISTRIBUTION``."""
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class AddPartitions:
     """``ADD [IF NOT EXISTS] PARTITION (...) [WITH (...)] ...``."""
 
@@ -256,7 +256,7 @@ class AddPartitions:
     if_not_exists: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class DropPartitions:
     """``DROP [IF EXISTS] PARTITION (...), PARTITION (...)``."""
 
@@ -264,47 +264,47 @@ class DropPartitions:
     if_exists: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SetComment:
     """``COMMENT 'text'``."""
 
     comment: str
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SetQuery:
     """``AS query``: the new definition of a view or a materialized table."""
 
     query: Query
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SetFreshness:
     """``SET FRESHNESS = INTERVAL ...``."""
 
     freshness: Interval
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SetRefreshMode:
     """``SET REFRESH_MODE = FULL | CONTINUOUS``."""
 
     refresh_mode: str
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Suspend:
     """``SUSPEND`` the refresh of a materialized table."""
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Resume:
     """``RESUME [WITH (...)]`` the refresh of a materialized table."""
 
     options: tuple[Option, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Refresh:
     """``REFRESH [PARTITION (...)]`` a materialized table."""
 
@@ -441,7 +441,7 @@ class ObjectKind(Enum):
     CONNECTION = "CONNECTION"
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CreateTable(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY] TABLE`` in all its forms, and ``REPLACE TABLE``.
 
@@ -463,7 +463,7 @@ class CreateTable(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CreateView(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY] VIEW path (columns) AS query``."""
 
@@ -478,7 +478,7 @@ class CreateView(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CreateMaterializedTable(Statement):
     """``CREATE [OR ALTER] MATERIALIZED TABLE path ... AS query``.
 
@@ -499,7 +499,7 @@ class CreateMaterializedTable(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CreateCatalog(Statement):
     """``CREATE CATALOG [IF NOT EXISTS] name [COMMENT 'text'] [WITH (...)]``."""
 
@@ -510,7 +510,7 @@ class CreateCatalog(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CreateDatabase(Statement):
     """``CREATE DATABASE [IF NOT EXISTS] path [COMMENT 'text'] [WITH (...)]``."""
 
@@ -521,7 +521,7 @@ class CreateDatabase(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CreateFunction(Statement):
     """``CREATE [TEMPORARY] [SYSTEM] FUNCTION path AS 'class' LANGUAGE word USING JAR '...'``."""
 
@@ -536,7 +536,7 @@ class CreateFunction(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CreateModel(Statement):
     """``CREATE [TEMPORARY] MODEL path INPUT (...) OUTPUT (...) WITH (...) [AS query]``."""
 
@@ -551,7 +551,7 @@ class CreateModel(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CreateConnection(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY] [SYSTEM] CONNECTION path [COMMENT 'text'] WITH (...)``."""
 
@@ -568,7 +568,7 @@ class CreateConnection(Statement):
 # ----------------------------------------------------------------------------------- DROP, ALTER
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Drop(Statement):
     """``DROP [TEMPORARY] [SYSTEM] kind [IF EXISTS] path [RESTRICT | CASCADE]``."""
 
@@ -581,7 +581,7 @@ class Drop(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Alter(Statement):
     """``ALTER kind [IF EXISTS] path change`` for everything but functions."""
 
@@ -592,7 +592,7 @@ class Alter(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class AlterFunction(Statement):
     """``ALTER [TEMPORARY] [SYSTEM] FUNCTION [IF EXISTS] path AS 'class' [LANGUAGE word]``."""
 
@@ -608,7 +608,7 @@ class AlterFunction(Statement):
 # ------------------------------------------------------------------------- USE, SHOW, DESCRIBE
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class UseCatalog(Statement):
     """``USE CATALOG name``."""
 
@@ -616,7 +616,7 @@ class UseCatalog(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class UseDatabase(Statement):
     """``USE [catalog.]database``."""
 
@@ -624,7 +624,7 @@ class UseDatabase(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class UseModules(Statement):
     """``USE MODULES a, b``."""
 
@@ -632,7 +632,7 @@ class UseModules(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class LoadModule(Statement):
     """``LOAD MODULE name [WITH (...)]``."""
 
@@ -641,7 +641,7 @@ class LoadModule(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class UnloadModule(Statement):
     """``UNLOAD MODULE name``."""
 
@@ -649,7 +649,7 @@ class UnloadModule(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Pattern:
     """``[NOT] LIKE 'text'`` or ``[NOT] ILIKE 'text'`` of a SHOW statement."""
 
@@ -658,7 +658,7 @@ class Pattern:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Show(Statement):
     """``SHOW subject [FROM | IN path] [[NOT] LIKE 'text']``.
 
@@ -675,7 +675,7 @@ class Show(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class ShowCreate(Statement):
     """``SHOW CREATE [OR ALTER] kind path``."""
 
@@ -685,7 +685,7 @@ class ShowCreate(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Describe(Statement):
     """``DESCRIBE [kind] [EXTENDED] path``; the kind TABLE includes views."""
 
@@ -695,7 +695,7 @@ class Describe(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Explain(Statement):
     """``EXPLAIN [details | PLAN FOR] statement``."""
 
@@ -707,7 +707,7 @@ class Explain(Statement):
 # --------------------------------------------------------------------------- data and the session
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SelectStatement(Statement):
     """A query as a statement."""
 
@@ -715,7 +715,7 @@ class SelectStatement(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Insert(Statement):
     """``INSERT INTO | OVERWRITE path [hints] [PARTITION (...)] [(columns)] query [ON CONFLICT]``.
 
@@ -735,7 +735,7 @@ class Insert(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Delete(Statement):
     """``DELETE FROM path [WHERE condition]``."""
 
@@ -745,7 +745,7 @@ class Delete(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Update(Statement):
     """``UPDATE path SET column = value, ... [WHERE condition]``."""
 
@@ -756,7 +756,7 @@ class Update(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class StatementSet(Statement):
     """``EXECUTE STATEMENT SET BEGIN insert; ... END``, or the part of it after EXPLAIN."""
 
@@ -764,21 +764,21 @@ class StatementSet(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class BeginStatementSet(Statement):
     """``BEGIN STATEMENT SET``: the INSERT statements up to END are one job."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class EndStatementSet(Statement):
     """``END``: submit the INSERT statements since BEGIN STATEMENT SET."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class StopJob(Statement):
     """``STOP JOB 'id' [WITH SAVEPOINT [WITH DRAIN]]``."""
 
@@ -788,7 +788,7 @@ class StopJob(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class DescribeJob(Statement):
     """``DESCRIBE JOB 'id'``."""
 
@@ -796,7 +796,7 @@ class DescribeJob(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Execute(Statement):
     """``EXECUTE statement``."""
 
@@ -804,7 +804,7 @@ class Execute(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CompilePlan(Statement):
     """``COMPILE [AND EXECUTE] PLAN 'path' [IF NOT EXISTS] FOR insert | STATEMENT SET ...``."""
 
@@ -815,7 +815,7 @@ class CompilePlan(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class ExecutePlan(Statement):
     """``EXECUTE PLAN 'path'``."""
 
@@ -823,7 +823,7 @@ class ExecutePlan(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class AnalyzeTable(Statement):
     """``ANALYZE TABLE path [PARTITION (...)] COMPUTE STATISTICS [FOR ... COLUMNS]``."""
 
@@ -834,7 +834,7 @@ class AnalyzeTable(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class TruncateTable(Statement):
     """``TRUNCATE TABLE path``."""
 
@@ -842,7 +842,7 @@ class TruncateTable(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CallProcedure(Statement):
     """``CALL path(arguments)``."""
 
@@ -851,7 +851,7 @@ class CallProcedure(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SetOption(Statement):
     """``SET 'key' = 'value'``; without a key it lists all options."""
 
@@ -864,7 +864,7 @@ class SetOption(Statement):
         return f"SetOption(key={self.key!r}, value={shown!r})"
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class ResetOption(Statement):
     """``RESET 'key'``; without a key it resets all options."""
 
@@ -872,7 +872,7 @@ class ResetOption(Statement):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Jar(Statement):
     """``ADD JAR 'path'`` or ``REMOVE JAR 'path'``."""
 

@@ -19,7 +19,7 @@ from dataclasses import field, replace
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_dataclass import node
 from schema_core.base.left_deep import LeftDeepNode
 from schema_core.base.secrets import masked_value
 from schema_core.base.text import Span
@@ -42,7 +42,7 @@ class LiteralKind(Enum):
     TIMESTAMP = "TIMESTAMP"
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Literal:
     """A constant. `text` is its content: digits, the decoded string, ``TRUE``, the hex digits.
 
@@ -58,7 +58,7 @@ class Literal:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Interval:
     """``INTERVAL '1-2' YEAR(3) TO MONTH``: the quoted content and the qualifier as written.
 
@@ -75,7 +75,7 @@ class Interval:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Name:
     """A column or path: ``a``, ``t.a``, ``a.field``. Only type checking can distinguish them."""
 
@@ -83,7 +83,7 @@ class Name:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Star:
     """``*`` or ``t.*`` in a SELECT list; as an argument only in ``COUNT(*)``."""
 
@@ -91,7 +91,7 @@ class Star:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Symbol:
     """A keyword argument of a call: ``DAY``, ``BOTH``, ``NULL ON NULL``, ``DISTINCT``."""
 
@@ -99,7 +99,7 @@ class Symbol:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class TypeField:
     """A field of a row type as written."""
 
@@ -108,7 +108,7 @@ class TypeField:
     comment: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class TypeName:
     """A type as written in SQL; `schema_core.sql.type_name` maps it to a `DataType`.
 
@@ -133,7 +133,7 @@ class TypeName:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SortKey:
     """One key of an ORDER BY."""
 
@@ -143,7 +143,7 @@ class SortKey:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Frame:
     """``ROWS BETWEEN lower AND upper``: bounds such as ``UNBOUNDED PRECEDING`` or an offset.
 
@@ -156,7 +156,7 @@ class Frame:
     disallow_partial: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Window:
     """A window specification: after OVER, or after a name in the WINDOW clause.
 
@@ -181,7 +181,7 @@ class Size(NamedTuple):
     levels: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@node(frozen=True, slots=True, eq=False, repr=False)
 class Call(LeftDeepNode):
     """A function or operator and its arguments.
 
@@ -210,7 +210,7 @@ class Call(LeftDeepNode):
     size: Size | None = field(default=None, init=False, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Named:
     """``name => value`` in the arguments of a call."""
 
@@ -219,7 +219,7 @@ class Named:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Subquery:
     """A query in parentheses, used as a value, a list of values or a table."""
 
@@ -232,7 +232,7 @@ Expression: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Hint:
     """``/*+ OPTIONS('k'='v') */``: a name and its arguments, as pairs or as names and literals."""
 
@@ -249,7 +249,7 @@ class Hint:
 # ------------------------------------------------------------------------------------- queries
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SelectItem:
     """One item of a SELECT list: an expression (or a `Star`) and its alias."""
 
@@ -258,7 +258,7 @@ class SelectItem:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class GroupingSets:
     """``GROUPING SETS (...)``, ``ROLLUP (...)`` or ``CUBE (...)`` among the grouping items.
 
@@ -275,7 +275,7 @@ class GroupingSets:
 GroupItem: TypeAlias = Expression | GroupingSets
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Select:
     """``SELECT items FROM source WHERE ... GROUP BY ... HAVING ... WINDOW ... QUALIFY ...``.
 
@@ -294,7 +294,7 @@ class Select:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Values:
     """``VALUES (1, 'a'), (2, 'b')``: at least one row of at least one expression."""
 
@@ -302,7 +302,7 @@ class Values:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class ExplicitTable:
     """``TABLE t``: all rows of a table, as a query or as an argument of a table function."""
 
@@ -310,7 +310,7 @@ class ExplicitTable:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class TableArgument:
     """``TABLE t PARTITION BY a ORDER BY b``: only as an argument of a table function."""
 
@@ -320,7 +320,7 @@ class TableArgument:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class SetOperation:
     """``left UNION [ALL] right``, with `operator` UNION, INTERSECT or EXCEPT."""
 
@@ -331,7 +331,7 @@ class SetOperation:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class CommonTable:
     """``name (columns) AS (query)`` in a WITH clause."""
 
@@ -341,7 +341,7 @@ class CommonTable:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class With:
     """``WITH tables query``."""
 
@@ -351,7 +351,7 @@ class With:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Ordered:
     """A query with ORDER BY, OFFSET or FETCH (LIMIT is a FETCH)."""
 
@@ -379,7 +379,7 @@ class JoinKind(Enum):
     FULL = "FULL JOIN"
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class TableName:
     """A table, view or common table by name, with its hints.
 
@@ -392,7 +392,7 @@ class TableName:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Derived:
     """A query in parentheses; a `lateral` one sees the columns of the preceding sources."""
 
@@ -401,7 +401,7 @@ class Derived:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class TableFunction:
     """``TABLE(f(...))``, ``LATERAL TABLE(f(...))`` or a bare ``f(...)``.
 
@@ -416,7 +416,7 @@ class TableFunction:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Unnest:
     """``UNNEST(collection, ...) [WITH ORDINALITY]``."""
 
@@ -426,7 +426,7 @@ class Unnest:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Sample:
     """``source TABLESAMPLE BERNOULLI(10) REPEATABLE(1)``; a percentage and a seed."""
 
@@ -437,7 +437,7 @@ class Sample:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Aliased:
     """``source AS name (columns)``; `columns` is empty if there is no list."""
 
@@ -447,7 +447,7 @@ class Aliased:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Join:
     """Two sources; at most one of NATURAL, ON and USING is the join condition."""
 
@@ -460,7 +460,7 @@ class Join:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class Measure:
     """``expression AS name`` in MEASURES, ``name AS condition`` in DEFINE."""
 
@@ -469,7 +469,7 @@ class Measure:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node(frozen=True, slots=True)
 class MatchRecognize:
     """Row patterns over a source.
 

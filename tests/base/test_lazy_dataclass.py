@@ -11,7 +11,7 @@ from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_dataclass import dataclass, node
 
 Decorator = Callable[..., Callable[[type[Any]], type[Any]]]
 
@@ -242,3 +242,22 @@ def test_instances_are_of_their_class_and_frozen_when_they_are_validated() -> No
 
     assert type(Validated(1)) is Validated
     assert seen == [Validated]
+
+
+def test_nodes_are_compared_and_hashed_but_not_frozen() -> None:
+    @node(frozen=True, slots=True)
+    class Leaf:
+        x: int
+
+    @node(frozen=True, slots=True, eq=False)
+    class Identity:
+        x: int
+
+    leaf = Leaf(1)
+    assert {leaf} == {Leaf(1)}
+    assert Identity(1) != Identity(1)
+    assert len({Identity(1), Identity(1)}) == 2
+    leaf.x = 2  # type: ignore[misc]
+    assert leaf == Leaf(2)
+    with pytest.raises(AttributeError):
+        leaf.y = 3  # type: ignore[attr-defined]
