@@ -132,7 +132,7 @@ class Modules:
                 raise AlreadyExistsError(problem, code="module-exists")
             if name != CORE:
                 if (module := find()) is None:
-                    raise self._missing(name, [CORE])
+                    raise self._not_found(name, [CORE])
                 self._functions[name] = {key.lower(): value for key, value in module.items()}
             self.loaded = [*self.loaded, name]
             self.used = [*self.used, name]
@@ -145,7 +145,7 @@ class Modules:
         """
         with self._lock:
             if name not in self.loaded:
-                raise self._missing(name, self.loaded)
+                raise self._not_found(name, self.loaded)
             self.loaded = [one for one in self.loaded if one != name]
             self.used = [one for one in self.used if one != name]
             self._functions.pop(name, None)
@@ -163,7 +163,7 @@ class Modules:
                 if name in wanted[:position]:
                     raise SchemaError(f"duplicate module {name}", code="duplicate-module")
                 if name not in self.loaded:
-                    raise self._missing(name, self.loaded)
+                    raise self._not_found(name, self.loaded)
             self.used = wanted
 
     def listed(self) -> list[tuple[str, bool]]:
@@ -172,7 +172,7 @@ class Modules:
         return [*((name, True) for name in self.used), *((name, False) for name in rest)]
 
     @staticmethod
-    def _missing(name: str, known: Iterable[str]) -> NotFoundError:
+    def _not_found(name: str, known: Iterable[str]) -> NotFoundError:
         return NotFoundError(
             f"there is no module {name!r}", code="module-not-found", hint=similar(name, known)
         )
@@ -235,7 +235,7 @@ def declaration_of(function: object) -> FunctionClass:
     )
 
 
-def _imported(name: str) -> FunctionClass:
+def _import_class(name: str) -> FunctionClass:
     """Return the function of a module, which is imported."""
     module, _, attribute = name.rpartition(".")
     try:
@@ -341,7 +341,7 @@ class FunctionCatalog:
         self.classes: dict[str, FunctionClass] = dict(classes or {})
         #: modules whose functions statements may name
         self.python_modules: set[str] = set()
-        self._imported: dict[str, FunctionClass] = {}
+        self._import_class: dict[str, FunctionClass] = {}
         self.system: TemporaryStore[str, Definition] = TemporaryStore(
             "temporary system function", str.lower, admit
         )
@@ -435,13 +435,13 @@ class FunctionCatalog:
                 or cannot be imported.
         """
         name = function.class_name
-        if known := self.classes.get(name) or self._imported.get(name):
+        if known := self.classes.get(name) or self._import_class.get(name):
             return known
         hint = "declare its signatures with `declare_function_class`; it is never imported"
         if function.language is FunctionLanguage.PYTHON:
             module = name.rpartition(".")[0]
             if module in self.python_modules:
-                self._imported[name] = found = _imported(name)
+                self._import_class[name] = found = _import_class(name)
                 return found
             hint = "write 'module.function'"
             if module:

@@ -149,7 +149,7 @@ class CatalogConnection:
 QUERIES = ("original_query", "expanded_query")
 
 
-def _written(schema: Schema | TableSchema) -> Schema:
+def _unwrap_schema(schema: Schema | TableSchema) -> Schema:
     """Return an unresolved schema."""
     return schema.to_schema() if isinstance(schema, TableSchema) else schema
 
@@ -188,7 +188,7 @@ class CatalogBaseTable(ABC):
         """
         keys = require_names(partition_keys, "the partition keys")
         options = {} if properties is None else properties
-        return CatalogTable(_written(schema), keys, options=options, comment=comment)
+        return CatalogTable(_unwrap_schema(schema), keys, options=options, comment=comment)
 
     @staticmethod
     def create_view(
@@ -200,7 +200,7 @@ class CatalogBaseTable(ABC):
     ) -> CatalogView:
         """A view; `properties` are its options."""
         options = {} if properties is None else properties
-        columns = _written(schema)
+        columns = _unwrap_schema(schema)
         return CatalogView(
             columns, original_query, expanded_query, options=options, comment=comment
         )

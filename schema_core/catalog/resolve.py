@@ -138,7 +138,7 @@ def _with_time_attributes(
     if len(types) != len(stored.columns):
         types = [column.data_type for column in map(_plain_column, stored.columns)]
     columns = [
-        replace(column, data_type=_marked(column.data_type, type_))
+        replace(column, data_type=_mark_type(column.data_type, type_))
         for column, type_ in zip(stored.columns, types, strict=True)
     ]
     return ResolvedSchema(
@@ -154,7 +154,7 @@ def _plain_column(column: AnyColumn) -> AnyColumn:
     return replace(column, data_type=plain(column.data_type))
 
 
-def _marked(stored: DataType, given: DataType) -> DataType:
+def _mark_type(stored: DataType, given: DataType) -> DataType:
     """The stored type, as the time attribute that an otherwise equal type is."""
     if not isinstance(stored, AnyTimestampType):
         return stored
@@ -237,7 +237,7 @@ def require_resolved_table(table: CatalogBaseTable) -> ResolvedTable:
         table, ResolvedCatalogTable | ResolvedCatalogView | ResolvedCatalogMaterializedTable
     ):
         return table
-    raise _unresolved(table)
+    raise _unresolved_error(table)
 
 
 def require_resolved_model(model: CatalogModel) -> ResolvedCatalogModel:
@@ -249,7 +249,7 @@ def require_resolved_model(model: CatalogModel) -> ResolvedCatalogModel:
     if isinstance(model, ResolvedCatalogModel):
         return model
     require_instance(model, CatalogModel, "the model")
-    raise _unresolved(model)
+    raise _unresolved_error(model)
 
 
 #: Resolved class -> unresolved class.
@@ -275,12 +275,12 @@ def origin(kept: T) -> T:
         return kept
     found: dict[str, Any] = {field.name: getattr(kept, field.name) for field in fields(kind)}
     for name in SCHEMAS & found.keys():
-        found[name] = _settled(found[name], getattr(kept, f"resolved_{name}"))
+        found[name] = _settle_types(found[name], getattr(kept, f"resolved_{name}"))
     unresolved: T = kind(**found)
     return unresolved
 
 
-def _settled(written: Schema, found: ResolvedSchema) -> Schema:
+def _settle_types(written: Schema, found: ResolvedSchema) -> Schema:
     types = {column.name: column.data_type for column in found.columns}
     columns = tuple(
         [
@@ -303,7 +303,7 @@ def _names_types(written: DataType | UnresolvedDataType | str) -> bool:
     return any(isinstance(part, UnresolvedType) for part in type_.walk())
 
 
-def _unresolved(kept: CatalogBaseTable | CatalogModel) -> SchemaError:
+def _unresolved_error(kept: CatalogBaseTable | CatalogModel) -> SchemaError:
     return SchemaError(
         f"catalogs store resolved objects only, got {type(kept).__name__}",
         code="unresolved-object",

@@ -97,10 +97,10 @@ def diff_catalogs(
         SchemaError: with code `unknown-object` for a rename of or to a name that does not exist, or
             of columns of a table that is not in both; as `diff`.
     """
-    before, after = _content(old), _content(new)
+    before, after = _read_content(old), _read_content(new)
     names = _renamed_paths(renames or {}, before, after)
     hints = dict(require_instance(column_renames or {}, Mapping, "the renames of columns"))
-    stays, gone = _matched(before, after, names)
+    stays, gone = _match(before, after, names)
     for path in hints.keys() - stays.values():
         raise _unknown(path)
     taken = {path for old_path, path in stays.items() if path != old_path}
@@ -114,9 +114,11 @@ def diff_catalogs(
         if name in after.databases and after.databases[name] != database:
             found.append(ModifyDatabase(name, database, after.databases[name]))
     for source, path in stays.items():
-        found += _modified(path, before.objects[source], after.objects[path], hints.get(path, {}))
+        found += _find_modification(
+            path, before.objects[source], after.objects[path], hints.get(path, {})
+        )
     late = [path for path in gone if path not in early]
-    found += [RemoveObject(path, before.objects[path]) for path in _ordered(before, late)[::-1]]
+    found += [RemoveObject(path, before.objects[path]) for path in _sort_paths(before, late)[::-1]]
     found += [
         RemoveDatabase(name, database)
         for name, database in before.databases.items()
@@ -125,7 +127,7 @@ def diff_catalogs(
     return tuple(found)
 
 
-def _content(given: Content) -> CatalogContent:
+def _read_content(given: Content) -> CatalogContent:
     return given if isinstance(given, CatalogContent) else read_catalog(given)
 
 
@@ -152,7 +154,7 @@ def _renamed_paths(
     return found
 
 
-def _matched(
+def _match(
     old: CatalogContent, new: CatalogContent, names: Mapping[ObjectPath, ObjectPath]
 ) -> tuple[dict[ObjectPath, ObjectPath], list[ObjectPath]]:
     """Return the objects that stay, by old path with the new one, and those that do not."""
@@ -189,7 +191,7 @@ def _rename_changes(
             yield RenameObject(ObjectPath(database, name), new_name)
 
 
-def _ordered(content: CatalogContent, paths: Iterable[ObjectPath]) -> list[ObjectPath]:
+def _sort_paths(content: CatalogContent, paths: Iterable[ObjectPath]) -> list[ObjectPath]:
     return sorted(paths, key=lambda path: ORDER.index(content.objects[path].get_table_kind()))
 
 
@@ -199,23 +201,23 @@ def _additions(
     for name, database in new.databases.items():
         if name not in old.databases:
             yield AddDatabase(name, database)
-    for path in _ordered(new, [path for path in new.objects if path not in present]):
+    for path in _sort_paths(new, [path for path in new.objects if path not in present]):
         yield AddObject(path, new.objects[path])
 
 
-def _modified(
+def _find_modification(
     path: ObjectPath, old: CatalogBaseTable, new: CatalogBaseTable, hints: RenameHints
 ) -> Iterator[CatalogChange]:
     """Yield the change of an object, if it differs."""
     with at(str(path)):
         if isinstance(old, CatalogTable) and isinstance(new, CatalogTable):
-            if changes := diff(*_both_resolved(old, new), renames=hints):
+            if changes := diff(*_resolve_both(old, new), renames=hints):
                 yield ModifyTable(path, changes)
         elif normal_object(old) != normal_object(new):
             yield ModifyObject(path, old, new)
 
 
-def _both_resolved(old: CatalogTable, new: CatalogTable) -> tuple[CatalogTable, CatalogTable]:
+def _resolve_both(old: CatalogTable, new: CatalogTable) -> tuple[CatalogTable, CatalogTable]:
     """Return both tables resolved, or both as they are where one does not resolve by itself."""
     resolver = SchemaResolver()
     try:

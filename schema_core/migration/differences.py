@@ -215,11 +215,11 @@ def _comparable(old: Definition, new: Definition) -> tuple[CatalogTable, Catalog
         if len(table.schema.watermark_specs) > 1:
             raise SchemaError("a table has at most one watermark", code="multiple-watermarks")
     if isinstance(old, ResolvedCatalogTable) and isinstance(new, ResolvedCatalogTable):
-        return tables[0], _aligned(*tables, old.resolved_schema, new.resolved_schema)
+        return tables[0], _align_expressions(*tables, old.resolved_schema, new.resolved_schema)
     return tables
 
 
-def _aligned(
+def _align_expressions(
     old: CatalogTable, new: CatalogTable, before: ResolvedSchema, after: ResolvedSchema
 ) -> CatalogTable:
     """Return the new table with expressions that mean the same as in the old one written as there.
@@ -611,12 +611,12 @@ def _renames_back(changes: Iterable[TableChange]) -> dict[Path, str]:
             continue
         (*path, old), name = change.rename
         first = back.pop((*path, old), old)
-        back = {_moved(one, (*path, old), name): there for one, there in back.items()}
+        back = {_rename_in_path(one, (*path, old), name): there for one, there in back.items()}
         back[*path, name] = first
     return {path: name for path, name in back.items() if path[-1] != name}
 
 
-def _moved(path: Path, parent: Path, name: str) -> Path:
+def _rename_in_path(path: Path, parent: Path, name: str) -> Path:
     """Return a path after one of its parents was renamed."""
     if path[: len(parent)] != parent:
         return path

@@ -271,7 +271,7 @@ class MigrationDirectory:
             require_instance(one, MigrationFile, "a file")
         by_name = {one.name: one for one in sorted(given, key=lambda one: (one.number, one.name))}
         parents = {one.name: _parents(one, by_name) for one in by_name.values()}
-        order = _ordered(by_name, parents)
+        order = _sort_files(by_name, parents)
         return MigrationDirectory(Path(path), tuple(by_name[name] for name in order), parents)
 
     @property
@@ -425,7 +425,7 @@ def _parents(file: MigrationFile, files: Mapping[str, MigrationFile]) -> tuple[s
     return file.declared_parents
 
 
-def _ordered(
+def _sort_files(
     files: Mapping[str, MigrationFile], parents: Mapping[str, tuple[str, ...]]
 ) -> Iterator[str]:
     """Yield the names, parents first, else by number and name.

@@ -101,7 +101,7 @@ def read_definitions(environment: TableEnvironment, path: str | os.PathLike[str]
     scripts = []
     for file, text in _scripts(root):
         with at(f"file {file}"), within(text):
-            scripts.append((file, text, _creating(text)))
+            scripts.append((file, text, _parse_creations(text)))
     own = {
         statement.path.parts[-1]
         for _, _, statements in scripts
@@ -116,7 +116,7 @@ def read_definitions(environment: TableEnvironment, path: str | os.PathLike[str]
         return read_catalog(catalog)
 
 
-def _creating(text: str) -> list[Creation]:
+def _parse_creations(text: str) -> list[Creation]:
     """Return the statements of a script.
 
     Raises:
@@ -278,7 +278,7 @@ def autogenerate(
     down: list[str] | None = None
     irreversible = None
     try:
-        down = _undone(migrator, live, wanted, renames, columns, variables)
+        down = _undo_statements(migrator, live, wanted, renames, columns, variables)
     except SchemaError as error:
         if error.code != "migration-needs-rewrite":
             raise
@@ -301,7 +301,7 @@ def autogenerate(
     return migrator.directory.create(name, "\n".join(lines) + "\n")
 
 
-def _undone(
+def _undo_statements(
     migrator: Migrator,
     live: CatalogContent,
     wanted: CatalogContent,
@@ -316,7 +316,9 @@ def _undone(
     """
     names = {ObjectPath(one.database_name, new): one for one, new in renames.items()}
     back = {path: one.object_name for path, one in names.items()}
-    columns = {names.get(path, path): _inverted(hints) for path, hints in column_renames.items()}
+    columns = {
+        names.get(path, path): _invert_renames(hints) for path, hints in column_renames.items()
+    }
     changes = diff_catalogs(wanted, live, renames=back, column_renames=columns)
     return _Writer(migrator, wanted, live, back, columns, variables).statements(changes)
 
@@ -358,7 +360,7 @@ class _Writer:
                     views.append(path)
                 case _:
                     others += self._statements(change)
-        created = [self._create(path, self.new.objects[path]) for path in self._ordered(views)]
+        created = [self._create(path, self.new.objects[path]) for path in self._sort_views(views)]
         return [*dropped, *others, *created]
 
     def _statements(self, change: CatalogChange) -> Iterable[str]:
@@ -391,14 +393,14 @@ class _Writer:
                     hint="alter it in the environment that refreshes it",
                 )
 
-    def _ordered(self, views: Iterable[ObjectPath]) -> Iterable[ObjectPath]:
+    def _sort_views(self, views: Iterable[ObjectPath]) -> Iterable[ObjectPath]:
         """Return views after those that their queries name; in the given order for a cycle."""
         found = {path: self.new.objects[path] for path in views}
         named = {
             path: [
                 other
                 for other in found
-                if other != path and _quoted(other) in getattr(view, "expanded_query", "")
+                if other != path and _quote_path(other) in getattr(view, "expanded_query", "")
             ]
             for path, view in found.items()
         }
@@ -425,7 +427,7 @@ class _Writer:
                     hint="keep the secret in the options of the table",
                 )
             columns = block([quote_identifier(column.name) for column in table.schema.columns])
-            head = f"CREATE VIEW {_quoted(path)} {columns}"
+            head = f"CREATE VIEW {_quote_path(path)} {columns}"
             clauses = [*comment_clause(table.comment), f"AS {table.original_query}"]
             return "\n".join([head, *clauses])
 
@@ -446,7 +448,8 @@ class _Writer:
                 and masked_value(change.key, change.value) != change.value
             ):
                 value = self._variable(f"{path.object_name}_{change.key}", change.value)
-                yield f"ALTER TABLE {_quoted(path)} SET ({quote_string(change.key)} = '{value}')"
+                pair = f"{quote_string(change.key)} = '{value}'"
+                yield f"ALTER TABLE {_quote_path(path)} SET ({pair})"
             elif isinstance(change, SetOption) and change.key.lower() in declared:
                 raise UnsupportedError(
                     f"the option {change.key!r} of {path} is secret",
@@ -476,7 +479,7 @@ class _Writer:
         there = ObjectPath(path.database_name, name)
         table = self.old.objects.get(path) or self.new.objects[there]
         kind = "VIEW" if table.get_table_kind() is TableKind.VIEW else "TABLE"
-        return f"ALTER {kind} {_quoted(path)} RENAME TO {quote_identifier(name)}"
+        return f"ALTER {kind} {_quote_path(path)} RENAME TO {quote_identifier(name)}"
 
     def _alter(self, path: ObjectPath) -> tuple[str, ...]:
         before = {ObjectPath(one.database_name, new): one for one, new in self.renames.items()}
@@ -512,13 +515,13 @@ class _Writer:
         return found.statements
 
 
-def _quoted(path: ObjectPath) -> str:
+def _quote_path(path: ObjectPath) -> str:
     return f"{quote_identifier(path.database_name)}.{quote_identifier(path.object_name)}"
 
 
 def _drop(path: ObjectPath, table: CatalogBaseTable) -> str:
     kind = "VIEW" if table.get_table_kind() is TableKind.VIEW else "TABLE"
-    return f"DROP {kind} {_quoted(path)}"
+    return f"DROP {kind} {_quote_path(path)}"
 
 
 def _create_database(name: str, database: CatalogDatabase) -> str:
@@ -533,10 +536,10 @@ def _alter_database(name: str, properties: Mapping[str, str]) -> tuple[str, ...]
     return (f"{head} ({', '.join(pairs)})",) if pairs else ()
 
 
-def _inverted(hints: RenameHints) -> dict[tuple[str, ...], str]:
+def _invert_renames(hints: RenameHints) -> dict[tuple[str, ...], str]:
     """Return the renames that lead back.
 
-    >>> _inverted({"r": "s", ("r", "a"): "b"})
+    >>> _invert_renames({"r": "s", ("r", "a"): "b"})
     {('s',): 'r', ('s', 'b'): 'a'}
     """
     names = renames_by_path(hints)

@@ -162,7 +162,7 @@ class Migrator:
         Raises:
             SchemaError: as `upgrade`.
         """
-        return tuple(one.name for one in self._pending(self.catalog.list_migrations(), None))
+        return tuple(one.name for one in self._find_pending(self.catalog.list_migrations(), None))
 
     def content(self) -> CatalogContent:
         """Return the databases, tables and views of the catalog, as sessions see them."""
@@ -196,7 +196,7 @@ class Migrator:
         with self._within(self.catalog):
             for migration in self.catalog.list_migrations():
                 left |= {(object_.database, object_.name): object_ for object_ in migration.objects}
-            found = {key: self._recorded(self.catalog, *key) for key in left}
+            found = {key: self._record_object(self.catalog, *key) for key in left}
         differing = [key for key, one in left.items() if found[key] != one]
         return diff_catalogs(
             _content([left[key] for key in differing]), _content([found[key] for key in differing])
@@ -214,10 +214,10 @@ class Migrator:
         files: Sequence[MigrationFile] = ()
         if down:
             section = "down"
-            undone = self._undone(applied, require_instance(target or "", str, "target"))
+            undone = self._find_undone(applied, require_instance(target or "", str, "target"))
             files = [MigrationFile.parse(one.name, one.text) for one in undone]
         else:
-            files = self._pending(applied, target)
+            files = self._find_pending(applied, target)
         texts = [(file.name, file.script(section).strip()) for file in files]
         return "\n".join(f"-- {name}\n{text}\n;\n" for name, text in texts)
 
@@ -246,11 +246,11 @@ class Migrator:
 
         def next_one(catalog: Catalog) -> MigrationResult | None:
             applied = catalog.list_migrations()
-            pending = self._pending(applied, target)
+            pending = self._find_pending(applied, target)
             position = max((one.position for one in applied), default=0) + 1
             return self._apply(catalog, pending[0], position) if pending else None
 
-        return self._repeated(next_one, dry_run)
+        return self._repeat(next_one, dry_run)
 
     def downgrade(self, target: str, *, dry_run: bool = False) -> tuple[MigrationResult, ...]:
         """Undo migrations in reverse order, each in one transaction.
@@ -268,7 +268,7 @@ class Migrator:
             ConflictError: if another process applies a migration that follows one of them.
         """
         require_instance(target, str, "target")
-        names = [one.name for one in self._undone(self.catalog.list_migrations(), target)]
+        names = [one.name for one in self._find_undone(self.catalog.list_migrations(), target)]
 
         def next_one(catalog: Catalog) -> MigrationResult | None:
             applied = {migration.name: migration for migration in catalog.list_migrations()}
@@ -283,7 +283,7 @@ class Migrator:
                     )
             return self._undo(catalog, applied[left[0]])
 
-        return self._repeated(next_one, dry_run)
+        return self._repeat(next_one, dry_run)
 
     def stamp(self, target: str) -> tuple[str, ...]:
         """Record that the catalog is as a migration leaves it, without executing statements.
@@ -310,13 +310,13 @@ class Migrator:
             for entry in catalog.list_migrations():
                 catalog.remove_migration(entry.name)
             for position, file in enumerate(files, 1):
-                objects = self._everything(catalog) if file is files[-1] else ()
+                objects = self._record_all(catalog) if file is files[-1] else ()
                 catalog.add_migration(self._entry(file, position, objects, stamped=True))
         return tuple(file.name for file in files)
 
     # --- transactions --------------------------------------------------------------------------
 
-    def _repeated(
+    def _repeat(
         self, next_one: Callable[[Catalog], MigrationResult | None], dry_run: bool
     ) -> tuple[MigrationResult, ...]:
         """Return the results of migrations until there is none, each of a transaction of its own.
@@ -362,9 +362,9 @@ class Migrator:
         with at(f"migration {file.name}, up"):
             text = file.script("up", self._variables)
             statements, touched = self._execute(catalog, text)
-        objects = tuple(self._recorded(catalog, *key) for key in touched)
+        objects = tuple(self._record_object(catalog, *key) for key in touched)
         catalog.add_migration(self._entry(file, position, objects))
-        # After `_recorded`: the connectors of the objects have declared their secret keys.
+        # After `_record_object`: the connectors of the objects have declared their secret keys.
         return MigrationResult(file.name, "upgrade", tuple(map(mask_text, statements)))
 
     def _undo(self, catalog: Catalog, entry: CatalogMigration) -> MigrationResult:
@@ -406,12 +406,12 @@ class Migrator:
         for statement in parse_statements(text):
             span: Span = statement.span
             with within(text):
-                touched |= dict.fromkeys(self._touched(catalog, statement))
+                touched |= dict.fromkeys(self._find_touched(catalog, statement))
             self.environment.execute_statement(statement, text)
             written.append(text[span.start : span.stop])
         return tuple(written), touched
 
-    def _touched(self, catalog: Catalog, statement: Statement) -> Iterator[tuple[str, str]]:
+    def _find_touched(self, catalog: Catalog, statement: Statement) -> Iterator[tuple[str, str]]:
         """Yield the database, and the name or '', of what a statement creates, alters or drops."""
         match statement:
             case syntax.UseDatabase(path):
@@ -435,7 +435,9 @@ class Migrator:
                 if isinstance(change, syntax.RenameTo):
                     there, new_name = self._object(change.path, statement)
                     if there != database:
-                        raise _not_allowed(statement, "a table is renamed within its database")
+                        raise _not_allowed_error(
+                            statement, "a table is renamed within its database"
+                        )
                     yield database, new_name
             case (
                 syntax.CreateFunction(path, temporary=False, system=False)
@@ -448,7 +450,7 @@ class Migrator:
             ):
                 self._object(path, statement)
             case _:
-                raise _not_allowed(
+                raise _not_allowed_error(
                     statement,
                     "a migration creates, alters and drops databases, tables, views, functions and "
                     "models; put SET and CREATE CATALOG into setup.sql, and move rows with a job",
@@ -466,13 +468,13 @@ class Migrator:
 
     def _require_same_catalog(self, name: str, statement: Statement) -> None:
         if name != self._registry.current_catalog:
-            raise _not_allowed(
+            raise _not_allowed_error(
                 statement, f"the transaction is one of the catalog {self._registry.current_catalog}"
             )
 
     # --- objects -------------------------------------------------------------------------------
 
-    def _recorded(self, catalog: Catalog, database: str, name: str) -> RecordedObject:
+    def _record_object(self, catalog: Catalog, database: str, name: str) -> RecordedObject:
         """Return an object of the catalog as the history has it."""
         with at(f"{database}.{name}" if name else database):
             if not name:
@@ -489,17 +491,17 @@ class Migrator:
             }
             return RecordedObject(database, name, found.kind.value, properties)
 
-    def _everything(self, catalog: Catalog) -> tuple[RecordedObject, ...]:
+    def _record_all(self, catalog: Catalog) -> tuple[RecordedObject, ...]:
         """Return all databases, tables and views."""
         keys = []
         for database in catalog.list_databases():
             names = [*catalog.list_tables(database), *catalog.list_views(database)]
             keys += [(database, name) for name in dict.fromkeys(["", *names])]
-        return tuple(self._recorded(catalog, *key) for key in keys)
+        return tuple(self._record_object(catalog, *key) for key in keys)
 
     # --- order ---------------------------------------------------------------------------------
 
-    def _pending(
+    def _find_pending(
         self, applied: Sequence[CatalogMigration], target: str | None
     ) -> list[MigrationFile]:
         """Return the migrations to apply, in order.
@@ -522,7 +524,9 @@ class Migrator:
             if migration.name in wanted and migration.name not in done
         ]
 
-    def _undone(self, applied: Sequence[CatalogMigration], target: str) -> list[CatalogMigration]:
+    def _find_undone(
+        self, applied: Sequence[CatalogMigration], target: str
+    ) -> list[CatalogMigration]:
         """Return the migrations to undo, in order.
 
         Raises:
@@ -588,7 +592,7 @@ def _closure(applied: Sequence[CatalogMigration], target: str) -> frozenset[str]
     return closure_of(names[0], parents)
 
 
-def _not_allowed(statement: Statement, hint: str) -> SchemaError:
+def _not_allowed_error(statement: Statement, hint: str) -> SchemaError:
     return SchemaError(
         "a migration cannot contain this statement",
         code="migration-statement-not-allowed",

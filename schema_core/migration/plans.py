@@ -40,7 +40,11 @@ from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
-from schema_core.mappings.dialects.alterations import apply_change, name_changes_of
+from schema_core.mappings.dialects.alterations import (
+    apply_change,
+    apply_stored_change,
+    name_changes_of,
+)
 from schema_core.mappings.dialects.api import ddl_losses
 from schema_core.mappings.dialects.schemas import column_ddl
 from schema_core.mappings.loss import Loss
@@ -294,25 +298,23 @@ def plan(
     after, secrets = _without_new_secrets(before, wanted)
     before = before.copy(mask(before.options))
     is_by_name = format_by_name(before.options, storage) is not None
-    if writer.target.engine is None:
-        store = rules_of(before.options, storage.form if storage else None)
-        writer = replace(writer, keeps_names=is_by_name, store=store)
-    kept = [_projected(one, writer) for one in (before, after)]
+    writer = replace(writer, keeps_names=writer.target.rules is FLINK and is_by_name)
+    kept = [_project(one, writer) for one in (before, after)]
     count = statistics.row_count if statistics is not None and statistics.row_count >= 0 else None
     columns = {column.name for column in kept[0].schema.columns}
     known = {path: name for path, name in hints.items() if path[0] in columns}
     rewrite = None
     try:
-        steps = tuple(_altered(writer, kept[0], kept[1], known, count))
+        steps = tuple(_alter_in_place(writer, kept[0], kept[1], known, count))
         if writer.target.engine is None:
             start = normalized(before.copy({**before.options, **former}))
-            steps = tuple(_checked(steps, start, kept[1], resolver, storage))
+            steps = tuple(_check_steps(steps, start, kept[1], resolver, storage))
     except RewriteNeeded as reason:
         rewrite = str(reason)
         writer.losses.clear()
         moving = replace(writer, renames=known)
-        steps = tuple(_rewritten(moving, kept[0], kept[1], known, count))
-    losses = [*_held_losses(after, writer.target), *writer.losses]
+        steps = tuple(_rewrite(moving, kept[0], kept[1], known, count))
+    losses = [*_find_losses(after, writer.target), *writer.losses]
     return MigrationPlan(
         writer.target.name,
         writer.path,
@@ -422,13 +424,13 @@ def _without_new_secrets(
     return new.copy(options), left_out
 
 
-def _projected(table: ResolvedCatalogTable, writer: StatementWriter) -> CatalogTable:
+def _project(table: ResolvedCatalogTable, writer: StatementWriter) -> CatalogTable:
     """Return what the target holds of a table, in normal form."""
     found, keeps = normalized(table), writer.target.keeps
     schema = replace(found.schema, indexes=(), immutable_columns=None)
     if writer.target.engine is None:
         return replace(found, schema=schema, snapshot=None)
-    columns = tuple(_held(found, table, writer))
+    columns = tuple(_select_columns(found, table, writer))
     has_comment = found.comment or writer.target.engine.stores_empty_comments
     return CatalogTable(
         replace(
@@ -442,7 +444,7 @@ def _projected(table: ResolvedCatalogTable, writer: StatementWriter) -> CatalogT
     )
 
 
-def _held(
+def _select_columns(
     table: CatalogTable, resolved: ResolvedCatalogTable, writer: StatementWriter
 ) -> Iterator[UnresolvedColumn]:
     """Yield the columns that an engine other than Flink holds."""
@@ -466,7 +468,7 @@ def _held(
 PARTS_OF_LOSSES: Mapping[Path, str] = {("primary key",): KEY, ("partitions",): PARTITIONS}
 
 
-def _held_losses(table: ResolvedCatalogTable, target: Target) -> list[Loss | str]:
+def _find_losses(table: ResolvedCatalogTable, target: Target) -> list[Loss | str]:
     """Return what the target cannot hold of the new table."""
     schema = table.get_resolved_schema()
     if target.engine is None:
@@ -492,7 +494,7 @@ def _held_losses(table: ResolvedCatalogTable, target: Target) -> list[Loss | str
 # --- in place ------------------------------------------------------------------------------------
 
 
-def _altered(
+def _alter_in_place(
     writer: StatementWriter,
     old: CatalogTable,
     new: CatalogTable,
@@ -622,7 +624,7 @@ def _undo(writer: StatementWriter, group: ChangeGroup) -> tuple[str, ...] | None
     return None if quiet.losses else statements
 
 
-def _executed(
+def _execute_statements(
     table: CatalogTable,
     statements: Iterable[str],
     resolver: SchemaResolver,
@@ -636,14 +638,12 @@ def _executed(
     for text in statements:
         statement = parse_statement(text)
         if isinstance(statement, Alter):
-            before, table = table, apply_change(table, statement.change, text)
-            names = name_changes_of(before, table, statement.change)
-            table = with_former_names(table, names, storage)
+            table = apply_stored_change(table, statement.change, text, storage)
         resolve_table(without_own_options(table), resolver)
     return table
 
 
-def _checked(
+def _check_steps(
     steps: Iterable[PlanStep],
     old: CatalogTable,
     new: CatalogTable,
@@ -660,23 +660,25 @@ def _checked(
     table = old
     for step in steps:
         try:
-            after = _executed(table, step.statements, resolver, storage)
+            after = _execute_statements(table, step.statements, resolver, storage)
         except SchemaCoreError as error:
             raise RewriteNeeded(f"ALTER TABLE does not allow it: {error.problem}") from None
         try:
-            back = step.undo is not None and _executed(after, step.undo, resolver, storage)
-            leads_back = back and _shown(back) == _shown(table)
+            back = step.undo is not None and _execute_statements(
+                after, step.undo, resolver, storage
+            )
+            leads_back = back and _normalize_shown(back) == _normalize_shown(table)
         except SchemaCoreError:
             leads_back = False
         yield step if leads_back else replace(step, undo=None)
         table = after
-    found = _shown(table)
+    found = _normalize_shown(table)
     schema = replace(found.schema, indexes=(), immutable_columns=None)
     if replace(found, schema=schema, snapshot=None) != normalized(new):
         raise RewriteNeeded("ALTER TABLE has no syntax for a change")
 
 
-def _shown(table: CatalogTable) -> CatalogTable:
+def _normalize_shown(table: CatalogTable) -> CatalogTable:
     """Return a table in normal form, without the former names of its columns."""
     return normalized(without_own_options(table))
 
@@ -684,7 +686,7 @@ def _shown(table: CatalogTable) -> CatalogTable:
 # --- rewrites ------------------------------------------------------------------------------------
 
 
-def _rewritten(
+def _rewrite(
     writer: StatementWriter,
     old: CatalogTable,
     new: CatalogTable,

@@ -303,7 +303,7 @@ def losses_of_schema(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
     for named in (*constraints, *schema.indexes):
         if is_ambiguous(named):
             yield UnsupportedError(
-                f"the columns {_quoted(named.columns)} of {named.name!r} are ambiguous "
+                f"the columns {_quote_names(named.columns)} of {named.name!r} are ambiguous "
                 "in a property map",
                 code="lossy-names",
                 hint='the map joins names with commas; rename the column or use on_loss="carry"',
@@ -328,7 +328,7 @@ def _blank_name(constraint: Constraint) -> UnsupportedError:
     )
 
 
-def _quoted(names: Iterable[str]) -> str:
+def _quote_names(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 

@@ -120,14 +120,14 @@ def incomplete_rows(properties: Properties) -> Iterator[Diagnostic]:
         numbers = {int(one) for one in numbers_of(properties, prefix) if len(one) <= 10}
         missing = list(islice(gaps(numbers), MAX_REPORTED_GAPS))
         for number in missing:
-            yield _missing(f"{prefix}.{number}.{field}")
+            yield _missing_key(f"{prefix}.{number}.{field}")
         highest = max(numbers, default=-1)
         if (rest := highest + 1 - len(numbers) - len(missing)) > 0:
             problem = f"{rest:,} further rows before this one are missing"
             yield Diagnostic("missing-key", problem, path=(f"{prefix}.{highest}.{field}",))
         for number in sorted(numbers):
             if f"{prefix}.{number}.{field}" not in properties:
-                yield _missing(f"{prefix}.{number}.{field}")
+                yield _missing_key(f"{prefix}.{number}.{field}")
     yield from missing_types(properties)
 
 
@@ -149,10 +149,10 @@ def missing_types(properties: Properties) -> Iterator[Diagnostic]:
         if re.fullmatch(_ANY + r"(?:\d+|watermark\.\d+\.strategy)\.expr", key):
             row = key.removesuffix("expr")
             if row + "data-type" not in properties and row + "type" not in properties:
-                yield _missing(row + "data-type")
+                yield _missing_key(row + "data-type")
 
 
-def _missing(key: str) -> Diagnostic:
+def _missing_key(key: str) -> Diagnostic:
     return Diagnostic("missing-key", f"the key {key!r} is missing", path=(key,))
 
 
@@ -313,7 +313,7 @@ def examine(
     except SchemaCoreError as error:
         return Examined(None, error.diagnostics)
     if kind in (None, MapKind.TABLE) and (table := read_ordinary_table(stored)) is not None:
-        return _resolved(stored, MapKind.TABLE, table, resolver)
+        return _resolve(stored, MapKind.TABLE, table, resolver)
     return examine_every_key(stored, resolver, kind)
 
 
@@ -343,7 +343,7 @@ def examine_every_key(
     if broken:
         return Examined(None, found)
     decoded = MAP_FORMATS[kind].read(PropertyReader(modern.properties))
-    resolved, errors = _resolved(modern.properties, kind, decoded, resolver)
+    resolved, errors = _resolve(modern.properties, kind, decoded, resolver)
     return Examined(resolved, distinct(found, errors))
 
 
@@ -536,7 +536,7 @@ BY_KIND: dict[MapKind, tuple[Callable[[PropertyReader], object], ...]] = {
 # --- errors of resolution -------------------------------------------------------------------------
 
 
-def _resolved(
+def _resolve(
     properties: Mapping[str, str],
     kind: MapKind,
     decoded: StoredObject,

@@ -77,7 +77,7 @@ class FormerNames:
         if text is None:
             return FormerNames()
         try:
-            found = _parsed(json.loads(text))
+            found = _parse(json.loads(text))
         except (ValueError, TypeError, KeyError, RecursionError):
             found = None
         if found is None:
@@ -89,17 +89,17 @@ class FormerNames:
         return found
 
     def __str__(self) -> str:
-        columns = {path[0]: list(names) for path, names in self._sorted() if len(path) == 1}
+        columns = {path[0]: list(names) for path, names in self._sort_paths() if len(path) == 1}
         dropped = sorted(path[0] for path in self.dropped if len(path) == 1)
         document: dict[str, Any] = {"columns": columns, "dropped": dropped}
-        fields = [[list(path), list(names)] for path, names in self._sorted() if len(path) > 1]
+        fields = [[list(path), list(names)] for path, names in self._sort_paths() if len(path) > 1]
         dropped_fields = sorted(list(path) for path in self.dropped if len(path) > 1)
         if fields or dropped_fields:
             document |= {"fields": fields, "dropped_fields": dropped_fields}
         version = VERSION if "fields" in document else COLUMNS_ONLY
         return json.dumps({"version": version, **document}, ensure_ascii=False)
 
-    def _sorted(self) -> list[tuple[Path, tuple[str, ...]]]:
+    def _sort_paths(self) -> list[tuple[Path, tuple[str, ...]]]:
         return sorted(self.paths.items())
 
     def __bool__(self) -> bool:
@@ -147,9 +147,9 @@ class FormerNames:
             former = (*paths.pop(old, ()), old[-1])
             # fields of a dropped column, whose name this one takes
             kept = {path: names for path, names in paths.items() if not _is_within(path, new)}
-            paths = {_moved(path, old, new): names for path, names in kept.items()}
+            paths = {_move_path(path, old, new): names for path, names in kept.items()}
             paths[new] = tuple(dict.fromkeys(former))
-            dropped = {_moved(path, old, new) for path in dropped if not _is_within(path, new)}
+            dropped = {_move_path(path, old, new) for path in dropped if not _is_within(path, new)}
         return FormerNames(paths, frozenset(dropped))
 
     def require_free(self, old: Path | None, new: Path) -> None:
@@ -175,7 +175,7 @@ def _is_within(path: Path, outer: Path) -> bool:
     return len(path) > len(outer) and path[: len(outer)] == outer
 
 
-def _moved(path: Path, old: Path, new: Path) -> Path:
+def _move_path(path: Path, old: Path, new: Path) -> Path:
     """Return a path after one that it may be within has got another one."""
     return (*new, *path[len(old) :]) if _is_within(path, old) else path
 
@@ -188,7 +188,7 @@ def _taken(problem: str) -> SchemaError:
     )
 
 
-def _parsed(document: Any) -> FormerNames | None:
+def _parse(document: Any) -> FormerNames | None:
     """Return the former names of a JSON document, None if it is not one."""
     keys = {"version", "columns", "dropped"}
     if document["version"] == VERSION:

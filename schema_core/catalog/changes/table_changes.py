@@ -89,7 +89,7 @@ def print_path(path: tuple[str, ...]) -> str:
     return ".".join(map(quote_identifier, path))
 
 
-def _shown(value: object) -> str:
+def _format(value: object) -> str:
     """Return a value as the `str` of a change prints it."""
     match value:
         case None:
@@ -144,7 +144,7 @@ class TableChange(ABC):
                 require_instance(value, KINDS[str(field.type)], what)
 
     def __str__(self) -> str:
-        values = (f"{name}={_shown(getattr(self, one))}" for name, one in self.shown.items())
+        values = (f"{name}={_format(getattr(self, one))}" for name, one in self.shown.items())
         return f"{type(self).__name__}{{{', '.join(values)}}}"
 
     @abstractmethod

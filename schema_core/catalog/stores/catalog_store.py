@@ -219,14 +219,14 @@ class FileCatalogStore(CatalogStore):
             except FileNotFoundError:
                 return None
             except UnicodeDecodeError:
-                raise _malformed(file, "it is not UTF-8") from None
+                raise _malformed_file(file, "it is not UTF-8") from None
         try:
             head = COMMENT.match(text)
             comment = flat_yaml.read(head[1])["comment"] if head else None
             return CatalogDescriptor(catalog_name, flat_yaml.read(text), comment)
         except ParseError as error:
             place = f" (line {error.diagnostics[0].line})" if error.span else ""
-            raise _malformed(file, f"{error.problem}{place}") from None
+            raise _malformed_file(file, f"{error.problem}{place}") from None
 
     def list_catalogs(self) -> list[str]:
         with _failures(self._directory):
@@ -332,5 +332,5 @@ def _failures(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _malformed(file: Path, problem: str) -> ExternalError:
+def _malformed_file(file: Path, problem: str) -> ExternalError:
     return ExternalError(f"malformed catalog file {file}: {problem}", code="corrupt-catalog-file")

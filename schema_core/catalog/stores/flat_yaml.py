@@ -114,7 +114,7 @@ def _read_line(line: str) -> tuple[str, str] | None:
             code="invalid-yaml",
             hint="catalog files are flat mappings: no lists, no nesting, no blocks",
         )
-    return _read_scalar(found["key"]), _repaired(found["value"], _read_scalar(found["value"]))
+    return _read_scalar(found["key"]), _repair_token(found["value"], _read_scalar(found["value"]))
 
 
 def _read_scalar(token: str) -> str:
@@ -137,7 +137,7 @@ def _unescape(found: re.Match[str]) -> str:
     return _ESCAPES[short]
 
 
-def _repaired(token: str, text: str) -> str:
+def _repair_token(token: str, text: str) -> str:
     """Return the intended value if Flink has quoted it twice, any other value as it is."""
     if not (token.startswith("\"'") and token.endswith("'\"") and len(token) > 3):
         return text

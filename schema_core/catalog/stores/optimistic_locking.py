@@ -48,7 +48,7 @@ def require_expected(path: object, expected: object, found: object) -> None:
     schema_core.errors.ConflictError: db.t has changed since it was read
       hint: expected 'old', found 'new'
     """
-    if expected is None or _written(expected) == _written(found):
+    if expected is None or _strip_resolution(expected) == _strip_resolution(found):
         return
     if isinstance(found, CatalogBaseTable) and means_the_same(expected, found):
         return
@@ -104,7 +104,7 @@ def alter_if_unchanged(
 
 
 def _hint(expected: object, found: object, declared: AbstractSet[str] = NO_KEYS) -> str:
-    return "; ".join(_differences(_written(expected), _written(found), declared))
+    return "; ".join(_differences(_strip_resolution(expected), _strip_resolution(found), declared))
 
 
 def means_the_same(expected: object, found: CatalogBaseTable) -> bool:
@@ -112,12 +112,12 @@ def means_the_same(expected: object, found: CatalogBaseTable) -> bool:
     if not isinstance(expected, CatalogBaseTable) or type(expected) not in ORIGINS:
         return False
     try:
-        return _meaning(expected) == _meaning(found)
+        return _resolve_meaning(expected) == _resolve_meaning(found)
     except SchemaCoreError:
         return False
 
 
-def _meaning(kept: CatalogBaseTable) -> object:
+def _resolve_meaning(kept: CatalogBaseTable) -> object:
     """Return the resolved table or view, with a schema that is derived from the resolved one."""
     resolved: ResolvedCatalogTable | ResolvedCatalogView
     if isinstance(kept, CatalogTable):
@@ -129,13 +129,13 @@ def _meaning(kept: CatalogBaseTable) -> object:
     return replace(resolved, schema=unresolve(resolved.resolved_schema))
 
 
-def _written(kept: object) -> object:
+def _strip_resolution(kept: object) -> object:
     return origin(kept) if isinstance(kept, CatalogBaseTable | CatalogModel) else kept
 
 
 def _differences(expected: Any, found: Any, declared: AbstractSet[str]) -> Iterator[str]:
     """Yield a description of each field that differs, with secrets masked."""
-    shown, now = _masked(expected, declared), _masked(found, declared)
+    shown, now = _mask_options(expected, declared), _mask_options(found, declared)
     if type(expected) is not type(found) or not is_dataclass(expected):
         yield f"expected {_short(shown)}, found {_short(now)}"
         return
@@ -149,7 +149,7 @@ def _differences(expected: Any, found: Any, declared: AbstractSet[str]) -> Itera
             yield f"{name}: expected {_short(before)}, found {_short(after)}"
 
 
-def _masked(stored: Any, declared: AbstractSet[str]) -> Any:
+def _mask_options(stored: Any, declared: AbstractSet[str]) -> Any:
     options = getattr(stored, "options", None)
     if is_dataclass(stored) and not isinstance(stored, type) and isinstance(options, Options):
         return replace(stored, options=Options(mask(options, declared)))

@@ -169,7 +169,7 @@ class StoredCatalog(Catalog, Generic[S]):
     ) -> S:
         if (found := transaction.get(key, parent, lock=lock)) is not None:
             return found
-        raise _missing(transaction, key)
+        raise _not_found(transaction, key)
 
     def _create(self, key: ObjectKey, value: object, ignore_if_exists: bool) -> None:
         self._require_support(key.kind)
@@ -334,7 +334,7 @@ class StoredCatalog(Catalog, Generic[S]):
     def create_table(
         self, table_path: ObjectPath, table: CatalogBaseTable, ignore_if_exists: bool
     ) -> None:
-        self._create(table_key(table_path), self._resolved(table), ignore_if_exists)
+        self._create(table_key(table_path), self._resolve(table), ignore_if_exists)
 
     def alter_table(
         self,
@@ -345,7 +345,7 @@ class StoredCatalog(Catalog, Generic[S]):
         expected: CatalogBaseTable | None = None,
         changes: Sequence[TableChange] | None = None,
     ) -> None:
-        table = self._resolved(new_table)
+        table = self._resolve(new_table)
         if changes is not None:
             require_consistent(changes, expected, table)
         self._alter(table_key(table_path), table, ignore_if_not_exists, expected)
@@ -364,7 +364,7 @@ class StoredCatalog(Catalog, Generic[S]):
 
         self._update(table_key(table_path), restore, False, expected)
 
-    def _resolved(self, table: CatalogBaseTable) -> ResolvedTable:
+    def _resolve(self, table: CatalogBaseTable) -> ResolvedTable:
         if (
             table.get_table_kind() is TableKind.MATERIALIZED_TABLE
             and Capability.MATERIALIZED_TABLES not in self.capabilities
@@ -374,7 +374,7 @@ class StoredCatalog(Catalog, Generic[S]):
 
     # --- partitions ----------------------------------------------------------------------------
 
-    def _partitioned(
+    def _get_partitioned_table(
         self, transaction: ObjectTransaction[S], key: ObjectKey, *, lock: bool = False
     ) -> tuple[S, list[str]]:
         """Return a table that has partition keys, and these; `key` is of it or a partition."""
@@ -398,7 +398,7 @@ class StoredCatalog(Catalog, Generic[S]):
         self._require_support(StoredKind.PARTITION)
         wanted = partition_spec or CatalogPartitionSpec({})
         with self.store.transaction() as transaction:
-            table, _ = self._partitioned(transaction, table_key(table_path))
+            table, _ = self._get_partitioned_table(transaction, table_key(table_path))
             specs = transaction.partitions(table)
         return [spec for spec in specs if wanted.covers(spec)]
 
@@ -434,7 +434,7 @@ class StoredCatalog(Catalog, Generic[S]):
         self._require_support(StoredKind.PARTITION)
         key = partition_key(table_path, partition_spec)
         with self.store.transaction(writing=True) as transaction:
-            table, keys = self._partitioned(transaction, key, lock=True)
+            table, keys = self._get_partitioned_table(transaction, key, lock=True)
             if set(partition_spec.get_partition_spec()) != set(keys):
                 raise SchemaError(
                     f"the partition {partition_spec} must have exactly the keys {', '.join(keys)}",
@@ -464,7 +464,7 @@ class StoredCatalog(Catalog, Generic[S]):
 
     # --- statistics ----------------------------------------------------------------------------
 
-    def _measured(
+    def _get_measured_object(
         self, transaction: ObjectTransaction[S], key: ObjectKey, *, lock: bool = False
     ) -> tuple[ObjectKey, S | None]:
         """Return the key of the table or partition of statistics, and the object if it exists."""
@@ -480,9 +480,9 @@ class StoredCatalog(Catalog, Generic[S]):
         self._require_support(StoredKind.STATISTICS)
         key = statistics_key(table_path, spec)
         with self.store.transaction() as transaction:
-            owner, measured = self._measured(transaction, key)
+            owner, measured = self._get_measured_object(transaction, key)
             if measured is None:
-                raise _missing(transaction, owner)
+                raise _not_found(transaction, owner)
             stored = transaction.get(key, measured)
         return StoredStatistics() if stored is None else stored.value
 
@@ -497,7 +497,7 @@ class StoredCatalog(Catalog, Generic[S]):
         key = statistics_key(table_path, spec)
         for _ in range(MAX_ATTEMPTS):
             with self.store.transaction(writing=True) as transaction:
-                owner, measured = self._measured(transaction, key, lock=True)
+                owner, measured = self._get_measured_object(transaction, key, lock=True)
                 if measured is None:
                     return _ignore_missing(transaction, owner, ignore_if_not_exists)
                 stored = transaction.get(key, measured, lock=True)
@@ -669,7 +669,7 @@ def _similar(transaction: ObjectTransaction[S], key: ObjectKey) -> list[str]:
     return [f"{key.database}.{name}" for name in names]
 
 
-def _missing(transaction: ObjectTransaction[S], key: ObjectKey) -> NotFoundError:
+def _not_found(transaction: ObjectTransaction[S], key: ObjectKey) -> NotFoundError:
     """Return the error for an object that does not exist."""
     if key.kind is StoredKind.PARTITION:
         return _missing_partition(transaction, key)
@@ -705,7 +705,7 @@ def _ignore_missing(
 ) -> None:
     if not ignore_if_not_exists:
         require_expected(key, expected, None)
-        raise _missing(transaction, key)
+        raise _not_found(transaction, key)
 
 
 def _require_expected(found: StoredObject, expected: object) -> None:

@@ -363,7 +363,7 @@ class SparkMetastore:
             found.add(value)
         return found
 
-    def _altering(self) -> Any:
+    def _translate_conflicts(self) -> Any:
         """Return the context of a call that alters a definition."""
         context = java_class(self._session, f"{METASTORE}.api.EnvironmentContext")()
         context.putToProperties(*KEEP_STATISTICS)
@@ -453,7 +453,7 @@ class SparkMetastore:
         was = old.parameters.get(DDL_TIME, "")
         now = max(int(time()), int(was) + 1 if was.isdecimal() else 0)
         record = self._record(replace(new, parameters={**new.parameters, DDL_TIME: str(now)}))
-        context = self._altering()
+        context = self._translate_conflicts()
         if was:
             context.putToProperties(EXPECTED_KEY, DDL_TIME)
             context.putToProperties(EXPECTED_VALUE, was)
@@ -490,7 +490,7 @@ class SparkMetastore:
 
     def alter_partition(self, partition: HivePartition) -> None:
         where = partition.database, partition.table
-        record, context = self._record(partition), self._altering()
+        record, context = self._record(partition), self._translate_conflicts()
         self._call(lambda client: client.alter_partition(*where, record, context))
 
     def drop_partition(self, partition: HivePartition) -> bool:

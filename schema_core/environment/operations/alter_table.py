@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.changes.former_names import changed_by, with_former_names
+from schema_core.catalog.changes.former_names import changed_by
 from schema_core.catalog.changes.normal_forms import as_written
 from schema_core.catalog.changes.table_changes import TableChange, apply
 from schema_core.catalog.objects import (
@@ -21,9 +21,8 @@ from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.mappings.dialects.alterations import (
-    apply_change,
+    apply_stored_change,
     connector_is_required,
-    name_changes_of,
     option_keys,
 )
 from schema_core.mappings.dialects.definitions import (
@@ -35,8 +34,6 @@ from schema_core.sql.statement_syntax import (
     DropPartitions,
     Partition,
     RenameTo,
-    ResetOptions,
-    SetOptions,
 )
 from schema_core.sql.syntax import Name
 
@@ -57,11 +54,9 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
         if isinstance(change, RenameTo):
             renamed(session, identifier, change.path)
         else:
-            if isinstance(change, SetOptions | ResetOptions):
-                require_no_own_options(option_keys(change))
-            table = apply_change(as_written(old), change, text)
-            names = name_changes_of(as_written(old), table, change)
-            table = with_former_names(table, names, session.tables.get_storage(identifier))
+            require_no_own_options(option_keys(change))
+            storage = session.tables.get_storage(identifier)
+            table = apply_stored_change(as_written(old), change, text, storage)
             session.tables.alter(identifier, table, expected=old)
     return OK
 

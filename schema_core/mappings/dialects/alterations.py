@@ -10,9 +10,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any
 
-from schema_core.catalog.changes.former_names import NameChange, paths_of, replaced_names
+from schema_core.catalog.changes.former_names import (
+    NameChange,
+    paths_of,
+    replaced_names,
+    with_former_names,
+)
 from schema_core.catalog.changes.normal_forms import normal_type, steps_of
 from schema_core.catalog.changes.table_changes import ModifyFieldName, apply, print_path
+from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import CatalogTable
 from schema_core.errors import SchemaError, UnsupportedError, at, similar
 from schema_core.mappings.dialects.definitions import (
@@ -80,9 +86,29 @@ def name_changes_of(old: CatalogTable, new: CatalogTable, change: Any) -> list[N
     return replaced_names(before, after)
 
 
-def option_keys(change: SetOptions | ResetOptions) -> Collection[str]:
+def apply_stored_change(
+    table: CatalogTable, change: Any, text: str, storage: ManagedStorage | None
+) -> CatalogTable:
+    """Return a table after a change, as its catalog stores it: with the former names of its parts.
+
+    Args:
+        table: The table before the change, with the former names that the catalog has.
+        change: The change.
+        text: The statement.
+        storage: The storage of the catalog for its managed tables.
+
+    Raises:
+        SchemaError: with code `former-name`; as `apply_change`.
+    """
+    after = apply_change(table, change, text)
+    return with_former_names(after, name_changes_of(table, after, change), storage)
+
+
+def option_keys(change: Any) -> Collection[str]:
     """Return the keys of the options that a change sets or resets."""
-    return change.keys if isinstance(change, ResetOptions) else options_of(change.options).keys()
+    if isinstance(change, ResetOptions):
+        return change.keys
+    return options_of(change.options).keys() if isinstance(change, SetOptions) else ()
 
 
 # --- columns, watermark, key, distribution -------------------------------------------------
