@@ -8,7 +8,7 @@ from functools import cache
 
 from fuzz import driver
 from fuzz.fuzz_resolve import new_session
-from schema_core.environment.completion import quoted
+from schema_core.environment.completion import quote_if_needed
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 
@@ -25,7 +25,7 @@ def target(text: str) -> None:
     for place in (len(text), position):
         found = environment().complete_statement(text, place)
         assert len(set(found)) == len(found), "a proposal comes twice"
-    quoted(text)
+    quote_if_needed(text)
     with suppress(SchemaCoreError):
         environment().explain_sql(text)
 

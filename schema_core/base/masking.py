@@ -91,11 +91,11 @@ def mask_text(text: str) -> str:
     >>> mask_text("SET my.token = abc; SELECT 'x'")
     "SET ******** = ***; SELECT 'x'"
     """
-    return _masked(text, declared_keys())
+    return _mask_excerpt(text, declared_keys())
 
 
 @lru_cache(maxsize=2)
-def _masked(text: str, declared: AbstractSet[str]) -> str:
+def _mask_excerpt(text: str, declared: AbstractSet[str]) -> str:
     positions = secret_positions(text, declared)
     if not positions and not _CLAUSE.search(text):
         return text

@@ -78,7 +78,7 @@ def _without_innocent(text: str) -> str:
     return _INNOCENT.sub(lambda phrase: "x" * len(phrase[0]), text)
 
 
-def _unescaped(text: str) -> str:
+def _decode_escapes(text: str) -> str:
     return _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
 
 
@@ -98,7 +98,7 @@ def is_secret(key: str, declared: AbstractSet[str] = NO_KEYS) -> bool:
     >>> is_secret("Combination", frozenset({"combination"}))
     True
     """
-    decoded = _unescaped(key)
+    decoded = _decode_escapes(key)
     return decoded.lower() in declared or _SECRET.search(_without_innocent(decoded)) is not None
 
 
@@ -459,7 +459,7 @@ def _marked_positions(text: str, declared: AbstractSet[str]) -> Iterator[int]:
             yield match.start() + oracle.start()
         elif "://" not in run and 0 <= run.find(":") < at:
             yield match.start() + run.index(":")
-        decoded = _ANY_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), _unescaped(run))
+        decoded = _ANY_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), _decode_escapes(run))
         is_escaped = decoded != run and is_secret(decoded.strip("'\",;()uUeE&="), declared)
         if is_escaped or _is_encoded_credential(run):
             yield match.start()

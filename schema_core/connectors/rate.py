@@ -45,7 +45,7 @@ def _time(type_: DataType, zone: str) -> Node | None:
     time: Node = ColumnNode("timestamp")
     if isinstance(type_, TimestampType):
         time = datetimes.local(time, zone)
-    return datetimes.truncated(time, 9, type_.precision)
+    return datetimes.truncate_digits(time, 9, type_.precision)
 
 
 #: Column -> its types in words, and what returns its value for a type and a zone, None for others.

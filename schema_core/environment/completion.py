@@ -48,7 +48,7 @@ def complete(session: Session, text: str, position: int) -> list[str]:
         partial = tokens[-1].value if tokens[-1].kind in WORDS else ""
         tokens = tokens[:-1] if partial else tokens
     path, head = _path(tokens)
-    prefix = _abridged(before, head)
+    prefix = _abridge(before, head)
     scope = f"{begun} {text[max(0, position) :]}"
     wanted = partial.lower().strip("`")
     names = _fitting_names(session, head, path, prefix, scope, wanted)
@@ -65,7 +65,7 @@ def _fitting_names(
     if kind is None or not is_beginning(prefix + ".".join([*longer, *written])):
         return []
     names = _names(session, kind, path, text, wanted)
-    return list(map(quoted, names_starting_with(wanted, names)))
+    return list(map(quote_if_needed, names_starting_with(wanted, names)))
 
 
 def _fitting_words(prefix: str, path: list[str], wanted: str) -> list[str]:
@@ -123,7 +123,7 @@ def _path(tokens: list[Token]) -> tuple[list[str], list[Token]]:
     return path[::-1], tokens[:stop]
 
 
-def _abridged(text: str, tokens: list[Token]) -> str:
+def _abridge(text: str, tokens: list[Token]) -> str:
     """Return the text of tokens, without the middle of long lists.
 
     What may follow ``a, b, c, d`` may follow ``a, d``.
@@ -148,10 +148,10 @@ def _abridged(text: str, tokens: list[Token]) -> str:
     return "".join(f"{text[token.start : token.stop]} " for token in kept)
 
 
-def quoted(name: str) -> str:
+def quote_if_needed(name: str) -> str:
     """Return a name as SQL requires it, quoted where it is not a plain identifier.
 
-    >>> quoted("orders"), quoted("order"), quoted("my orders")
+    >>> quote_if_needed("orders"), quote_if_needed("order"), quote_if_needed("my orders")
     ('orders', '`order`', '`my orders`')
     """
     tokens = cursor_over(name).tokens if name.isascii() else ()

@@ -176,9 +176,9 @@ def resolve_window(scope: Scope, function: Function, written: syntax.Window, inf
     """
     if written.name is not None:
         written = extend_window(scope.window(written.name, written.span), written)
-    over = _typed(scope, written, infer)
+    over = _type_window(scope, written, infer)
     problem = (
-        _nested(over)
+        _nested_window_problem(over)
         or _without_order(scope, function, over)
         or _without_frames(function, over)
         or _wrong_frame(over)
@@ -194,9 +194,9 @@ def check_declared_window(scope: Scope, written: syntax.Window, infer: Infer) ->
     Raises:
         SchemaError: with code `invalid-window`, or as `infer`.
     """
-    over = _typed(scope, written, infer)
+    over = _type_window(scope, written, infer)
     is_range = over.frame is not None and over.frame.unit == "RANGE"
-    problem = _nested(over) or _wrong_frame(over)
+    problem = _nested_window_problem(over) or _wrong_frame(over)
     if is_range and not over.order_by:
         problem = "RANGE requires an ORDER BY"
     if any(isinstance(part, Select) for key in _keys(over) for part in walk(key)):
@@ -205,7 +205,7 @@ def check_declared_window(scope: Scope, written: syntax.Window, infer: Infer) ->
         raise SchemaError(problem, code="invalid-window", span=written.span)
 
 
-def _typed(scope: Scope, written: syntax.Window, infer: Infer) -> Over:
+def _type_window(scope: Scope, written: syntax.Window, infer: Infer) -> Over:
     return Over(
         tuple(infer(scope, one) for one in written.partition_by),
         tuple(
@@ -263,7 +263,7 @@ def _keys(over: Over) -> tuple[Typed, ...]:
     return (*over.partition_by, *(key.value for key in over.order_by))
 
 
-def _nested(over: Over) -> str | None:
+def _nested_window_problem(over: Over) -> str | None:
     """Describe the problem with a window over windows."""
     parts = (part for key in _keys(over) for part in walk(key))
     if any(map(is_windowed, parts)):

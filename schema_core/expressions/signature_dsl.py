@@ -291,7 +291,7 @@ COMPARABLE = Parameter("<COMPARABLE>", _ordered_with_previous)
 # --- return types ---------------------------------------------------------------------------------
 
 
-def described(description: str, returns: ReturnTypeRule) -> ReturnTypeRule:
+def describe_rule(description: str, returns: ReturnTypeRule) -> ReturnTypeRule:
     """Set the docstring of a rule, which the documentation shows (`describe_result`)."""
     returns.__doc__ = description
     return returns
@@ -302,22 +302,22 @@ ORDINALS = ("first", "second", "third")
 
 def exactly(type_: DataType) -> ReturnTypeRule:
     """Return a constant type."""
-    return described(type_.nullable().as_summary_string(), lambda _: type_)
+    return describe_rule(type_.nullable().as_summary_string(), lambda _: type_)
 
 
 def like(index: int) -> ReturnTypeRule:
     """Return the type of an argument."""
     description = f"the type of the {ORDINALS[index]} argument"
-    return described(description, lambda args: args.types[index])
+    return describe_rule(description, lambda args: args.types[index])
 
 
 def varying_like(index: int) -> ReturnTypeRule:
     """Return the variable-length string type with the length of an argument."""
     description = f"a variable-length string with the length of the {ORDINALS[index]} argument"
-    return described(description, lambda args: varying(_string(args.types[index])))
+    return describe_rule(description, lambda args: varying(_string(args.types[index])))
 
 
-def joined(args: ArgumentTypes) -> DataType:
+def combined_length(args: ArgumentTypes) -> DataType:
     """Return a variable-length string with the length of the first two arguments together.
 
     It is a character or binary string as the second argument if that has a variable length, else
@@ -340,22 +340,22 @@ def _string(type_: DataType) -> LengthType:
 def least(start: int = 0, step: int = 1) -> ReturnTypeRule:
     """Return the least restrictive type of every `step`-th argument from `start` on."""
     which = f"every {ORDINALS[step - 1]} argument from the {ORDINALS[start]} on"
-    return described(
+    return describe_rule(
         f"the least restrictive type of {which if step > 1 else 'all arguments'}",
-        lambda args: required(least_restrictive(args.types[start::step])),
+        lambda args: common_argument_type(least_restrictive(args.types[start::step])),
     )
 
 
 def commonly(start: int = 0) -> ReturnTypeRule:
     """Return the common type of all arguments from `start` on."""
     except_ = f" except the {ORDINALS[start - 1]}" if start else ""
-    return described(
+    return describe_rule(
         f"the common type of all arguments{except_}",
-        lambda args: required(common_type(args.types[start:])),
+        lambda args: common_argument_type(common_type(args.types[start:])),
     )
 
 
-def required(type_: DataType | None) -> DataType:
+def common_argument_type(type_: DataType | None) -> DataType:
     """Return the common type of the arguments.
 
     Raises:
@@ -371,18 +371,18 @@ def required(type_: DataType | None) -> DataType:
 def element(index: int) -> ReturnTypeRule:
     """Return the element type of a collection argument."""
     description = f"the element type of the {ORDINALS[index]} argument"
-    return described(description, lambda args: args.types[index].children()[0])
+    return describe_rule(description, lambda args: args.types[index].children()[0])
 
 
 def array(returns: ReturnTypeRule) -> ReturnTypeRule:
     """Return an array of the type of another rule."""
-    return described(f"an array of {returns.__doc__}", lambda args: ArrayType(returns(args)))
+    return describe_rule(f"an array of {returns.__doc__}", lambda args: ArrayType(returns(args)))
 
 
 def map_(keys: ReturnTypeRule, values: ReturnTypeRule) -> ReturnTypeRule:
     """Return a map of the types of two other rules."""
     description = f"a map from {keys.__doc__} to {values.__doc__}"
-    return described(description, lambda args: MapType(keys(args), values(args)))
+    return describe_rule(description, lambda args: MapType(keys(args), values(args)))
 
 
 # --- nullability ----------------------------------------------------------------------------------

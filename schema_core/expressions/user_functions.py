@@ -308,7 +308,7 @@ class Declares(Protocol[Options]):
     ) -> Decorator: ...
 
 
-def _typed(
+def _with_overloads(
     function: Callable[Concatenate[Python | None, Options], UserFunction | Decorator],
 ) -> Declares[Options]:
     """Return the function itself, for type checkers with its overloads."""
@@ -335,13 +335,13 @@ def user_function(function: object, name: str | None = None) -> UserFunction:
     kind = next(
         (kind for base, kind in KINDS.items() if isinstance(instance, base)), FunctionKind.SCALAR
     )
-    return _declared(instance, kind, name=name)
+    return _declare_function(instance, kind, name=name)
 
 
 # --- PyFlink's decorators ------------------------------------------------------------------------
 
 
-@_typed
+@_with_overloads
 def udf(
     f: Python | None = None,
     input_types: TypeLike = None,
@@ -369,12 +369,12 @@ def udf(
     >>> print(udf(lambda a: a + 1, [DataTypes.INT()], DataTypes.INT(), name="plus").rows()[0])
     plus(INT)
     """
-    return _decorated(
+    return _decorate(
         f, FunctionKind.SCALAR, input_types, result_type, deterministic, name, func_type
     )
 
 
-@_typed
+@_with_overloads
 def udtf(
     f: Python | None = None,
     input_types: TypeLike = None,
@@ -401,10 +401,10 @@ def udtf(
         types = list(map(_type, result_types))
         fields = [DataTypes.FIELD(f"f{i}", one) for i, one in enumerate(types)]
         result = DataTypes.ROW(fields) if len(types) > 1 else types[0]
-    return _decorated(f, FunctionKind.TABLE, input_types, result, deterministic, name)
+    return _decorate(f, FunctionKind.TABLE, input_types, result, deterministic, name)
 
 
-@_typed
+@_with_overloads
 def udaf(
     f: Python | None = None,
     input_types: TypeLike = None,
@@ -429,12 +429,12 @@ def udaf(
     """
     if accumulator_type is not None:
         _type(accumulator_type)
-    return _decorated(
+    return _decorate(
         f, FunctionKind.AGGREGATE, input_types, result_type, deterministic, name, func_type
     )
 
 
-@_typed
+@_with_overloads
 def udtaf(
     f: Python | None = None,
     input_types: TypeLike = None,
@@ -451,7 +451,7 @@ def udtaf(
     if accumulator_type is not None:
         _type(accumulator_type)
     kind = FunctionKind.TABLE_AGGREGATE
-    return _decorated(f, kind, input_types, result_type, deterministic, name, func_type)
+    return _decorate(f, kind, input_types, result_type, deterministic, name, func_type)
 
 
 #: Kind -> the values of `func_type`.
@@ -463,7 +463,7 @@ FUNCTION_TYPES: dict[FunctionKind, tuple[str, ...]] = {
 }
 
 
-def _decorated(
+def _decorate(
     f: Python | None,
     kind: FunctionKind,
     input_types: TypeLike,
@@ -490,7 +490,7 @@ def _decorated(
                 code="wrong-argument",
                 hint="omit func_type, or write a function without async",
             )
-        found = _declared(function, kind, parameters, returns, deterministic, name)
+        found = _declare_function(function, kind, parameters, returns, deterministic, name)
         return replace(found, vectorized=vectorized) if vectorized else found
 
     return decorate if f is None else decorate(f)
@@ -515,7 +515,7 @@ def _type(type_like: TypeLike) -> DataType:
     return DataTypes.of(type_like) if isinstance(type_like, str) else type_of(type_like)
 
 
-def _declared(
+def _declare_function(
     function: object,
     kind: FunctionKind,
     parameters: tuple[DataType, ...] | None = None,
@@ -655,7 +655,7 @@ def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declar
                     hint="write typing.overload for each number of arguments",
                 )
             optional += parameter.default is not parameter.empty
-            found.append(_accepted(hints.get(parameter.name, Any)))
+            found.append(_parameter_type(hints.get(parameter.name, Any)))
     fixed = len(found) - (... in found)
     return [tuple(found), *(tuple(found[:count]) for count in range(fixed - optional, fixed))]
 
@@ -664,7 +664,7 @@ def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declar
 IMPRECISE = (Decimal, dt.datetime, dt.time)
 
 
-def _accepted(hint: Any) -> Declared:
+def _parameter_type(hint: Any) -> Declared:
     """Return the type of a parameter, or None for one that takes arguments of any type."""
     if hint is Any or _is_imprecise(hint):
         return None

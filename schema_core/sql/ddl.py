@@ -18,25 +18,25 @@ from schema_core.sql import statement_syntax as nodes
 from schema_core.sql.expression import QueryCursor, expression, path_name, simple_name
 from schema_core.sql.query import query
 from schema_core.sql.syntax import Call, Expression, Interval, Literal, LiteralKind, Name
-from schema_core.sql.tokens import can_name, identifier, integer, refuse, separated, string
+from schema_core.sql.tokens import can_name, identifier, integer, parse_separated, refuse, string
 from schema_core.sql.type_name import type_name
 
 T = TypeVar("T")
 
 
-def listed(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
+def parse_list(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
     """Parse one or more items in parentheses, separated by commas."""
     cursor.expect("(")
-    found = separated(cursor, one)
+    found = parse_separated(cursor, one)
     if cursor.key != ")":
         raise refuse(cursor, "',' or ')'")
     cursor.index += 1
     return found
 
 
-def listed_or_none(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
-    """Parse items in parentheses as `listed` does, or empty parentheses."""
-    return () if cursor.accept("(", ")") else listed(cursor, one)
+def parse_list_or_none(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
+    """Parse items in parentheses as `parse_list` does, or empty parentheses."""
+    return () if cursor.accept("(", ")") else parse_list(cursor, one)
 
 
 def option(cursor: QueryCursor) -> nodes.Option:
@@ -60,7 +60,7 @@ def _require_complete(cursor: QueryCursor, is_complete: bool, expected: str) -> 
 
 def options(cursor: QueryCursor) -> tuple[nodes.Option, ...]:
     """Parse ``('key' = 'value', ...)``, or empty parentheses."""
-    return listed_or_none(cursor, option)
+    return parse_list_or_none(cursor, option)
 
 
 def with_options(cursor: QueryCursor) -> tuple[nodes.Option, ...]:
@@ -82,13 +82,13 @@ UNFIT_FOR_PARTITIONS = frozenset(
 def partition(cursor: QueryCursor) -> nodes.Partition:
     """Parse ``PARTITION (key = value, ...)``."""
     start = cursor.expect("PARTITION").start
-    return nodes.Partition(listed(cursor, _partition_value), span=cursor.span_from(start))
+    return nodes.Partition(parse_list(cursor, _partition_value), span=cursor.span_from(start))
 
 
 def partition_or_keys(cursor: QueryCursor) -> nodes.Partition:
     """Parse ``PARTITION (key = value, key, ...)``: a key without a value selects all its values."""
     start = cursor.expect("PARTITION").start
-    return nodes.Partition(listed(cursor, _partition_key), span=cursor.span_from(start))
+    return nodes.Partition(parse_list(cursor, _partition_key), span=cursor.span_from(start))
 
 
 def _partition_key(cursor: QueryCursor) -> tuple[str, str | None]:
@@ -159,7 +159,7 @@ def elements(cursor: QueryCursor) -> nodes.Elements:
     """Parse ``(columns, watermark, constraints)``, or only names for CREATE TABLE AS."""
     start = cursor.token.start
     parsed = ParsedElements()
-    listed(cursor, lambda inner: _element(inner, parsed, names_allowed=True))
+    parse_list(cursor, lambda inner: _element(inner, parsed, names_allowed=True))
     if parsed.names and (parsed.columns or parsed.watermark or parsed.constraints):
         raise cursor.fail(
             "columns with and without types cannot be mixed",
@@ -179,7 +179,7 @@ def placed_elements(cursor: QueryCursor) -> ParsedElements:
     """Parse what ALTER TABLE adds or modifies: one element, or several in parentheses."""
     parsed = ParsedElements()
     if cursor.key == "(":
-        listed(cursor, lambda inner: _element(inner, parsed, placed=True))
+        parse_list(cursor, lambda inner: _element(inner, parsed, placed=True))
     else:
         _element(cursor, parsed, placed=True)
     return parsed
@@ -188,7 +188,7 @@ def placed_elements(cursor: QueryCursor) -> ParsedElements:
 def columns(cursor: QueryCursor) -> tuple[nodes.Column, ...]:
     """Parse the columns of INPUT and OUTPUT of a model; other elements have no effect."""
     parsed = ParsedElements()
-    listed(cursor, lambda inner: _element(inner, parsed))
+    parse_list(cursor, lambda inner: _element(inner, parsed))
     return tuple(placed.column for placed in parsed.columns)
 
 
@@ -285,11 +285,11 @@ def _constraint(cursor: QueryCursor, of_column: tuple[Name, ...] | None = None) 
     if kind == "PRIMARY":
         cursor.expect("KEY")
         kind = "PRIMARY KEY"
-    key = listed(cursor, simple_name) if of_column is None else of_column
-    return nodes.Constraint(kind, key, name, _enforced(cursor), cursor.span_from(start))
+    key = parse_list(cursor, simple_name) if of_column is None else of_column
+    return nodes.Constraint(kind, key, name, _parse_enforced(cursor), cursor.span_from(start))
 
 
-def _enforced(cursor: QueryCursor) -> bool | None:
+def _parse_enforced(cursor: QueryCursor) -> bool | None:
     if cursor.accept("NOT"):
         cursor.expect("ENFORCED")
         return False
@@ -306,7 +306,7 @@ def distribution(cursor: QueryCursor) -> nodes.Distribution:
         return nodes.Distribution(buckets=_buckets(cursor), span=cursor.span_from(start))
     cursor.expect("BY")
     kind = "UNKNOWN" if cursor.key == "(" else one_of(cursor, "HASH", "RANGE")
-    keys = listed(cursor, simple_name)
+    keys = parse_list(cursor, simple_name)
     buckets = _buckets(cursor) if cursor.accept("INTO") else None
     return nodes.Distribution(kind, keys, buckets, cursor.span_from(start))
 
@@ -475,7 +475,7 @@ def create(cursor: QueryCursor) -> nodes.Statement:
     system = cursor.accept("SYSTEM")
     modifiers = CreateModifiers(start, temporary, system, or_replace, or_alter)
     creation = CREATIONS.get(cursor.key)
-    if creation is None or not _allowed(modifiers, cursor.key):
+    if creation is None or not _are_allowed(modifiers, cursor.key):
         raise refuse(cursor, "what to create")
     cursor.advance()
     return creation(cursor, modifiers)
@@ -485,7 +485,7 @@ def create(cursor: QueryCursor) -> nodes.Statement:
 OF_SYSTEM = ("FUNCTION", "CONNECTION")
 
 
-def _allowed(modifiers: CreateModifiers, kind: str) -> bool:
+def _are_allowed(modifiers: CreateModifiers, kind: str) -> bool:
     """Return whether the keywords before the kind are accepted with it."""
     return (
         (not modifiers.or_alter or kind == "MATERIALIZED")
@@ -516,7 +516,9 @@ def _table(
         elements=elements(cursor) if cursor.key == "(" else nodes.Elements(),
         comment=comment(cursor),
         distribution=distribution(cursor) if cursor.accept("DISTRIBUTED") else None,
-        partition_keys=listed(cursor, simple_name) if cursor.accept("PARTITIONED", "BY") else (),
+        partition_keys=parse_list(cursor, simple_name)
+        if cursor.accept("PARTITIONED", "BY")
+        else (),
         options=with_options(cursor),
         like=like(cursor) if cursor.accept("LIKE") else None,
         query=query(cursor) if cursor.accept("AS") else None,
@@ -538,7 +540,7 @@ def _materialized_table(cursor: QueryCursor, modifiers: CreateModifiers) -> node
     inner = elements(cursor) if cursor.key == "(" else nodes.Elements()
     comment_ = comment(cursor)
     distributed = distribution(cursor) if cursor.accept("DISTRIBUTED") else None
-    keys = listed(cursor, simple_name) if cursor.accept("PARTITIONED", "BY") else ()
+    keys = parse_list(cursor, simple_name) if cursor.accept("PARTITIONED", "BY") else ()
     options = with_options(cursor)
     start_mode = _start_mode(cursor) if cursor.accept("START_MODE", "=") else None
     freshness = interval(cursor) if cursor.accept("FRESHNESS", "=") else None
@@ -576,7 +578,7 @@ def _timestamp(cursor: QueryCursor) -> Literal:
 def _view(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = path_name(cursor)
-    names = listed(cursor, simple_name) if cursor.key == "(" else ()
+    names = parse_list(cursor, simple_name) if cursor.key == "(" else ()
     comment_ = comment(cursor)
     cursor.expect("AS")
     return nodes.CreateView(
@@ -615,7 +617,7 @@ def _function(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statemen
     class_name = string(cursor)
     language = one_of(cursor, *LANGUAGES) if cursor.accept("LANGUAGE") else None
     place = cursor.token
-    resources = separated(cursor, _resource) if cursor.accept("USING") else ()
+    resources = parse_separated(cursor, _resource) if cursor.accept("USING") else ()
     if resources and language in NOT_IN_JARS:
         raise cursor.fail(f"USING is not valid for a function in {language}", span=place.span)
     return nodes.CreateFunction(
@@ -769,7 +771,7 @@ def _set(cursor: QueryCursor) -> nodes.Change:
 
 
 def _reset(cursor: QueryCursor) -> nodes.Change:
-    return nodes.ResetOptions(listed_or_none(cursor, literals.string_in_one_piece))
+    return nodes.ResetOptions(parse_list_or_none(cursor, literals.string_in_one_piece))
 
 
 def _as_query(cursor: QueryCursor) -> nodes.Change:
@@ -806,7 +808,7 @@ def _add_partitions(cursor: QueryCursor, *, if_not_exists: bool) -> nodes.Change
 def _drop(cursor: QueryCursor) -> nodes.Change:
     if_exists = cursor.accept("IF", "EXISTS")
     if if_exists or cursor.key == "PARTITION":
-        return nodes.DropPartitions(separated(cursor, partition), if_exists)
+        return nodes.DropPartitions(parse_separated(cursor, partition), if_exists)
     if cursor.accept("PRIMARY", "KEY"):
         return nodes.DropPrimaryKey()
     if cursor.accept("CONSTRAINT"):
@@ -816,7 +818,7 @@ def _drop(cursor: QueryCursor) -> nodes.Change:
     if cursor.accept("DISTRIBUTION"):
         return nodes.DropDistribution()
     if cursor.key == "(":
-        return nodes.DropColumns(listed(cursor, path_name))
+        return nodes.DropColumns(parse_list(cursor, path_name))
     return nodes.DropColumns((path_name(cursor),))
 
 

@@ -20,14 +20,14 @@ from schema_core.base.keywords import BARE_NAMES, CALLABLE, KNOWN, NILADIC
 from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span, quote_identifier
 from schema_core.base.tokenizer import Token
 from schema_core.sql import escapes, literals, syntax
-from schema_core.sql.literals import NUMBERS, signed
+from schema_core.sql.literals import NUMBERS, add_sign
 from schema_core.sql.tokens import (
     SqlCursor,
     can_name,
     identifier,
+    parse_separated,
     path,
     refuse,
-    separated,
     sql_tokens,
 )
 from schema_core.sql.type_name import cast_target
@@ -110,7 +110,7 @@ def _call(
     if name in ("-x", "+x"):
         value = arguments[0]
         if isinstance(value, syntax.Literal) and value.kind in _SIGNED:
-            return signed(value, name[0], span)
+            return add_sign(value, name[0], span)
     return syntax.Call(name, arguments, (), symbol, span=span)
 
 
@@ -303,7 +303,7 @@ def _between(stack: Operands, operator: Infix) -> bool:
 LIKES = frozenset({"LIKE", "NOT LIKE", "SIMILAR TO", "NOT SIMILAR TO"})
 
 
-def _like(stack: Operands, operator: Infix) -> bool:
+def _parse_like(stack: Operands, operator: Infix) -> bool:
     """Parse ``a LIKE b``, which is right-associative, and ``SIMILAR TO``.
 
     In the upper bound of a BETWEEN it ends with that bound, so it has the same precedence.
@@ -383,8 +383,8 @@ INFIX: Mapping[str, Infix] = {
     "%":          Infix(60,  61,  "%",           _binary),
     "+":          Infix(40,  41,  "+",           _binary),
     "-":          Infix(40,  41,  "-",           _binary),
-    "LIKE":       Infix(33,  32,  "LIKE",        _like),
-    "SIMILAR":    Infix(33,  32,  "SIMILAR TO",  _like),
+    "LIKE":       Infix(33,  32,  "LIKE",        _parse_like),
+    "SIMILAR":    Infix(33,  32,  "SIMILAR TO",  _parse_like),
     "ESCAPE":     Infix(32,  32,  "ESCAPE",      _escape),
     "BETWEEN":    Infix(32,  33,  "BETWEEN",     _between),
     "IN":         Infix(32,  33,  "IN",          _in),
@@ -520,7 +520,7 @@ def _period(cursor: QueryCursor) -> syntax.Expression:
     raise cursor.fail("PERIOD requires a start and an end", span=found.span)
 
 
-def _collected(cursor: QueryCursor, keyword: str) -> syntax.Expression:
+def _array_of_query(cursor: QueryCursor, keyword: str) -> syntax.Expression:
     """Parse ``ARRAY(SELECT ..)``, with one or more pairs of parentheses."""
     start = cursor.advance().start
     ahead = 1
@@ -538,9 +538,9 @@ def _collection(least: int, cursor: QueryCursor) -> syntax.Expression:
     token = cursor.tokens[cursor.index]
     follower = cursor.peek().key
     if follower == "(":
-        return _collected(cursor, token.key)
+        return _array_of_query(cursor, token.key)
     if follower != "[":
-        return named(cursor) if token.kind == "word" else _nothing(cursor)
+        return name_or_call(cursor) if token.kind == "word" else _nothing(cursor)
     cursor.index += 2
     cursor.descend()
     found: list[syntax.Expression] = []
@@ -627,7 +627,7 @@ def _temporal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expressio
     token = cursor.tokens[cursor.index]
     if cursor.peek().key == "(":
         cursor.index += 1
-        return called(cursor, (token.value,), token.key)
+        return parse_call(cursor, (token.value,), token.key)
     cursor.index += 1
     charset = None
     if kind is syntax.LiteralKind.TIMESTAMP and cursor.accept("WITH", "LOCAL", "TIME", "ZONE"):
@@ -635,7 +635,7 @@ def _temporal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expressio
     return literals.temporal(cursor, kind, token.start, charset)
 
 
-def _braced(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
+def _odbc_literal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
     """Parse ``{d '2024-02-29'}``, the form of ODBC."""
     start = cursor.advance().start
     found = literals.temporal(cursor, kind, start, None)
@@ -643,7 +643,7 @@ def _braced(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
     return found
 
 
-def _escaped(cursor: QueryCursor) -> syntax.Expression:
+def _jdbc_function(cursor: QueryCursor) -> syntax.Expression:
     """Parse ``{fn UCASE(a)}``, a function of JDBC's escape syntax."""
     start = cursor.advance().start
     token = cursor.token
@@ -653,7 +653,7 @@ def _escaped(cursor: QueryCursor) -> syntax.Expression:
     if cursor.key != "(":
         raise refuse(cursor, "'('")
     if token.key in escapes.WITH_UNITS:
-        call = called(cursor, (token.value,), token.key)
+        call = parse_call(cursor, (token.value,), token.key)
         cursor.expect("}")
         return replace(call, span=cursor.span_from(start))
     cursor.descend()
@@ -724,7 +724,7 @@ def atom(cursor: QueryCursor) -> syntax.Expression:
     if token.key in ("-", "+") and cursor.peek().kind in literals.NUMBERS:
         cursor.index += 1
         number = literals.number(cursor)
-        return literals.signed(number, token.key, cursor.span_from(token.start))
+        return literals.add_sign(number, token.key, cursor.span_from(token.start))
     if token.key in ("(", "ROW", "EXISTS"):
         raise refuse(cursor, "a name, a literal or a call")
     reader = READERS.get(token.key) or KINDS[token.kind]
@@ -734,14 +734,14 @@ def atom(cursor: QueryCursor) -> syntax.Expression:
 # --- names and calls ------------------------------------------------------------------------------
 
 
-def named(cursor: QueryCursor) -> syntax.Expression:
+def name_or_call(cursor: QueryCursor) -> syntax.Expression:
     """Parse a column, a path, or a function call."""
     tokens = cursor.tokens
     token = tokens[cursor.index]
     cursor.index += 1
     follower = tokens[cursor.index].key
     if follower == "(":
-        return called(cursor, (token.value,), token.key)
+        return parse_call(cursor, (token.value,), token.key)
     if follower != ".":
         if token.key == "PI":
             return call_without_parentheses(token)
@@ -751,7 +751,7 @@ def named(cursor: QueryCursor) -> syntax.Expression:
         cursor.index += 1
         parts.append(identifier(cursor))
     if tokens[cursor.index].key == "(":
-        return called(cursor, tuple(parts), "")
+        return parse_call(cursor, tuple(parts), "")
     return syntax.Name(tuple(parts), cursor.span_from(token.start))
 
 
@@ -767,7 +767,7 @@ def call_without_parentheses(token: Token) -> syntax.Call:
     return syntax.Call(token.key, symbol=BARE, word=token.value, span=token.span)
 
 
-def called(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> syntax.Call:
+def parse_call(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> syntax.Call:
     """Parse the arguments of a function call, from the opening parenthesis.
 
     `key` is the name in upper case, or empty for a quoted name or a path. The name is kept as
@@ -835,11 +835,11 @@ def argument(cursor: QueryCursor) -> syntax.Expression:
     if found is None:
         found = expression(cursor)
     if isinstance(found, syntax.Subquery) and cursor.key in ("PARTITION", "ORDER"):
-        found = _keyed(cursor, found)
+        found = _partition_keys(cursor, found)
     return syntax.Named(token.value, found, cursor.span_from(token.start)) if is_named else found
 
 
-def _keyed(cursor: QueryCursor, table: syntax.Subquery) -> syntax.Expression:
+def _partition_keys(cursor: QueryCursor, table: syntax.Subquery) -> syntax.Expression:
     """Parse the keys of ``(SELECT ...) PARTITION BY a``, an argument of a table function."""
     start = table.span.start
     return syntax.Subquery(with_keys(cursor, table.query, start), cursor.span_from(start))
@@ -880,13 +880,13 @@ ARGUMENTS: Mapping[str, Callable[[QueryCursor], syntax.Expression | None]] = {
 }
 
 
-def reserved(cursor: QueryCursor) -> syntax.Expression:
+def reserved_call(cursor: QueryCursor) -> syntax.Expression:
     """Parse a reserved word that is a function; all others are refused."""
     token = cursor.tokens[cursor.index]
     is_called = cursor.peek().key == "("
     if is_called and (token.key in CALLABLE or token.key in KNOWN or token.key in FORMS):
         cursor.index += 1
-        return called(cursor, (token.value,), token.key)
+        return parse_call(cursor, (token.value,), token.key)
     if token.key in NILADIC and not is_called:
         cursor.index += 1
         return call_without_parentheses(token)
@@ -947,7 +947,7 @@ def _table_keys(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
 
 def expressions(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
     """Parse one or more expressions separated by commas."""
-    return separated(cursor, expression)
+    return parse_separated(cursor, expression)
 
 
 def simple_name(cursor: QueryCursor) -> syntax.Name:
@@ -1012,7 +1012,7 @@ def _order(cursor: QueryCursor) -> tuple[syntax.SortKey, ...]:
 
 def sort_keys(cursor: QueryCursor) -> tuple[syntax.SortKey, ...]:
     """Parse the keys of ORDER BY."""
-    return separated(cursor, _sort_key)
+    return parse_separated(cursor, _sort_key)
 
 
 def _sort_key(cursor: QueryCursor) -> syntax.SortKey:
@@ -1038,7 +1038,7 @@ def window(cursor: QueryCursor) -> syntax.Window:
         return syntax.Window(name, is_reference=True, span=cursor.span_from(start))
     cursor.index += 1
     base = identifier(cursor) if can_name(cursor.token) else None
-    partition = separated(cursor, inner) if cursor.accept("PARTITION", "BY") else ()
+    partition = parse_separated(cursor, inner) if cursor.accept("PARTITION", "BY") else ()
     order = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     frame = _frame(cursor) if cursor.key in ("ROWS", "RANGE") else None
     if frame is not None and frame.unit == "ROWS" and cursor.accept("DISALLOW", "PARTIAL"):
@@ -1117,13 +1117,13 @@ def _extract(cursor: QueryCursor) -> Arguments:
     return "EXTRACT", (unit, expression(cursor))
 
 
-def _rounded(name: str, cursor: QueryCursor) -> Arguments:
+def _floor_arguments(name: str, cursor: QueryCursor) -> Arguments:
     """Parse ``FLOOR(a)`` and ``FLOOR(a TO DAY)``."""
     value = expression(cursor)
     return name, (value, _time_unit(cursor)) if cursor.accept("TO") else (value,)
 
 
-def _shifted(name: str, cursor: QueryCursor) -> Arguments:
+def _timestampadd_arguments(name: str, cursor: QueryCursor) -> Arguments:
     """Parse ``TIMESTAMPADD(DAY, a, b)``."""
     unit = _time_unit(cursor)
     cursor.expect(",")
@@ -1335,11 +1335,11 @@ FORMS: Mapping[str, Form] = {
     "CAST":           partial(_cast, "CAST"),
     "TRY_CAST":       partial(_cast, "TRY_CAST"),
     "EXTRACT":        _extract,
-    "FLOOR":          partial(_rounded, "FLOOR"),
-    "CEIL":           partial(_rounded, "CEIL"),
-    "CEILING":        partial(_rounded, "CEIL"),
-    "TIMESTAMPADD":   partial(_shifted, "TIMESTAMPADD"),
-    "TIMESTAMPDIFF":  partial(_shifted, "TIMESTAMPDIFF"),
+    "FLOOR":          partial(_floor_arguments, "FLOOR"),
+    "CEIL":           partial(_floor_arguments, "CEIL"),
+    "CEILING":        partial(_floor_arguments, "CEIL"),
+    "TIMESTAMPADD":   partial(_timestampadd_arguments, "TIMESTAMPADD"),
+    "TIMESTAMPDIFF":  partial(_timestampadd_arguments, "TIMESTAMPDIFF"),
     "TRIM":           _trim,
     "POSITION":       _position,
     "SUBSTRING":      _substring,
@@ -1375,19 +1375,19 @@ READERS: Mapping[str, Reader] = {
     "DATE":      partial(_temporal, syntax.LiteralKind.DATE),
     "TIME":      partial(_temporal, syntax.LiteralKind.TIME),
     "TIMESTAMP": partial(_temporal, syntax.LiteralKind.TIMESTAMP),
-    "{D":        partial(_braced, syntax.LiteralKind.DATE),
-    "{T":        partial(_braced, syntax.LiteralKind.TIME),
-    "{TS":       partial(_braced, syntax.LiteralKind.TIMESTAMP),
-    "{FN":       _escaped,
+    "{D":        partial(_odbc_literal, syntax.LiteralKind.DATE),
+    "{T":        partial(_odbc_literal, syntax.LiteralKind.TIME),
+    "{TS":       partial(_odbc_literal, syntax.LiteralKind.TIMESTAMP),
+    "{FN":       _jdbc_function,
     "DECIMAL":   literals.decimal,
     "INTERVAL":  _interval,
 }  # fmt: skip
 
 #: Kind of the first token -> parser of the operand.
 KINDS: Mapping[str, Reader] = {
-    "word": named,
-    "name": named,
-    "reserved": reserved,
+    "word": name_or_call,
+    "name": name_or_call,
+    "reserved": reserved_call,
     "symbol": _nothing,
     "bad": _nothing,
     "end": _nothing,

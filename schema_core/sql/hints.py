@@ -203,7 +203,7 @@ def _follows(cursor: Cursor, word: str) -> bool:
     return cursor.index > 1 and cursor.tokens[cursor.index - 2].key == word
 
 
-def _undefined(cursor: Cursor, expected: str) -> str | None:
+def _undefined_variable(cursor: Cursor, expected: str) -> str | None:
     """Return the hint for a script variable without a definition."""
     for token in cursor.tokens[max(0, cursor.index - 2) : cursor.index + 1]:
         if token.value.endswith("$") and (found := _VARIABLE.match(cursor.text, token.stop - 1)):
@@ -374,7 +374,7 @@ def _is_swapped(word: str, misspelt: str) -> bool:
     return swapped == word
 
 
-def _unclosed(cursor: Cursor, expected: str) -> str | None:
+def _unclosed_parenthesis(cursor: Cursor, expected: str) -> str | None:
     """Return the hint for a parenthesis that is not closed at the end of a clause."""
     token = cursor.token
     if ")" not in expected or not (token.kind == "end" or token.key in CLAUSES):
@@ -391,7 +391,7 @@ def _unclosed(cursor: Cursor, expected: str) -> str | None:
     return None
 
 
-def _reserved(cursor: Cursor, expected: str) -> str | None:
+def _reserved_word(cursor: Cursor, expected: str) -> str | None:
     token = cursor.token
     if "name" not in expected and "expression" not in expected:
         return None
@@ -424,6 +424,7 @@ def _path_around(cursor: Cursor) -> str:
 
 #: Rules in order of priority.
 RULES: tuple[Callable[[Cursor, str], str | None], ...] = (
-    _undefined, _unpaired_quote, _double_quotes, _trailing_comma, _operator, _unquoted_string,
-    _semicolon, _foreign, _foreign_function, _by, _order, _misspelt, _unclosed, _reserved,
+    _undefined_variable, _unpaired_quote, _double_quotes, _trailing_comma, _operator,
+    _unquoted_string, _semicolon, _foreign, _foreign_function, _by, _order, _misspelt,
+    _unclosed_parenthesis, _reserved_word,
 )  # fmt: skip

@@ -48,7 +48,7 @@ def _is_tiny(text: str) -> bool:
     return len(text.lower().partition("e")[2]) > 9
 
 
-def signed(literal: Literal, sign: str, span: Span) -> Literal:
+def add_sign(literal: Literal, sign: str, span: Span) -> Literal:
     """Return the number with one more sign before it; two minus signs cancel out."""
     text = literal.text
     if sign == "-":
@@ -175,17 +175,19 @@ def _unicode(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple
         if not ESCAPE_CHARACTER.fullmatch(escape):
             raise cursor.fail(f"{token.display} is not a valid escape character", span=token.span)
     pieces = [written[3:-1].replace("''", "'"), *rest]
-    return [_unescaped(cursor, piece, escape, span) for piece in pieces], "UTF16"
+    return [_decode_unicode(cursor, piece, escape, span) for piece in pieces], "UTF16"
 
 
-def _unescaped(cursor: Cursor, content: str, escape: str, span: Span) -> str:
+def _decode_unicode(cursor: Cursor, content: str, escape: str, span: Span) -> str:
     found = unescaped(content, escape)
     if found is None:
         raise cursor.fail(f"{escape} is not followed by four hex digits", span=span)
     return found
 
 
-def _escaped(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple[list[str], str]:
+def _decode_c_escapes(
+    cursor: Cursor, written: str, rest: list[str], span: Span
+) -> tuple[list[str], str]:
     r"""Decode ``E'a\nb'``: escapes as in C; an unknown escape is kept as written.
 
     Such a string has one piece.
@@ -208,7 +210,7 @@ def _escaped(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple
 
 
 #: Kind of token -> decoder.
-_PREFIXED = {"charset": _charset, "unicode": _unicode, "escaped": _escaped}
+_PREFIXED = {"charset": _charset, "unicode": _unicode, "escaped": _decode_c_escapes}
 
 #: Kinds of tokens that are strings.
 STRINGS = ("string", *_PREFIXED)

@@ -336,7 +336,7 @@ def render(node: syntax.Expression, left: int, right: int) -> str:
         text, left, right = write(node, left, right)
         tail.append(text)
         node = node.arguments[0]
-    first = _enclosed(node, left, right) if isinstance(node, syntax.Call) else _leaf(node)
+    first = _print_keyword_call(node, left, right) if isinstance(node, syntax.Call) else _leaf(node)
     return "(" * opened + first + "".join(reversed(tail))
 
 
@@ -360,12 +360,12 @@ def _leaf(node: syntax.Expression) -> str:
         case syntax.Subquery():
             return f"({render_query(node)})"
         case syntax.Call():
-            return _enclosed(node, 0, 0)
+            return _print_keyword_call(node, 0, 0)
         case _:
             assert_never(node)
 
 
-def _enclosed(call: syntax.Call, left: int, right: int) -> str:
+def _print_keyword_call(call: syntax.Call, left: int, right: int) -> str:
     """Return a call that begins with a keyword, in parentheses if its neighbours require them."""
     if call.symbol == "BARE":
         return call.name
@@ -431,7 +431,7 @@ def _test(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, int
     return f" {name}", TEST.left, TEST.right
 
 
-def _like(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
+def _print_like(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
     rest = [render(argument, *LIKE) for argument in call.arguments[1:]]
     return f" {name} {' ESCAPE '.join(rest)}", LIKE.left, LIKE.right
 
@@ -482,7 +482,7 @@ LEADING: Mapping[str, tuple[Power, Writer]] = {
         for name in (f"{is_} {test}" for test in TESTS.values())
     },
     **{
-        name: (LIKE, partial(_like, name))
+        name: (LIKE, partial(_print_like, name))
         for name in ("LIKE", "NOT LIKE", "SIMILAR TO", "NOT SIMILAR TO")
     },
     **{name: (AMONG, partial(_between, name)) for name in ("BETWEEN", "NOT BETWEEN")},
@@ -536,14 +536,16 @@ def _constructor_query(call: syntax.Call, left: int, right: int) -> str:
     return f"{call.name.removesuffix(' QUERY')} ({render_list(call.arguments, left, right)})"
 
 
-def _joined(name: str, words: tuple[str, ...], call: syntax.Call, left: int, right: int) -> str:
+def _join_by_words(
+    name: str, words: tuple[str, ...], call: syntax.Call, left: int, right: int
+) -> str:
     """Return arguments with keywords between them: ``POSITION(a IN b FROM c)``."""
     first, *rest = [render(argument, left, right) for argument in call.arguments]
     pairs = zip(words, rest, strict=False)
     return f"{name}({' '.join([first, *(f'{word} {text}' for word, text in pairs)])})"
 
 
-def _rounded(call: syntax.Call, left: int, right: int) -> str:
+def _print_floor(call: syntax.Call, left: int, right: int) -> str:
     """Return ``FLOOR(a TO DAY)``, in which even a function is printed in parentheses."""
     if len(call.arguments) == 1:
         return function(call, left, right)
@@ -621,14 +623,14 @@ FORMS: Mapping[str, Callable[[syntax.Call, int, int], str]] = {
     "ARRAY QUERY":     _constructor_query,
     "MAP QUERY":       _constructor_query,
     "MULTISET QUERY":  _constructor_query,
-    "CAST":            partial(_joined, "CAST", ("AS",)),
-    "TRY_CAST":        partial(_joined, "TRY_CAST", ("AS",)),
-    "EXTRACT":         partial(_joined, "EXTRACT", ("FROM",)),
-    "POSITION":        partial(_joined, "POSITION", ("IN", "FROM")),
-    "OVERLAY":         partial(_joined, "OVERLAY", ("PLACING", "FROM", "FOR")),
-    "TRANSLATE USING": partial(_joined, "TRANSLATE", ("USING",)),
-    "FLOOR":           _rounded,
-    "CEIL":            _rounded,
+    "CAST":            partial(_join_by_words, "CAST", ("AS",)),
+    "TRY_CAST":        partial(_join_by_words, "TRY_CAST", ("AS",)),
+    "EXTRACT":         partial(_join_by_words, "EXTRACT", ("FROM",)),
+    "POSITION":        partial(_join_by_words, "POSITION", ("IN", "FROM")),
+    "OVERLAY":         partial(_join_by_words, "OVERLAY", ("PLACING", "FROM", "FOR")),
+    "TRANSLATE USING": partial(_join_by_words, "TRANSLATE", ("USING",)),
+    "FLOOR":           _print_floor,
+    "CEIL":            _print_floor,
     "TRIM":            _trim,
     "INTERVAL":        _interval_of,
     "EXISTS":          _exists,
@@ -727,7 +729,7 @@ def print_query(query: syntax.Query) -> str:
             word = "WITH RECURSIVE" if query.recursive else "WITH"
             return f"{word} {tables} {_operand(query.query, syntax.Ordered, syntax.With)}"
         case syntax.Ordered():
-            return _ordered(query)
+            return _print_ordered(query)
         case _:
             assert_never(query)
 
@@ -828,7 +830,7 @@ def _common_table(table: syntax.CommonTable) -> str:
     return f"{name}{_names(table.columns)} AS ({print_query(table.query)})"
 
 
-def _ordered(query: syntax.Ordered) -> str:
+def _print_ordered(query: syntax.Ordered) -> str:
     lines = [_operand(query.query, syntax.Ordered)]
     if query.order_by:
         lines.append(f"ORDER BY {print_sort_keys(query.order_by)}")
@@ -987,7 +989,7 @@ def _after_match(words: tuple[str, ...]) -> str:
 def _pattern(pattern: syntax.Expression) -> str:
     match pattern:
         case syntax.Call(name=",", arguments=parts):
-            return " ".join(map(_grouped, parts))
+            return " ".join(map(_print_pattern_part, parts))
         case syntax.Call(name="|", arguments=parts):
             return " | ".join(map(_pattern, parts))
         case syntax.Call(name="PERMUTE", arguments=arguments):
@@ -999,19 +1001,19 @@ def _pattern(pattern: syntax.Expression) -> str:
             arguments=(part, syntax.Literal(text=least), syntax.Literal(text=most), greed),
         ):
             lazy = " ?" if greed == syntax.Symbol("RELUCTANT") else ""
-            return f"{_grouped(part)} {_repeated(least, most)}{lazy}"
+            return f"{_print_pattern_part(part)} {_print_quantifier(least, most)}{lazy}"
         case _:
             return _expression(pattern)
 
 
-def _grouped(pattern: syntax.Expression) -> str:
+def _print_pattern_part(pattern: syntax.Expression) -> str:
     """Return a part of a pattern, in parentheses if it consists of several."""
     text = _pattern(pattern)
     is_several = isinstance(pattern, syntax.Call) and pattern.name in (",", "|")
     return f"({text})" if is_several else text
 
 
-def _repeated(least: str, most: str) -> str:
+def _print_quantifier(least: str, most: str) -> str:
     signs = {("0", ""): "*", ("1", ""): "+", ("0", "1"): "?"}
     if (least, most) in signs:
         return signs[least, most]

@@ -10,18 +10,18 @@ from schema_core.sql import syntax
 from schema_core.sql.expression import (
     OPERATORS,
     QueryCursor,
-    called,
     continues_query,
     explicit_table,
     expression,
     expressions,
+    parse_call,
     path_name,
     simple_name,
     sort_keys,
     window,
 )
 from schema_core.sql.literals import string_in_one_piece
-from schema_core.sql.tokens import can_name, identifier, refuse, separated
+from schema_core.sql.tokens import can_name, identifier, parse_separated, refuse
 
 GROUPING_WORDS = {
     "GROUPING": "GROUPING SETS",
@@ -40,19 +40,19 @@ def query(cursor: QueryCursor, first: syntax.Subquery | None = None) -> syntax.Q
     with cursor.nested():
         start = cursor.token.start
         if cursor.accept("WITH"):
-            return _ordered(cursor, start, _with(cursor, start))
+            return _order_by(cursor, start, _with(cursor, start))
         return rest_of_query(cursor, start, _leaf(cursor))
 
 
 def rest_of_query(cursor: QueryCursor, start: int, first: syntax.Query) -> syntax.Query:
     """Parse what may follow a first operand: set operations, then ORDER BY and limits."""
-    return _ordered(cursor, start, _set_operations(cursor, start, first, 1))
+    return _order_by(cursor, start, _set_operations(cursor, start, first, 1))
 
 
 def names(cursor: QueryCursor) -> tuple[syntax.Name, ...]:
     """Parse one or more simple names in parentheses."""
     cursor.expect("(")
-    found = separated(cursor, simple_name)
+    found = parse_separated(cursor, simple_name)
     cursor.expect(")")
     return found
 
@@ -67,7 +67,7 @@ def alias(cursor: QueryCursor) -> str | None:
 
 def _with(cursor: QueryCursor, start: int) -> syntax.Query:
     recursive = cursor.accept("RECURSIVE")
-    tables = separated(cursor, _common_table)
+    tables = parse_separated(cursor, _common_table)
     inner = cursor.token.start
     body = _set_operations(cursor, inner, _leaf(cursor), 1)
     return syntax.With(tables, body, recursive, cursor.span_from(start))
@@ -115,7 +115,7 @@ def _leaf(cursor: QueryCursor) -> syntax.Query:
             raise refuse(cursor, "a query")
 
 
-def _ordered(cursor: QueryCursor, start: int, inner: syntax.Query) -> syntax.Query:
+def _order_by(cursor: QueryCursor, start: int, inner: syntax.Query) -> syntax.Query:
     order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     offset, fetch = _limits(cursor)
     if not order_by and offset is None and fetch is None:
@@ -158,7 +158,7 @@ def _count(cursor: QueryCursor) -> syntax.Expression:
 
 def _values(cursor: QueryCursor) -> syntax.Values:
     start = cursor.advance().start
-    rows = separated(cursor, lambda cursor: _row(expression(cursor)))
+    rows = parse_separated(cursor, lambda cursor: _row(expression(cursor)))
     return syntax.Values(rows, cursor.span_from(start))
 
 
@@ -180,7 +180,7 @@ def _select(cursor: QueryCursor) -> syntax.Select:
     distinct = cursor.accept("DISTINCT")
     if not distinct:
         cursor.accept("ALL")
-    items = separated(cursor, _item)
+    items = parse_separated(cursor, _item)
     if not cursor.accept("FROM"):
         return syntax.Select(items, None, distinct, hints=found_hints, span=cursor.span_from(start))
     return syntax.Select(
@@ -190,7 +190,7 @@ def _select(cursor: QueryCursor) -> syntax.Select:
         where=expression(cursor) if cursor.accept("WHERE") else None,
         group_by=_group_by(cursor) if cursor.accept("GROUP", "BY") else None,
         having=expression(cursor) if cursor.accept("HAVING") else None,
-        windows=separated(cursor, _window) if cursor.accept("WINDOW") else (),
+        windows=parse_separated(cursor, _window) if cursor.accept("WINDOW") else (),
         qualify=expression(cursor) if cursor.accept("QUALIFY") else None,
         hints=found_hints,
         span=cursor.span_from(start),
@@ -222,7 +222,7 @@ def _star(cursor: QueryCursor) -> syntax.Star | None:
 def _group_by(cursor: QueryCursor) -> tuple[syntax.GroupItem, ...]:
     if not cursor.accept("DISTINCT"):
         cursor.accept("ALL")
-    return separated(cursor, _group_item)
+    return parse_separated(cursor, _group_item)
 
 
 def _group_item(cursor: QueryCursor) -> syntax.GroupItem:
@@ -234,7 +234,7 @@ def _group_item(cursor: QueryCursor) -> syntax.GroupItem:
         return expression(cursor)
     with cursor.nested():
         cursor.expect(*kind.split(), "(")
-        sets = separated(cursor, _grouping_set)
+        sets = parse_separated(cursor, _grouping_set)
         cursor.expect(")")
     return syntax.GroupingSets(kind, sets, cursor.span_from(start))
 
@@ -309,7 +309,7 @@ def _one(cursor: QueryCursor) -> syntax.Source:
     start = cursor.token.start
     lateral = cursor.accept("LATERAL")
     if cursor.key == "(":
-        found = _parenthesised(cursor, start, lateral=lateral)
+        found = _parenthesized_source(cursor, start, lateral=lateral)
         if isinstance(found, syntax.Join):
             return found
     elif cursor.accept("UNNEST", "("):
@@ -317,7 +317,7 @@ def _one(cursor: QueryCursor) -> syntax.Source:
     elif cursor.accept("TABLE", "("):
         found = _table_function(cursor, start, lateral=lateral)
     else:
-        found = _named(cursor, start)
+        found = _named_source(cursor, start)
     return _with_suffixes(cursor, start, found)
 
 
@@ -334,7 +334,7 @@ def _with_suffixes(cursor: QueryCursor, start: int, found: syntax.Source) -> syn
     return found
 
 
-def _parenthesised(cursor: QueryCursor, start: int, *, lateral: bool) -> syntax.Source:
+def _parenthesized_source(cursor: QueryCursor, start: int, *, lateral: bool) -> syntax.Source:
     found = _query_or_join(cursor)
     if isinstance(found, syntax.Source):
         return found
@@ -380,11 +380,11 @@ def _opens_query(cursor: QueryCursor) -> bool:
     return cursor.key in QUERYING and not (cursor.key == "TABLE" and cursor.peek().key == "(")
 
 
-def _named(cursor: QueryCursor, start: int) -> syntax.Source:
+def _named_source(cursor: QueryCursor, start: int) -> syntax.Source:
     """Parse a table by name, or a table function that is called without TABLE."""
     name = path_name(cursor)
     if cursor.key == "(":
-        call = called(cursor, name.parts, "")
+        call = parse_call(cursor, name.parts, "")
         return syntax.TableFunction(call, span=cursor.span_from(start))
     found_hints = hints(cursor)
     period = expression(cursor) if cursor.accept("FOR", "SYSTEM_TIME", "AS", "OF") else None
@@ -432,7 +432,7 @@ def hints(cursor: QueryCursor) -> tuple[syntax.Hint, ...]:
     """Parse ``/*+ name(...), name */``, if present."""
     if not cursor.accept("/*+"):
         return ()
-    found = separated(cursor, _hint)
+    found = parse_separated(cursor, _hint)
     cursor.expect("*/")
     return found
 
@@ -485,7 +485,7 @@ def match_recognize(
     cursor.expect("(")
     partition_by = expressions(cursor) if cursor.accept("PARTITION", "BY") else ()
     order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
-    measures = separated(cursor, _measure) if cursor.accept("MEASURES") else ()
+    measures = parse_separated(cursor, _measure) if cursor.accept("MEASURES") else ()
     rows_per_match = _rows_per_match(cursor)
     after_match = _after_match(cursor) if cursor.accept("AFTER", "MATCH") else ()
     cursor.expect("PATTERN", "(")
@@ -494,9 +494,9 @@ def match_recognize(
     ends = cursor.accept("$")
     cursor.expect(")")
     within = expression(cursor) if cursor.accept("WITHIN") else None
-    subsets = separated(cursor, _subset) if cursor.accept("SUBSET") else ()
+    subsets = parse_separated(cursor, _subset) if cursor.accept("SUBSET") else ()
     cursor.expect("DEFINE")
-    defines = separated(cursor, _define)
+    defines = parse_separated(cursor, _define)
     cursor.expect(")")
     return syntax.MatchRecognize(
         source, partition_by, order_by, measures, rows_per_match, after_match, pattern, starts,
@@ -542,7 +542,7 @@ def _after_match(cursor: QueryCursor) -> tuple[str, ...]:
 def _subset(cursor: QueryCursor) -> tuple[str, tuple[str, ...]]:
     name = identifier(cursor)
     cursor.expect("=", "(")
-    members = separated(cursor, identifier)
+    members = parse_separated(cursor, identifier)
     cursor.expect(")")
     return name, members
 
@@ -602,7 +602,7 @@ def _part(cursor: QueryCursor) -> syntax.Expression:
         cursor.expect("-", "}")
         return syntax.Call("{- -}", (inner,))
     if cursor.accept("PERMUTE", "("):
-        parts = separated(cursor, _alternatives)
+        parts = parse_separated(cursor, _alternatives)
         cursor.expect(")")
         return syntax.Call("PERMUTE", parts)
     start = cursor.token.start

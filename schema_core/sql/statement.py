@@ -17,20 +17,20 @@ from schema_core.sql.ddl import (
     create,
     drop,
     from_or_in,
-    listed,
     one_of,
+    parse_list,
     partition,
     partition_or_keys,
     replace_table,
     with_options,
 )
-from schema_core.sql.expression import QueryCursor, called, expression, path_name, simple_name
+from schema_core.sql.expression import QueryCursor, expression, parse_call, path_name, simple_name
 from schema_core.sql.query import alias, hints, query
 from schema_core.sql.syntax import Expression, Name, TypeName
 from schema_core.sql.tokens import (
     identifier,
+    parse_separated,
     refuse,
-    separated,
     string,
 )
 from schema_core.sql.type_name import type_name
@@ -55,7 +55,7 @@ def _use(cursor: QueryCursor) -> nodes.Statement:
         cursor.advance()
         return nodes.UseCatalog(simple_name(cursor), cursor.span_from(start))
     if cursor.accept("MODULES"):
-        return nodes.UseModules(separated(cursor, identifier), cursor.span_from(start))
+        return nodes.UseModules(parse_separated(cursor, identifier), cursor.span_from(start))
     return nodes.UseDatabase(path_name(cursor), cursor.span_from(start))
 
 
@@ -77,20 +77,22 @@ def _set(cursor: QueryCursor) -> nodes.Statement:
     if cursor.token.kind == "end" or cursor.key == ";":
         return nodes.SetOption(span=cursor.span_from(start))
     is_quoted = cursor.token.kind in literals.STRINGS
-    key = _unquoted(cursor, "=")
+    key = _parse_option_text(cursor, "=")
     cursor.expect("=")
     if is_quoted and cursor.token.kind not in literals.STRINGS:
         raise refuse(cursor, "a string in single quotes")
-    return nodes.SetOption(key, _unquoted(cursor, ";"), cursor.span_from(start))
+    return nodes.SetOption(key, _parse_option_text(cursor, ";"), cursor.span_from(start))
 
 
 def _reset(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("RESET").start
-    key = None if cursor.token.kind == "end" or cursor.key == ";" else _unquoted(cursor, ";")
+    key = (
+        None if cursor.token.kind == "end" or cursor.key == ";" else _parse_option_text(cursor, ";")
+    )
     return nodes.ResetOption(key, cursor.span_from(start))
 
 
-def _unquoted(cursor: QueryCursor, before: str) -> str:
+def _parse_option_text(cursor: QueryCursor, before: str) -> str:
     """Parse a string literal, or the characters before a symbol or a blank."""
     if cursor.token.kind in literals.STRINGS:
         return literals.string_in_pieces(cursor)
@@ -154,7 +156,7 @@ def _written_columns(cursor: QueryCursor) -> tuple[tuple[Name, ...], tuple[TypeN
             types.append(type_name(inner))
         return name
 
-    names = listed(cursor, column)
+    names = parse_list(cursor, column)
     if types and len(types) < len(names):
         raise cursor.fail("columns with and without types cannot be mixed", span=names[0].span)
     return names, tuple(types)
@@ -174,7 +176,7 @@ def _update(cursor: QueryCursor) -> nodes.Statement:
     path = path_name(cursor)
     name = alias(cursor)
     cursor.expect("SET")
-    assignments = separated(cursor, _assignment)
+    assignments = parse_separated(cursor, _assignment)
     condition = expression(cursor) if cursor.accept("WHERE") else None
     return nodes.Update(path, assignments, condition, name, cursor.span_from(start))
 
@@ -249,7 +251,7 @@ def _explain(cursor: QueryCursor) -> nodes.Statement:
     details: tuple[str, ...] = ()
     if not cursor.accept("PLAN", "FOR") and cursor.key in DETAILS:
         first = cursor.token.start
-        details = separated(cursor, lambda cursor: one_of(cursor, *DETAILS))
+        details = parse_separated(cursor, lambda cursor: one_of(cursor, *DETAILS))
         if twice := [detail for detail in details if details.count(detail) > 1]:
             problem = f"duplicate EXPLAIN detail {twice[0]}"
             raise cursor.fail(problem, span=cursor.span_from(first))
@@ -289,7 +291,7 @@ def _analyze(cursor: QueryCursor) -> nodes.Statement:
         every = cursor.accept("ALL", "COLUMNS")
         if not every:
             cursor.expect("COLUMNS")
-            columns = separated(cursor, simple_name)
+            columns = parse_separated(cursor, simple_name)
     return nodes.AnalyzeTable(path, chosen, columns, every, cursor.span_from(start))
 
 
@@ -307,7 +309,7 @@ def _call(cursor: QueryCursor) -> nodes.Statement:
     if cursor.peek().key in ("DISTINCT", "ALL", "*"):
         cursor.index += 1
         raise refuse(cursor, "an argument or ')'")
-    inner = called(cursor, path.parts, "").arguments
+    inner = parse_call(cursor, path.parts, "").arguments
     return nodes.CallProcedure(path, inner, cursor.span_from(start))
 
 

@@ -114,7 +114,7 @@ def path(cursor: Cursor) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def separated(cursor: C, one: Callable[[C], T]) -> tuple[T, ...]:
+def parse_separated(cursor: C, one: Callable[[C], T]) -> tuple[T, ...]:
     """Parse one or more items separated by commas."""
     found = [one(cursor)]
     while cursor.accept(","):

@@ -10,7 +10,7 @@ import pytest
 from schema_core.errors import ExternalError, UnsupportedError
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import TranslationContext, compile_expression
-from schema_core.spark.compiler.functions.string_casts import printed
+from schema_core.spark.compiler.functions.string_casts import cast_to_string
 from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.jobs import spark_errors
 from schema_core.sql.parser import parse_expression
@@ -25,7 +25,9 @@ CASES = cases("running")
 
 def sql_of(expression: str, zone: str = "UTC") -> str:
     typed = infer(ColumnScope({}, streaming=False), parse_expression(expression))
-    return to_sql(printed(compile_expression(typed, TranslationContext(zone)), typed.type, zone))
+    return to_sql(
+        cast_to_string(compile_expression(typed, TranslationContext(zone)), typed.type, zone)
+    )
 
 
 @pytest.fixture(scope="module")

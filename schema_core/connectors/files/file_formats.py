@@ -433,7 +433,7 @@ def exact(node: Node, type_: DataType) -> Node:
     """Return a value of a typed file, truncated to the precision of its type at any depth."""
     match type_:
         case TimestampType() | LocalZonedTimestampType():
-            return datetimes.truncated(node, 9, type_.precision)
+            return datetimes.truncate_digits(node, 9, type_.precision)
         case TimeType() if has_fewer_digits(type_, 6):
             rest = inline(
                 "time_to_micros({v}) % {unit}",

@@ -699,12 +699,12 @@ class JdbcScan:
             case TimeType(precision=precision) if precision < 6:
                 return Cast(node, sql_type(type_))
             case TimestampType() if column.scale > type_.precision:
-                return datetimes.truncated(node, 6, type_.precision)
+                return datetimes.truncate_digits(node, 6, type_.precision)
             case LocalZonedTimestampType():
                 # Spark writes instants into predicates in the zone of the JVM.
                 if not self._fixed_zone:
                     node = call("timestamp_micros", call("unix_micros", node))
-                return datetimes.truncated(node, 6, type_.precision)
+                return datetimes.truncate_digits(node, 6, type_.precision)
             case _:
                 return node
 

@@ -65,12 +65,12 @@ def declare(
     ['PlusOne(INT)']
     """
     return tuple(
-        _declared(name, (tuple(parameters), returns), kind, path or (name,), deterministic, spark)
+        _make_row(name, (tuple(parameters), returns), kind, path or (name,), deterministic, spark)
         for parameters, returns in signatures
     )
 
 
-def _declared(
+def _make_row(
     name: str,
     signature: Signature,
     kind: FunctionKind,
@@ -113,7 +113,7 @@ def _reduce(function: Function) -> tuple[Callable[..., Function], tuple[object, 
     """Return the reference that a function is pickled as."""
     if function.declared is not None:
         options = (function.kind, function.path, function.deterministic, function.spark)
-        return _declared, (function.name, function.declared, *options)
+        return _make_row, (function.name, function.declared, *options)
     for index, row in enumerate(BUILT_IN.get(function.name, ())):
         if row is function:
             return _built_in, (function.name, index)

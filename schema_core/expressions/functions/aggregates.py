@@ -62,16 +62,16 @@ def mean(args: ArgumentTypes) -> DataType:
     return decimal_average(type_) if isinstance(type_, DecimalType) else type_
 
 
-def collected(args: ArgumentTypes) -> DataType:
+def multiset_of_argument(args: ArgumentTypes) -> DataType:
     """Return a multiset of the type of the argument."""
     return MultisetType(args.types[0])
 
 
-def _typed(args: ArgumentTypes, i: int) -> DataType | None:
+def _argument_type(args: ArgumentTypes, i: int) -> DataType | None:
     return None if args.types[i].root is R.NULL else args.types[i]
 
 
-def shifted(args: ArgumentTypes) -> DataType:
+def lag_type(args: ArgumentTypes) -> DataType:
     """Return the type of the first argument, NOT NULL only with a default that is NOT NULL."""
     default = args.types[2] if len(args.types) > 2 else None
     return args.types[0].with_nullability(default is None or default.is_nullable)
@@ -98,7 +98,7 @@ def quantile(args: ArgumentTypes) -> DataType:
 
 
 STAR = keyword("*")
-TYPED = Parameter("<ANY>", _typed)
+TYPED = Parameter("<ANY>", _argument_type)
 TILES = literal_up_to(MAX_INT)
 DEFAULT = Parameter("<ANY>", _default)
 FRACTION = Parameter("<FRACTION>", _fraction)
@@ -126,7 +126,7 @@ FUNCTIONS = (
               nullability=None, empty=EmptyInput.VALUE),
     aggregate("LISTAGG",              (CHARACTER, literal(CHARACTER)), like(0),
               optional=1, empty=EmptyInput.VALUE),
-    counting("COLLECT",               (TYPED,),         collected),
+    counting("COLLECT",               (TYPED,),         multiset_of_argument),
     aggregate("ARRAY_AGG",            (TYPED,),         array(like(0)),
               empty=EmptyInput.VALUE, skips_nulls=True),
     counting("JSON_OBJECTAGG",        (keyword(), CHARACTER, ANY), exactly(T.VARCHAR(2000))),
@@ -140,9 +140,9 @@ FUNCTIONS = (
              frames=False, ranks=True),
     counting("CUME_DIST",    (),                      exactly(T.DOUBLE()),
              frames=False, ranks=True),
-    aggregate("LAG",         (ANY, NUMERIC, DEFAULT), shifted,
+    aggregate("LAG",         (ANY, NUMERIC, DEFAULT), lag_type,
               optional=2, nullability=None, empty=EmptyInput.VALUE, frames=False, skips_nulls=True),
-    aggregate("LEAD",        (ANY, NUMERIC, DEFAULT), shifted,
+    aggregate("LEAD",        (ANY, NUMERIC, DEFAULT), lag_type,
               optional=2, nullability=None, empty=EmptyInput.VALUE, frames=False, skips_nulls=True),
     # --- rules of the Table API -------------------------------------------------------------------
     bridged_aggregate("PERCENTILE", (AS_NUMBER, FRACTION, AS_INTEGER), quantile,

@@ -29,7 +29,7 @@ from schema_core.expressions.signature_dsl import (
     common,
     commonly,
     constant_integer,
-    described,
+    describe_rule,
     element,
     element_of,
     exactly,
@@ -223,7 +223,7 @@ INDEX = Parameter("<INDEX>", _index)
 # --- functions of collections ---------------------------------------------------------------------
 
 
-def extended(args: ArgumentTypes) -> DataType:
+def array_append_type(args: ArgumentTypes) -> DataType:
     """Return the array type, with nullable elements if the added element is nullable."""
     existing, added = args.types[0].children()[0], args.types[1]
     return ArrayType(existing.with_nullability(existing.is_nullable or added.is_nullable))
@@ -232,7 +232,7 @@ def extended(args: ArgumentTypes) -> DataType:
 def map_part(index: int) -> ReturnTypeRule:
     """Return the key type (0) or the value type (1) of a map."""
     description = f"the {('key', 'value')[index]} type of the map"
-    return described(description, lambda args: args.types[0].children()[index])
+    return describe_rule(description, lambda args: args.types[0].children()[index])
 
 
 def entry(args: ArgumentTypes) -> DataType:
@@ -267,7 +267,7 @@ def object_of(args: ArgumentTypes) -> DataType:
     return StructuredType(text_of(args.trees[0]) or "", fields)
 
 
-def updated(args: ArgumentTypes) -> DataType:
+def object_update_type(args: ArgumentTypes) -> DataType:
     """Return the structured type with the new types of the named fields."""
     type_, changes = args.types[0], named_types(args, 1)
     if not isinstance(type_, StructuredType):
@@ -300,8 +300,8 @@ FUNCTIONS = (
     Function("CARDINALITY", (ARRAY,), exactly(T.INT()), alternatives=((MULTISET,), (MAP,))),
     Function("ELEMENT",     (ARRAY,), element(0), alternatives=((MULTISET,),), nullability=None),
     # --- rules of the Table API -------------------------------------------------------------------
-    bridged("ARRAY_APPEND",    (AS_ARRAY, element_of(0)), extended),
-    bridged("ARRAY_PREPEND",   (AS_ARRAY, element_of(0)), extended),
+    bridged("ARRAY_APPEND",    (AS_ARRAY, element_of(0)), array_append_type),
+    bridged("ARRAY_PREPEND",   (AS_ARRAY, element_of(0)), array_append_type),
     bridged("ARRAY_CONTAINS",  (AS_ARRAY, element_of(0)), exactly(T.BOOLEAN()), nullability=first),
     bridged("ARRAY_POSITION",  (AS_ARRAY, element_of(0)), exactly(T.INT())),
     bridged("ARRAY_REMOVE",    (AS_ARRAY, element_of(0)), like(0), nullability=first),
@@ -323,7 +323,7 @@ FUNCTIONS = (
     bridged("MAP_FROM_ARRAYS", (AS_ARRAY, AS_ARRAY),      map_(element(0), element(1))),
     bridged("OBJECT_OF",      (NAME, NAME, ANY),       object_of,
             optional=2, repeats=2, nullability=always),
-    bridged("OBJECT_UPDATE",  (AS_STRUCTURED, NAME, ANY), updated,
+    bridged("OBJECT_UPDATE",  (AS_STRUCTURED, NAME, ANY), object_update_type,
             optional=2, repeats=2, nullability=always),
     # --- bitmaps ----------------------------------------------------------------------------------
     bridged("BITMAP_BUILD",       (NUMBERS,),             BITMAP),

@@ -40,23 +40,23 @@ def _of_list(args: ArgumentTypes) -> DataType | None:
 
     A list that contains a MULTISET constructor has none: Flink treats both as tables.
     """
-    value, *items = _compared(args.types)
+    value, *items = _comparison_types(args.types)
     if any(_is_multiset(part) for tree in args.trees[1:] for part in walk(tree)):
         return None
     item = least_restrictive(items)
     return item if item and sql_comparable(value.nullable(), item.nullable()) else None
 
 
-def _compared(types: Sequence[DataType]) -> list[DataType]:
+def _comparison_types(types: Sequence[DataType]) -> list[DataType]:
     """Return the compared types: a row of one field is its field if the other side has no rows."""
     value, *items = types
     rows = {isinstance(item, RowType) for item in items if item.root is not TypeRoot.NULL}
     if rows == {not isinstance(value, RowType)}:
-        return [_unwrapped(value), *map(_unwrapped, items)]
+        return [_unwrap_row(value), *map(_unwrap_row, items)]
     return [*types]
 
 
-def _unwrapped(type_: DataType) -> DataType:
+def _unwrap_row(type_: DataType) -> DataType:
     match type_:
         case RowType(fields=(field,)):
             return field.data_type
@@ -87,7 +87,7 @@ def _member(args: ArgumentTypes, i: int) -> DataType | None:
 
 def membership(args: ArgumentTypes) -> DataType:
     """Return BOOLEAN, nullable if an operand, or for rows a field of one, is nullable."""
-    return T.BOOLEAN(any(map(_may_be_null, _compared(args.types))))
+    return T.BOOLEAN(any(map(_may_be_null, _comparison_types(args.types))))
 
 
 def _may_be_null(type_: DataType) -> bool:
@@ -97,7 +97,7 @@ def _may_be_null(type_: DataType) -> bool:
 
 
 def _member_mismatch(args: ArgumentTypes, i: int) -> str | None:
-    value, *items = _compared(args.types)
+    value, *items = _comparison_types(args.types)
     item = least_restrictive(items)
     if item is None:
         return no_common_type(items)

@@ -15,11 +15,11 @@ from schema_core.expressions.signature_dsl import (
     TIMESTAMP,
     bridged,
     common,
+    common_argument_type,
     commonly,
     like,
     no_common_type,
     operation,
-    required,
 )
 from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter, Rules
 from schema_core.expressions.typed import FunctionCall
@@ -91,7 +91,7 @@ def choice(args: ArgumentTypes) -> DataType:
     """Return the least restrictive type of numbers or strings, else the type of the first value."""
     one, other = args.types[1:]
     if one.is_(F.NUMERIC) or one.is_(F.CHARACTER_STRING):
-        return required(least_restrictive((one, other)))
+        return common_argument_type(least_restrictive((one, other)))
     return one
 
 
@@ -100,7 +100,7 @@ def unless_null(args: ArgumentTypes) -> DataType:
     value, other = args.types
     if not value.is_nullable:
         return value
-    return required(common_type(args.types)).with_nullability(other.is_nullable)
+    return common_argument_type(common_type(args.types)).with_nullability(other.is_nullable)
 
 
 def _of_branches(args: ArgumentTypes) -> DataType | None:
@@ -130,7 +130,7 @@ def _condition(args: ArgumentTypes, i: int) -> DataType | None:
 
 def chosen(args: ArgumentTypes) -> DataType:
     """Return the least restrictive type of the values, nullable if one of them is."""
-    return required(least_restrictive(branches(args)))
+    return common_argument_type(least_restrictive(branches(args)))
 
 
 def _branch_mismatch(args: ArgumentTypes, i: int) -> str | None:

@@ -53,7 +53,7 @@ def _key(args: ArgumentTypes, i: int) -> DataType | None:
     return type_ if type_.is_(F.CHARACTER_STRING) and not type_.is_nullable else None
 
 
-def returned(args: ArgumentTypes) -> DataType:
+def returning_type(args: ArgumentTypes) -> DataType:
     """Return the RETURNING type, STRING by default."""
     for tree in args.trees[2:]:
         if isinstance(tree, TypeArgument):
@@ -61,9 +61,9 @@ def returned(args: ArgumentTypes) -> DataType:
     return T.STRING()
 
 
-def queried(args: ArgumentTypes) -> DataType:
+def json_query_type(args: ArgumentTypes) -> DataType:
     """Return the RETURNING type: of arrays only arrays of strings, and without EMPTY OBJECT."""
-    type_ = returned(args)
+    type_ = returning_type(args)
     words = [tree.symbol.word for tree in args.trees if isinstance(tree, Keyword)]
     if isinstance(type_, ArrayType):
         if not type_.element_type.is_(F.CHARACTER_STRING):
@@ -84,9 +84,9 @@ KEY = Parameter("<CHARACTER NOT NULL>", _key)
 FUNCTIONS = (
     # --- rules of SQL: name, parameters, return type ----------------------------------------------
     Function("JSON_EXISTS",      (ANY, CHARACTER, KEYWORD), TRUTH, optional=1, nullability=always),
-    Function("JSON_VALUE",       (ANY, CHARACTER, CLAUSE, CLAUSE, CLAUSE), returned,
+    Function("JSON_VALUE",       (ANY, CHARACTER, CLAUSE, CLAUSE, CLAUSE), returning_type,
              optional=3, nullability=always),
-    Function("JSON_QUERY",       (ANY, ANY, CLAUSE, KEYWORD, KEYWORD, KEYWORD), queried,
+    Function("JSON_QUERY",       (ANY, ANY, CLAUSE, KEYWORD, KEYWORD, KEYWORD), json_query_type,
              nullability=always, alternatives=((ANY, ANY, KEYWORD, KEYWORD, KEYWORD),)),
     Function("JSON_OBJECT",      (KEYWORD, KEY, ANY),       STRING,
              optional=2, repeats=2, nullability=never),

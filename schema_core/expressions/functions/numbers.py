@@ -19,13 +19,13 @@ from schema_core.expressions.signature_dsl import (
     NUMERIC,
     TIME,
     TIMESTAMP,
+    common_argument_type,
     constant_integer,
     exactly,
     like,
     never,
     of,
     operation,
-    required,
 )
 from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import Constant
@@ -58,7 +58,7 @@ def integral(args: ArgumentTypes) -> DataType:
     return type_
 
 
-def rounded(args: ArgumentTypes) -> DataType:
+def round_type(args: ArgumentTypes) -> DataType:
     """Return a decimal of the requested scale if that is constant, else the argument type."""
     type_ = args.types[0]
     if not isinstance(type_, DecimalType):
@@ -80,14 +80,14 @@ def remainder(args: ArgumentTypes) -> DataType:
     return decimal_result("%", left, right)
 
 
-def _computed(args: ArgumentTypes, i: int) -> DataType | None:
+def _computed_interval(args: ArgumentTypes, i: int) -> DataType | None:
     """Return the type of an interval unless it is a literal, on which Flink's planner fails."""
     is_literal = isinstance(args.trees[i], Constant)
     return args.types[i] if args.types[i].is_(F.INTERVAL) and not is_literal else None
 
 
 INTERVALS = ((MONTHS,), (MILLISECONDS,))
-COMPUTED_INTERVALS = ((Parameter("<INTERVAL>", _computed),),)
+COMPUTED_INTERVALS = ((Parameter("<INTERVAL>", _computed_interval),),)
 TO_UNITS = ((DATE, TO_UNIT), (TIME, TO_UNIT), (TIMESTAMP, TO_UNIT))
 
 
@@ -104,7 +104,7 @@ def number(operator: str) -> ReturnTypeRule:
         exact = left.is_(F.EXACT_NUMERIC) and right.is_(F.EXACT_NUMERIC)
         if exact and DecimalType in (type(left), type(right)):
             return decimal_result(operator, as_decimal(left), as_decimal(right))
-        return required(least_restrictive(args.types))
+        return common_argument_type(least_restrictive(args.types))
 
     return rule
 
@@ -131,8 +131,8 @@ FUNCTIONS = (
              alternatives=(*COMPUTED_INTERVALS, *TO_UNITS), aliases=("CEILING",)),
     Function("FLOOR",        (NUMERIC,),         integral,
              alternatives=(*COMPUTED_INTERVALS, *TO_UNITS)),
-    Function("ROUND",        (NUMERIC, INTEGER), rounded, optional=1),
-    Function("TRUNCATE",     (NUMERIC, INTEGER), rounded, optional=1),
+    Function("ROUND",        (NUMERIC, INTEGER), round_type, optional=1),
+    Function("TRUNCATE",     (NUMERIC, INTEGER), round_type, optional=1),
     Function("MOD",          (EXACT, EXACT),     remainder),
     operation("SQRT",        (NUMERIC,),         DOUBLE),
     Function("EXP",          (NUMERIC,),         DOUBLE),

@@ -18,15 +18,15 @@ from schema_core.expressions.signature_dsl import (
     TIMESTAMP,
     always,
     bridged,
+    combined_length,
+    common_argument_type,
     commonly,
     exactly,
     first,
-    joined,
     keyword,
     like,
     never,
     operation,
-    required,
     text_of,
     varying_like,
 )
@@ -75,11 +75,11 @@ CHARSET = Parameter("<CHARACTER SET>", _charset)
 INDEX = Parameter("<INTEGER_NUMERIC>", _index)
 
 
-def concatenated(args: ArgumentTypes) -> DataType:
+def concat_type(args: ArgumentTypes) -> DataType:
     """Return a string of the combined length, or an array of the least restrictive element type."""
     left, right = args.types
     if not isinstance(left, LengthType) or not isinstance(right, LengthType):
-        return required(least_restrictive(args.types))
+        return common_argument_type(least_restrictive(args.types))
     length = left.length + right.length
     if isinstance(left, CharType | BinaryType) and isinstance(right, CharType | BinaryType):
         return left.with_length(min(length, MAX_LENGTH))
@@ -97,7 +97,7 @@ ARRAYS = Parameter("<ARRAY>", _concatenable_array)
 
 FUNCTIONS = (
     # --- rules of SQL: name, parameters, return type ----------------------------------------------
-    operation("||", (CHARACTER, ALIKE), concatenated,
+    operation("||", (CHARACTER, ALIKE), concat_type,
               alternatives=((BINARY, BINARY), (ARRAYS, ARRAYS))),
     Function("UPPER",            (CHARACTER,),              like(0)),
     Function("LOWER",            (CHARACTER,),              like(0)),
@@ -112,7 +112,7 @@ FUNCTIONS = (
     Function("LTRIM",            (CHARACTER, CHARACTER),    varying_like(0), optional=1),
     Function("RTRIM",            (CHARACTER, CHARACTER),    varying_like(0), optional=1),
     Function("REPEAT",           (CHARACTER, INTEGER),      STRING_TYPE),
-    Function("OVERLAY",          (CHARACTER, ALIKE, INTEGER, INTEGER), joined,
+    Function("OVERLAY",          (CHARACTER, ALIKE, INTEGER, INTEGER), combined_length,
              optional=1,
              alternatives=((BINARY, STRING, INTEGER), (BINARY, STRING, INTEGER, INTEGER))),
     Function("SUBSTRING",        (CHARACTER, INTEGER, INTEGER), varying_like(0),

@@ -33,9 +33,9 @@ from schema_core.spark.compiler.functions.literals import constant, interval
 from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.functions.temporal.nanoseconds import (
     as_stored,
-    joined,
+    make_nanosecond_struct,
     require_micros,
-    translated,
+    translate_with_nanoseconds,
 )
 from schema_core.spark.compiler.printer import MAX_SQL_LENGTH, to_sql, too_large
 from schema_core.spark.compiler.template import inline
@@ -179,7 +179,7 @@ def _compile(typed: Typed, context: TranslationContext) -> Node:
             return Keyword("")
         case Access(value, name):
             field_ = Field(_compile(value, context), name)
-            return joined(field_, 0) if is_fine(typed.type) else field_
+            return make_nanosecond_struct(field_, 0) if is_fine(typed.type) else field_
         case FunctionCall():
             return _compile_chain(typed, context)
         case Select():
@@ -232,7 +232,7 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
         context.database,
         context.bounds,
     )
-    node = translated(translate, compiled)
+    node = translate_with_nanoseconds(translate, compiled)
     if compiled.window is not None and call.over is not None and _excludes_nulls(call.over):
         node = Case(((is_null(_sorted_by(compiled.window)), _of_no_rows(call)),), node)
     if node.facts & Fact.UDF_IN_LAMBDA:
@@ -269,7 +269,9 @@ def _with_udfs_outside(translate: Translate, compiled: TranslatedCall) -> Node:
 
     def body(*names: Node) -> Node:
         bound = dict(enumerate(arguments)) | dict(zip(places, names, strict=True))
-        return translated(translate, replace(compiled, arguments=tuple(bound.values())))
+        return translate_with_nanoseconds(
+            translate, replace(compiled, arguments=tuple(bound.values()))
+        )
 
     node = let_all([arguments[place] for place in places], body)
     if node.facts & Fact.UDF_IN_LAMBDA:
@@ -421,7 +423,7 @@ def from_physical(node: Node, type_: DataType) -> Node:
     """Return a stored value as expressions see it: intervals become numbers."""
     match type_:
         case _ if is_fine(type_):
-            return joined(node, 0)
+            return make_nanosecond_struct(node, 0)
         case YearMonthIntervalType():
             return inline("CAST(CAST({v} AS INTERVAL MONTH) AS INT)", v=node)
         case DayTimeIntervalType():

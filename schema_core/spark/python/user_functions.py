@@ -36,7 +36,7 @@ from schema_core.expressions.user_functions import (
 )
 from schema_core.mappings.spark.pyspark_types import from_spark
 from schema_core.spark.compiler.expression import user_call
-from schema_core.spark.compiler.functions.aggregates import aggregated
+from schema_core.spark.compiler.functions.aggregates import compile_aggregate
 from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.translation import TranslatedCall
 from schema_core.spark.compiler.tree import Node, PythonUdf, call, node_of
@@ -90,7 +90,7 @@ class UserCalls:
         if not isinstance(function.spark, PythonImplementation):
             return user_call(called)
         if function.kind is FunctionKind.AGGREGATE:
-            rows = aggregated("collect_list", called, _row(self._arguments(called)))
+            rows = compile_aggregate("collect_list", called, _row(self._arguments(called)))
             aggregate = _aggregate(function.spark, self._context(called), called.types)
             return self._python(called, aggregate, called.type, (rows,))
         if function.kind is not FunctionKind.SCALAR:

@@ -133,7 +133,7 @@ def _inexact(node: Node, type_: DataType) -> Iterator[Violation]:
             )
             yield wrong, f"is {shown} but received more fractional digits"
         case AnyTimestampType() if type_.precision < MAX_PRECISION:
-            cut = datetimes.truncated(node, 9, type_.precision)
+            cut = datetimes.truncate_digits(node, 9, type_.precision)
             yield operator("<>", node, cut), f"is {shown} but received more fractional digits"
         case MultisetType():
             wrong = inline("exists(map_values({v}), x -> x IS NULL OR x <= 0)", v=node)

@@ -56,7 +56,7 @@ SHIFTS = ("lag", "lead")
 RANKS = ("ntile", "row_number", "rank", "dense_rank", "cume_dist", "percent_rank")
 
 
-def aggregated(name: str, called: TranslatedCall, *arguments: Node) -> Node:
+def compile_aggregate(name: str, called: TranslatedCall, *arguments: Node) -> Node:
     """Return a call of an aggregate of Spark, with DISTINCT, FILTER and OVER."""
     distinct = called.call.symbol == "DISTINCT"
     if distinct and called.window is not None:
@@ -111,27 +111,27 @@ _OF_ARRAYS: Mapping[str, str] = {
 
 def count(called: TranslatedCall) -> Node:
     """COUNT of rows, or of rows where all arguments are not NULL."""
-    return aggregated("count", called, *called.arguments)
+    return compile_aggregate("count", called, *called.arguments)
 
 
 def total(called: TranslatedCall) -> Node:
     """SUM: of integers in their own type, as Flink adds them."""
     if isinstance(called.type, types.DecimalType):
-        return called.cast(aggregated("sum", called, called[0]))
-    return called.cast(aggregated("sum", called, called.cast(called[0])))
+        return called.cast(compile_aggregate("sum", called, called[0]))
+    return called.cast(compile_aggregate("sum", called, called.cast(called[0])))
 
 
 def average(called: TranslatedCall) -> Node:
     """AVG: of integers truncated towards zero; over a window, their sum wraps."""
     if isinstance(called.type, INTEGERS):
-        added = aggregated("sum", called, Cast(called[0], "BIGINT"))
+        added = compile_aggregate("sum", called, Cast(called[0], "BIGINT"))
         if called.window is not None:
             added = called.cast(added)
-        counted = aggregated("count", called, called[0])
+        counted = compile_aggregate("count", called, called[0])
         return called.cast(inline("{sum} DIV {count}", sum=added, count=counted))
     if isinstance(called.type, types.DecimalType):
         return _average_of_decimals(called, called.type)
-    return called.cast(aggregated("avg", called, Cast(called[0], "DOUBLE")))
+    return called.cast(compile_aggregate("avg", called, Cast(called[0], "DOUBLE")))
 
 
 #: Digits of a count as a DECIMAL.
@@ -146,11 +146,11 @@ def _average_of_decimals(called: TranslatedCall, result: types.DecimalType) -> N
     another join. Distinct values are counted as such.
     """
     scale = digits_of(called.types[0])[1]
-    added = Cast(aggregated("sum", called, called[0]), f"DECIMAL({MAX_PRECISION}, {scale})")
+    added = Cast(compile_aggregate("sum", called, called[0]), f"DECIMAL({MAX_PRECISION}, {scale})")
     if called.call.symbol == "DISTINCT":
-        counted: Node = aggregated("count", called, called[0])
+        counted: Node = compile_aggregate("count", called, called[0])
     else:
-        counted = aggregated("sum", called, inline("if({v} IS NULL, NULL, 1)", v=called[0]))
+        counted = compile_aggregate("sum", called, inline("if({v} IS NULL, NULL, 1)", v=called[0]))
     counted = Cast(counted, f"DECIMAL({COUNT_DIGITS}, 0)")
     return called.cast(
         quotient(
@@ -176,7 +176,9 @@ def spread(*, of_sample: bool = False, is_root: bool = False) -> TranslationRule
     def translate(called: TranslatedCall) -> Node:
         if called.window is None:
             value = Cast(called[0], "DOUBLE")
-            node = aggregated("covar_samp" if of_sample else "covar_pop", called, value, value)
+            node = compile_aggregate(
+                "covar_samp" if of_sample else "covar_pop", called, value, value
+            )
         else:
             node = _variance_over_window(called, of_sample=of_sample)
         return called.cast(call("pow", node, Literal("0.5", "D")) if is_root else node)
@@ -191,20 +193,22 @@ def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> Node:
     """
     type_ = called.types[0].nullable()
     total, squares, divide = type_, type_, "/"
-    count = aggregated("count", called, called[0])
+    count = compile_aggregate("count", called, called[0])
     value = Cast(called[0], sql_type(type_))
     if isinstance(type_, types.DecimalType):
         total, squares = decimal_sum(type_), decimal_sum(decimal_result("*", type_, type_))
         count = Cast(count, f"DECIMAL({COUNT_DIGITS}, 0)")
     elif isinstance(type_, INTEGERS):
         value, divide = Cast(value, "BIGINT"), "DIV"
-    added = Cast(aggregated("sum", called, value), sql_type(total))
+    added = Cast(compile_aggregate("sum", called, value), sql_type(total))
     if isinstance(type_, INTEGERS):
         added = Cast(added, "BIGINT")
     square = inline("{sum} * {sum}", sum=added)
     return inline(
         f"({{squares}} - {{square}} {divide} {{n}}) {divide} ({{n}} - {int(of_sample)})",
-        squares=Cast(aggregated("sum", called, inline("{x} * {x}", x=value)), sql_type(squares)),
+        squares=Cast(
+            compile_aggregate("sum", called, inline("{x} * {x}", x=value)), sql_type(squares)
+        ),
         square=square if isinstance(type_, types.DecimalType) else Cast(square, sql_type(type_)),
         n=count,
     )
@@ -217,7 +221,7 @@ def extreme(name: str) -> TranslationRule:
         for part in called.types[0].walk():
             if isinstance(part, types.MapType | types.MultisetType | types.VariantType):
                 raise unsupported(f"Spark does not order {part.as_summary_string()}")
-        return aggregated(name, called, called[0])
+        return compile_aggregate(name, called, called[0])
 
     return native(translate)
 
@@ -229,14 +233,14 @@ def ranking(name: str) -> TranslationRule:
         if called.window is None:
             raise unsupported(f"{called.call.function.name} requires an OVER clause")
         if name in SHIFTS and len(called.arguments) > 1 and not is_constant(called[1]):
-            return _shifted(name, called, called.window)
-        ranked = aggregated(name, called, *called.arguments)
+            return _lag_by_row(name, called, called.window)
+        ranked = compile_aggregate(name, called, *called.arguments)
         return ranked if name in SHIFTS else called.cast(ranked)
 
     return native(translate)
 
 
-def _shifted(name: str, called: TranslatedCall, window: Window) -> Node:
+def _lag_by_row(name: str, called: TranslatedCall, window: Window) -> Node:
     """LAG or LEAD with an offset that differs by row: an element of the rows of the partition."""
     frame = "UNBOUNDED PRECEDING AND CURRENT ROW"
     if name == "lead":
@@ -276,34 +280,34 @@ def set_number(marks: Sequence[Node]) -> Node:
 
 def of_values(name: str) -> TranslationRule:
     """FIRST_VALUE and LAST_VALUE, of the values that are not NULL."""
-    return native(lambda called: aggregated(name, called, called[0], Literal(value=True)))
+    return native(lambda called: compile_aggregate(name, called, called[0], Literal(value=True)))
 
 
 # --- values of a group as one ------------------------------------------------------------------
 
 
-def listed(called: TranslatedCall) -> Node:
+def compile_listagg(called: TranslatedCall) -> Node:
     """LISTAGG: all strings that are not NULL, joined by a separator, a comma by default."""
     separator = called[1] if len(called.arguments) > 1 else node_of(",")
-    strings = aggregated("collect_list", called, called[0])
+    strings = compile_aggregate("collect_list", called, called[0])
     return inline("array_join(nullif({0}, array()), {1})", **{"0": strings, "1": separator})
 
 
 def array_of(called: TranslatedCall) -> Node:
     """ARRAY_AGG: NULL of no rows; without IGNORE NULLS, values that are NULL are elements."""
     if called.call.order:
-        found = _sorted(called)
+        found = _sort_group(called)
     elif called.call.nulls == "IGNORE NULLS":
-        found = aggregated("collect_list", called, called[0])
+        found = compile_aggregate("collect_list", called, called[0])
     else:  # Spark leaves out NULL, but not a struct of NULL
-        kept = aggregated("collect_list", called, call("named_struct", "value", called[0]))
+        kept = compile_aggregate("collect_list", called, call("named_struct", "value", called[0]))
         found = Field(kept, "value")
     if is_orderable(called.types[0]):
         return inline("nullif({found}, array())", found=found)
     return inline("get(filter(array({found}), a -> size(a) > 0), 0)", found=found)
 
 
-def _sorted(called: TranslatedCall) -> Node:
+def _sort_group(called: TranslatedCall) -> Node:
     """Return the values of the rows of a group, sorted by the keys of ORDER BY.
 
     Flink 2.3 accepts the keys and does not sort by them.
@@ -322,11 +326,13 @@ def _sorted(called: TranslatedCall) -> Node:
     if called.call.nulls == "IGNORE NULLS":
         row = null_or(is_null(called[0]), row)
     directions = list(zip(names[1:], order, strict=True))
-    comparison = function(lambda one, two: _compared(one, two, directions), 2)
-    return Field(call("array_sort", aggregated("collect_list", called, row), comparison), "value")
+    comparison = function(lambda one, two: _compare_rows(one, two, directions), 2)
+    return Field(
+        call("array_sort", compile_aggregate("collect_list", called, row), comparison), "value"
+    )
 
 
-def _compared(one: Node, two: Node, keys: Sequence[tuple[str, SortDirection]]) -> Node:
+def _compare_rows(one: Node, two: Node, keys: Sequence[tuple[str, SortDirection]]) -> Node:
     """Return -1, 0 or 1 for two rows: NULL is the lowest value unless the key has NULLS LAST."""
     found = node_of(0)
     for name, key in reversed(keys):
@@ -346,7 +352,7 @@ def _compared(one: Node, two: Node, keys: Sequence[tuple[str, SortDirection]]) -
 def multiset_of(called: TranslatedCall) -> Node:
     """COLLECT: how often each value that is not NULL occurs, counted as runs of sorted values."""
     sql_type(called.type)  # refuses elements that Spark does not compare
-    found = call("sort_array", aggregated("collect_list", called, called[0]))
+    found = call("sort_array", compile_aggregate("collect_list", called, called[0]))
     return let(found, lambda values: let(_starts(values), lambda starts: _runs(values, starts)))
 
 
@@ -370,7 +376,7 @@ def _runs(values: Node, starts: Node) -> Node:
 
 def json_array_of(called: TranslatedCall) -> Node:
     """JSON_ARRAYAGG(NULL behavior, value): an array, empty of no rows."""
-    return json.joined("[", aggregated("collect_list", called, _element(called, 1)), "]")
+    return json.join_json("[", compile_aggregate("collect_list", called, _element(called, 1)), "]")
 
 
 def json_object_of(called: TranslatedCall) -> Node:
@@ -380,8 +386,8 @@ def json_object_of(called: TranslatedCall) -> Node:
     """
     text = _element(called, 2)
     key = call("coalesce", called[1], fail("a key of JSON_OBJECTAGG is NULL"))
-    pair = call("named_struct", "key", key, "text", call("concat", json.quoted(key), ":", text))
-    pairs = aggregated("collect_list", called, null_or(is_null(text), pair))
+    pair = call("named_struct", "key", key, "text", call("concat", json.quote_json(key), ":", text))
+    pairs = compile_aggregate("collect_list", called, null_or(is_null(text), pair))
     return let(call("array_sort", pairs), _object_of)
 
 
@@ -397,7 +403,7 @@ def _object_of(pairs: Node) -> Node:
         "if",
         inline("size(array_distinct({keys})) < size({keys})", keys=Field(pairs, "key")),
         fail("a key of JSON_OBJECTAGG occurs twice"),
-        json.joined("{", Field(pairs, "text"), "}"),
+        json.join_json("{", Field(pairs, "text"), "}"),
     )
 
 
@@ -416,17 +422,17 @@ def percentile(called: TranslatedCall) -> Node:
         often = Cast(frequencies[0], "BIGINT")
         pair = call("named_struct", "value", number, "often", often)
         is_left_out = operator("OR", is_null(number), inline("coalesce({n}, 0) <= 0", n=often))
-        values = aggregated("collect_list", called, null_or(is_left_out, pair))
+        values = compile_aggregate("collect_list", called, null_or(is_left_out, pair))
         rows = "aggregate({v}, 0L, (sum, one) -> sum + one.`often`)"
     else:
-        values = aggregated("collect_list", called, number)
+        values = compile_aggregate("collect_list", called, number)
         rows = "CAST(size({v}) AS BIGINT)"
     found = _of_pairs if frequencies else _of_values
 
     def interpolated(sorted_values: Node) -> Node:
         def one(fraction: Node) -> Node:
             place = inline("({rows} - 1) * {p} + 1", rows=inline(rows, v=sorted_values), p=fraction)
-            return let(place, lambda at: _interpolated(sorted_values, at, found))
+            return let(place, lambda at: _interpolate(sorted_values, at, found))
 
         if isinstance(called.types[1], types.ArrayType):
             numbers = call("transform", fractions, function(one))
@@ -436,7 +442,7 @@ def percentile(called: TranslatedCall) -> Node:
     return let(call("sort_array", values), interpolated)
 
 
-def _interpolated(values: Node, place: Node, found: Callable[[Node, Node], Node]) -> Node:
+def _interpolate(values: Node, place: Node, found: Callable[[Node, Node], Node]) -> Node:
     """Return the value at a place that may lie between two; the first place is 1."""
     below, above = call("floor", place), call("ceil", place)
     return inline(
@@ -477,7 +483,7 @@ def distinct_count(called: TranslatedCall) -> Node:
             value = Cast(datetimes.days(value), "BIGINT")
         case types.TimeType():
             value = Cast(datetimes.time_millis(value), "BIGINT")
-    return aggregated("approx_count_distinct", called, value, Literal("0.01", "D"))
+    return compile_aggregate("approx_count_distinct", called, value, Literal("0.01", "D"))
 
 
 # --- undefined values --------------------------------------------------------------------------
@@ -522,7 +528,7 @@ RULES: dict[str, TranslationRule] = {
     "VAR_SAMP": spread(of_sample=True),
     "VARIANCE": spread(of_sample=True),
     "SINGLE_VALUE": rewritten(single),
-    "LISTAGG": rewritten(listed),
+    "LISTAGG": rewritten(compile_listagg),
     "ARRAY_AGG": rewritten(array_of),
     "COLLECT": rewritten(multiset_of),
     "JSON_ARRAYAGG": rewritten(json_array_of),

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from schema_core import types
 from schema_core.base.lazy_dataclass import dataclass
-from schema_core.spark.compiler.functions.string_casts import printed
+from schema_core.spark.compiler.functions.string_casts import cast_to_string
 from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import call_udf
@@ -78,7 +78,7 @@ def convert(
     >>> to_sql(convert(Column("a"), parse_type("BIGINT"), parse_type("CHAR(3)")))
     "rpad(CAST(`a` AS STRING), 3, ' ')"
     """
-    source, target = _plain(source), _plain(target)
+    source, target = _physical_type(source), _physical_type(target)
     if source.nullable() == target.nullable():
         return node
     context = CastContext(source, target, zone, try_)
@@ -91,7 +91,7 @@ def convert(
     )
 
 
-def _plain(type_: types.DataType) -> types.DataType:
+def _physical_type(type_: types.DataType) -> types.DataType:
     return type_.source_type if isinstance(type_, types.DistinctType) else type_
 
 
@@ -140,7 +140,7 @@ def to_string(node: Node, cast: CastContext) -> Node | None:
     """Cast anything to a string, cut to the length of a VARCHAR and padded to that of a CHAR."""
     if not isinstance(cast.target, CHARACTERS):
         return None
-    shown = printed(node, cast.source, cast.zone)
+    shown = cast_to_string(node, cast.source, cast.zone)
     if cast.source.children() and cast.target.length < types.MAX_LENGTH:  # counted in UTF-16 units
         if isinstance(cast.target, types.VarCharType):
             return call_udf("truncate_string", shown, cast.target.length)
@@ -374,7 +374,7 @@ def between_intervals(node: Node, cast: CastContext) -> Node | None:
 Inner: TypeAlias = Callable[[Node, int], Node]
 
 
-def nested(node: Node, cast: CastContext) -> Node | None:
+def cast_nested(node: Node, cast: CastContext) -> Node | None:
     """Cast collections and rows, element by element."""
     source, target = cast.source, cast.target
 
@@ -388,7 +388,7 @@ def nested(node: Node, cast: CastContext) -> Node | None:
     if _fails_in_flink(source, target):
         raise unsupported("Flink does not cast strings to bytes within a value")
     if cast.try_ and any(isinstance(part, CHARACTERS) for part in source.walk()):
-        return let(node, lambda v: _attempted(v, source, target, inner))
+        return let(node, lambda v: _try_cast_nested(v, source, target, inner))
     match source, target:
         case types.ArrayType(), types.ArrayType():
             return call("transform", node, function(lambda one: inner(one, 0)))
@@ -411,7 +411,9 @@ def _fails_in_flink(source: types.DataType, target: types.DataType) -> bool:
     return any(isinstance(a, CHARACTERS) and isinstance(b, BYTES) for a, b in pairs)
 
 
-def _attempted(node: Node, source: types.DataType, target: types.DataType, inner: Inner) -> Node:
+def _try_cast_nested(
+    node: Node, source: types.DataType, target: types.DataType, inner: Inner
+) -> Node:
     """Return TRY_CAST of a nested value: NULL as soon as a part that is not NULL becomes NULL."""
     match source, target:
         case types.ArrayType(), types.ArrayType():
@@ -471,7 +473,7 @@ STEPS: tuple[Step, ...] = (
     to_bytes,
     between_datetimes,
     between_intervals,
-    nested,
+    cast_nested,
 )
 
 

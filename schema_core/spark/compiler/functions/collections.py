@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeAlias
 
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.functions.conditions import compared, null_safe_equal
+from schema_core.spark.compiler.functions.conditions import compare_values, null_safe_equal
 from schema_core.spark.compiler.template import inline, sql, template
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
@@ -61,7 +61,7 @@ def array(called: TranslatedCall) -> Node:
     return called.cast(call("array", *elements))
 
 
-def mapped(called: TranslatedCall) -> Node:
+def compile_map(called: TranslatedCall) -> Node:
     """MAP[key, value, ...]; of equal keys the last one is kept."""
     if any(map(is_null_constant, called.arguments[::2])):
         raise unsupported("a MAP with a NULL key is not supported: Spark's maps have no NULL keys")
@@ -99,7 +99,7 @@ def object_of(called: TranslatedCall) -> Node:
     return call("named_struct", *parts)
 
 
-def updated(called: TranslatedCall) -> Node:
+def compile_object_update(called: TranslatedCall) -> Node:
     """OBJECT_UPDATE(object, name, value, ...): a structured value with other values of fields."""
     source, target = called.types[0], called.type
     if not (isinstance(source, StructuredType) and isinstance(target, StructuredType)):
@@ -199,7 +199,7 @@ def contains(called: TranslatedCall) -> Node:
                 "if({sought} IS NULL, {one} IS NULL, coalesce({same}, FALSE))",
                 sought=sought,
                 one=one,
-                same=compared("=", one, element, sought, called.types[1]),
+                same=compare_values("=", one, element, sought, called.types[1]),
             )
         )
         return null_or(any_null(array_), call("exists", array_, is_equal))
@@ -344,7 +344,7 @@ def sorted_array(called: TranslatedCall) -> Node:
                 "if({nulls}, concat({empty}, {rest}), concat({rest}, {empty}))",
                 nulls=nulls_first,
                 empty=inline("filter({a}, x -> x IS NULL)", a=a),
-                rest=_sorted(inline("filter({a}, x -> x IS NOT NULL)", a=a), ascending),
+                rest=_sort_array(inline("filter({a}, x -> x IS NOT NULL)", a=a), ascending),
             ),
         )
 
@@ -356,7 +356,7 @@ def sorted_array(called: TranslatedCall) -> Node:
     return let_all([array_, *flags], body)
 
 
-def _sorted(array_: Node, ascending: Node) -> Node:
+def _sort_array(array_: Node, ascending: Node) -> Node:
     """Sort an array in an order that Spark requires to be constant."""
     if isinstance(ascending, Literal):
         return call("sort_array", array_, ascending)
@@ -396,7 +396,7 @@ def _from_start(array_: Node, position: Node) -> Node:
     return inline("if({n} = 0, 1, {n})", n=counted)
 
 
-def chained(called: TranslatedCall) -> Node:
+def compile_array_concat(called: TranslatedCall) -> Node:
     """ARRAY_CONCAT, every array in the type of the result."""
     arrays = (
         convert(node, type_, called.type.nullable(), called.zone)
@@ -405,7 +405,7 @@ def chained(called: TranslatedCall) -> Node:
     return call("concat", *arrays)
 
 
-def grown(*, first: bool) -> TranslationRule:
+def compile_array_append(*, first: bool) -> TranslationRule:
     """ARRAY_APPEND, or ARRAY_PREPEND if the element becomes the first; NULL is an element."""
 
     def translate(called: TranslatedCall) -> Node:
@@ -419,7 +419,7 @@ def grown(*, first: bool) -> TranslationRule:
     return rewritten(translate)
 
 
-def united(called: TranslatedCall) -> Node:
+def compile_map_union(called: TranslatedCall) -> Node:
     """MAP_UNION, every map in the type of the result."""
     maps = (
         convert(node, type_, called.type.nullable(), called.zone)
@@ -430,7 +430,7 @@ def united(called: TranslatedCall) -> Node:
 
 RULES: dict[str, TranslationRule] = {
     "ARRAY": rewritten(array),
-    "MAP": rewritten(mapped),
+    "MAP": rewritten(compile_map),
     "ROW": rewritten(row),
     "OBJECT_OF": rewritten(object_of),
     "[]": rewritten(item),
@@ -444,9 +444,9 @@ RULES: dict[str, TranslationRule] = {
     "ARRAY_SORT": rewritten(sorted_array),
     "ARRAY_SLICE": rewritten(part),
     "ARRAY_JOIN": native("array_join({*})"),
-    "ARRAY_CONCAT": rewritten(chained),
-    "ARRAY_APPEND": grown(first=False),
-    "ARRAY_PREPEND": grown(first=True),
+    "ARRAY_CONCAT": rewritten(compile_array_concat),
+    "ARRAY_APPEND": compile_array_append(first=False),
+    "ARRAY_PREPEND": compile_array_append(first=True),
     "ARRAY_POSITION": seeking("if({1} IS NULL, NULL, array_position({0}, {1}))", _position),
     "ARRAY_REMOVE": seeking("filter({0}, x -> NOT x <=> {1})", _without),
     "ARRAY_UNION": as_sets(
@@ -454,11 +454,11 @@ RULES: dict[str, TranslationRule] = {
     ),
     "ARRAY_EXCEPT": as_sets("array_except({0}, {1})", partial(_where_in, negated=True)),
     "ARRAY_INTERSECT": as_sets("array_intersect({0}, {1})", partial(_where_in, negated=False)),
-    "MAP_UNION": rewritten(united),
+    "MAP_UNION": rewritten(compile_map_union),
     "MAP_ENTRIES": rewritten("CAST(map_entries({0}) AS {type})"),
     "MAP_KEYS": native("map_keys({0})"),
     "MAP_VALUES": native("map_values({0})"),
     "MAP_FROM_ARRAYS": native("CAST(map_from_arrays({0}, {1}) AS {type})"),
     "MULTISET": refused("Spark has no constructor of multisets"),
-    "OBJECT_UPDATE": rewritten(updated),
+    "OBJECT_UPDATE": rewritten(compile_object_update),
 }

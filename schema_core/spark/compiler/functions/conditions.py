@@ -96,7 +96,7 @@ _NAN_LEFT = {symbol: f"{{a}} {symbol} {{b}} AND NOT isnan({{a}})" for symbol in 
 _NAN_RIGHT = {symbol: f"{{a}} {symbol} {{b}} AND NOT isnan({{b}})" for symbol in ("<", "<=")}
 
 
-def compared(
+def compare_values(
     symbol: str, a: Node, left: DataType, b: Node, right: DataType, zone: str = "UTC"
 ) -> Node:
     """Return a comparison of values as they are; instants are compared with local times of a zone.
@@ -108,9 +108,11 @@ def compared(
         return Cast(NULL, "BOOLEAN")
     _require_comparable(symbol, left, right)
     if isinstance(left, CHARACTERS) and isinstance(right, (*TEMPORAL, *NUMBERS)):
-        return compared(symbol, _as_other(symbol, a, left, right, zone), right, b, right, zone)
+        return compare_values(
+            symbol, _as_other(symbol, a, left, right, zone), right, b, right, zone
+        )
     if isinstance(left, (*TEMPORAL, *NUMBERS)) and isinstance(right, CHARACTERS):
-        return compared(symbol, a, left, _as_other(symbol, b, right, left, zone), left, zone)
+        return compare_values(symbol, a, left, _as_other(symbol, b, right, left, zone), left, zone)
     if is_fine(left) or is_fine(right):
         instants = any(isinstance(one, LocalZonedTimestampType) for one in (left, right))
         both = LocalZonedTimestampType(9) if instants else TimestampType(9)
@@ -186,7 +188,7 @@ def _with_decimal(symbol: str, x: Node, decimal: Node) -> Node:
     return operator(symbol, x, decimal)
 
 
-def equated(
+def compare_equal(
     symbol: str, a: Node, left: DataType, b: Node, right: DataType, zone: str = "UTC"
 ) -> Node:
     """Return `=` or `<>`, for which Calcite casts both operands to a common type.
@@ -199,7 +201,7 @@ def equated(
     if type_ is not None:
         a, b = (convert(node, one, type_, zone) for node, one in ((a, left), (b, right)))
         left = right = type_
-    return compared(symbol, a, left, b, right, zone)
+    return compare_values(symbol, a, left, b, right, zone)
 
 
 def _as_decimals(
@@ -300,7 +302,7 @@ def null_safe_equal(a: Node, left: DataType, b: Node, right: DataType, zone: str
         UnsupportedError: with code `not-executable` for types that Spark cannot compare.
     """
     if _differ(left, right):
-        return call("coalesce", equated("=", a, left, b, right, zone), FALSE)
+        return call("coalesce", compare_equal("=", a, left, b, right, zone), FALSE)
     if _is_native(left, right) or not (left.children() and right.children()):
         if not is_orderable(left):
             raise unsupported(f"Spark cannot compare {left.as_summary_string()}")
@@ -311,7 +313,7 @@ def null_safe_equal(a: Node, left: DataType, b: Node, right: DataType, zone: str
             "if({x} IS NULL OR {y} IS NULL, ({x} IS NULL) = ({y} IS NULL), {equal})",
             x=x,
             y=y,
-            equal=call("coalesce", compared("=", x, left, y, right, zone), FALSE),
+            equal=call("coalesce", compare_values("=", x, left, y, right, zone), FALSE),
         )
 
     return let_all([a, b], body)
@@ -364,7 +366,7 @@ def _rows(symbol: str, a: Node, left: RowType, b: Node, right: RowType, zone: st
         raise unsupported("Flink does not order rows")
     equal = all_of(
         [
-            compared(
+            compare_values(
                 "=", Field(a, one.name), one.data_type, Field(b, other.name), other.data_type, zone
             )
             for one, other in zip(left.fields, right.fields, strict=True)
@@ -407,7 +409,7 @@ def _fits(left: DecimalType, right: DecimalType) -> bool:
 
 def comparison(symbol: str) -> TranslationRule:
     """A comparison of two arguments."""
-    rule = equated if symbol in {"=", "<>"} else compared
+    rule = compare_equal if symbol in {"=", "<>"} else compare_values
 
     def translate(called: TranslatedCall) -> Node:
         left, right = called.types
@@ -416,7 +418,7 @@ def comparison(symbol: str) -> TranslationRule:
     return rewritten(translate)
 
 
-def chained(symbol: str) -> TranslationRule:
+def compile_and_or(symbol: str) -> TranslationRule:
     """AND and OR."""
     return native(lambda called: Operator(symbol, called.arguments))
 
@@ -453,7 +455,7 @@ def indistinct(called: TranslatedCall) -> Node:
             return operator("<=>", called[0], called[1])
 
     def body(a: Node, b: Node) -> Node:
-        equal = compared("=", a, left, b, right, called.zone)
+        equal = compare_values("=", a, left, b, right, called.zone)
         return inline(
             "if({a} IS NULL OR {b} IS NULL, ({a} IS NULL) = ({b} IS NULL), {equal})",
             a=a,
@@ -475,16 +477,16 @@ def between(*, negated: bool) -> TranslationRule:
         def inside(x: Node, a: Node, first: DataType, b: Node, last: DataType) -> Node:
             return all_of(
                 [
-                    compared(">=", x, value, a, first, called.zone),
-                    compared("<=", x, value, b, last, called.zone),
+                    compare_values(">=", x, value, a, first, called.zone),
+                    compare_values("<=", x, value, b, last, called.zone),
                 ]
             )
 
         def outside(x: Node, a: Node, first: DataType, b: Node, last: DataType) -> Node:
             return any_of(
                 [
-                    compared("<", x, value, a, first, called.zone),
-                    compared(">", x, value, b, last, called.zone),
+                    compare_values("<", x, value, a, first, called.zone),
+                    compare_values(">", x, value, b, last, called.zone),
                 ]
             )
 
@@ -603,13 +605,13 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
     return let(value, body)
 
 
-def quantified(symbol: str, *, every: bool) -> TranslationRule:
+def compile_quantified(symbol: str, *, every: bool) -> TranslationRule:
     """Return the rule of a comparison with all (or some) values of a list or of a query.
 
     Raises:
         UnsupportedError: with code `not-executable` for `= ALL` and `<> SOME` of a query.
     """
-    rule = equated if symbol in {"=", "<>"} else compared
+    rule = compare_equal if symbol in {"=", "<>"} else compare_values
 
     def translate(called: TranslatedCall) -> Node:
         first, *others = zip(called.arguments, called.types, strict=True)
@@ -649,7 +651,7 @@ def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> Node:
         "CASE WHEN count(1) = 0 THEN TRUE WHEN count(`member`) < count(1) THEN NULL ELSE FALSE END"
     )
     is_empty = Subquery(f"(SELECT {state} {members})")  # NULL: there is a NULL among the rows
-    found = compared(symbol, called[0], called.types[0], bound, called.types[1], called.zone)
+    found = compare_values(symbol, called[0], called.types[0], bound, called.types[1], called.zone)
     if every:
         return inline("{e} IS TRUE OR {found} AND NOT {e}", e=is_empty, found=found)
     return inline("{e} IS NOT TRUE AND ({found} OR {e})", e=is_empty, found=found)
@@ -678,7 +680,7 @@ def _same(
     """
     if as_set and isinstance(left, FLOATS) and type(left) is type(right):
         return operator("=", Cast(value, "STRING"), Cast(node, "STRING"))
-    rule = equated if as_set and isinstance(left, DecimalType) else compared
+    rule = compare_equal if as_set and isinstance(left, DecimalType) else compare_values
     return rule("=", value, left, node, right, zone)
 
 
@@ -712,7 +714,7 @@ def first_known(called: TranslatedCall) -> Node:
 def unless_equal(called: TranslatedCall) -> Node:
     """NULLIF: NULL if both are equal, else the first."""
     value = convert(called[0], called.types[0], called.type.nullable(), called.zone)
-    equal = equated("=", called[0], called.types[0], called[1], called.types[1], called.zone)
+    equal = compare_equal("=", called[0], called.types[0], called[1], called.types[1], called.zone)
     return call("if", equal, called.cast(NULL), value)
 
 
@@ -748,8 +750,8 @@ RULES: dict[str, TranslationRule] = {
     **{symbol: comparison(symbol) for symbol in _NAN},
     "IS DISTINCT FROM": rewritten(lambda called: not_(indistinct(called))),
     "IS NOT DISTINCT FROM": rewritten(indistinct),
-    "AND": chained("AND"),
-    "OR": chained("OR"),
+    "AND": compile_and_or("AND"),
+    "OR": compile_and_or("OR"),
     "NOT": native("NOT {0}"),
     "IS NULL": native("{0} IS NULL"),
     "IS NOT NULL": native("{0} IS NOT NULL"),
@@ -774,7 +776,7 @@ RULES: dict[str, TranslationRule] = {
     "GREATEST": extreme("greatest"),
     "LEAST": extreme("least"),
     **{
-        f"{symbol} {quantifier}": quantified(symbol, every=quantifier == "ALL")
+        f"{symbol} {quantifier}": compile_quantified(symbol, every=quantifier == "ALL")
         for symbol in _NAN
         for quantifier in ("ALL", "SOME")
         if f"{symbol} {quantifier}" not in {"= SOME", "<> ALL"}

@@ -39,7 +39,7 @@ def hexadecimal(called: TranslatedCall) -> Node:
     return call("hex", called[0] if is_string else Cast(called[0], "BIGINT"))
 
 
-def hashed(called: TranslatedCall) -> Node:
+def compile_sha2(called: TranslatedCall) -> Node:
     """SHA2; a bit length that is not one of the four fails the job."""
     bits = integer_of(called[1])
     if bits in BITS:
@@ -60,7 +60,7 @@ def hashed(called: TranslatedCall) -> Node:
 BITS = (224, 256, 384, 512)
 
 
-def decoded(called: TranslatedCall) -> Node:
+def compile_decode(called: TranslatedCall) -> Node:
     """DECODE(bytes, charset); a constant charset of one byte for each character without Python."""
     if _is_utf8(called[1]):
         return call("make_valid_utf8", Cast(called[0], "STRING"))
@@ -74,7 +74,7 @@ def decoded(called: TranslatedCall) -> Node:
     return call("regexp_replace", text, r"[\x{80}-\x{FF}]", "\ufffd")
 
 
-def encoded(called: TranslatedCall) -> Node:
+def compile_encode(called: TranslatedCall) -> Node:
     """ENCODE(string, charset); a constant charset without Python."""
     if _is_utf8(called[1]):
         return Cast(called[0], "BINARY")
@@ -136,7 +136,7 @@ def parsed_url(called: TranslatedCall) -> Node:
     return call_udf(name, *called.arguments)
 
 
-def unhexed(text: Node) -> Node:
+def compile_unhex(text: Node) -> Node:
     """UNHEX: the bytes of hexadecimal digits; the first of an odd number becomes a zero byte."""
     return inline(
         "if(octet_length({s}) % 2 = 0, unhex({s}),"
@@ -210,13 +210,13 @@ RULES: dict[str, TranslationRule] = {
     "SHA256": native("sha2({0}, 256)"),
     "SHA384": native("sha2({0}, 384)"),
     "SHA512": native("sha2({0}, 512)"),
-    "SHA2": native(hashed),
+    "SHA2": native(compile_sha2),
     "TO_BASE64": native("base64({0})"),
     "FROM_BASE64": rewritten(lambda called: decoded_base64(called[0])),
     "HEX": native(hexadecimal),
-    "UNHEX": rewritten(lambda called: let(called[0], unhexed)),
-    "ENCODE": udf(encoded),
-    "DECODE": udf(decoded),
+    "UNHEX": rewritten(lambda called: let(called[0], compile_unhex)),
+    "ENCODE": udf(compile_encode),
+    "DECODE": udf(compile_decode),
     "PARSE_URL": udf(parsed_url),
     "INET_ATON": rewritten(lambda called: let(called[0], integer_of_address)),
     "INET_NTOA": rewritten(lambda called: let(Cast(called[0], "BIGINT"), address_of_integer)),

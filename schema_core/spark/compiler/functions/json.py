@@ -105,7 +105,7 @@ def written(node: Node, type_: types.DataType) -> Node:
             return call("regexp_replace", shown, '"$', 'Z"')
         case types.ArrayType():
             element = type_.element_type
-            return joined(
+            return join_json(
                 "[", call("transform", node, function(lambda one: _or_null(one, element))), "]"
             )
         case types.RowType():
@@ -119,7 +119,7 @@ def written(node: Node, type_: types.DataType) -> Node:
         case _ if isinstance(type_, FLOATS):
             return _float(node)
         case _ if isinstance(type_, (*CHARACTERS, *BYTES)):
-            return let(node, quoted)
+            return let(node, quote_json)
         case _:
             raise unsupported(f"{type_.as_summary_string()} cannot be serialized to JSON on Spark")
 
@@ -163,7 +163,7 @@ def _float(node: Node) -> Node:
     return let(inline("CAST({v} + CAST(0 AS DOUBLE) AS STRING)", v=node), body)
 
 
-def quoted(node: Node) -> Node:
+def quote_json(node: Node) -> Node:
     """Return a JSON string literal: an array of the string without the brackets."""
     return null_or(is_null(node), _without_brackets(node))
 
@@ -188,7 +188,7 @@ def _or_null(node: Node, type_: types.DataType) -> Node:
     return call("coalesce", written(node, type_), "null")
 
 
-def joined(opening: str, strings: Node, closing: str) -> Node:
+def join_json(opening: str, strings: Node, closing: str) -> Node:
     """Return strings with commas between them, in brackets."""
     return call("concat", opening, call("array_join", strings, ","), closing)
 
@@ -206,7 +206,7 @@ def _object_of_map(node: Node, value: types.DataType) -> Node:
         return call("concat", name, ":", _or_null(Field(one, "value"), value))
 
     entries = call("array_sort", call("map_entries", node))
-    return joined("{", call("transform", entries, function(entry)), "}")
+    return join_json("{", call("transform", entries, function(entry)), "}")
 
 
 def _object(pairs: dict[str, Node], *, absent: bool) -> Node:
@@ -216,7 +216,7 @@ def _object(pairs: dict[str, Node], *, absent: bool) -> Node:
         name = dumps(key, ensure_ascii=False)
         part = call("concat", f"{name}:", pairs[key])
         parts.append(part if absent else call("coalesce", part, f"{name}:null"))
-    return joined("{", call("array", *parts), "}") if parts else node_of("{}")
+    return join_json("{", call("array", *parts), "}") if parts else node_of("{}")
 
 
 def value_of(called: TranslatedCall, index: int) -> Node:
@@ -262,9 +262,9 @@ def _object_by_row(called: TranslatedCall) -> Node:
     entries = let(given, last_ones)
 
     def entry(one: Node) -> Node:
-        return call("concat", quoted(Field(one, "key")), ":", Field(one, "value"))
+        return call("concat", quote_json(Field(one, "key")), ":", Field(one, "value"))
 
-    return joined("{", call("transform", entries, function(entry)), "}")
+    return join_json("{", call("transform", entries, function(entry)), "}")
 
 
 def array(called: TranslatedCall) -> Node:
@@ -272,7 +272,7 @@ def array(called: TranslatedCall) -> Node:
     values = [value_of(called, index) for index in range(1, len(called.arguments))]
     if not called.keyword(0).startswith("ABSENT"):
         values = [call("coalesce", value, "null") for value in values]
-    return joined("[", call("array", *values), "]") if values else node_of("[]")
+    return join_json("[", call("array", *values), "]") if values else node_of("[]")
 
 
 #: Characters that JSON_QUOTE escapes -> their escapes; those beyond ASCII have others.
@@ -355,11 +355,11 @@ def unquote(text: Node) -> Node:
         half=rarely(text, _value_of_literal),
         value=inline("try_variant_get(try_parse_json({s}), '$', 'STRING')", s=text),
         longer=_LITERAL_AND_MORE,
-        rest=rarely(text, _unescaped),
+        rest=rarely(text, _unescape_json),
     )
 
 
-def _unescaped(text: Node) -> Node:
+def _unescape_json(text: Node) -> Node:
     """Unescape all between the first and the last character, or return the text if invalid."""
 
     def body(inner: Node) -> Node:

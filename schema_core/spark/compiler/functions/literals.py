@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 
-from schema_core.spark.compiler.functions.temporal.nanoseconds import joined
+from schema_core.spark.compiler.functions.temporal.nanoseconds import make_nanosecond_struct
 from schema_core.spark.compiler.tree import NULL, Cast, Literal, Node
 from schema_core.spark.compiler.value_types import is_fine, sql_type
 from schema_core.sql import syntax
@@ -65,10 +65,10 @@ def interval(literal: Interval, type_: DataType) -> int:
     units = [MILLIS[unit] for unit in _UNITS[first : first + len(numbers)]]
     if literal.unit not in _UNITS:
         units = [MILLIS[literal.unit]]
-    return sign * sum(_scaled(n, unit) for n, unit in zip(numbers, units, strict=True))
+    return sign * sum(_to_millis(n, unit) for n, unit in zip(numbers, units, strict=True))
 
 
-def _scaled(number: str, unit: int) -> int:
+def _to_millis(number: str, unit: int) -> int:
     """Return a number of a unit in milliseconds; a fraction is that of a second, in 3 digits."""
     integer, _, fraction = number.partition(".")
     return int(integer or "0") * unit + int((fraction + "000")[:3])
@@ -87,13 +87,15 @@ def _time(text: str, type_: DataType) -> Node:
 
 def _timestamp(text: str, type_: DataType) -> Node:
     if not is_fine(type_):
-        return _padded("TIMESTAMP_NTZ", text)
+        return _padded_datetime("TIMESTAMP_NTZ", text)
     second, _, fraction = text.partition(".")
     digits = fraction.ljust(9, "0")
-    return joined(_padded("TIMESTAMP_NTZ", f"{second}.{digits[:6]}"), int(digits[6:9]))
+    return make_nanosecond_struct(
+        _padded_datetime("TIMESTAMP_NTZ", f"{second}.{digits[:6]}"), int(digits[6:9])
+    )
 
 
-def _padded(keyword: str, text: str) -> Node:
+def _padded_datetime(keyword: str, text: str) -> Node:
     year, _, rest = text.strip().partition("-")
     return Literal(f"{year:0>4}-{rest}", keyword)
 
@@ -107,7 +109,7 @@ KINDS: dict[LiteralKind, Callable[[str, DataType], Node]] = {
     LiteralKind.APPROXIMATE: lambda text, type_: Cast(Literal(text), sql_type(type_)),
     LiteralKind.STRING: lambda text, _: Literal(text),
     LiteralKind.BINARY: lambda text, _: Literal(text, "X"),
-    LiteralKind.DATE: lambda text, _: _padded("DATE", text),
+    LiteralKind.DATE: lambda text, _: _padded_datetime("DATE", text),
     LiteralKind.TIME: _time,
     LiteralKind.TIMESTAMP: _timestamp,
 }

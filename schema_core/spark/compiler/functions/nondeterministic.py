@@ -59,14 +59,14 @@ def _clock(read: Callable[[str, DataType], Node]) -> TranslationRule:
 def rand(called: TranslatedCall) -> Node:
     """RAND(): a DOUBLE from 0 to below 1, another one for every row."""
     if called.arguments:
-        raise _seeded("RAND()")
+        raise _seed_error("RAND()")
     return call("rand")
 
 
 def rand_integer(called: TranslatedCall) -> Node:
     """RAND_INTEGER(bound): an INT from 0 to below the bound, which fails if it is not positive."""
     if len(called.arguments) > 1:
-        raise _seeded("RAND_INTEGER(bound)")
+        raise _seed_error("RAND_INTEGER(bound)")
     if not isinstance(called.types[0], IntType | SmallIntType | TinyIntType):
         raise unsupported(
             f"Flink does not support RAND_INTEGER of {called.types[0].as_summary_string()}",
@@ -83,7 +83,7 @@ def rand_integer(called: TranslatedCall) -> Node:
     )
 
 
-def _seeded(form: str) -> Exception:
+def _seed_error(form: str) -> Exception:
     return unsupported("seeded random numbers differ between Spark and Flink", f"write {form}")
 
 

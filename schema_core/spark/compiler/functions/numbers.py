@@ -172,17 +172,17 @@ def datetime_arithmetic(symbol: str, called: TranslatedCall) -> Node:
     """A datetime and an interval, in either order; or the interval between two datetimes."""
     left, right = called.types
     if isinstance(left, INTERVALS):
-        return shifted(called[1], right, _signed(symbol, called[0]), left)
+        return add_interval(called[1], right, _interval_count(symbol, called[0]), left)
     if isinstance(right, INTERVALS):
-        return shifted(called[0], left, _signed(symbol, called[1]), right)
+        return add_interval(called[0], left, _interval_count(symbol, called[1]), right)
     return between(called[0], left, called[1], right, called.type, called.zone)
 
 
-def _signed(symbol: str, count: Node) -> Node:
+def _interval_count(symbol: str, count: Node) -> Node:
     return operator("-", count) if symbol == "-" else count
 
 
-def shifted(node: Node, type_: DataType, count: Node, unit: DataType) -> Node:
+def add_interval(node: Node, type_: DataType, count: Node, unit: DataType) -> Node:
     """Return a datetime plus an interval: a DATE by days, a TIME within its day."""
     if isinstance(unit, YearMonthIntervalType):
         if isinstance(type_, TimeType):
@@ -297,7 +297,7 @@ def _constant_digits(name: str, called: TranslatedCall) -> int:
     return digits
 
 
-def rounded(called: TranslatedCall) -> Node:
+def compile_round(called: TranslatedCall) -> Node:
     """ROUND half away from zero, of the digits that the number prints."""
     if any(map(is_null_constant, called.arguments)):
         return called.cast(NULL)
@@ -346,7 +346,7 @@ def sign(called: TranslatedCall) -> Node:
     return called.cast(call("sign", value))
 
 
-def truncated(called: TranslatedCall) -> Node:
+def compile_truncate(called: TranslatedCall) -> Node:
     """TRUNCATE towards zero, of the digits that a number prints."""
     if any(map(is_null_constant, called.arguments)):
         return called.cast(NULL)
@@ -414,8 +414,8 @@ RULES: dict[str, TranslationRule] = {
     "MOD": rewritten(remainder),
     "ABS": rewritten(absolute),
     "SIGN": rewritten(sign),
-    "ROUND": rewritten(rounded),
-    "TRUNCATE": rewritten(truncated),
+    "ROUND": rewritten(compile_round),
+    "TRUNCATE": rewritten(compile_truncate),
     "INTERVAL": rewritten(interval_of),
     "(-)": rewritten(between_datetimes),
     "EXP": mathematics("exp({0})"),

@@ -123,7 +123,7 @@ def extracted(called: TranslatedCall) -> Node:
     return call_udf("extract_group", text, pattern, Cast(group, "INT"))
 
 
-def _extracted(given: PatternCall) -> Node:
+def _extract_group(given: PatternCall) -> Node:
     """Return a group that exists wherever the pattern matches."""
     group = integer_of(given.others[0]) if given.others else 0
     if (group or 0) > (integer_of(given.groups) or 0):
@@ -139,7 +139,7 @@ def _extracted(given: PatternCall) -> Node:
     )
 
 
-_EXTRACTED = where_valid(_extracted)
+_EXTRACTED = where_valid(_extract_group)
 
 
 def every(given: PatternCall) -> Node:
@@ -167,13 +167,13 @@ def every(given: PatternCall) -> Node:
     return call("coalesce", call_udf("extract_optional_groups", *arguments), extracted)
 
 
-def replaced(given: PatternCall) -> Node:
+def compile_regexp_replace(given: PatternCall) -> Node:
     """REGEXP_REPLACE; the replacement is literal, without references to groups."""
     new = escaped_replacement(given.others[0])
     return call("regexp_replace", given.text, given.pattern, new)
 
 
-def counted(given: PatternCall) -> Node:
+def compile_regexp_count(given: PatternCall) -> Node:
     """REGEXP_COUNT: the number of matches."""
     return call("regexp_count", given.text, given.pattern)
 
@@ -273,8 +273,8 @@ RULES: dict[str, TranslationRule] = {
     "REGEXP": udf(where_valid(matches, FALSE)),
     "REGEXP_EXTRACT": udf(extracted),
     "REGEXP_EXTRACT_ALL": udf(where_valid(every)),
-    "REGEXP_REPLACE": udf(where_valid(replaced)),
-    "REGEXP_COUNT": udf(where_valid(counted)),
+    "REGEXP_REPLACE": udf(where_valid(compile_regexp_replace)),
+    "REGEXP_COUNT": udf(where_valid(compile_regexp_count)),
     "REGEXP_SUBSTR": udf(where_valid(first)),
     "REGEXP_INSTR": udf(where_valid(position)),
     "SPLIT": udf(split),

@@ -78,7 +78,7 @@ def quotient(
         return call("if", _is_beyond(x, left, limit), exact, found)
 
     def corrected(found: Node, x: Node, y: Node) -> Node:
-        return _corrected(found, x, left, y, right, result)
+        return _correct_rounding(found, x, left, y, right, result)
 
     return body(a, b) if are_aggregates else let_all([a, b], body)
 
@@ -125,7 +125,9 @@ def _remainder(a: Node, b: Node, digits: Digits, exponent: int) -> Node:
     return a
 
 
-def _corrected(found: Node, a: Node, left: Digits, b: Node, right: Digits, result: Digits) -> Node:
+def _correct_rounding(
+    found: Node, a: Node, left: Digits, b: Node, right: Digits, result: Digits
+) -> Node:
     """Return Spark's quotient, or the next one where Flink's first rounding yields the middle.
 
     `lack` is by how much twice the remainder is less than the divisor. If it is positive, Spark

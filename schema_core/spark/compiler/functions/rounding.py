@@ -41,7 +41,7 @@ def rounding(*, up: bool) -> TranslationRule:
             return value
         if isinstance(type_, LocalZonedTimestampType):
             return let(value, lambda v: _step_instant(unit, v, called.zone, up=up))
-        return stepped(unit, value, type_, up=up)
+        return floor_to_unit(unit, value, type_, up=up)
 
     return rewritten(translate)
 
@@ -63,10 +63,10 @@ def _step_instant(unit: str, node: Node, zone: str, *, up: bool) -> Node:
     """
 
     def body(clock: Node) -> Node:
-        millis = datetimes.truncated(clock, 6, 3) if up else clock
+        millis = datetimes.truncate_digits(clock, 6, 3) if up else clock
         return inline(
             "timestamp_micros({step} - ({clock} - {instant}))",
-            step=datetimes.micros(stepped(unit, millis, TimestampType(3), up=up)),
+            step=datetimes.micros(floor_to_unit(unit, millis, TimestampType(3), up=up)),
             clock=datetimes.micros(clock),
             instant=datetimes.micros(node),
         )
@@ -93,7 +93,7 @@ def _integral(name: str, called: TranslatedCall) -> Node:
     )
 
 
-def stepped(unit: str, node: Node, type_: DataType, *, up: bool) -> Node:
+def floor_to_unit(unit: str, node: Node, type_: DataType, *, up: bool) -> Node:
     """Round a datetime without a zone down (or up) to the start of a unit."""
     if unit in MILLIS and not isinstance(type_, DateType):
         return _stepped_time(MILLIS[unit], node, type_, up=up)

@@ -19,7 +19,7 @@ from schema_core.spark.compiler.tree import (
 from schema_core.spark.compiler.value_types import FLOATS, INTEGERS
 
 
-def printed(node: Node, source: types.DataType, zone: str) -> Node:
+def cast_to_string(node: Node, source: types.DataType, zone: str) -> Node:
     """Return a value as Flink's cast to STRING prints it.
 
     Raises:
@@ -39,11 +39,13 @@ def printed(node: Node, source: types.DataType, zone: str) -> Node:
         case types.NullType():
             return Cast(Literal(None), "STRING")
         case types.TimeType() | types.TimestampType() | types.LocalZonedTimestampType():
-            return datetimes.printed(node, source, zone)
+            return datetimes.format_datetime(node, source, zone)
         case types.YearMonthIntervalType() | types.DayTimeIntervalType():
             return datetimes.printed_interval(node, source)
         case types.ArrayType():
-            return _joined("[", call("transform", node, _each(source.element_type, zone)), "]")
+            return _join_in_brackets(
+                "[", call("transform", node, _each(source.element_type, zone)), "]"
+            )
         case types.MapType() | types.MultisetType():
             return _printed_map(node, source, zone)
         case types.RowType() | types.StructuredType():
@@ -55,14 +57,14 @@ def printed(node: Node, source: types.DataType, zone: str) -> Node:
 
 
 def _or_null(node: Node, source: types.DataType, zone: str) -> Node:
-    return call("coalesce", printed(node, source, zone), "NULL")
+    return call("coalesce", cast_to_string(node, source, zone), "NULL")
 
 
 def _each(element: types.DataType, zone: str) -> Node:
     return function(lambda one: _or_null(one, element, zone))
 
 
-def _joined(opening: str, strings: Node, closing: str) -> Node:
+def _join_in_brackets(opening: str, strings: Node, closing: str) -> Node:
     return call("concat", opening, call("array_join", strings, ", "), closing)
 
 
@@ -74,7 +76,9 @@ def _printed_map(node: Node, source: types.MapType | types.MultisetType, zone: s
         shown = _or_null(value, values[0], zone) if values else Cast(value, "STRING")
         return call("concat", _or_null(Field(one, "key"), key, zone), "=", shown)
 
-    return _joined("{", call("transform", call("map_entries", node), function(entry)), "}")
+    return _join_in_brackets(
+        "{", call("transform", call("map_entries", node), function(entry)), "}"
+    )
 
 
 def _printed_row(node: Node, source: types.RowType | types.StructuredType, zone: str) -> Node:

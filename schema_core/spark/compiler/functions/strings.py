@@ -78,13 +78,13 @@ def trim(called: TranslatedCall) -> Node:
         (argument.word for argument in called.arguments if isinstance(argument, Keyword)), "BOTH"
     )
     rest = [argument for argument in called.arguments if not isinstance(argument, Keyword)]
-    return _trimmed(side, rest[-1], rest[0] if len(rest) > 1 else node_of(" "))
+    return _trim(side, rest[-1], rest[0] if len(rest) > 1 else node_of(" "))
 
 
 def one_sided(side: str) -> TranslationRule:
     """LTRIM, RTRIM and BTRIM: the string, then optionally the characters."""
     blank = node_of(" ")
-    return rewritten(lambda called: _trimmed(side, called[0], (*called.arguments, blank)[1]))
+    return rewritten(lambda called: _trim(side, called[0], (*called.arguments, blank)[1]))
 
 
 #: Side -> the function that trims some characters there.
@@ -94,7 +94,7 @@ _TRIMS = {"BOTH": "btrim({s}, {c})", "LEADING": "ltrim({c}, {s})", "TRAILING": "
 _BLANK_TRIMS = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 
 
-def _trimmed(side: str, text: Node, characters: Node) -> Node:
+def _trim(side: str, text: Node, characters: Node) -> Node:
     """Return a string without some characters at its ends; an empty set of them is an error."""
     if string_of(characters) == " ":
         return call(_BLANK_TRIMS[side], text)
@@ -110,7 +110,7 @@ def _trimmed(side: str, text: Node, characters: Node) -> Node:
     )
 
 
-def padded(name: str) -> TranslationRule:
+def compile_pad(name: str) -> TranslationRule:
     """LPAD and RPAD, of UTF-16 units; with a constant length and filler without Python."""
 
     def translate(called: TranslatedCall) -> Node:
@@ -273,7 +273,7 @@ _UTF16_LENGTH = "CAST(length(encode({s}, 'UTF-16BE')) DIV 2 AS INT)"
 _NO_ESCAPE = Literal("\x01")
 
 
-def like(*, negated: bool) -> TranslationRule:
+def compile_like(*, negated: bool) -> TranslationRule:
     """LIKE; only the character after ESCAPE is special, besides ``%`` and ``_``."""
 
     def translate(called: TranslatedCall) -> Node:
@@ -414,14 +414,14 @@ def locate(called: TranslatedCall) -> Node:
     known = integer_of(called[2])
     if known is not None and abs(known) < -LEAST:
         return call("locate", called[0], called[1], max(known, 1))
-    return let_all([called[0], called[1], Cast(called[2], "INT")], located)
+    return let_all([called[0], called[1], Cast(called[2], "INT")], locate_from)
 
 
 #: The start position from which LOCATE finds nothing: Java's `start - 1` overflows.
 LEAST = -(2**31)
 
 
-def located(part: Node, text: Node, start: Node) -> Node:
+def locate_from(part: Node, text: Node, start: Node) -> Node:
     """Return LOCATE with a start position; one below 1 is the start of the string."""
     return inline(
         "CASE WHEN {n} >= 1 THEN locate({p}, {s}, {n}) WHEN {n} > {least} THEN locate({p}, {s}, 1)"
@@ -433,7 +433,7 @@ def located(part: Node, text: Node, start: Node) -> Node:
     )
 
 
-def cased(name: str) -> TranslationRule:
+def compile_case(name: str) -> TranslationRule:
     """UPPER and LOWER; of a constant the result has the length of its type."""
 
     def translate(called: TranslatedCall) -> Node:
@@ -468,7 +468,7 @@ def elt(called: TranslatedCall) -> Node:
     return inline("get({others}, CAST({n} AS INT) - 1)", others=others, n=called[0])
 
 
-def formatted(called: TranslatedCall) -> Node:
+def compile_printf(called: TranslatedCall) -> Node:
     """PRINTF(format, value, ...): NULL for a format that Java rejects; a NULL fits any conversion.
 
     A DATE is its number of days, a TIME its number of milliseconds.
@@ -558,10 +558,10 @@ def _local_datetime(clock: Node) -> Node:
 _DECIMAL = FLOAT_SHAPE.replace(r"\d", r"\p{Nd}")
 
 RULES: dict[str, TranslationRule] = {
-    "UPPER": cased("upper"),
-    "LOWER": cased("lower"),
-    "UCASE": cased("upper"),
-    "LCASE": cased("lower"),
+    "UPPER": compile_case("upper"),
+    "LOWER": compile_case("lower"),
+    "UCASE": compile_case("upper"),
+    "LCASE": compile_case("lower"),
     "CHAR_LENGTH": native("char_length({0})"),
     "CHARACTER_LENGTH": native("char_length({0})"),
     "REVERSE": native("reverse({0})"),
@@ -582,16 +582,16 @@ RULES: dict[str, TranslationRule] = {
     "POSITION": native("locate({0}, {1})"),
     "LOCATE": rewritten(locate),
     "INSTR": udf(in_string),
-    "LPAD": padded("lpad"),
-    "RPAD": padded("rpad"),
+    "LPAD": compile_pad("lpad"),
+    "RPAD": compile_pad("rpad"),
     "OVERLAY": rewritten(overlay),
     "REPLACE": rewritten(replace),
     "REPEAT": native("repeat({0}, {1})"),
     "||": rewritten(concat),
     "CONCAT": rewritten(concat),
     "CONCAT_WS": rewritten(concat_with),
-    "LIKE": like(negated=False),
-    "NOT LIKE": like(negated=True),
+    "LIKE": compile_like(negated=False),
+    "NOT LIKE": compile_like(negated=True),
     "SPLIT_INDEX": rewritten(split_index),
     "STARTSWITH": native("startswith({0}, {1})"),
     "ENDSWITH": native("endswith({0}, {1})"),
@@ -602,5 +602,5 @@ RULES: dict[str, TranslationRule] = {
     "TRANSLATE3": rewritten("if({1} IS NULL, {0}, translate({0}, {1}, coalesce({2}, '')))"),
     "ELT": rewritten(elt),
     "CHR": rewritten("if({0} < 0, '', chr({0} % 256))"),
-    "PRINTF": udf(formatted),
+    "PRINTF": udf(compile_printf),
 }

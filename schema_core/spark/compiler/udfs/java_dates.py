@@ -103,12 +103,12 @@ def _invalid(pattern: str, error: DatePatternError) -> UdfError:
 # --- formatting: letters of both languages -------------------------------------------------------
 
 
-def _padded(value: int, count: int) -> str:
+def _pad_number(value: int, count: int) -> str:
     return f"{'-' if value < 0 else ''}{abs(value):0{count}}"
 
 
 def _number(read: Callable[[LocalDateTime], int]) -> Formatter:
-    return lambda value, count: _padded(read(value), count)
+    return lambda value, count: _pad_number(read(value), count)
 
 
 def _by_count(name: Formatter, number: Formatter) -> Formatter:
@@ -156,7 +156,7 @@ def _year(year: int, count: int) -> str:
     if count == 2:
         return f"{year % 100:02}"
     plus = "+" if count > 3 and year >= 10**count else ""
-    return plus + _padded(year, count)
+    return plus + _pad_number(year, count)
 
 
 def _year_of_era(value: LocalDateTime, count: int) -> str:
@@ -233,7 +233,7 @@ _TIME_FORMATTERS: Mapping[str, Formatter] = {
 
 def _simple_year(year: int, count: int) -> str:
     year = year if year > 0 else 1 - year
-    return f"{year % 100:02}" if count == 2 else _padded(year, count)
+    return f"{year % 100:02}" if count == 2 else _pad_number(year, count)
 
 
 def _short_name(name: str, count: int) -> str:

@@ -99,7 +99,7 @@ def extract_group(text: str | None, pattern: str | None, group: int | None) -> s
         return None
     if not 0 <= group <= group_count(pattern):
         return None
-    found = _compiled(pattern).search(text)
+    found = _compile_pattern(pattern).search(text)
     return None if found is None else found[group]
 
 
@@ -113,14 +113,14 @@ def extract_optional_groups(
     """
     if text is None or pattern is None or group is None or not may_skip_group(pattern, group):
         return None
-    return [found[group] for found in _compiled(pattern).finditer(text)]
+    return [found[group] for found in _compile_pattern(pattern).finditer(text)]
 
 
 #: A named group, or an escape before which Python's syntax of groups is not meant.
 _NAMED_GROUP = regex(r"(\\.)|\(\?<([a-zA-Z][a-zA-Z0-9]*)>")
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern of Java with Python's engine.
 
     Raises:

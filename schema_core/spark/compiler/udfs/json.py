@@ -79,12 +79,12 @@ _ESCAPES = {
 _NUMBER_MARK = token_hex(8)
 
 
-def _marked(number: Decimal) -> str:
+def _mark_number(number: Decimal) -> str:
     return f"{_NUMBER_MARK}{number}"
 
 
 _ENCODER = json.JSONEncoder(
-    ensure_ascii=False, check_circular=False, separators=(",", ":"), default=_marked
+    ensure_ascii=False, check_circular=False, separators=(",", ":"), default=_mark_number
 )
 _MARKED = regex(rf'"{_NUMBER_MARK}([^"]*)"')
 _CONTROL = regex(r"\\(?:\\|u[0-9a-f]{4})")
@@ -346,10 +346,10 @@ def json_unquote(text: str | None) -> str | None:
         value, end = DECODER.raw_decode(text)
     except ValueError:
         return text
-    return text if not isinstance(value, str) else value if end == len(text) else _unescaped(text)
+    return text if not isinstance(value, str) else value if end == len(text) else _unescape(text)
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     """Unescape all between the first and the last character, or return the text if invalid."""
     inner = text[1:-1]
     if re.fullmatch(r"(?s)(?:[^\\]|\\.)*\\", inner):

@@ -47,7 +47,7 @@ def _java_pattern(pattern: str, escape: str) -> str:
     while place < len(pattern):
         one = pattern[place]
         if one == escape:
-            parts.append(_escaped(pattern, place, escape))
+            parts.append(_escaped_character(pattern, place, escape))
             place += 2
             continue
         if in_brackets and one != "]":
@@ -64,7 +64,7 @@ def _java_pattern(pattern: str, escape: str) -> str:
     return "".join(parts)
 
 
-def _escaped(pattern: str, place: int, escape: str) -> str:
+def _escaped_character(pattern: str, place: int, escape: str) -> str:
     """Return the character after an escape character; it must have a meaning in patterns."""
     one = pattern[place + 1 : place + 2]
     if one in _SQL:

@@ -204,7 +204,7 @@ def instant_of(seconds: Node, zone: str) -> Node:
     )
 
 
-def _cycled(seconds: Node, convert: Callable[[Node], Node]) -> Node:
+def _convert_in_cycle(seconds: Node, convert: Callable[[Node], Node]) -> Node:
     """Convert a datetime after 9986 as the one of the same place in a cycle of 400 years."""
 
     def body(n: Node) -> Node:
@@ -238,7 +238,7 @@ def any_local_at(seconds: Node, zone: str) -> Node:
             n=n,
             first=long(FIRST),
             offset=long(standard_offset(zone)),
-            cycled=_cycled(n, lambda one: local_at(one, zone)),
+            cycled=_convert_in_cycle(n, lambda one: local_at(one, zone)),
         ),
     )
 
@@ -258,6 +258,6 @@ def any_instant_of(seconds: Node, zone: str) -> Node:
             n=n,
             first=local_at(long(FIRST), zone),
             offset=long(offset),
-            cycled=_cycled(n, lambda one: instant_of(one, zone)),
+            cycled=_convert_in_cycle(n, lambda one: instant_of(one, zone)),
         ),
     )

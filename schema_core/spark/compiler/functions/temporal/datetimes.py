@@ -12,7 +12,11 @@ import re
 from collections.abc import Callable, Mapping
 
 from schema_core.base.lazy_regex import regex
-from schema_core.spark.compiler.functions.temporal.nanoseconds import joined, micros_of, nanos
+from schema_core.spark.compiler.functions.temporal.nanoseconds import (
+    make_nanosecond_struct,
+    micros_of,
+    nanos,
+)
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import (
     Call,
@@ -175,19 +179,19 @@ def nano_part(node: Node) -> Node:
 # --- casts -------------------------------------------------------------------------------------
 
 
-def truncated(node: Node, source: int, target: int) -> Node:
+def truncate_digits(node: Node, source: int, target: int) -> Node:
     """Return a timestamp with fewer fractional digits: truncated, not rounded."""
     if target >= min(source, MAX_PRECISION):
         return node
     return call("time_bucket", _interval(10 ** (MAX_PRECISION - target)), node)
 
 
-def narrowed(node: Node, source: int, target: int, type_: DataType) -> Node:
+def narrow_timestamp(node: Node, source: int, target: int, type_: DataType) -> Node:
     """Return a timestamp cast to fewer digits: milliseconds are truncated towards 1970."""
     if target >= min(source, MAX_PRECISION):
         return node
     if target >= 3:
-        return truncated(node, source, target)
+        return truncate_digits(node, source, target)
     unit = 10 ** (3 - target)
     return of_millis(sql("{n} - {n} % {unit}", n=millis(node), unit=unit), type_)
 
@@ -199,7 +203,9 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
         if is_fine(source):
             unit = 10 ** (9 - target.precision)
             beyond = inline("{n} - {n} % {unit}", n=nanos(node), unit=unit)
-        return joined(convert(node, source, truncated_to_micros(target), zone), beyond)
+        return make_nanosecond_struct(
+            convert(node, source, truncated_to_micros(target), zone), beyond
+        )
     if is_fine(source):
         return convert(micros_of(node), truncated_to_micros(source), target, zone)
     match source, target:
@@ -215,11 +221,11 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
             time = sql("{n} % 86400000", n=clock_millis(node, source, zone))
             return time_of_millis(time, target)
         case AnyTimestampType(), AnyTimestampType() if type(source) is type(target):
-            return narrowed(node, source.precision, target.precision, target)
+            return narrow_timestamp(node, source.precision, target.precision, target)
         case LocalZonedTimestampType(), TimestampType():
-            return narrowed(local(node, zone), source.precision, target.precision, target)
+            return narrow_timestamp(local(node, zone), source.precision, target.precision, target)
         case TimestampType(), LocalZonedTimestampType():
-            return narrowed(instant(node, zone), source.precision, target.precision, target)
+            return narrow_timestamp(instant(node, zone), source.precision, target.precision, target)
         case TimeType(), TimestampType():
             return of_millis(time_millis(node), target)
         case TimeType(), LocalZonedTimestampType():
@@ -426,7 +432,7 @@ def timestamp_of_string(node: Node, target: TimestampType) -> Node:
     """
     if is_fine(target):
         whole_part = timestamp_of_string(node, TimestampType(MAX_PRECISION))
-        return joined(whole_part, _beyond(node, target))
+        return make_nanosecond_struct(whole_part, _beyond(node, target))
     clock = r"\d{1,2}:\d{1,2}:\d{1,2}" + _fraction(min(target.precision, MAX_PRECISION))
     shape = rf"^(?!0000){_ISO_DATE}(?: {clock})?\z"
     has_year = inline("{s} >= '0001'", s=node)
@@ -475,7 +481,7 @@ def _beyond(node: Node, target: TimestampType) -> Node:
     )
 
 
-def printed(node: Node, source: DataType, zone: str) -> Node:
+def format_datetime(node: Node, source: DataType, zone: str) -> Node:
     """Format a time or timestamp with exactly the digits of its precision."""
     if isinstance(source, TimeType):
         text = Cast(node, "STRING")

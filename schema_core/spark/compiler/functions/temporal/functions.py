@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 
 from schema_core import types
 from schema_core.base.lazy_regex import regex
-from schema_core.spark.compiler.functions.numbers import months_between, shifted
+from schema_core.spark.compiler.functions.numbers import add_interval, months_between
 from schema_core.spark.compiler.functions.temporal import datetimes, numeric_patterns
-from schema_core.spark.compiler.functions.temporal.nanoseconds import joined, nanos
+from schema_core.spark.compiler.functions.temporal.nanoseconds import make_nanosecond_struct, nanos
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
@@ -175,12 +175,12 @@ def timestamp_add(called: TranslatedCall) -> Node:
     node = datetimes.convert(called[2], called.types[2], type_, called.zone)
     if unit in _MONTH_UNITS:
         count = inline("CAST({n} * {size} AS INT)", n=number, size=_MONTH_UNITS[unit])
-        return shifted(node, type_, count, types.YearMonthIntervalType())
+        return add_interval(node, type_, count, types.YearMonthIntervalType())
     sizes = {**MILLIS, "WEEK": 604_800_000}
     if unit not in sizes:
         raise unsupported(f"TIMESTAMPADD of {unit} is not supported on Spark")
     count = operator("*", number, Literal(str(sizes[unit]), "L"))
-    return shifted(node, type_, count, types.DayTimeIntervalType())
+    return add_interval(node, type_, count, types.DayTimeIntervalType())
 
 
 def timestamp_diff(called: TranslatedCall) -> Node:
@@ -231,7 +231,7 @@ def _period(row: Node, type_: types.DataType) -> tuple[Node, Node]:
     start, end = (Field(row, one.name) for one in type_.fields)
     datetime, length = (one.data_type for one in type_.fields)
     last: Node = (
-        shifted(start, datetime, end, length) if length.is_(types.TypeFamily.INTERVAL) else end
+        add_interval(start, datetime, end, length) if length.is_(types.TypeFamily.INTERVAL) else end
     )
     bounds = {"start": start, "end": last}
     return (
@@ -401,9 +401,9 @@ def _instant(count: Node, digits: int, type_: types.DataType) -> Node:
         last=Literal(str(_END - 1), "L"),
     )
     if isinstance(type_, types.AnyTimestampType) and not is_fine(type_):
-        return datetimes.truncated(instant, MAX_PRECISION, max(3, type_.precision))
+        return datetimes.truncate_digits(instant, MAX_PRECISION, max(3, type_.precision))
     rest = inline("pmod({n}, {unit}) * {size}", n=count, unit=unit, size=1000 // unit)
-    return joined(instant, rest)
+    return make_nanosecond_struct(instant, rest)
 
 
 def _instant_of_string(called: TranslatedCall) -> Node:
@@ -438,7 +438,7 @@ def _timestamp_of_precision(node: Node, pattern: Node, type_: types.DataType) ->
         return _timestamp_by_pattern(node, pattern)
     micros = call_udf("to_timestamp_micros", node, pattern)
     read = datetimes.of_micros(micros, types.TimestampType(MAX_PRECISION))
-    return datetimes.truncated(read, MAX_PRECISION, type_.precision)
+    return datetimes.truncate_digits(read, MAX_PRECISION, type_.precision)
 
 
 def unix_date_string(called: TranslatedCall) -> Node:

@@ -69,7 +69,7 @@ def nanos(node: Node) -> Node:
     return Field(node, NANOS)
 
 
-def joined(micros: Node, beyond: Node | int) -> Node:
+def make_nanosecond_struct(micros: Node, beyond: Node | int) -> Node:
     """Return the struct of a timestamp and its nanoseconds; NULL if the timestamp is."""
     return let(
         micros,
@@ -92,7 +92,7 @@ def as_stored(node: Node, type_: DataType) -> Node:
     )
 
 
-def translated(translate: Translate, called: TranslatedCall) -> Node:
+def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> Node:
     """Return a call of which an argument or the result may be a struct.
 
     Raises:
@@ -115,13 +115,13 @@ def translated(translate: Translate, called: TranslatedCall) -> Node:
     is_local = isinstance(called.types[places[0]], TimestampType)
     is_up = name in {"CEIL", "CEILING"} and is_local and called.keyword(1) in DURATIONS
     part = _rounded_up if is_up else micros_of
-    node = translate(replace(_changed(called, places, part), call=call))
+    node = translate(replace(_change_arguments(called, places, part), call=call))
     if not is_fine(called.type):
         return node
-    return joined(node, nanos(called[places[0]]) if name in SHIFTS else 0)
+    return make_nanosecond_struct(node, nanos(called[places[0]]) if name in SHIFTS else 0)
 
 
-def _changed(
+def _change_arguments(
     called: TranslatedCall, places: list[int], change: Callable[[Node], Node]
 ) -> TranslatedCall:
     """Return a call with some of its arguments changed."""

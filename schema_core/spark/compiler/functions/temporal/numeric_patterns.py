@@ -116,7 +116,7 @@ def _certain_shape(pattern: NumericPattern) -> str:
     pieces = []
     for place, part in enumerate(pattern.parts, 1):
         if part.letter == "'":
-            pieces.append(_escaped(part.text))
+            pieces.append(_escape_separator(part.text))
         elif part.letter == "y":
             pieces.append(_CERTAIN_YEAR)
         elif part.count == 1:
@@ -129,11 +129,11 @@ def _certain_shape(pattern: NumericPattern) -> str:
     return rf"^{''.join(pieces)}\z"
 
 
-def _escaped(text: str) -> str:
+def _escape_separator(text: str) -> str:
     return text.replace(".", r"\.")
 
 
-def _certain(node: Node, pattern: NumericPattern, type_: str = "TIMESTAMP_NTZ") -> Node:
+def _parse_certain(node: Node, pattern: NumericPattern, type_: str = "TIMESTAMP_NTZ") -> Node:
     """Return the timestamp or date of a string of the pattern's width, or NULL."""
     if _ISO.fullmatch(pattern.text):
         read = Cast(Cast(node, "TIMESTAMP_NTZ", safe=True), type_)
@@ -206,7 +206,7 @@ def _lenient_shape(pattern: NumericPattern) -> str:
 def _shape(pattern: NumericPattern, number: Callable[[Part, tuple[Part, ...]], str]) -> str:
     """Return the regular expression of a pattern, with a group for each number."""
     return "".join(
-        _escaped(part.text)
+        _escape_separator(part.text)
         if part.letter == "'"
         else f"(?>({number(part, pattern.parts[place:])}))"
         for place, part in enumerate(pattern.parts, 1)
@@ -217,7 +217,7 @@ def _shape(pattern: NumericPattern, number: Callable[[Part, tuple[Part, ...]], s
 UNITS = {"H": 3_600_000, "m": 60_000, "s": 1000, "S": 1}
 
 
-def _wrapped(text: Node) -> Node:
+def _wrap_number(text: Node) -> Node:
     """Return a number as Java reads it: wrapped to INT, -1 if it is beyond BIGINT."""
     return Cast(
         inline(
@@ -235,7 +235,7 @@ def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node], Node]) 
 
     def parsed(text: Node) -> Node:
         found = {
-            letter: _wrapped(call("regexp_extract", text, shape, group))
+            letter: _wrap_number(call("regexp_extract", text, shape, group))
             for group, letter in enumerate(pattern.letters, 1)
         }
         days = java_days_of(*(found.get(one, long(1970 if one == "y" else 1)) for one in "yMd"))
@@ -264,7 +264,7 @@ def unix_timestamp(node: Node, pattern: NumericPattern, zone: str) -> Node:
     """Return UNIX_TIMESTAMP: seconds, truncated towards 1970; the least BIGINT if unparseable."""
 
     def body(text: Node) -> Node:
-        certain = instant_of(_seconds(_certain(text, pattern)), zone)
+        certain = instant_of(_seconds(_parse_certain(text, pattern)), zone)
         lenient = rarely(
             text,
             lambda s: _lenient(
@@ -279,7 +279,7 @@ def unix_timestamp(node: Node, pattern: NumericPattern, zone: str) -> Node:
         )
         return inline(
             "coalesce({certain}, {rest})",
-            certain=_truncated(certain, pattern, text),
+            certain=_without_negative_millis(certain, pattern, text),
             rest=_unless_null(
                 text, inline("coalesce({v}, {least})", v=lenient, least=long(UNPARSEABLE))
             ),
@@ -288,7 +288,7 @@ def unix_timestamp(node: Node, pattern: NumericPattern, zone: str) -> Node:
     return let(node, body)
 
 
-def _truncated(seconds: Node, pattern: NumericPattern, text: Node) -> Node:
+def _without_negative_millis(seconds: Node, pattern: NumericPattern, text: Node) -> Node:
     """Leave milliseconds before 1970 to the general case, which rounds them up."""
     if "S" not in pattern.letters:
         return seconds
@@ -330,7 +330,7 @@ def to_date(node: Node, pattern: NumericPattern) -> Node:
         days = inline("coalesce({v}, {days})", v=lenient, days=long(_UNPARSEABLE_DAYS))
         return inline(
             "coalesce({certain}, {rest})",
-            certain=_certain(text, pattern, "DATE"),
+            certain=_parse_certain(text, pattern, "DATE"),
             rest=_unless_null(text, call("date_from_unix_date", Cast(days, "INT"))),
         )
 
@@ -345,13 +345,13 @@ def convert_tz(node: Node, source: str, target: str, output: NumericPattern | No
     shown = output or pattern
 
     def body(text: Node) -> Node:
-        instant = instant_of(_seconds(_certain(text, pattern)), source)
+        instant = instant_of(_seconds(_parse_certain(text, pattern)), source)
         lenient = rarely(
             text,
             lambda s: _lenient(
                 s,
                 pattern,
-                lambda millis: _formatted(
+                lambda millis: _format_any(
                     any_instant_of(floor_div(millis, 1000), source), shown, target
                 ),
             ),
@@ -379,7 +379,7 @@ def _format_certain(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
     return call("date_format", shown, pattern.text)
 
 
-def _formatted(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
+def _format_any(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
     """Format any instant in Java's calendar; its milliseconds wrap, as in Java."""
 
     def body(millis: Node) -> Node:
@@ -387,14 +387,14 @@ def _formatted(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
         return let(
             any_local_at(floor_div(millis, 1000), zone),
             lambda n: with_java_date(
-                floor_div(n, DAY), lambda *date: _shown(n, date, part, pattern)
+                floor_div(n, DAY), lambda *date: _concat_parts(n, date, part, pattern)
             ),
         )
 
     return let(inline("{n} * 1000L", n=seconds), body)
 
 
-def _shown(n: Node, date: tuple[Node, ...], millis: Node, pattern: NumericPattern) -> Node:
+def _concat_parts(n: Node, date: tuple[Node, ...], millis: Node, pattern: NumericPattern) -> Node:
     year, month, day = date
     values = {
         "y": inline("if({y} > 0L, {y}, 1L - {y})", y=year),
@@ -408,13 +408,15 @@ def _shown(n: Node, date: tuple[Node, ...], millis: Node, pattern: NumericPatter
     return call(
         "concat",
         *(
-            Literal(part.text) if part.letter == "'" else _padded(values[part.letter], part.count)
+            Literal(part.text)
+            if part.letter == "'"
+            else _pad_number(values[part.letter], part.count)
             for part in pattern.parts
         ),
     )
 
 
-def _padded(value: Node, count: int) -> Node:
+def _pad_number(value: Node, count: int) -> Node:
     return sql(
         "lpad({text}, greatest({count}, length({text})), '0')",
         text=Cast(value, "STRING"),
@@ -431,7 +433,7 @@ def from_unixtime(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
             " WHEN {n} IS NOT NULL THEN {rest} END",
             n=n,
             certain=_format_certain(n, pattern, zone),
-            rest=rarely(n, lambda one: _formatted(one, pattern, zone)),
+            rest=rarely(n, lambda one: _format_any(one, pattern, zone)),
         ),
     )
 
@@ -457,7 +459,7 @@ def to_timestamp(node: Node, pattern: NumericPattern) -> Node:
         millis = rarely(text, lambda s: _strict_millis(s, pattern))
         return inline(
             "coalesce({certain}, {rest})",
-            certain=_certain(text, pattern),
+            certain=_parse_certain(text, pattern),
             rest=_unless_null(text, Cast(call("timestamp_millis", millis), "TIMESTAMP_NTZ")),
         )
 
