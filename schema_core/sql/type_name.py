@@ -10,42 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from schema_core import types
 from schema_core.base.text import quote_string
 from schema_core.errors import SchemaError
 from schema_core.sql import literals
 from schema_core.sql.syntax import TypeField, TypeName
 from schema_core.sql.tokens import identifier, path, refuse, string
-from schema_core.types import (
-    MAX_LENGTH,
-    ArrayType,
-    BinaryType,
-    BitmapType,
-    CharType,
-    DateType,
-    DayTimeIntervalType,
-    DayTimeResolution,
-    DecimalType,
-    DescriptorType,
-    DoubleType,
-    IntType,
-    LengthType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    NullType,
-    RowField,
-    RowType,
-    StructuredType,
-    TimestampType,
-    TimeType,
-    UnresolvedType,
-    VarBinaryType,
-    VarCharType,
-    VariantType,
-    YearMonthIntervalType,
-    YearMonthResolution,
-    parse_type,
-)
 from schema_core.types.atomic import PLAIN
 from schema_core.types.type_strings import POSTFIX, TypeGrammar, parse_numbers
 
@@ -53,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from schema_core.base.cursor import Cursor
-    from schema_core.types import DataType
 
 # ------------------------------------------------------------------------------------- reading
 
@@ -149,17 +118,20 @@ class _SqlTypes(TypeGrammar["Cursor", TypeName, TypeField]):
 
 
 _ParseParts: TypeAlias = "Callable[[_SqlTypes, Cursor], _Parts]"
+_Build: TypeAlias = "Callable[..., types.DataType]"
 
 
 def _numbers(most: int) -> _ParseParts:
-    return lambda types, cursor: {"parameters": tuple(parse_numbers(cursor, most, types.integer))}
+    return lambda grammar, cursor: {
+        "parameters": tuple(parse_numbers(cursor, most, grammar.integer))
+    }
 
 
-def _nothing(types: _SqlTypes, cursor: Cursor) -> _Parts:
+def _nothing(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
     return {}
 
 
-def _double(types: _SqlTypes, cursor: Cursor) -> _Parts:
+def _double(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
     cursor.accept("PRECISION")
     return {}
 
@@ -167,9 +139,9 @@ def _double(types: _SqlTypes, cursor: Cursor) -> _Parts:
 def _characters(varying: str) -> _ParseParts:
     """Return a parser of ``CHAR VARYING(5) CHARACTER SET latin1`` and ``BINARY VARYING(5)``."""
 
-    def parse(types: _SqlTypes, cursor: Cursor) -> _Parts:
+    def parse(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
         parts: _Parts = {"keyword": varying} if cursor.accept("VARYING") else {}
-        parts["parameters"] = tuple(parse_numbers(cursor, 1, types.integer))
+        parts["parameters"] = tuple(parse_numbers(cursor, 1, grammar.integer))
         if cursor.accept("CHARACTER", "SET"):
             parts["charset"] = identifier(cursor)
         return parts
@@ -180,9 +152,9 @@ def _characters(varying: str) -> _ParseParts:
 def _zoned(keyword: str) -> _ParseParts:
     """Return a parser of TIME and TIMESTAMP, with or without a time zone."""
 
-    def parse(types: _SqlTypes, cursor: Cursor) -> _Parts:
-        parts: _Parts = {"parameters": tuple(parse_numbers(cursor, 1, types.integer))}
-        if types.time_zone(cursor) == "LOCAL":
+    def parse(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
+        parts: _Parts = {"parameters": tuple(parse_numbers(cursor, 1, grammar.integer))}
+        if grammar.time_zone(cursor) == "LOCAL":
             parts["keyword"] = f"{keyword} WITH LOCAL TIME ZONE"
         return parts
 
@@ -192,41 +164,41 @@ def _zoned(keyword: str) -> _ParseParts:
 def _nested(parse: _ParseParts) -> _ParseParts:
     """Return a parser that is one level deeper."""
 
-    def parse_deeper(types: _SqlTypes, cursor: Cursor) -> _Parts:
+    def parse_deeper(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
         cursor.descend()
-        parts = parse(types, cursor)
+        parts = parse(grammar, cursor)
         cursor.depth -= 1
         return parts
 
     return parse_deeper
 
 
-def _element(types: _SqlTypes, cursor: Cursor) -> _Parts:
-    return {"arguments": (types.element(cursor),)}
+def _element(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
+    return {"arguments": (grammar.element(cursor),)}
 
 
-def _row(types: _SqlTypes, cursor: Cursor) -> _Parts:
+def _row(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
     postfix = cursor.key == "("
-    return {"fields": tuple(types.row(cursor)), "postfix": postfix}
+    return {"fields": tuple(grammar.row(cursor)), "postfix": postfix}
 
 
-def _structured(types: _SqlTypes, cursor: Cursor) -> _Parts:
-    name, fields = types.structured(cursor)
+def _structured(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
+    name, fields = grammar.structured(cursor)
     return {"strings": (name,), "fields": tuple(fields)}
 
 
-def _decimal(precision: int = 10, scale: int = 0) -> DataType:
-    return DecimalType(min(precision, 38), scale)
+def _decimal(precision: int = 10, scale: int = 0) -> types.DataType:
+    return types.DecimalType(min(precision, 38), scale)
 
 
-def _length(kind: type[LengthType], default: int) -> Callable[..., DataType]:
-    def build(length: int = default) -> DataType:
+def _length(kind: type[types.LengthType], default: int) -> _Build:
+    def build(length: int = default) -> types.DataType:
         return kind(length) if length else kind.empty(nullable=True)
 
     return build
 
 
-def _precision(kind: Callable[[int], DataType], default: int, most: int) -> Callable[..., DataType]:
+def _precision(kind: Callable[[int], types.DataType], default: int, most: int) -> _Build:
     return lambda precision=default: kind(min(precision, most))
 
 
@@ -240,43 +212,46 @@ class SqlType(NamedTuple):
     keyword: str
     names: str
     parse: _ParseParts
-    build: Callable[..., DataType] | None = None
+    build: _Build | None = None
 
 
 _CHARACTERS, _BYTES = _characters("VARCHAR"), _characters("VARBINARY")
-_STRING, _BINARY_STRING = _length(VarCharType, MAX_LENGTH), _length(VarBinaryType, MAX_LENGTH)
-_LTZ = _precision(LocalZonedTimestampType, 6, 9)
+_STRING = _length(types.VarCharType, types.MAX_LENGTH)
+_BINARY_STRING = _length(types.VarBinaryType, types.MAX_LENGTH)
+_LTZ = _precision(types.LocalZonedTimestampType, 6, 9)
 
 #: The types of SQL. Those without parameters have the same names as in type strings.
 TYPES: tuple[SqlType, ...] = (
     *(
         SqlType(kind.keyword, kind.keyword, _nothing, kind)
         for kind in PLAIN
-        if not kind.limits and kind not in (IntType, NullType, DescriptorType)
+        if not kind.limits and kind not in (types.IntType, types.NullType, types.DescriptorType)
     ),
-    SqlType("DATE",          "DATE",                _nothing,     DateType),
-    SqlType("INTEGER",       "INT INTEGER",         _nothing,     IntType),
+    SqlType("DATE",          "DATE",                _nothing,     types.DateType),
+    SqlType("INTEGER",       "INT INTEGER",         _nothing,     types.IntType),
     SqlType("REAL",          "REAL",                _nothing),
-    SqlType("DOUBLE",        "DOUBLE",              _double,      DoubleType),
+    SqlType("DOUBLE",        "DOUBLE",              _double,      types.DoubleType),
     SqlType("DECIMAL",       "DECIMAL DEC NUMERIC", _numbers(2),  _decimal),
-    SqlType("CHAR",          "CHAR CHARACTER",      _CHARACTERS,  _length(CharType, 1)),
+    SqlType("CHAR",          "CHAR CHARACTER",      _CHARACTERS,  _length(types.CharType, 1)),
     SqlType("VARCHAR",       "VARCHAR",             _CHARACTERS,  _STRING),
     SqlType("STRING",        "STRING",              _nothing,     _STRING),
-    SqlType("BINARY",        "BINARY",              _BYTES,       _length(BinaryType, 1)),
+    SqlType("BINARY",        "BINARY",              _BYTES,       _length(types.BinaryType, 1)),
     SqlType("VARBINARY",     "VARBINARY",           _numbers(1),  _BINARY_STRING),
     SqlType("BYTES",         "BYTES",               _nothing,     _BINARY_STRING),
-    SqlType("TIME",          "TIME",                _zoned("TIME"), _precision(TimeType, 0, 3)),
+    SqlType("TIME",          "TIME",                _zoned("TIME"),
+            _precision(types.TimeType, 0, 3)),
     SqlType("TIMESTAMP",     "TIMESTAMP",           _zoned("TIMESTAMP"),
-            _precision(TimestampType, 6, 9)),
+            _precision(types.TimestampType, 6, 9)),
     SqlType("TIMESTAMP_LTZ", "TIMESTAMP_LTZ",       _numbers(1),  _LTZ),
     SqlType("TIMESTAMP WITH LOCAL TIME ZONE", "",   _nothing,     _LTZ),
     SqlType("ARRAY",         "ARRAY",               _nested(_element)),
     SqlType("MULTISET",      "MULTISET",            _nested(_element)),
     SqlType("MAP",           "MAP",
-            _nested(lambda types, cursor: {"arguments": types.entry(cursor)})),
+            _nested(lambda grammar, cursor: {"arguments": grammar.entry(cursor)})),
     SqlType("ROW",           "ROW",                 _nested(_row)),
     SqlType("STRUCTURED",    "STRUCTURED",          _nested(_structured)),
-    SqlType("RAW",           "RAW",    lambda types, cursor: {"strings": types.strings(cursor)}),
+    SqlType("RAW",           "RAW",
+            lambda grammar, cursor: {"strings": grammar.strings(cursor)}),
     SqlType("ANY",           "ANY",                 _nothing),
 )  # fmt: skip
 BY_NAME = {name: type_ for type_ in TYPES for name in type_.names.split()}
@@ -287,7 +262,7 @@ _SQL = _SqlTypes()
 # ------------------------------------------------------------------------------------- meaning
 
 
-def data_type(name: TypeName, *, as_cast: bool) -> DataType:
+def data_type(name: TypeName, *, as_cast: bool) -> types.DataType:
     """Return the type that was written: in a column definition or, with `as_cast`, in a cast.
 
     In a cast the elements of ``INT ARRAY`` are NOT NULL; the unit of an INTERVAL is lost, as
@@ -306,50 +281,50 @@ def data_type(name: TypeName, *, as_cast: bool) -> DataType:
     return type_ if name.nullable is not False else type_.not_null()
 
 
-def _bare_type(type_name: TypeName, *, as_cast: bool) -> DataType:
+def _bare_type(type_name: TypeName, *, as_cast: bool) -> types.DataType:
     match type_name:
         case TypeName(keyword="ARRAY" | "MULTISET", arguments=(element,)):
             return _collection_type(type_name, element, as_cast=as_cast)
         case TypeName(keyword="MAP", arguments=(key, value)):
-            return MapType(data_type(key, as_cast=False), data_type(value, as_cast=False))
+            return types.MapType(data_type(key, as_cast=False), data_type(value, as_cast=False))
         case TypeName(keyword="ROW", fields=fields):
-            return RowType([_field(field) for field in fields])
+            return types.RowType([_field(field) for field in fields])
         case TypeName(keyword="STRUCTURED", strings=(name,), fields=fields):
-            return StructuredType(name, [_field(field) for field in fields])
+            return types.StructuredType(name, [_field(field) for field in fields])
         case TypeName(keyword="RAW", strings=(name, snapshot)):
-            return parse_type(f"RAW({quote_string(name)}, {quote_string(snapshot)})")
+            return types.parse_type(f"RAW({quote_string(name)}, {quote_string(snapshot)})")
         case TypeName(interval=unit) if unit is not None:
             return interval_type(months=unit.unit in literals.MONTHS)
         case _:
             return _atomic_type(type_name)
 
 
-def _collection_type(name: TypeName, element: TypeName, *, as_cast: bool) -> DataType:
+def _collection_type(name: TypeName, element: TypeName, *, as_cast: bool) -> types.DataType:
     inner = data_type(element, as_cast=as_cast and name.postfix)
     if as_cast and name.postfix:
         inner = inner.not_null()
-    return ArrayType(inner) if name.keyword == "ARRAY" else MultisetType(inner)
+    return types.ArrayType(inner) if name.keyword == "ARRAY" else types.MultisetType(inner)
 
 
-def _field(field: TypeField) -> RowField:
+def _field(field: TypeField) -> types.RowField:
     """Return a field of a row; its comment is not part of the type in SQL."""
-    return RowField(field.name, data_type(field.type, as_cast=False))
+    return types.RowField(field.name, data_type(field.type, as_cast=False))
 
 
-def interval_type(*, months: bool) -> DataType:
+def interval_type(*, months: bool) -> types.DataType:
     """Return the type of all intervals in SQL: months, or milliseconds."""
     if months:
-        return YearMonthIntervalType(YearMonthResolution.MONTH)
-    return DayTimeIntervalType(DayTimeResolution.SECOND, fractional_precision=3)
+        return types.YearMonthIntervalType(types.YearMonthResolution.MONTH)
+    return types.DayTimeIntervalType(types.DayTimeResolution.SECOND, fractional_precision=3)
 
 
 #: The character set of all strings in Flink; a type can name no other.
 CHARSET = "UTF-16LE"
 
 
-def _atomic_type(name: TypeName) -> DataType:
+def _atomic_type(name: TypeName) -> types.DataType:
     if name.path:
-        return UnresolvedType(name.path)
+        return types.UnresolvedType(name.path)
     if name.charset not in (None, CHARSET) or name.keyword not in BUILDERS:
         word = f"{name.keyword} CHARACTER SET {name.charset}" if name.charset else ""
         raise SchemaError(
@@ -367,7 +342,7 @@ def _atomic_type(name: TypeName) -> DataType:
 # ------------------------------------------------------------------------------------ spelling
 
 
-def type_name_of(type_: DataType) -> TypeName:
+def type_name_of(type_: types.DataType) -> TypeName:
     """Return how Flink spells the target of an implicit cast.
 
     Raises:
@@ -375,32 +350,33 @@ def type_name_of(type_: DataType) -> TypeName:
             spell there; an expression that needs such a cast is refused.
 
     >>> from schema_core.sql.printer import print_type
+    >>> from schema_core.types import parse_type
     >>> print(print_type(type_name_of(parse_type("ARRAY<ROW<a STRING NOT NULL>>"))))
     ROW(`a` VARCHAR(2147483647) CHARACTER SET `UTF-16LE` NOT NULL) ARRAY
     """
     match type_:
-        case ArrayType(element_type=element):
+        case types.ArrayType(element_type=element):
             return TypeName("ARRAY", arguments=(type_name_of(element),), postfix=True)
-        case MultisetType(element_type=element):
+        case types.MultisetType(element_type=element):
             return TypeName("MULTISET", arguments=(type_name_of(element),), postfix=True)
-        case MapType(key_type=key, value_type=value):
+        case types.MapType(key_type=key, value_type=value):
             return TypeName("MAP", arguments=(type_name_of(key), type_name_of(value)))
-        case RowType(fields=fields):
+        case types.RowType(fields=fields):
             return TypeName("ROW", fields=tuple(map(_spelled_field, fields)), postfix=True)
-        case LocalZonedTimestampType(precision=precision):
+        case types.LocalZonedTimestampType(precision=precision):
             return TypeName("TIMESTAMP WITH LOCAL TIME ZONE", (precision,))
-        case CharType() | VarCharType():
+        case types.CharType() | types.VarCharType():
             return TypeName(type_.keyword, type_.parameters(), charset=CHARSET)
-        case IntType():
+        case types.IntType():
             return TypeName("INTEGER")
-        case VariantType() | BitmapType():
+        case types.VariantType() | types.BitmapType():
             pass
         case _ if type_.keyword in BUILDERS:
             return TypeName(type_.keyword, type_.parameters())
     raise SchemaError(f"CAST to {type_} has no SQL syntax", code="cast-not-in-sql")
 
 
-def _spelled_field(field: RowField) -> TypeField:
+def _spelled_field(field: types.RowField) -> TypeField:
     """Return a field of a row; unlike elements, keys and values, it keeps NOT NULL."""
     name = type_name_of(field.data_type)
     if field.data_type.is_nullable:
