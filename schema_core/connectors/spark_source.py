@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from schema_core.connectors.files.file_formats import exact
+from schema_core.connectors.files.file_formats import truncate_to_precision
 from schema_core.connectors.files.filesystem import definition_of
 from schema_core.connectors.shared_tables import (
     exclusive,
@@ -394,7 +394,9 @@ def checked(frame: DataFrame, context: ReadContext) -> DataFrame:
     """
     compare(frame, context.columns)
     columns = context.columns.items()
-    return select(frame, [(exact(Column(name), type_), name) for name, type_ in columns])
+    return select(
+        frame, [(truncate_to_precision(Column(name), type_), name) for name, type_ in columns]
+    )
 
 
 def compare(frame: DataFrame, declared: Mapping[str, DataType]) -> None:

@@ -377,18 +377,18 @@ def exact_numbers(type_: DataType) -> tuple[int, int]:
 # --- the rule sets -------------------------------------------------------------------------------
 
 
-def to(text: str) -> Mapping[str, frozenset[str]]:
+def parse_promotions(text: str) -> Mapping[str, frozenset[str]]:
     """Return promotions from lines ``stored: read, read``."""
     rows = (line.partition(":") for line in text.strip().splitlines())
     return {old.strip(): frozenset(map(str.strip, new.split(","))) for old, _, new in rows}
 
 
-def never(old: DataType, new: DataType) -> bool:
+def is_no_other_decimal(old: DataType, new: DataType) -> bool:
     """Avro: decimals are only read as equal ones."""
     return False
 
 
-def more_digits(old: DataType, new: DataType) -> bool:
+def has_higher_precision(old: DataType, new: DataType) -> bool:
     """Iceberg: decimals are read by a higher precision."""
     if not (isinstance(old, DecimalType) and isinstance(new, DecimalType)):
         return False
@@ -405,7 +405,7 @@ DECIMAL_DIGITS = {
 }  # fmt: skip
 
 
-def more_digits_in_both(old: DataType, new: DataType) -> bool:
+def has_more_digits_in_both_parts(old: DataType, new: DataType) -> bool:
     """Spark: decimals are read by more digits before and after the point, integers by enough."""
     if not isinstance(new, DecimalType):
         digits = DECIMAL_DIGITS.get(new.root, 0)
@@ -416,16 +416,16 @@ def more_digits_in_both(old: DataType, new: DataType) -> bool:
     return digits >= INTEGER_DIGITS.get(old.root, MAX_LENGTH)
 
 
-def more_digits_in_both_of_decimals(old: DataType, new: DataType) -> bool:
+def has_more_decimal_digits(old: DataType, new: DataType) -> bool:
     """Parquet and orc: decimals are read by more digits before and after the point."""
     return (
         isinstance(old, DecimalType)
         and isinstance(new, DecimalType)
-        and more_digits_in_both(old, new)
+        and has_more_digits_in_both_parts(old, new)
     )
 
 
-def as_many_integer_digits(old: DataType, new: DataType) -> bool:
+def has_as_many_integer_digits(old: DataType, new: DataType) -> bool:
     """Avro files: decimals are read by as many digits before the point."""
     if not (isinstance(old, DecimalType) and isinstance(new, DecimalType)):
         return False
@@ -444,14 +444,14 @@ AVRO = RuleSet(
         R.TIMESTAMP_WITHOUT_TIME_ZONE: "long local-timestamp-{unit}",
         R.TIMESTAMP_WITH_LOCAL_TIME_ZONE: "long timestamp-{unit}",
     },
-    to("""
+    parse_promotions("""
         int: long, float, double
         long: float, double
         float: double
         string: bytes
         bytes: string
     """),
-    never,
+    is_no_other_decimal,
 )  # fmt: skip
 
 ICEBERG = RuleSet(
@@ -467,11 +467,11 @@ ICEBERG = RuleSet(
         R.TIMESTAMP_WITHOUT_TIME_ZONE: "timestamp",
         R.TIMESTAMP_WITH_LOCAL_TIME_ZONE: "timestamptz",
     },
-    to("""
+    parse_promotions("""
         int: long
         float: double
     """),
-    more_digits,
+    has_higher_precision,
     partitions_evolve=True,
     lookup=FieldLookup.ID,
 )  # fmt: skip
@@ -489,7 +489,7 @@ SPARK = RuleSet(
         R.TIMESTAMP_WITHOUT_TIME_ZONE: "timestamp_ntz",
         R.TIMESTAMP_WITH_LOCAL_TIME_ZONE: "timestamp",
     },
-    to("""
+    parse_promotions("""
         tinyint: smallint, int, bigint, double
         smallint: tinyint, int, bigint, double
         int: tinyint, smallint, bigint, double
@@ -498,7 +498,7 @@ SPARK = RuleSet(
         timestamp_ntz: timestamp
         timestamp: timestamp_ntz
     """),
-    more_digits_in_both,
+    has_more_digits_in_both_parts,
     reads_null_as_not_null=True,
 )  # fmt: skip
 
@@ -512,6 +512,30 @@ FLINK = RuleSet(
     },
     lambda old, new: old.root in CASTS[new.root].implicit,
     reads_former_names=True,
+)
+
+_NUMBERS = MEMBERS[TypeFamily.NUMERIC]
+#: Roots between all of whose types PostgreSQL casts values.
+_FAMILIES = (
+    _NUMBERS,
+    MEMBERS[TypeFamily.CHARACTER_STRING],
+    MEMBERS[TypeFamily.BINARY_STRING],
+    MEMBERS[TypeFamily.TIMESTAMP] | {R.DATE},
+)
+
+
+def is_in_family(old: TypeRoot, new: TypeRoot) -> bool:
+    """Return whether PostgreSQL casts between the types of two roots."""
+    return any({old, new} <= family for family in _FAMILIES)
+
+
+#: PostgreSQL converts values in ALTER COLUMN TYPE: a stored type is read as any it casts to.
+POSTGRES = RuleSet(
+    "postgres",
+    "https://www.postgresql.org/docs/current/sql-altertable.html",
+    {root: root.value for root in CASTS},
+    {old.value: frozenset(new.value for new in CASTS if is_in_family(old, new)) for old in CASTS},
+    lambda old, new: {old.root, new.root} <= _NUMBERS,
 )
 
 
@@ -530,13 +554,13 @@ ORC = RuleSet(
         R.INTERVAL_DAY_TIME: "interval day to second",
         R.VARIANT: "variant",
     },
-    to("""
+    parse_promotions("""
         tinyint: smallint, int, bigint, double
         smallint: int, bigint, double
         int: bigint, double
         float: double
     """),
-    more_digits_in_both_of_decimals,
+    has_more_decimal_digits,
     reads_former_names=True,
     refuses_unknown_columns=True,
 )
@@ -548,7 +572,7 @@ PARQUET = dataclasses.replace(
     name="parquet",
     promotions={
         **ORC.promotions,
-        **to("""
+        **parse_promotions("""
             int: bigint, double, interval year to month
             bigint: interval day to second
             string: binary
@@ -563,7 +587,7 @@ PARQUET = dataclasses.replace(
 AVRO_FILE = dataclasses.replace(
     AVRO,
     name="avro-file",
-    promotions=to("""
+    promotions=parse_promotions("""
         int: long, double
         float: double
         long local-timestamp-millis: long local-timestamp-micros
@@ -571,7 +595,7 @@ AVRO_FILE = dataclasses.replace(
         long timestamp-millis: long timestamp-micros
         long timestamp-micros: long timestamp-millis
     """),
-    promotes_decimal=as_many_integer_digits,
+    promotes_decimal=has_as_many_integer_digits,
     reads_former_names=True,
 )
 
@@ -596,7 +620,7 @@ CSV = RuleSet(
     "csv",
     "https://nightlies.apache.org/flink/flink-docs-stable/docs/connectors/table/formats/csv/",
     _TEXTS,
-    to("""
+    parse_promotions("""
         integer: decimal, float, double, string
         decimal: float, double, string
         float: string
@@ -605,8 +629,8 @@ CSV = RuleSet(
         time: string
         timestamp: string
     """),
-    never,
-    parsed=to("""
+    is_no_other_decimal,
+    parsed=parse_promotions("""
         decimal: integer
         float: integer, decimal
         double: integer, decimal
@@ -637,7 +661,7 @@ RAW = RuleSet(
         R.CHAR: "string", R.VARCHAR: "string", R.BINARY: "bytes", R.VARBINARY: "bytes",
     },
     {},
-    never,
+    is_no_other_decimal,
     lookup=FieldLookup.POSITION,
 )  # fmt: skip
 

@@ -230,7 +230,7 @@ def can_old_readers_read(
     question = CompatibilityAspect.OLD_READERS
     rules = rules or _rules_of_format(old, new)
     return [
-        *_data(question, new, old, rules, inverted(_renamed(old, new, renames))),
+        *_data(question, new, old, rules, invert_renames(_renamed(old, new, renames))),
         *_storage(question, new, old, rules),
         *_queries(question, schema_of(old), schema_of(new)),
     ]
@@ -359,10 +359,10 @@ def _renamed(old: Definition, new: Definition, renames: RenameHints | None) -> R
     return renames_by_path(renames)
 
 
-def inverted(renames: Renames) -> Renames:
+def invert_renames(renames: Renames) -> Renames:
     """Return the renames back: paths by the new names, to the old names.
 
-    >>> inverted({("r",): "row", ("r", "x"): "y"})
+    >>> invert_renames({("r",): "row", ("r", "x"): "y"})
     {('row',): 'r', ('row', 'y'): 'x'}
     """
 

@@ -64,12 +64,12 @@ from schema_core.migration.ordering import (
     with_renames_apart,
 )
 from schema_core.migration.rewrites import (
-    beside,
     create_statements,
     insert_statement,
     is_risk,
     is_stored,
     rename_statements,
+    table_name_beside,
 )
 from schema_core.migration.targets import (
     COMPUTED,
@@ -697,7 +697,11 @@ def _rewrite(
 
     The old table stays, under another name.
     """
-    path, fresh, kept = writer.path, beside(writer.path, "new"), beside(writer.path, "old")
+    path, fresh, kept = (
+        writer.path,
+        table_name_beside(writer.path, "new"),
+        table_name_beside(writer.path, "old"),
+    )
     risks: list[TypeFinding] = []
     changes = tuple(str(one) for one in diff(old, new, renames=renames))
     created = create_statements(writer, new)

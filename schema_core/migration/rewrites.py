@@ -16,10 +16,10 @@ from schema_core.schema.columns import (
 )
 
 
-def beside(path: tuple[str, ...], suffix: str) -> tuple[str, ...]:
+def table_name_beside(path: tuple[str, ...], suffix: str) -> tuple[str, ...]:
     """Return the path of another table of the same database.
 
-    >>> beside(("db", "orders"), "new")
+    >>> table_name_beside(("db", "orders"), "new")
     ('db', 'orders__new')
     """
     return (*path[:-1], f"{path[-1]}__{suffix}")
@@ -31,7 +31,7 @@ def create_statements(writer: StatementWriter, table: CatalogTable) -> tuple[str
     Raises:
         UnsupportedError: as `to_ddl`.
     """
-    path, target = beside(writer.path, "new"), writer.target
+    path, target = table_name_beside(writer.path, "new"), writer.target
     if target.engine is None:
         return (to_ddl(table, "flink", path, mask_secrets=True),)
     text = to_ddl(
@@ -62,7 +62,7 @@ def insert_statement(
     A value that cannot be converted fails. With `value-dropped` in `writer.accepts` it is NULL in
     the new table, and added to `risks`.
     """
-    target = writer.named(beside(writer.path, "new"))
+    target = writer.named(table_name_beside(writer.path, "new"))
     names = writer.names(column.name for column in new.schema.columns if is_stored(column))
     columns = f" ({names})" if writer.target.engine is None else ""
     return f"INSERT INTO {target}{columns}\n{select_query(writer, old, new, renames, risks)}"

@@ -46,7 +46,14 @@ from schema_core.mappings.dialects.printer import expression_text, stored_line
 from schema_core.mappings.dialects.schemas import column_ddl, default_key_name
 from schema_core.mappings.dialects.types import loss_of, write_type
 from schema_core.mappings.loss import Loss
-from schema_core.mappings.stores import FLINK, ICEBERG, SPARK, Renames, RuleSet
+from schema_core.mappings.stores import (
+    FLINK,
+    ICEBERG,
+    POSTGRES,
+    SPARK,
+    Renames,
+    RuleSet,
+)
 from schema_core.migration.conversions import (
     FLINK_FUNCTIONS,
     POSTGRES_FUNCTIONS,
@@ -62,7 +69,7 @@ from schema_core.schema.columns import (
 )
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.types import DataType, MultisetType
-from schema_core.types.casts import CASTS, supports_explicit_cast
+from schema_core.types.casts import supports_explicit_cast
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 
 R = TypeRoot
@@ -349,22 +356,6 @@ def _postgres_type(
         yield writer.alter(f"ALTER COLUMN {quoted} SET NOT NULL")
 
 
-NUMBERS = MEMBERS[TypeFamily.NUMERIC]
-CHARACTERS = MEMBERS[TypeFamily.CHARACTER_STRING]
-#: Roots between all of whose types PostgreSQL casts values.
-FAMILIES = (
-    NUMBERS,
-    CHARACTERS,
-    MEMBERS[TypeFamily.BINARY_STRING],
-    MEMBERS[TypeFamily.TIMESTAMP] | {R.DATE},
-)
-
-
-def is_in_family(old: TypeRoot, new: TypeRoot) -> bool:
-    """Return whether PostgreSQL casts between the types of two roots."""
-    return any({old, new} <= family for family in FAMILIES)
-
-
 def _postgres_move(
     writer: StatementWriter, change: ModifyColumnPosition, group: ChangeGroup
 ) -> Iterator[str]:
@@ -412,16 +403,6 @@ POSTGRES_STATEMENTS: Mapping[type[TableChange], Write] = {
     ModifyTableComment:       _comment_on_table,
 }  # fmt: skip
 
-#: PostgreSQL converts values in ALTER COLUMN TYPE: a stored type is read as any it casts to.
-POSTGRES = RuleSet(
-    "postgres",
-    "https://www.postgresql.org/docs/current/sql-altertable.html",
-    {root: root.value for root in CASTS},
-    {old.value: frozenset(new.value for new in CASTS if is_in_family(old, new)) for old in CASTS},
-    lambda old, new: {old.root, new.root} <= NUMBERS,
-)
-
-
 # --- Spark and Iceberg ---------------------------------------------------------------------------
 
 
@@ -464,8 +445,8 @@ SPARK_CASTS: Mapping[str, frozenset[str]] = {
 #: Root -> the kind of its values in Spark.
 SPARK_KINDS: Mapping[TypeRoot, str] = {
     R.BOOLEAN: "boolean",
-    **dict.fromkeys(NUMBERS, "number"),
-    **dict.fromkeys(CHARACTERS, "string"),
+    **dict.fromkeys(MEMBERS[TypeFamily.NUMERIC], "number"),
+    **dict.fromkeys(MEMBERS[TypeFamily.CHARACTER_STRING], "string"),
     **dict.fromkeys(MEMBERS[TypeFamily.BINARY_STRING], "binary"),
     R.DATE: "date",
     R.TIME_WITHOUT_TIME_ZONE: "time",

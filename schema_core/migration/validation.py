@@ -175,8 +175,8 @@ def validate_rows(
     hints = column_renames(renames or {})
     unchecked: list[str] = []
     checks = [*_checks(writer, normalized(table), wanted, hints, unchecked)]
-    with _readable(environment, identifier, table, options) as (source, file):
-        rows, files, counts = _counted(environment, source, file, checks)
+    with _register_rows(environment, identifier, table, options) as (source, file):
+        rows, files, counts = _count_rows(environment, source, file, checks)
         problems = [
             RowProblem(
                 one.kind,
@@ -184,7 +184,7 @@ def validate_rows(
                 one.reason,
                 found,
                 by_file,
-                _sampled(environment, source, file, one, samples),
+                _read_samples(environment, source, file, one, samples),
             )
             for one, (found, by_file) in zip(checks, counts, strict=True)
             if found
@@ -265,7 +265,7 @@ def _checks(
         type_, source = type_of(column), sources.get(column.name)
         if source is None:
             if not type_.is_nullable:
-                reason = f"{_shown(type_)}, and the rows do not have it"
+                reason = f"{_type_text(type_)}, and the rows do not have it"
                 yield _Check("missing-value", (column.name,), reason, "TRUE")
             continue
         value = writer.name(source.name)
@@ -281,7 +281,9 @@ def _checks(
     kept = {source.name for source in sources.values()}
     for dropped in old.schema.columns:
         if is_stored(dropped) and dropped.name not in kept:
-            yield _dropped(writer, (dropped.name,), writer.name(dropped.name), type_of(dropped))
+            yield _dropped_check(
+                writer, (dropped.name,), writer.name(dropped.name), type_of(dropped)
+            )
     if key and len(keys) == len(key):
         row = f"COUNT(*) - COUNT(DISTINCT ROW({', '.join(keys)}))"
         count = f"COUNT({keys[0]}) - COUNT(DISTINCT {keys[0]})" if len(keys) == 1 else row
@@ -289,11 +291,13 @@ def _checks(
         yield _Check("duplicate-key", tuple(key), reason, count, ", ".join(keys))
 
 
-def _shown(type_: DataType) -> str:
+def _type_text(type_: DataType) -> str:
     return type_.as_summary_string()
 
 
-def _dropped(writer: StatementWriter, path: tuple[str, ...], value: str, type_: DataType) -> _Check:
+def _dropped_check(
+    writer: StatementWriter, path: tuple[str, ...], value: str, type_: DataType
+) -> _Check:
     sample = None if isinstance(type_, RowType) else value
     return _Check("value-dropped", path, "the value is dropped", f"{value} IS NOT NULL", sample)
 
@@ -310,16 +314,18 @@ def _value_checks(
     """Yield the checks of a value, and of the fields in it; `row` is the row that it is in."""
     if old.is_nullable and not new.is_nullable:
         parent = "" if row is None else f"{row} IS NOT NULL AND "
-        yield _Check("null-value", path, f"NULL is not {_shown(new)}", f"{parent}{value} IS NULL")
+        yield _Check(
+            "null-value", path, f"NULL is not {_type_text(new)}", f"{parent}{value} IS NULL"
+        )
     if isinstance(old, RowType) and isinstance(new, RowType):
         yield from _field_checks(writer, path, value, old, new, unchecked)
     elif old.nullable() != new.nullable():
         found = conversion(writer, value, old, new)
         if found is None:
-            reason = f"there is no cast from {_shown(old)} to {_shown(new)}"
+            reason = f"there is no cast from {_type_text(old)} to {_type_text(new)}"
             yield _Check("not-castable", path, reason, f"{value} IS NOT NULL")
         elif old.children() or new.children():
-            unchecked.append(f"{'.'.join(path)}: from {_shown(old)} to {_shown(new)}")
+            unchecked.append(f"{'.'.join(path)}: from {_type_text(old)} to {_type_text(new)}")
         else:
             yield from _scalar_checks(found, path, value, old, new)
 
@@ -341,10 +347,10 @@ def _field_checks(
             type_ = field.data_type
             yield from _value_checks(writer, where, inner, value, before, type_, unchecked)
         elif not field.data_type.is_nullable:
-            reason = f"{_shown(field.data_type)}, and the rows do not have it"
+            reason = f"{_type_text(field.data_type)}, and the rows do not have it"
             yield _Check("missing-value", where, reason, f"{value} IS NOT NULL")
     for name in types.keys() - {*new.field_names()}:
-        yield _dropped(writer, (*path, name), f"{value}.{writer.name(name)}", types[name])
+        yield _dropped_check(writer, (*path, name), f"{value}.{writer.name(name)}", types[name])
 
 
 def _scalar_checks(
@@ -352,9 +358,9 @@ def _scalar_checks(
 ) -> Iterator[_Check]:
     """Yield the checks of a conversion; a value that cannot be cast is not also a changed one."""
     reasons = {
-        "cast-failed": f"it cannot be cast from {_shown(old)} to {_shown(new)}",
-        "too-long": f"longer than {_shown(new)}",
-        "value-changed": f"{_shown(new)} has another value",
+        "cast-failed": f"it cannot be cast from {_type_text(old)} to {_type_text(new)}",
+        "too-long": f"longer than {_type_text(new)}",
+        "value-changed": f"{_type_text(new)} has another value",
     }
     castable = ""
     for kind, reason in reasons.items():
@@ -370,7 +376,7 @@ def _scalar_checks(
 
 
 @contextmanager
-def _readable(
+def _register_rows(
     environment: TableEnvironment,
     identifier: ObjectIdentifier,
     table: ResolvedCatalogTable,
@@ -412,7 +418,7 @@ def _rows(environment: TableEnvironment, query: str) -> list[Row]:
         return list(rows)
 
 
-def _counted(
+def _count_rows(
     environment: TableEnvironment, source: str, file: str | None, checks: Sequence[_Check]
 ) -> tuple[int, int, list[tuple[int, dict[str, int]]]]:
     """Return the number of rows and of files, and for each check the rows, in all and by file."""
@@ -431,7 +437,7 @@ def _counted(
     return rows, len(by_file), result
 
 
-def _sampled(
+def _read_samples(
     environment: TableEnvironment, source: str, file: str | None, check: _Check, samples: int
 ) -> tuple[str, ...]:
     """Return the values of some rows with a problem."""

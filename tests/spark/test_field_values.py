@@ -14,8 +14,8 @@ from schema_core.connectors.files.field_values import (
     Syntax,
     is_value,
     read_value,
-    shown,
-    stored_type,
+    reader_type,
+    token_as_text,
 )
 from schema_core.connectors.files.file_formats import JSON
 from schema_core.spark.compiler.functions.casts import convert
@@ -56,12 +56,12 @@ def outcome(group: str) -> Node:
     syntax, type_ = SYNTAX[name], parse_type(type_name)
     token: Node = Column("text")
     if syntax is not Syntax.CSV:
-        is_variant = isinstance(stored_type(type_, syntax), VariantType)
+        is_variant = isinstance(reader_type(type_, syntax), VariantType)
         token = Field(Column("variants" if is_variant else "strings"), "a")
     return inline(
         "coalesce({value}, if({text} IS NULL OR {known}, 'NULL', 'error'))",
         value=as_text(read_value(token, type_, syntax), type_),
-        text=shown(token, type_, syntax),
+        text=token_as_text(token, type_, syntax),
         known=is_value(token, type_, syntax),
     )
 

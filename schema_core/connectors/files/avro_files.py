@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from schema_core.connectors.files.file_formats import PLACES, Format, exact
+from schema_core.connectors.files.file_formats import PLACES, Format, truncate_to_precision
 from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.errors import SchemaError, at
 from schema_core.spark.compiler.template import inline
@@ -109,12 +109,12 @@ class Avro:
 
     def decode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
         """Return the value of a column; a number that its type cannot hold fails the job."""
-        return self._mapped(node, type_, lambda one, kind: _decoded(one, name, kind))
+        return self._mapped(node, type_, lambda one, kind: _decode_value(one, name, kind))
 
     def encode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
         """Return what Spark writes: milliseconds as instants of UTC or as integers."""
         legacy = bool(LEGACY.of(options))
-        return self._mapped(node, type_, lambda one, kind: _encoded(one, kind, legacy=legacy))
+        return self._mapped(node, type_, lambda one, kind: _encode_value(one, kind, legacy=legacy))
 
     def _mapped(self, node: Node, type_: DataType, leaf: Callable[[Node, DataType], Node]) -> Node:
         """Return a value with its parts mapped, wherever something changes."""
@@ -155,36 +155,36 @@ def with_instants(type_: DataType) -> DataType:
     return type_.rebuild(tuple(map(with_instants, type_.children())))
 
 
-def _encoded(node: Node, type_: DataType, *, legacy: bool) -> Node:
+def _encode_value(node: Node, type_: DataType, *, legacy: bool) -> Node:
     match type_:
         case TimeType():
             return Cast(call("time_to_millis", node), "INT")
         case TimestampType() if legacy:
-            return Cast(exact(node, type_), "TIMESTAMP")
+            return Cast(truncate_to_precision(node, type_), "TIMESTAMP")
         case TimestampType() | LocalZonedTimestampType():
-            return exact(node, type_)
+            return truncate_to_precision(node, type_)
         case TinyIntType() | SmallIntType():
             return Cast(node, "INT")
         case _:
             return node
 
 
-def _decoded(node: Node, name: str, type_: DataType) -> Node:
+def _decode_value(node: Node, name: str, type_: DataType) -> Node:
     match type_:
         case TimeType():
             return Cast(call("time_from_millis", node), sql_type(type_))
         case TimestampType():
-            return exact(Cast(node, "TIMESTAMP_NTZ"), type_)
+            return truncate_to_precision(Cast(node, "TIMESTAMP_NTZ"), type_)
         case LocalZonedTimestampType():
-            return exact(node, type_)
+            return truncate_to_precision(node, type_)
         case TinyIntType() | SmallIntType():
             narrow = sql_type(type_)
-            return let(node, lambda value: _narrowed(value, name, narrow))
+            return let(node, lambda value: _narrow(value, name, narrow))
         case _:
             return node
 
 
-def _narrowed(value: Node, name: str, narrow: str) -> Node:
+def _narrow(value: Node, name: str, narrow: str) -> Node:
     cast = Cast(value, narrow)
     problem = inline(
         "raise_error(concat({problem}, CAST({v} AS STRING), coalesce({place}, '')))",
@@ -238,7 +238,7 @@ def _nullable(type_: DataType, name: str, *, legacy: bool) -> Any:
 def _schema(type_: DataType, name: str, *, legacy: bool) -> Any:
     match type_:
         case TimeType(precision=precision) if precision > 3:
-            raise _refused(type_, "declare TIME(3)")
+            raise _type_error(type_, "declare TIME(3)")
         case DecimalType():
             return {"type": "bytes", "logicalType": "decimal", "precision": type_.precision,
                     "scale": type_.scale}  # fmt: skip
@@ -255,20 +255,20 @@ def _schema(type_: DataType, name: str, *, legacy: bool) -> Any:
         case _ if type(type_) in _PLAIN:
             return _PLAIN[type(type_)]
         case _:
-            raise _refused(type_, "use the format 'parquet' or 'json'")
+            raise _type_error(type_, "use the format 'parquet' or 'json'")
 
 
 def _timestamp(type_: TimestampType | LocalZonedTimestampType, *, legacy: bool) -> str:
     is_local = isinstance(type_, TimestampType)
     if legacy and (not is_local or type_.precision > 3):
-        raise _refused(type_, f"set '{LEGACY.key}' = 'false', or declare TIMESTAMP(3)")
+        raise _type_error(type_, f"set '{LEGACY.key}' = 'false', or declare TIMESTAMP(3)")
     if type_.precision > 6:
-        raise _refused(type_, "declare a precision of at most 6: Spark has no nanoseconds")
+        raise _type_error(type_, "declare a precision of at most 6: Spark has no nanoseconds")
     unit = "millis" if type_.precision <= 3 else "micros"
     return f"{'local-' if is_local and not legacy else ''}timestamp-{unit}"
 
 
-def _refused(type_: DataType, hint: str) -> SchemaError:
+def _type_error(type_: DataType, hint: str) -> SchemaError:
     return SchemaError(
         f"avro files cannot hold the type {type_.as_summary_string()}",
         code="type-not-in-file-format",

@@ -78,7 +78,7 @@ _BASE64 = (
 )
 
 
-def stored_type(type_: DataType, syntax: Syntax) -> DataType:
+def reader_type(type_: DataType, syntax: Syntax) -> DataType:
     """Return the type as which a reader of the format reads a value.
 
     Numbers and strings of json are read as VARIANT where Flink converts them differently: ``1.9``
@@ -88,12 +88,12 @@ def stored_type(type_: DataType, syntax: Syntax) -> DataType:
         return TEXT
     match type_:
         case DistinctType(source_type=source):
-            return stored_type(source, syntax)
+            return reader_type(source, syntax)
         case MultisetType(element_type=element):
-            return stored_type(MapType(element, IntType()), syntax)
+            return reader_type(MapType(element, IntType()), syntax)
         case _ if type_.children():
             return type_.nullable().rebuild(
-                tuple(stored_type(child, syntax) for child in type_.children())
+                tuple(reader_type(child, syntax) for child in type_.children())
             )
     return VariantType() if isinstance(type_, _BY_TOKEN) else TEXT
 
@@ -102,9 +102,9 @@ def stored_type(type_: DataType, syntax: Syntax) -> DataType:
 _BY_TOKEN = (IntType, BigIntType, *BYTES, YearMonthIntervalType, DayTimeIntervalType)
 
 
-def shown(node: Node, type_: DataType, syntax: Syntax) -> Node:
+def token_as_text(node: Node, type_: DataType, syntax: Syntax) -> Node:
     """Return what the reader of the format read as a string, or NULL for NULL."""
-    if isinstance(stored_type(type_, syntax), VariantType):
+    if isinstance(reader_type(type_, syntax), VariantType):
         return call("nullif", call("to_json", node), "null")
     return node
 
@@ -114,7 +114,7 @@ def read_value(node: Node, type_: DataType, syntax: Syntax) -> Node:
 
     A DECIMAL with more digits than its type is NULL, too, as in Flink: see `is_value`.
     """
-    if isinstance(stored_type(type_, syntax), VariantType):
+    if isinstance(reader_type(type_, syntax), VariantType):
         return let(node, lambda value: _read_token(value, type_, syntax))
     return _read_text(node, type_, syntax)
 

@@ -38,8 +38,8 @@ from schema_core.connectors.files.field_values import (
     Syntax,
     is_value,
     read_value,
-    shown,
-    stored_type,
+    reader_type,
+    token_as_text,
 )
 from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.spark.compiler.expression import convert_parts, to_physical
@@ -267,7 +267,7 @@ PLACES: dict[str, Node] = {
 }
 
 
-#: What the message of `parsed` contains.
+#: What the message of `parse_field` contains.
 CANNOT_READ = ": cannot read as "
 
 
@@ -278,7 +278,7 @@ def syntax_of(options: Options) -> Syntax:
     return Syntax.JSON if STANDARD.of(options) == "SQL" else Syntax.JSON_ISO
 
 
-def parsed(
+def parse_field(
     node: Node, name: str, type_: DataType, options: Options, place: Node | None = None
 ) -> Node:
     """Return a value of a text format converted to its type, in physical form.
@@ -295,7 +295,9 @@ def parsed(
     if type_.children() and syntax_of(options) is Syntax.CSV:
         return let(node, lambda text: _parsed_list(text, name, type_, options, place))
     if type_.children():
-        return convert_parts(node, type_, lambda part, of: parsed(part, name, of, options, place))
+        return convert_parts(
+            node, type_, lambda part, of: parse_field(part, name, of, options, place)
+        )
     return to_physical(_parsed_scalar(node, name, type_, options, place), type_)
 
 
@@ -307,7 +309,7 @@ def _parsed_list(
     parts = call("split", text, pattern, -1)
 
     def part(node: Node, of: DataType) -> Node:
-        return parsed(known_field(node, of, options), name, of, options, place)
+        return parse_field(known_field(node, of, options), name, of, options, place)
 
     if isinstance(type_, ArrayType):
         element = type_.element_type
@@ -375,7 +377,7 @@ def _parsed_scalar(
             "coalesce({read}, if({text} IS NULL OR {known}, NULL,"
             " raise_error(concat({problem}, {text}, coalesce({place}, ''), {hint}))))",
             read=read,
-            text=shown(value, type_, syntax),
+            text=token_as_text(value, type_, syntax),
             known=is_value(value, type_, syntax),
             problem=f"column '{name}'{CANNOT_READ}{type_.as_summary_string()}: ",
             place=NULL_NODE if place is None else place,
@@ -390,7 +392,7 @@ def ignore_errors_key(options: Options) -> str:
     return JSON_ERRORS.key if options.get("format") == "json" else CSV_ERRORS.key
 
 
-def rendered(node: Node, name: str, type_: DataType, options: Options) -> Node:
+def render_field(node: Node, name: str, type_: DataType, options: Options) -> Node:
     """Return a value as the string of a csv field; a NULL remains one."""
     match type_:
         case ArrayType(element_type=element):
@@ -429,7 +431,7 @@ def _rendered_scalar(node: Node, type_: DataType) -> Node:
             return convert(node, type_, TEXT)
 
 
-def exact(node: Node, type_: DataType) -> Node:
+def truncate_to_precision(node: Node, type_: DataType) -> Node:
     """Return a value of a typed file, truncated to the precision of its type at any depth."""
     match type_:
         case TimestampType() | LocalZonedTimestampType():
@@ -443,7 +445,7 @@ def exact(node: Node, type_: DataType) -> Node:
             micros = inline("time_to_micros({v}) - {rest}", v=node, rest=rest)
             return Cast(call("time_from_micros", micros), sql_type(type_))
         case _ if any(has_fewer_digits(part, 6) for part in type_.walk()):
-            return convert_parts(node, type_, exact)
+            return convert_parts(node, type_, truncate_to_precision)
         case _:
             return node
 
@@ -453,6 +455,6 @@ def has_fewer_digits(type_: DataType, digits: int) -> bool:
     return isinstance(type_, AnyTimestampType | TimeType) and type_.precision < digits
 
 
-def stored_as(type_: DataType, options: Options) -> DataType:
+def text_reader_type(type_: DataType, options: Options) -> DataType:
     """Return the type as which Spark reads a value of a text format."""
-    return stored_type(type_, syntax_of(options))
+    return reader_type(type_, syntax_of(options))

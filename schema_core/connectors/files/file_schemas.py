@@ -418,7 +418,7 @@ def _read_all(
                     _KEPT.add(key, footer, len(uri) + len(footer.schema))
             return footer
         except Exception as error:
-            problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
+            problem = f"cannot read the footer of file {_uri_text(uri)!r}: {reason(error)}"
             raise ExternalError(problem, code="file-schema-mismatch") from error
 
     return _in_threads(uris, read)
@@ -440,7 +440,7 @@ def _read_local(
         try:
             return _local_footer(session, uri, form, requested)
         except Exception as error:
-            problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
+            problem = f"cannot read the footer of file {_uri_text(uri)!r}: {reason(error)}"
             raise ExternalError(problem, code="file-schema-mismatch") from error
 
     return _in_threads(uris, read)
@@ -478,13 +478,13 @@ def _problems(
             ):
                 continue
             reported.add(one.name)
-            yield _problem(one, _shown(uri), everywhere)
+            yield _problem(one, _uri_text(uri), everywhere)
 
 
 def _problem(one: SchemaMismatch, file: str, everywhere: bool) -> ExternalError:
-    declared = _type(one.declared)
+    declared = _type_text(one.declared)
     if one.found is not None:
-        found = _type(one.found)
+        found = _type_text(one.found)
         problem = f"file {file!r}: column {one.name!r} is {found}, but is declared as {declared}"
         hint = f"declare the column as {found} and CAST it in the query, or rewrite the file"
     elif everywhere:
@@ -498,12 +498,12 @@ def _problem(one: SchemaMismatch, file: str, everywhere: bool) -> ExternalError:
     return ExternalError(problem, code="file-schema-mismatch", hint=hint)
 
 
-def _shown(uri: str) -> str:
+def _uri_text(uri: str) -> str:
     """Return the path of a local file, or a URI, without escapes."""
     return unquote(uri).removeprefix("file://")
 
 
-def _type(type_: SparkType) -> str:
+def _type_text(type_: SparkType) -> str:
     try:
         return from_spark(type_).as_summary_string()
     except UnsupportedError:
@@ -527,7 +527,7 @@ def differences(
     for field in declared.fields:
         name = f"{prefix}{field.name}"
         if field.name in types:
-            yield from _compared(field.dataType, types[field.name], form, name)
+            yield from _compare_types(field.dataType, types[field.name], form, name)
         else:
             yield SchemaMismatch(name, field.dataType, None, field.nullable, tuple(types))
 
@@ -538,7 +538,7 @@ def _is_by_position(found: StructType, form: str) -> bool:
     return form == "orc" and bool(names) and all(name.startswith("_col") for name in names)
 
 
-def _compared(
+def _compare_types(
     declared: SparkType, found: SparkType, form: str, name: str
 ) -> Iterator[SchemaMismatch]:
     from pyspark.sql.types import ArrayType, MapType, StructType
@@ -547,10 +547,12 @@ def _compared(
         case StructType(), StructType():
             yield from differences(declared, found, form, f"{name}.")
         case ArrayType(), ArrayType():
-            yield from _compared(declared.elementType, found.elementType, form, f"{name}.element")
+            yield from _compare_types(
+                declared.elementType, found.elementType, form, f"{name}.element"
+            )
         case MapType(), MapType():
-            yield from _compared(declared.keyType, found.keyType, form, f"{name}.key")
-            yield from _compared(declared.valueType, found.valueType, form, f"{name}.value")
+            yield from _compare_types(declared.keyType, found.keyType, form, f"{name}.key")
+            yield from _compare_types(declared.valueType, found.valueType, form, f"{name}.value")
         case _ if not is_read(declared, found, form):
             yield SchemaMismatch(name, declared, found)
 

@@ -50,12 +50,12 @@ from schema_core.connectors.files.file_formats import (
     JSON_ERRORS,
     PLACES,
     Format,
-    exact,
     has_fewer_digits,
     is_object,
-    parsed,
-    rendered,
-    stored_as,
+    parse_field,
+    render_field,
+    text_reader_type,
+    truncate_to_precision,
 )
 from schema_core.connectors.files.file_schemas import FOOTERS, CheckedFiles, check_files
 from schema_core.connectors.files.stored_names import (
@@ -1178,7 +1178,7 @@ class FileLayout:
             return self.form.codec.stored(type_, self.options)
         if self.native is not None and self.native.is_native(name, type_):
             return self.native.stored(type_)
-        return stored_as(type_, self.options) if self.form.is_text else type_
+        return text_reader_type(type_, self.options) if self.form.is_text else type_
 
     def _listed(self, reader: DataFrameReader) -> DataFrameReader:
         """A reader that takes the path literally; directories are partitions if there are any.
@@ -1303,14 +1303,14 @@ class FileLayout:
         if self.form.codec is not None:
             return self.form.codec.decode(node, name, type_, self.options)
         if self.form.is_typed:
-            return exact(node, type_)
+            return truncate_to_precision(node, type_)
         if self.native is not None:
             known = self.native.field(name, type_)
             if self.native.is_native(name, type_):
                 return Cast(known, sql_type(type_)) if isinstance(type_, DecimalType) else known
-            return parsed(known, name, type_, self.options)
+            return parse_field(known, name, type_, self.options)
         known = self.form.known(node, type_, self.options)
-        return parsed(known, name, type_, self.options, PLACES.get(self.form.identifier))
+        return parse_field(known, name, type_, self.options, PLACES.get(self.form.identifier))
 
     def written(self, name: str, type_: DataType) -> NamedNode:
         """Return a column as it is written to files."""
@@ -1321,7 +1321,7 @@ class FileLayout:
         elif self.form.codec is not None:
             node = self.form.codec.encode(node, name, type_, self.options)
         elif self.form.identifier == "csv":
-            node = rendered(from_physical(node, type_), name, type_, self.options)
+            node = render_field(from_physical(node, type_), name, type_, self.options)
         return node, name
 
     def _directory(self, name: str, value: Node, type_: DataType) -> Node:

@@ -117,7 +117,7 @@ class Raw:
 
         def body(value: Node) -> Node:
             is_wrong = inline("octet_length({v}) <> {size}", v=value, size=size)
-            digits = call("hex", _ordered(value, size, options))
+            digits = call("hex", _order_bytes(value, size, options))
             return Case(
                 ((is_wrong, _wrong_size(value, name, type_, size)),), _number(digits, type_)
             )
@@ -138,9 +138,9 @@ class Raw:
                 number = Cast(node, "DOUBLE")
                 is_float = isinstance(type_, FloatType)
                 bits = Cast(_bits(number, 8, 23), "INT") if is_float else _bits(number, 11, 52)
-                value = _ordered(Cast(bits, "BINARY"), SIZES[type(type_)], options)
+                value = _order_bytes(Cast(bits, "BINARY"), SIZES[type(type_)], options)
             case _:
-                value = _ordered(Cast(node, "BINARY"), SIZES[type(type_)], options)
+                value = _order_bytes(Cast(node, "BINARY"), SIZES[type(type_)], options)
         return let(value, lambda line: Cast(as_line(line, name), "STRING"))
 
 
@@ -190,7 +190,7 @@ def _wrong_size(value: Node, name: str, type_: DataType, size: int) -> Node:
     )
 
 
-def _ordered(value: Node, size: int, options: Mapping[str, str]) -> Node:
+def _order_bytes(value: Node, size: int, options: Mapping[str, str]) -> Node:
     """Return bytes in the other order where they are little-endian."""
     if size == 1 or ENDIANNESS.of(options) == "big-endian":
         return value

@@ -21,9 +21,9 @@ from schema_core.connectors.files.file_formats import (
     JSON,
     JSON_ERRORS,
     is_object,
-    parsed,
-    rendered,
-    stored_as,
+    parse_field,
+    render_field,
+    text_reader_type,
 )
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import SchemaError, UnsupportedError, at
@@ -183,7 +183,7 @@ class MessageFormat:
 
     def _value(self, node: Node, name: str, type_: DataType) -> Node:
         form = CSV if self.name == "csv" else JSON
-        return parsed(form.known(node, type_, self.options), name, type_, self.options)
+        return parse_field(form.known(node, type_, self.options), name, type_, self.options)
 
     def _parse_json(
         self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str
@@ -197,7 +197,7 @@ class MessageFormat:
             frame = frame.where(value.isNull() | is_object(functions, text, self.options))
         stored = StructType(
             [
-                to_struct_field(name, stored_as(type_.nullable(), self.options))
+                to_struct_field(name, text_reader_type(type_.nullable(), self.options))
                 for name, type_ in columns.items()
             ]
         )
@@ -282,7 +282,7 @@ def _encode_json(columns: Mapping[str, tuple[Node, DataType]], options: Mapping[
 
 def _encode_csv(columns: Mapping[str, tuple[Node, DataType]], options: Mapping[str, str]) -> Node:
     rows = [
-        CsvColumn(name, rendered(from_physical(node, type_), name, type_, options), type_)
+        CsvColumn(name, render_field(from_physical(node, type_), name, type_, options), type_)
         for name, (node, type_) in columns.items()
     ]
     return csv_line(rows, dialect_of(options, list(columns)), options)
