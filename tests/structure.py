@@ -435,7 +435,7 @@ def install(package: Path, folder: Path) -> None:
     info.mkdir()
     (info / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
     lines: list[str] = []
-    for group, entries in project["entry-points"].items():
+    for group, entries in project.get("entry-points", {}).items():
         lines += [f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())]
     (info / "entry_points.txt").write_text("\n".join(lines))
 

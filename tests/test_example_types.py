@@ -23,7 +23,7 @@ OPTIONS = (
 
 
 #: The packages that an example writes and imports.
-PACKAGES = {"shop-files": Kit.CATALOG, "shop-engine": Kit.PLANNER}
+PACKAGES = {"shop-files": Kit.CATALOG}
 
 
 def test_examples_have_the_types_of_the_package(tmp_path: Path) -> None:

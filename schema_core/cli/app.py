@@ -123,8 +123,7 @@ COMMANDS = {
     "new": CommandSpec(
         "new",
         "new",
-        "Write a package with a catalog, connector or planner that works, and tests which it "
-        "passes.",
+        "Write a package with a catalog or connector that works, and tests which it passes.",
     ),
     "diff": CommandSpec(
         "diff",

@@ -1,4 +1,4 @@
-"""Test utilities for implementors: contracts of catalogs, connectors and planners; strategies.
+"""Test utilities for implementors: contracts of catalogs and connectors; strategies.
 
 The contracts need pytest, the strategies need hypothesis: ``pip install 'schema-core[testing]'``.
 Without hypothesis only the contracts are available.
@@ -15,7 +15,6 @@ from schema_core.base.extras import require_modules
 if TYPE_CHECKING:
     from schema_core.testing.catalog_contract import CatalogContract
     from schema_core.testing.connector_contract import ConnectorContract
-    from schema_core.testing.planner_contract import PlannerContract
 
 if TYPE_CHECKING or find_spec("hypothesis"):
     from schema_core.testing.expression_trees import COLUMNS, expressions
@@ -33,7 +32,6 @@ __all__ = [
     "COLUMNS",
     "CatalogContract",
     "ConnectorContract",
-    "PlannerContract",
     "atomic_types",
     "expressions",
     "has_values",
@@ -49,7 +47,6 @@ __all__ = [
 CONTRACTS = {
     "CatalogContract": "schema_core.testing.catalog_contract",
     "ConnectorContract": "schema_core.testing.connector_contract",
-    "PlannerContract": "schema_core.testing.planner_contract",
 }
 
 

@@ -78,7 +78,6 @@ def test_the_names_of_a_package(name: str, distribution: str, module: str) -> No
         (Kit.CONNECTOR, "PySpark",            "the package would hide the module 'pyspark'"),
         (Kit.CONNECTOR, "tests",              "the package would hide the module 'tests'"),
         (Kit.CATALOG,   "hive",               "there is a catalog 'hive' of schema-core"),
-        (Kit.PLANNER,   "spark",              "there is a planner 'spark' of schema-core"),
         (Kit.CONNECTOR, "upsert_kafka",       "there is a connector 'upsert-kafka' of schema-core"),
     ],
 )  # fmt: skip

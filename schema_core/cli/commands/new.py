@@ -1,4 +1,4 @@
-"""``schema-core new``: a package with a catalog, connector or planner that works, and its tests.
+"""``schema-core new``: a package with a catalog or connector that works, and its tests.
 
 The templates of the files are in the directory ``kits``; they hold the names in `DISTRIBUTION` and
 `MODULE`.
@@ -23,7 +23,7 @@ import typer
 
 from schema_core.base.extras import EXTRAS
 from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.plugins import CATALOGS, CONNECTORS, PLANNERS, list_entries
+from schema_core.base.plugins import CATALOGS, CONNECTORS, list_entries
 from schema_core.base.text import show
 from schema_core.cli.app import exit_on_configuration_error
 from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError
@@ -34,11 +34,10 @@ class Kit(Enum):
 
     CATALOG = "catalog"
     CONNECTOR = "connector"
-    PLANNER = "planner"
 
 
 #: Kit -> the group of its entry point.
-GROUPS = {Kit.CATALOG: CATALOGS, Kit.CONNECTOR: CONNECTORS, Kit.PLANNER: PLANNERS}
+GROUPS = {Kit.CATALOG: CATALOGS, Kit.CONNECTOR: CONNECTORS}
 
 #: The names that templates hold in place of those of the package, and the suffix of their files.
 DISTRIBUTION, MODULE, SUFFIX = "kit-name", "kit_name", ".txt"
@@ -219,7 +218,7 @@ def new(
         typer.Option(help="The directory of the package, by default one with its name."),
     ] = None,
 ) -> None:
-    """Write a package with a catalog, connector or planner that works, and tests which it passes.
+    """Write a package with a catalog or connector that works, and tests which it passes.
 
     Exits with 2, and writes nothing, if the name is invalid or the directory is not empty.
     """

@@ -1,12 +1,7 @@
-"""The contract of planners as tests: subclass `PlannerContract` and implement `make_planner`.
-
-A planner returns the rows that Flink returns, with the names and types of the query; what it cannot
-run it refuses before anything is read or written. A job is visible as a whole or not at all.
-"""
+"""The planner of Spark: rows, names and types of Flink, and jobs that are visible as a whole."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -25,9 +20,10 @@ from schema_core.environment.result import TableResult
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.query.relation import Relation, result_columns
+from schema_core.spark.planner import SparkPlanner
 from schema_core.sql.printer import print_string
-from schema_core.testing.planner_cases import QUERIES, VALUES, QueryCase
 from schema_core.types import Row
+from tests.spark.planner_cases import QUERIES, VALUES, QueryCase
 
 #: The rows of a new table of `MakePlannerTable`, and those that a job adds.
 OLD, NEW = [(1, "x"), (2, None)], [(3, "y"), (4, "z")]
@@ -117,37 +113,14 @@ class Events:
         self._called("canceled", job_id)
 
 
-class PlannerContract(ABC):
-    """The tests that every planner passes.
+def table_options(directory: Path) -> dict[str, str]:
+    """Return the options of a new table without rows."""
+    directory.mkdir(exist_ok=True)
+    return {"connector": "filesystem", "path": str(directory), "format": "parquet"}
 
-    The tests of tables and jobs are skipped for a planner without `table_options`, except for the
-    check that statements which need them are refused.
-    """
 
-    #: The names in `QUERIES` of the queries that the planner runs. It refuses the others, unless
-    #: their rows are right.
-    queries: Collection[str] = QUERIES
-    #: The names in `VALUES` of the values that it returns. It refuses the others, too.
-    values: Collection[str] = VALUES
-
-    @abstractmethod
-    def make_planner(self, context: PlannerContext) -> Planner:
-        """Return the planner, as the entry point does when it is called."""
-
-    def table_options(self, directory: Path) -> Mapping[str, str] | None:
-        """Return the options of a new table without rows, which may use this directory.
-
-        ``connector`` is one of them. None, the default, for a planner that writes no tables.
-        """
-        return None
-
+class TestSparkPlanner:
     # --- fixtures --------------------------------------------------------------------------------
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def engine_session(cls) -> Any:
-        """Return the session that the context passes to the planner, or None."""
-        return None
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -156,7 +129,7 @@ class PlannerContract(ABC):
         made: list[Recorder] = []
 
         def find(identifier: str, context: PlannerContext) -> Recorder:
-            made.append(Recorder(cls().make_planner(context)))
+            made.append(Recorder(SparkPlanner(context)))
             return made[-1]
 
         with pytest.MonkeyPatch.context() as patch:
@@ -165,10 +138,10 @@ class PlannerContract(ABC):
 
     @pytest.fixture(scope="class")
     @classmethod
-    def environment(cls, engine_session: Any, planner: list[Recorder]) -> TableEnvironment:
+    def environment(cls, spark: Any, planner: list[Recorder]) -> TableEnvironment:  # noqa: ARG003
         """Return the environment of the tests of a class."""
         settings = EnvironmentSettings.in_batch_mode()
-        return TableEnvironment.create(settings, spark=engine_session)
+        return TableEnvironment.create(settings, spark=spark)
 
     @pytest.fixture
     def recorder(
@@ -189,9 +162,7 @@ class PlannerContract(ABC):
     def table(
         self, environment: TableEnvironment, tmp_path: Path, numbers: Iterator[int]
     ) -> MakePlannerTable:
-        """Return a function that creates tables; skip the test if the planner writes none."""
-        if self.table_options(tmp_path) is None:
-            pytest.skip("the planner writes no tables")
+        """Return a function that creates tables."""
 
         def make(
             columns: str = "a INT, b STRING",
@@ -201,7 +172,7 @@ class PlannerContract(ABC):
             options: Mapping[str, str] | None = None,
         ) -> str:
             name = f"t{next(numbers)}"
-            every = {**(self.table_options(tmp_path / name) or {}), **(options or {})}
+            every = {**table_options(tmp_path / name), **(options or {})}
             environment.execute_sql(f"CREATE TABLE {name} ({columns}) {clauses} {_with(every)}")
             if rows:
                 statement = f"INSERT INTO {name} VALUES (1, 'x'), (2, CAST(NULL AS STRING))"
@@ -221,39 +192,22 @@ class PlannerContract(ABC):
 
     # --- queries ---------------------------------------------------------------------------------
 
-    def test_the_planner_has_an_identifier(self, recorder: Recorder) -> None:
-        """It is what the option ``table.planner`` names."""
-        identifier: object = recorder.planner.identifier
-        assert isinstance(identifier, str)
-        assert identifier.strip() == identifier != ""
-
     @pytest.mark.parametrize("name", QUERIES)
-    def test_a_query_has_the_rows_of_flink_or_is_refused(
+    def test_a_query_has_the_rows_of_flink(
         self, environment: TableEnvironment, recorder: Recorder, name: str
     ) -> None:
-        """No clause of a query is ignored."""
         case = QUERIES[name]
-        try:
-            found = _rows(environment.execute_sql(case.sql))
-        except UnsupportedError as error:
-            assert name not in self.queries, error
-            assert error.code
-            return
+        found = _rows(environment.execute_sql(case.sql))
         assert list(case.rows) == found if case.ordered else _sorted(case.rows) == _sorted(found)
         _check_columns(recorder, case)
 
     @pytest.mark.parametrize("name", VALUES)
-    def test_a_value_is_that_of_python_or_is_refused(
+    def test_a_value_is_that_of_python(
         self, environment: TableEnvironment, recorder: Recorder, name: str
     ) -> None:
         """Values have the Python types that `Rows` documents, and the strings of Flink."""
         case = VALUES[name]
-        try:
-            found = _rows(environment.execute_sql(f"SELECT {case.sql} AS c"))
-        except UnsupportedError as error:
-            assert name not in self.values, error
-            return
-        ((value,),) = found
+        ((value,),) = _rows(environment.execute_sql(f"SELECT {case.sql} AS c"))
         value = tuple(value) if isinstance(value, Row) else value
         assert repr(case.value) == repr(value)
         _, rows = recorder.selected[-1]
@@ -290,16 +244,9 @@ class PlannerContract(ABC):
         assert [(2,)] == _rows(environment.execute_sql(f"SELECT c FROM {name}"))
 
     def test_a_query_is_explained(self, environment: TableEnvironment, recorder: Recorder) -> None:
-        """EXPLAIN returns a text, and may refuse what cannot run; nothing runs."""
+        """EXPLAIN runs nothing."""
         before = len(recorder.selected)
         assert environment.explain_sql(QUERIES["comparison"].sql).strip()
-        for name in set(QUERIES) - set(self.queries):
-            try:
-                text = environment.explain_sql(QUERIES[name].sql)
-            except UnsupportedError as error:
-                assert error.code, name
-            else:
-                assert text.strip(), name
         assert before == len(recorder.selected)
 
     # --- tables ----------------------------------------------------------------------------------
@@ -309,26 +256,12 @@ class PlannerContract(ABC):
     ) -> None:
         """An unknown table is not read as empty, and its rows are not dropped."""
         name = f"t{next(numbers)}"
-        options = {**(self.table_options(tmp_path) or {}), "connector": "no-such-connector"}
+        options = {**table_options(tmp_path), "connector": "no-such-connector"}
         environment.execute_sql(f"CREATE TABLE {name} (a INT, b STRING) {_with(options)}")
         for statement in (f"SELECT a FROM {name}", INSERT.format(name)):
             with pytest.raises(SchemaCoreError) as caught:
                 _finish(environment.execute_sql(statement))
             assert caught.value.code
-
-    def test_writes_are_refused_without_tables(
-        self, environment: TableEnvironment, tmp_path: Path, numbers: Iterator[int]
-    ) -> None:
-        """CREATE TABLE AS leaves no table if it is refused."""
-        if self.table_options(tmp_path) is not None:
-            pytest.skip("the planner writes tables")
-        name = f"t{next(numbers)}"
-        statement = (
-            f"CREATE TABLE {name} {_with({'connector': 'no-such-connector'})} AS SELECT 1 AS a"
-        )
-        with pytest.raises(SchemaCoreError):
-            _finish(environment.execute_sql(statement))
-        assert not _exists(environment, name)
 
     def test_rows_are_read_as_written(self, table: MakePlannerTable, read: Any) -> None:
         """Also after a second INSERT."""
@@ -390,11 +323,10 @@ class PlannerContract(ABC):
                 NEW[:1],
             ),
             ("a INT, b STRING, PRIMARY KEY (a) NOT ENFORCED", "", INSERT, NEW),
-            ("a INT, b STRING", "DISTRIBUTED BY HASH(a) INTO 2 BUCKETS", INSERT, NEW),
         ],
-        ids=["OVERWRITE", "computed", "partitioned", "PARTITION", "PRIMARY KEY", "buckets"],
+        ids=["OVERWRITE", "computed", "partitioned", "PARTITION", "PRIMARY KEY"],
     )
-    def test_a_write_is_right_or_refused(
+    def test_a_write_has_its_clauses(
         self,
         environment: TableEnvironment,
         table: MakePlannerTable,
@@ -406,37 +338,31 @@ class PlannerContract(ABC):
     ) -> None:
         """No clause of a table or of INSERT is ignored."""
         name = table(columns, clauses=clauses, rows=False)
-        try:
-            environment.execute_sql(statement.format(name)).wait()
-        except (UnsupportedError, SchemaError) as error:
-            assert error.code
-            return
+        environment.execute_sql(statement.format(name)).wait()
         assert expected == read(name)
 
-    def test_a_computed_column_is_computed_or_refused(
+    def test_buckets_of_files_are_refused(
+        self, environment: TableEnvironment, table: MakePlannerTable
+    ) -> None:
+        name = table(clauses="DISTRIBUTED BY HASH(a) INTO 2 BUCKETS", rows=False)
+        with pytest.raises(UnsupportedError, match="buckets"):
+            environment.execute_sql(INSERT.format(name)).wait()
+
+    def test_a_computed_column_is_computed(
         self, environment: TableEnvironment, table: MakePlannerTable
     ) -> None:
         """It is not read from what is stored."""
         name = table("a INT, b STRING, c AS a IS NULL", rows=False)
-        try:
-            environment.execute_sql(INSERT.format(name)).wait()
-            found = _rows(environment.execute_sql(f"SELECT c, a FROM {name}"))
-        except UnsupportedError as error:
-            assert error.code
-        else:
-            assert [(False, 3), (False, 4)] == _sorted(found)
+        environment.execute_sql(INSERT.format(name)).wait()
+        found = _rows(environment.execute_sql(f"SELECT c, a FROM {name}"))
+        assert [(False, 3), (False, 4)] == _sorted(found)
 
-    def test_overwriting_replaces_or_is_refused(
+    def test_overwriting_replaces(
         self, environment: TableEnvironment, table: MakePlannerTable, read: Any
     ) -> None:
-        """A refused statement changes nothing."""
         name = table()
-        try:
-            environment.execute_sql(f"INSERT OVERWRITE {name} VALUES (3, 'y'), (4, 'z')").wait()
-        except UnsupportedError:
-            assert OLD == read(name)
-        else:
-            assert NEW == read(name)
+        environment.execute_sql(f"INSERT OVERWRITE {name} VALUES (3, 'y'), (4, 'z')").wait()
+        assert NEW == read(name)
 
     def test_unknown_options_are_refused(
         self, environment: TableEnvironment, table: MakePlannerTable
@@ -519,14 +445,13 @@ class PlannerContract(ABC):
     def test_a_job_that_fails_leaves_no_rows(
         self, environment: TableEnvironment, recorder: Recorder, table: MakePlannerTable, read: Any
     ) -> None:
-        """Rows that are computed before the error are not visible; or the query is refused."""
+        """Rows that are computed before the error are not visible."""
         name, events = table(), Events()
         recorder.prepared = lambda graph: graph.register_job_status_hook(events)
         with pytest.raises(SchemaCoreError) as caught:
             environment.execute_sql(f"INSERT INTO {name} {FAILING}").wait()
         assert caught.value.code
-        is_refused = isinstance(caught.value, UnsupportedError)
-        assert ([] if is_refused else ["created", "failed"]) == events.seen
+        assert ["created", "failed"] == events.seen
         assert OLD == read(name)
 
     def test_a_job_that_is_cancelled_before_it_runs_leaves_no_rows(
@@ -609,16 +534,11 @@ class PlannerContract(ABC):
     def test_a_table_is_created_from_a_query(
         self, environment: TableEnvironment, table: MakePlannerTable, tmp_path: Path, read: Any
     ) -> None:
-        """With its rows, or the statement is refused and creates nothing."""
         name = f"{table(rows=False)}_as"
-        options = self.table_options(tmp_path / name) or {}
+        options = table_options(tmp_path / name)
         query = QUERIES["OR"].sql
-        try:
-            environment.execute_sql(f"CREATE TABLE {name} {_with(options)} AS {query}").wait()
-        except UnsupportedError:
-            assert not _exists(environment, name)
-        else:
-            assert _sorted(QUERIES["OR"].rows) == read(name)
+        environment.execute_sql(f"CREATE TABLE {name} {_with(options)} AS {query}").wait()
+        assert _sorted(QUERIES["OR"].rows) == read(name)
 
     def test_a_creation_that_fails_leaves_no_table(
         self,
@@ -627,9 +547,9 @@ class PlannerContract(ABC):
         table: MakePlannerTable,
         tmp_path: Path,
     ) -> None:
-        """With the option ``table.rtas-ctas.atomicity-enabled``; or it is refused."""
+        """With the option ``table.rtas-ctas.atomicity-enabled``."""
         name = f"{table(rows=False)}_as"
-        options = self.table_options(tmp_path / name) or {}
+        options = table_options(tmp_path / name)
 
         def stop() -> None:
             raise _StoppedError("the test stops here", code="job-failed")
@@ -638,7 +558,7 @@ class PlannerContract(ABC):
         config = environment.get_config()
         config.set("table.rtas-ctas.atomicity-enabled", "true")
         try:
-            with pytest.raises((_StoppedError, UnsupportedError)):
+            with pytest.raises(_StoppedError):
                 environment.execute_sql(
                     f"CREATE TABLE {name} {_with(options)} AS {QUERIES['OR'].sql}"
                 ).wait()

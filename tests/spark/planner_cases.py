@@ -1,4 +1,4 @@
-"""The queries and values that the contract of planners tries, with their results."""
+"""Queries and values that `test_planner` tries, with their results."""
 
 from __future__ import annotations
 
