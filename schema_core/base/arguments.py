@@ -118,7 +118,7 @@ def validate_arguments(
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         from inspect import signature
 
-        return _validated(function, tuple(signature(function).parameters), kinds)
+        return _validate_calls(function, tuple(signature(function).parameters), kinds)
 
     return decorate
 
@@ -143,13 +143,13 @@ def validate_methods(interface: type[Any]) -> Callable[[Class], Class]:
             }
             if kinds:
                 own = getattr(implementation, name)
-                setattr(implementation, name, _validated(own, tuple(parameters), kinds))
+                setattr(implementation, name, _validate_calls(own, tuple(parameters), kinds))
         return implementation
 
     return decorate
 
 
-def _validated(
+def _validate_calls(
     function: Callable[Parameters, Result], parameters: tuple[str, ...], kinds: Mapping[str, Kind]
 ) -> Callable[Parameters, Result]:
     @wraps(function)

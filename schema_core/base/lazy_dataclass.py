@@ -124,7 +124,7 @@ class _Generated:
             body = {"__annotations__": vars(self.cls).get("__annotations__", {}), **self.defaults}
             body |= {name: getattr(self.cls, name) for name in ("__module__", "__qualname__")}
             body["__doc__"] = "Without a text, `dataclasses` adds the signature."
-            model = type(self.cls.__name__, (_inherited(self.cls),), body)
+            model = type(self.cls.__name__, (_collect_inherited(self.cls),), body)
             generated = vars(dataclasses.dataclass(slots=True, **self.options)(model))
             for name in (*self.pending, "__replace__"):
                 if name in generated:
@@ -160,7 +160,7 @@ class _Signature:
         return found.replace(parameters=list(found.parameters.values())[1:])
 
 
-def _inherited(cls: type) -> type:
+def _collect_inherited(cls: type) -> type:
     """Return a class with what ``dataclasses`` reads from the bases of a class."""
     fields: dict[str, Any] = {}
     found: dict[str, Any] = {}

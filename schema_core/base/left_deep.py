@@ -38,16 +38,16 @@ class LeftDeepNode:
         for one, two in zip_longest(self.left_spine(), other.left_spine()):
             if one is two:
                 return True
-            if one is None or two is None or compared(one) != compared(two):
+            if one is None or two is None or compared_values(one) != compared_values(two):
                 return False
         return True
 
     def __hash__(self) -> int:
-        return hash(tuple(map(compared, self.left_spine())))
+        return hash(tuple(map(compared_values, self.left_spine())))
 
     def __repr__(self) -> str:
         spine = list(self.left_spine())
-        before, after = zip(*map(_around, spine[:-1]), strict=True) if spine[1:] else ((), ())
+        before, after = zip(*map(_split_repr, spine[:-1]), strict=True) if spine[1:] else ((), ())
         return "".join([*before, _leaf_repr(spine[-1]), *reversed(after)])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -88,7 +88,7 @@ def parts(node: LeftDeepNode) -> Parts:
     return kind, {**values, "arguments": node.arguments[continues:]}, continues
 
 
-def compared(node: LeftDeepNode) -> tuple[object, ...]:
+def compared_values(node: LeftDeepNode) -> tuple[object, ...]:
     """Return the compared values of a node, apart from the left spine below it."""
     kind: Any = type(node)
     continues = _continues(node)
@@ -103,7 +103,7 @@ def _leaf_repr(node: LeftDeepNode) -> str:
     return f"{type(node).__qualname__}({', '.join(values)})"
 
 
-def _around(node: LeftDeepNode) -> tuple[str, str]:
+def _split_repr(node: LeftDeepNode) -> tuple[str, str]:
     """Return the parts of the `repr` of a node before and after its first argument."""
     kind: Any = type(node)
     names = _names_of(kind).printed

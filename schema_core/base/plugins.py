@@ -172,7 +172,7 @@ def _load(entry: Entry) -> Plugin:
 
 def list_entries(group: str) -> tuple[Entry, ...]:
     """Return the entries of a group: the library's own, then those of other packages."""
-    directories = tuple((path, _changed(path)) for path in sys.path)
+    directories = tuple((path, _modification_time(path)) for path in sys.path)
     own = OWN.get(group, {})
     return (*(Entry(*item) for item in own.items()), *_read_entry_points(group, directories))
 
@@ -190,7 +190,7 @@ def _read_entry_points(group: str, directories: tuple[tuple[str, int], ...]) -> 
     )
 
 
-def _changed(path: str) -> int:
+def _modification_time(path: str) -> int:
     """Return when a directory of packages was changed, in nanoseconds; 0 if there is none."""
     try:
         return os.stat(path or ".").st_mtime_ns  # noqa: PTH116 - a path of any kind

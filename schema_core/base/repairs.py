@@ -38,15 +38,15 @@ class Repairs:
         self._left -= 1
         return self._failure(tokens) if self._left >= 0 else 0
 
-    def inserted(self, place: int, key: str, kind: str = "symbol") -> int | None:
+    def try_insert(self, place: int, key: str, kind: str = "symbol") -> int | None:
         """Return the index of the failure after a token is inserted before `place`."""
         return self.failure(_with(self.tokens, place, key, kind))
 
-    def removed(self, place: int) -> int | None:
+    def try_remove(self, place: int) -> int | None:
         """Return the index of the failure after a token is removed."""
         return self.failure([*self.tokens[:place], *self.tokens[place + 1 :]])
 
-    def replaced(self, place: int, key: str, kind: str) -> int | None:
+    def try_replace(self, place: int, key: str, kind: str) -> int | None:
         """Return the index of the failure after another token replaces one."""
         old = self.tokens[place]
         new = Token(kind, key, key, old.start, old.stop)

@@ -179,10 +179,10 @@ def unescaped(content: str, escape: str) -> str | None:
         else:
             return None
     found.append(content[at:])
-    return paired("".join(found))
+    return pair_surrogates("".join(found))
 
 
-def paired(content: str) -> str:
+def pair_surrogates(content: str) -> str:
     """Join the surrogates of each character beyond U+FFFF."""
     return content.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 

@@ -355,7 +355,7 @@ def as_markdown(report: FindingReport) -> str:
 def as_html(report: FindingReport) -> str:
     """Return a self-contained page: a table of the findings, and the command's own parts."""
     rows = [(markup.mark(level), *map(markup.text, rest)) for level, *rest in _rows(report)]
-    parts = [markup.scrolled(markup.table(COLUMNS, rows))] if rows else []
+    parts = [markup.scroll(markup.table(COLUMNS, rows))] if rows else []
     title = f"schema-core {report.command}: {counts(report) or 'no findings'}"
     page = markup.page(title, *parts, *report.html())
     return page.encode("ascii", "xmlcharrefreplace").decode("ascii")

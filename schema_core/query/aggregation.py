@@ -29,7 +29,7 @@ from schema_core.query.scope import (
     SourceBinding,
     condition,
     nullable,
-    unmerged,
+    replace_merged,
     unmerged_window,
     value,
 )
@@ -70,7 +70,7 @@ def aggregates(scope: SelectScope, expression: Expression) -> Iterator[Call]:
             rest.extend(parts(one))
 
 
-def windowed(expression: Expression) -> Iterator[Call]:
+def iterate_windowed(expression: Expression) -> Iterator[Call]:
     """Yield the calls with OVER."""
     return (node for node in walk(expression) if isinstance(node, Call) and node.over is not None)
 
@@ -82,7 +82,7 @@ def refuse_aggregates(scope: SelectScope, expression: Expression, clause: str) -
         SchemaError: with code `misplaced-aggregate` or `misplaced-window`.
     """
     refuse_grouping(scope, expression, clause)
-    for call in windowed(expression):
+    for call in iterate_windowed(expression):
         raise SchemaError(
             f"{call.name} OVER a window is not allowed in {clause}",
             code="misplaced-window",
@@ -265,7 +265,7 @@ class GroupingKeys(dict["Typed", int]):
         """Return the position of a key; a new one is appended."""
         found = self._typed.get(id(expression))
         if found is None:
-            written = unmerged(expression, self._merged)
+            written = replace_merged(expression, self._merged)
             refuse_aggregates(self._scope, written, "GROUP BY")
             found = self.setdefault(value(self._scope, written), len(self))
             self._typed[id(expression)] = found
@@ -298,7 +298,7 @@ def _sets_of(item: GroupItem) -> Sets:
         case GroupingSets(kind="ROLLUP", sets=sets, span=span):
             elements = [_flat(set_) for set_ in sets]
             _require_few_keys(len(sets) * sum(map(len, elements)) // 2, span)
-            return [_joined(elements[:count]) for count in range(len(elements), -1, -1)]
+            return [_join_elements(elements[:count]) for count in range(len(elements), -1, -1)]
         case GroupingSets(kind="CUBE", sets=sets, span=span):
             if 2 ** len(sets) > MAX_SETS:
                 raise SchemaError(
@@ -310,7 +310,7 @@ def _sets_of(item: GroupItem) -> Sets:
             choices = product((True, False), repeat=len(sets))
             elements = [_flat(set_) for set_ in sets]
             return [
-                _joined(one for one, taken in zip(elements, choice, strict=True) if taken)
+                _join_elements(one for one, taken in zip(elements, choice, strict=True) if taken)
                 for choice in choices
             ]
         case GroupingSets(sets=sets):
@@ -335,7 +335,7 @@ def _flat(element: tuple[Expression, ...] | GroupingSets) -> tuple[Expression, .
     return element
 
 
-def _joined(elements: Iterable[tuple[Expression, ...]]) -> tuple[Expression, ...]:
+def _join_elements(elements: Iterable[tuple[Expression, ...]]) -> tuple[Expression, ...]:
     return tuple(key for element in elements for key in element)
 
 
@@ -352,7 +352,7 @@ def _product(items: list[Sets]) -> Sets:
     keys = sum(sum(map(len, sets)) * count // (len(sets) or 1) for sets in items)
     if count > 1:
         _require_few_keys(keys, None)
-    return [_joined(one) for one in product(*items)]
+    return [_join_elements(one) for one in product(*items)]
 
 
 def _require_few_keys(keys: int, span: Span | None) -> None:

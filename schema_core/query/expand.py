@@ -23,7 +23,7 @@ from schema_core.query.scope import (
     SelectScope,
     SourceBinding,
     generated_name,
-    unmerged,
+    replace_merged,
     unmerged_window,
 )
 from schema_core.query.sources import resolve_source
@@ -79,7 +79,7 @@ def _expand(query: syntax.Query, chain: ScopeChain) -> syntax.Query:
         case syntax.With():
             return _with(query, chain)
         case syntax.Ordered():
-            return _ordered(query, chain)
+            return _expand_ordered(query, chain)
         case _:
             assert_never(query)
 
@@ -104,7 +104,7 @@ def _with(query: syntax.With, chain: ScopeChain) -> syntax.Query:
     return replace(query, tables=tuple(tables), query=_expand(query.query, chain))
 
 
-def _ordered(query: syntax.Ordered, chain: ScopeChain) -> syntax.Query:
+def _expand_ordered(query: syntax.Ordered, chain: ScopeChain) -> syntax.Query:
     """Expand a query with ORDER BY or limits, which become part of the body of a WITH clause."""
     inner = query.query
     if isinstance(inner, syntax.With):
@@ -128,7 +128,7 @@ def _sort_key(key: Expression, resolved: ResolvedSelect) -> Expression:
             return spell_out(node)
         if resolved.output(node) is not None:
             return node
-        return rewrite(unmerged(node, resolved.merged), spell_out)
+        return rewrite(replace_merged(node, resolved.merged), spell_out)
 
     spell_out = _change(resolved.scope)
     return rewrite(key, change)
@@ -145,7 +145,7 @@ def _select(query: syntax.Select, chain: ScopeChain) -> syntax.Query:
     def shown(expression: Expression | None) -> Expression | None:
         if expression is None:
             return None
-        return _expression(unmerged(expression, resolved.merged), scope)
+        return _expression(replace_merged(expression, resolved.merged), scope)
 
     return replace(
         query,
@@ -172,14 +172,16 @@ def _groups(
         if isinstance(item, syntax.GroupingSets):
             yield _grouping_sets(item, resolved)
         else:
-            yield _expression(unmerged(item, resolved.merged), resolved.scope)
+            yield _expression(replace_merged(item, resolved.merged), resolved.scope)
 
 
 def _grouping_sets(item: syntax.GroupingSets, resolved: ResolvedSelect) -> syntax.GroupingSets:
     sets = tuple(
         _grouping_sets(set_, resolved)
         if isinstance(set_, syntax.GroupingSets)
-        else tuple(_expression(unmerged(key, resolved.merged), resolved.scope) for key in set_)
+        else tuple(
+            _expression(replace_merged(key, resolved.merged), resolved.scope) for key in set_
+        )
         for set_ in item.sets
     )
     return replace(item, sets=sets)
@@ -202,7 +204,7 @@ def _change(scope: SelectScope) -> Change:
     def change(node: Expression) -> Expression | None:
         match node:
             case Name(parts=parts, span=span):
-                return _qualified(parts, span, scope)
+                return _qualify_column(parts, span, scope)
             case Subquery(query=query):
                 return replace(node, query=_expand(query, replace(scope.chain, outer=scope)))
             case TypeName():
@@ -210,14 +212,14 @@ def _change(scope: SelectScope) -> Change:
             case Call(name="DESCRIPTOR"):
                 return node
             case Call():
-                return _called(node, scope, change)
+                return _qualify_call(node, scope, change)
             case _:
                 return None
 
     return change
 
 
-def _qualified(parts: tuple[str, ...], span: Span, scope: SelectScope) -> Expression | None:
+def _qualify_column(parts: tuple[str, ...], span: Span, scope: SelectScope) -> Expression | None:
     """Return a column qualified by the alias of its source, or None for a function."""
     try:
         ref, fields = scope.lookup(parts, span)
@@ -229,7 +231,7 @@ def _qualified(parts: tuple[str, ...], span: Span, scope: SelectScope) -> Expres
     return Name((*qualifier, ref.name, *fields), span)
 
 
-def _called(call: Call, scope: SelectScope, change: Change) -> Expression | None:
+def _qualify_call(call: Call, scope: SelectScope, change: Change) -> Expression | None:
     """Return a call with the full path of its function, or in the form in which it is stored."""
     try:
         function = scope.function(call.path or (call.name,), call.span)[0]

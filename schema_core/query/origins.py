@@ -68,7 +68,7 @@ def _origins(relation: Relation, scope: _Scope) -> list[Origins]:
         case Named(input=source) | Sample(input=source) | Sort(input=source):
             return _origins(source, scope)
         case Join():
-            return _joined(relation, scope)[0]
+            return _trace_join(relation, scope)[0]
         case Unnest(collection=value) | FunctionTable(call=value):
             return [_read(value, scope)] * len(relation.columns)
         case WindowTable(input=source, time=time):
@@ -77,7 +77,7 @@ def _origins(relation: Relation, scope: _Scope) -> list[Origins]:
             return [*origins, *[_by_name(source, origins).get(time.name, ())] * added]
         case ProcessTable(input=source):
             found = _by_name(source, _origins(source, scope))
-            every = _merged(found.values())
+            every = _merge_origins(found.values())
             return [found.get(column.name, every) for column in relation.columns]
         case Match(input=source, measures=measures):
             found = _by_name(source, _origins(source, scope))
@@ -85,13 +85,15 @@ def _origins(relation: Relation, scope: _Scope) -> list[Origins]:
             return [found.get(column.name, ()) for column in relation.columns]
         case Select(items=items, source=block):
             if block is not None:
-                scope = scope.with_sources(_joined(block, scope)[1])
+                scope = scope.with_sources(_trace_join(block, scope)[1])
             return [_read(item.expression, scope) for item in items]
         case Values(rows=rows):
             transposed = zip(*rows, strict=True)
-            return [_merged(_read(value, scope) for value in values) for values in transposed]
+            return [
+                _merge_origins(_read(value, scope) for value in values) for values in transposed
+            ]
         case SetOperation():
-            return _combined(relation, scope)
+            return _combine_operands(relation, scope)
         case With(tables=tables, input=query, recursive=recursive):
             for one in tables:
                 scope = _with_common(scope, one, is_recursive=recursive)
@@ -111,7 +113,7 @@ def _with_common(scope: _Scope, table: Common, *, is_recursive: bool) -> _Scope:
         known = found
 
 
-def _joined(
+def _trace_join(
     relation: Relation, scope: _Scope
 ) -> tuple[list[Origins], dict[str | None, Mapping[str, Origins]]]:
     """Return the origins of a FROM clause, and those of each of its aliases.
@@ -127,7 +129,7 @@ def _joined(
     for side in (relation, *reversed(sides)):
         within = scope.with_sources(aliases)
         if isinstance(side, Join):
-            origins, more = _joined(side, within)
+            origins, more = _trace_join(side, within)
         else:
             origins = _origins(side, within)
             more = dict(_aliases(side, origins))
@@ -149,17 +151,17 @@ def _by_name(relation: Relation, origins: Iterable[Origins]) -> dict[str, Origin
     return dict(zip((column.name for column in relation.columns), origins, strict=True))
 
 
-def _combined(relation: Relation, scope: _Scope) -> list[Origins]:
+def _combine_operands(relation: Relation, scope: _Scope) -> list[Origins]:
     """Return the origins of all operands, by position."""
     inputs: list[list[Origins]] = []
     while isinstance(relation, SetOperation):
         inputs.append(_origins(relation.right, scope))
         relation = relation.left
     inputs.append(_origins(relation, scope))
-    return [_merged(column) for column in zip(*reversed(inputs), strict=True)]
+    return [_merge_origins(column) for column in zip(*reversed(inputs), strict=True)]
 
 
-def _merged(origins: Iterable[Origins]) -> Origins:
+def _merge_origins(origins: Iterable[Origins]) -> Origins:
     return tuple(dict.fromkeys(one for found in origins for one in found))
 
 
@@ -180,7 +182,7 @@ def _read(expression: Typed, scope: _Scope, default: Mapping[str, Origins] = _NO
             case typed.FunctionCall() as call:
                 waiting += reversed(tuple(typed.operands(call)))
             case typed.Select(rows=rows):
-                found |= dict.fromkeys(_merged(_origins(cast("Relation", rows), scope)))
+                found |= dict.fromkeys(_merge_origins(_origins(cast("Relation", rows), scope)))
             case _:
                 pass
     return tuple(found)

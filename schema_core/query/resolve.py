@@ -29,10 +29,10 @@ from schema_core.query.aggregation import (
     check_windows,
     declared_windows,
     group_by,
+    iterate_windowed,
     outside_aggregates,
     refuse_grouping,
     row_condition,
-    windowed,
 )
 from schema_core.query.hints import check_hints, check_named_sources
 from schema_core.query.relation import (
@@ -57,11 +57,11 @@ from schema_core.query.scope import (
     condition,
     count,
     nullable,
+    replace_merged,
     star_of,
-    unmerged,
     value,
 )
-from schema_core.query.sources import from_clause, renamed
+from schema_core.query.sources import from_clause, rename_columns
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import (
@@ -143,21 +143,21 @@ def common_table(
     """Resolve a common table, and return the scope that includes it."""
     inner = chain
     if recursive:
-        inner = chain.with_common(CommonScan(table.name, _seed(table, chain)))
+        inner = chain.with_common(CommonScan(table.name, _seed_columns(table, chain)))
     relation = resolve(table.query, inner)
-    columns = renamed(relation.columns, table.columns, table.span)
+    columns = rename_columns(relation.columns, table.columns, table.span)
     common = rel.Common(table.name, relation, columns)
     return common, chain.with_common(CommonScan(table.name, columns))
 
 
-def _seed(table: syntax.CommonTable, chain: ScopeChain) -> Columns:
+def _seed_columns(table: syntax.CommonTable, chain: ScopeChain) -> Columns:
     """Return the columns of a recursive table: those of the first operand of its UNION."""
     first = table.query
     while isinstance(first, syntax.SetOperation) and first.operator == "UNION":
         first = first.left
     if first is table.query:
         return ()
-    return renamed(resolve(first, chain).columns, table.columns, table.span)
+    return rename_columns(resolve(first, chain).columns, table.columns, table.span)
 
 
 # --- SELECT ---------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ class ResolvedSelect:
                 return None
             output = self.output(node)
             if output is None:
-                return unmerged(node, self.merged)
+                return replace_merged(node, self.merged)
             self._repeated.add(output.expression, node.span)
             return output.expression
 
@@ -289,7 +289,7 @@ def select(query: syntax.Select, chain: ScopeChain) -> ResolvedSelect:
     having = None
     if query.having is not None:
         with _explaining_alias(outputs, "HAVING", scope):
-            having = _condition(inner, unmerged(query.having, merged), "HAVING", groups)
+            having = _condition(inner, replace_merged(query.having, merged), "HAVING", groups)
     qualify = None if query.qualify is None else _qualify(inner, query.qualify, outputs, groups)
     relation = rel.Select(
         columns,
@@ -355,10 +355,10 @@ def _qualify(
     groups: Groups | None,
 ) -> Typed:
     """Type a condition on window functions, which can use the names of the select list."""
-    expression = unmerged(
+    expression = replace_merged(
         expression, {output.name: output.expression for output in outputs if output.alias}
     )
-    if not any(True for _ in windowed(expression)):
+    if not any(True for _ in iterate_windowed(expression)):
         raise SchemaError(
             "QUALIFY requires a window function",
             code="missing-over",
@@ -417,7 +417,7 @@ def _outputs(
             own = item.alias or _own_name(item.expression)
             name = own or f"EXPR${len(taken.names)}"
             taken.add(name)
-            expression = unmerged(item.expression, merged)
+            expression = replace_merged(item.expression, merged)
             is_named = item.alias is None and (own is None or _has_name(expression, own))
             yield SelectOutput(name, expression, None if is_named else own, own is None)
 

@@ -378,7 +378,7 @@ def value(scope: SelectScope, expression: Expression) -> Typed:
     typed = infer(scope, expression)
     if isinstance(typed, Select):
         typed = scalar(typed)
-    for part in (typed, *_aggregated(typed)):
+    for part in (typed, *_iterate_aggregated(typed)):
         if part.type.root in (TypeRoot.NULL, TypeRoot.SYMBOL):
             raise SchemaError(
                 "cannot infer a type from an untyped NULL",
@@ -389,7 +389,7 @@ def value(scope: SelectScope, expression: Expression) -> Typed:
     return typed
 
 
-def _aggregated(typed: Typed) -> Iterator[Typed]:
+def _iterate_aggregated(typed: Typed) -> Iterator[Typed]:
     """Yield the arguments of aggregates."""
     for part in walk(typed):
         if isinstance(part, FunctionCall) and part.function.kind is FunctionKind.AGGREGATE:
@@ -414,7 +414,7 @@ def condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
     return typed
 
 
-def unmerged(expression: Expression, merged: Merged) -> Expression:
+def replace_merged(expression: Expression, merged: Merged) -> Expression:
     """Return the expression with references to columns that USING merged replaced."""
     return rewrite(expression, _from_merged(merged)) if merged else expression
 

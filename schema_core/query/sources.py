@@ -81,9 +81,9 @@ def resolve_source(
         case syntax.TableName():
             return table_source(source, chain, preceding)
         case syntax.Derived():
-            return _derived(source, chain, preceding)
+            return _resolve_derived(source, chain, preceding)
         case syntax.Aliased():
-            return _aliased(source, chain, preceding)
+            return _resolve_aliased(source, chain, preceding)
         case syntax.Join():
             return join(source, chain, preceding)
         case syntax.Unnest():
@@ -98,7 +98,7 @@ def resolve_source(
             assert_never(source)
 
 
-def _derived(
+def _resolve_derived(
     source: syntax.Derived, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     inner = replace(chain, outer=SelectScope(chain, preceding)) if source.lateral else chain
@@ -106,18 +106,18 @@ def _derived(
     return named(relation, generated_name(preceding), relation.columns, lateral=source.lateral)
 
 
-def _aliased(
+def _resolve_aliased(
     source: syntax.Aliased, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     rows = resolve_source(source.source, chain, preceding)
     if isinstance(rows.relation, rel.Named):
         inner = rows.relation
-        columns = renamed(inner.columns, source.columns, source.span)
+        columns = rename_columns(inner.columns, source.columns, source.span)
         if not source.columns and _is_single(inner.input):
             columns = (Column(source.name, columns[0].type), *columns[1:])
         path = rows.bindings[0].path if source.name == inner.alias else ()
         return named(inner.input, source.name, columns, path, lateral=inner.lateral)
-    columns = renamed(rows.relation.columns, source.columns, source.span)
+    columns = rename_columns(rows.relation.columns, source.columns, source.span)
     return named(rows.relation, source.name, columns)
 
 
@@ -132,7 +132,7 @@ def _is_single(relation: Relation) -> bool:
             return False
 
 
-def renamed(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:
+def rename_columns(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:
     """Return the columns under new names, if there are any.
 
     Raises:
@@ -201,21 +201,21 @@ def join(
     left_misses, right_misses = MAY_MISS[source.kind]
     seen = preceding if left_misses else (*preceding, *left.bindings)
     right = _apart(source, resolve_source(source.right, chain, seen), (*preceding, *left.bindings))
-    merged = _merged(source, left, right)
+    merged = _merge_columns(source, left, right)
     matching = _condition(source, merged, left, right)
     inferred = {
         **({} if left_misses else left.inferred),
         **({} if right_misses else right.inferred),
     }
     scope = SelectScope(chain, (*left.bindings, *right.bindings), inferred=inferred)
-    typed = None if matching is None else _typed(scope, matching, source)
+    typed = None if matching is None else _type_condition(scope, matching, source)
     bindings = (*_side(left, misses=left_misses), *_side(right, misses=right_misses))
     columns = tuple(column for binding in bindings for column in binding.columns)
     rel.require_width(len(columns), source.span)
     relation = rel.Join(left.relation, right.relation, source.kind, typed, columns)
     together = {name: Call("COALESCE", pair) for name, pair in merged.items()}
     known = {**left.merged, **right.merged, **({} if source.natural else together)}
-    inferred |= _inferred(SelectScope(chain, bindings, inferred=inferred), together.values())
+    inferred |= _infer_merged(SelectScope(chain, bindings, inferred=inferred), together.values())
     return ResolvedSource(relation, bindings, _star(together, left, right), known, inferred)
 
 
@@ -236,14 +236,14 @@ def _apart(
     return named(relation.input, name, relation.columns, lateral=relation.lateral)
 
 
-def _typed(scope: SelectScope, expression: Expression, source: syntax.Join) -> Typed:
+def _type_condition(scope: SelectScope, expression: Expression, source: syntax.Join) -> Typed:
     """Type the condition of a join; the one that USING and NATURAL generate has no aggregates."""
     if source.condition is None:
         return condition(scope, expression, "ON")
     return row_condition(scope, expression, "ON")
 
 
-def _inferred(scope: SelectScope, calls: Iterable[Call]) -> Inferred:
+def _infer_merged(scope: SelectScope, calls: Iterable[Call]) -> Inferred:
     """Type the merged columns, whose operands are typed already.
 
     A column without a type is omitted: the error is reported when the column is read.
@@ -285,7 +285,7 @@ def _nullable(columns: Columns) -> Columns:
 Pairs = dict[str, tuple[Expression, Expression]]
 
 
-def _merged(source: syntax.Join, left: ResolvedSource, right: ResolvedSource) -> Pairs:
+def _merge_columns(source: syntax.Join, left: ResolvedSource, right: ResolvedSource) -> Pairs:
     """Return the left and the right expression of each merged column."""
     if source.natural:
         theirs = {item.name for item in right.star}
@@ -415,7 +415,7 @@ def match_recognize(
     keys = [value(rows, key) for key in source.partition_by]
     order = [value(rows, key.expression) for key in source.order_by]
     measures = tuple(
-        rel.Item(measure.name, value(scope, _plain(_measured(measure.expression))))
+        rel.Item(measure.name, value(scope, _plain(_resolve_measure(measure.expression))))
         for measure in source.measures
     )
     columns = (
@@ -439,7 +439,7 @@ def _as_variables(inner: ResolvedSource, variables: set[str]) -> Iterator[Source
     yield from (SourceBinding(variable, columns, hidden=True) for variable in sorted(variables))
 
 
-def _measured(expression: Expression) -> Expression:
+def _resolve_measure(expression: Expression) -> Expression:
     """Return a measure, which cannot navigate to neighbouring rows.
 
     Raises:

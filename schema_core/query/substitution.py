@@ -24,7 +24,7 @@ INPUTS: Final = ("source", "input")
 RELATIONS: Final = get_args(Relation)
 
 
-def substituted(relation: Relation, change: Callable[[Relation], Relation | None]) -> Relation:
+def substitute_parts(relation: Relation, change: Callable[[Relation], Relation | None]) -> Relation:
     """Return a relation with parts replaced, those of its subqueries in expressions excepted.
 
     Chains of joins and set operations are long: they are not followed recursively to the left.
@@ -39,7 +39,7 @@ def substituted(relation: Relation, change: Callable[[Relation], Relation | None
         relation = relation.left
     result = _with_inputs(relation, change) if found is None else found
     for one in reversed(chain):
-        right = substituted(one.right, change)
+        right = substitute_parts(one.right, change)
         is_same = result is one.left and right is one.right
         result = one if is_same else replace(one, left=result, right=right)
     return result
@@ -50,11 +50,11 @@ def _with_inputs(relation: Relation, change: Callable[[Relation], Relation | Non
     parts: dict[str, Any] = {}
     for name in INPUTS:
         part = getattr(relation, name, None)
-        if isinstance(part, RELATIONS) and (new := substituted(part, change)) is not part:
+        if isinstance(part, RELATIONS) and (new := substitute_parts(part, change)) is not part:
             parts[name] = new
     if isinstance(relation, With):
         tables = tuple(
-            table._replace(relation=substituted(table.relation, change))
+            table._replace(relation=substitute_parts(table.relation, change))
             for table in relation.tables
         )
         return replace(relation, tables=tables, **parts)
@@ -79,16 +79,16 @@ def _in_place(query: Relation, visible: Mapping[str, Relation]) -> Relation:
     def change(relation: Relation) -> Relation | None:
         match relation:
             case CommonScan(name, columns) if name in visible:
-                return Named(substituted(visible[name], _copied), name, columns)
+                return Named(substitute_parts(visible[name], _copy_scan), name, columns)
             case With():
-                return _inlined(relation, visible)
+                return _inline_with(relation, visible)
             case _:
                 return None
 
-    return substituted(query, change)
+    return substitute_parts(query, change)
 
 
-def _inlined(query: With, outer: Mapping[str, Relation]) -> Relation:
+def _inline_with(query: With, outer: Mapping[str, Relation]) -> Relation:
     own = {table.name for table in query.tables}
     hidden = own if query.recursive else frozenset[str]()
     visible = {name: one for name, one in outer.items() if name not in hidden}
@@ -126,6 +126,6 @@ def _common_tables_in(relations: Iterable[Relation]) -> set[str]:
     return found
 
 
-def _copied(relation: Relation) -> Relation | None:
+def _copy_scan(relation: Relation) -> Relation | None:
     """Return a copy of a scan: what a query needs of a scan is kept by its identity."""
     return replace(relation) if isinstance(relation, Scan) else None

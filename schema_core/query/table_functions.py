@@ -102,7 +102,9 @@ def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
         for parameter in WINDOWS[name].parameters[2:]
         if parameter in given
     )
-    return rel.WindowTable(name, data, time, sizes, partition, (*columns, *_added(time.type)))
+    return rel.WindowTable(
+        name, data, time, sizes, partition, (*columns, *_window_columns(time.type))
+    )
 
 
 def _window_arguments(name: str, call: Call) -> dict[str, Expression]:
@@ -167,7 +169,7 @@ def _interval(argument: Expression, scope: SelectScope) -> Typed:
     return typed
 
 
-def _added(time: DataType) -> Columns:
+def _window_columns(time: DataType) -> Columns:
     """Return the columns of a window; its time is a time attribute if the time column is one."""
     bound = TimestampType(3, nullable=False)
     window_time: DataType = bound

@@ -10,7 +10,7 @@ from schema_core.base.secrets import mask
 from schema_core.base.text import quote_identifier
 from schema_core.catalog.changes.table_changes import PARTS, describe
 from schema_core.catalog.objects import CatalogTable
-from schema_core.report.markup import code, items, lines, mark, page, scrolled, table, text
+from schema_core.report.markup import code, items, lines, mark, page, scroll, table, text
 from schema_core.report.schemas import column_html
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def changes_page(
     title: str,
 ) -> str:
     """Return a self-contained page of changes; `renames` as in `side_by_side`."""
-    return page(title, side_by_side(before, after, renames), scrolled(changes_html(changes)))
+    return page(title, side_by_side(before, after, renames), scroll(changes_html(changes)))
 
 
 def plan_page(plan: MigrationPlan, before: CatalogTable, after: CatalogTable) -> str:
@@ -67,7 +67,7 @@ def plan_page(plan: MigrationPlan, before: CatalogTable, after: CatalogTable) ->
     A plan does not record which columns are renamed: before and after have different columns.
     """
     title = f"Migration of {join_names(plan.path)}"
-    return page(title, scrolled(plan_html(plan)), side_by_side(before, after, {}))
+    return page(title, scroll(plan_html(plan)), side_by_side(before, after, {}))
 
 
 def side_by_side(before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]) -> str:
@@ -78,14 +78,14 @@ def side_by_side(before: CatalogTable, after: CatalogTable, renames: Mapping[str
         after: The definition after the changes.
         renames: New name of each renamed column -> its old name.
     """
-    columns = scrolled(table(("", "before", "after"), _columns(before, after, renames), "Columns"))
+    columns = scroll(table(("", "before", "after"), _columns(before, after, renames), "Columns"))
     parts = [
         (_difference(old, new), text(what), code(old), code(new))
         for what, old, new in _parts(before, after)
     ]
     if not parts:
         return columns
-    return columns + scrolled(table(("", "part", "before", "after"), parts, "Other parts"))
+    return columns + scroll(table(("", "part", "before", "after"), parts, "Other parts"))
 
 
 def _columns(

@@ -197,9 +197,9 @@ def _reads(typed: Typed) -> tuple[Read, ...]:
 
 def _reasons(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
     if isinstance(column, ComputedColumn):
-        yield Reason(Cause.INFERRED, _inferred(column.expression.typed))
+        yield Reason(Cause.INFERRED, _describe_inference(column.expression.typed))
     else:
-        yield from _declared(column, schema)
+        yield from _declared_reasons(column, schema)
     kind = getattr(column.data_type, "kind", None)
     if kind is TimestampKind.ROWTIME:
         mine = any(spec.rowtime_attribute == column.name for spec in schema.watermark_specs)
@@ -207,7 +207,7 @@ def _reasons(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
         yield Reason(Cause.MARKED, f"as event time, by {by}")
 
 
-def _declared(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
+def _declared_reasons(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
     """Yield the declared type and how it was changed."""
     written = column.written
     if written is None or isinstance(written, UnresolvedComputedColumn):
@@ -258,7 +258,7 @@ def _key_of(name: str, schema: ResolvedSchema) -> str:
     return f"the primary key {format_name(key.name)}"
 
 
-def _inferred(typed: Typed) -> str:
+def _describe_inference(typed: Typed) -> str:
     """Return the rule that determines the type of an expression."""
     match typed:
         case Ref(name=name):

@@ -15,7 +15,7 @@ from schema_core.environment.session import Session
 from schema_core.environment.views import conform_columns
 from schema_core.query.origins import Origin, column_origins
 from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
-from schema_core.report.markup import code, page, scrolled
+from schema_core.report.markup import code, page, scroll
 from schema_core.report.markup import table as html_table
 from schema_core.report.schemas import type_html
 from schema_core.schema.rules import KIND_NAMES
@@ -80,7 +80,7 @@ def draw_lineage(lineage: Lineage) -> Diagram:
 
 def lineage_parts(lineage: Lineage) -> tuple[str, ...]:
     """Return the parts of a page: the diagram, and each table."""
-    return scrolled(draw_lineage(lineage).to_svg()), *map(_table_html, lineage.tables)
+    return scroll(draw_lineage(lineage).to_svg()), *map(_table_html, lineage.tables)
 
 
 def lineage_page(lineage: Lineage, title: str) -> str:
@@ -104,4 +104,4 @@ def _table_html(one: TableLineage) -> str:
         for column, origins in zip(one.schema.columns, one.reads, strict=True)
     ]
     caption = f"{format_path(one.identifier)} ({one.kind.value})"
-    return scrolled(html_table(("column", "type", "how", "reads"), rows, caption))
+    return scroll(html_table(("column", "type", "how", "reads"), rows, caption))

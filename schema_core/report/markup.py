@@ -145,7 +145,7 @@ def page(title: str, *parts: str) -> str:
     )
 
 
-def scrolled(content: str) -> str:
+def scroll(content: str) -> str:
     """Return content that is scrolled where it is wider than the page."""
     return f'<div class="sc-scroll">{content}</div>'
 

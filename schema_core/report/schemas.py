@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
-from schema_core.report.markup import code, details, items, page, scrolled, table, text
+from schema_core.report.markup import code, details, items, page, scroll, table, text
 from schema_core.schema.columns import (
     AnyColumn,
     UnresolvedColumn,
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 def unresolved_schema_html(schema: Schema) -> str:
     """Return an unresolved schema as HTML: a table of columns, and a list of the other parts."""
     rows = [
-        (code(column.name), *_written(column), text(column.comment or ""))
+        (code(column.name), *_format_unresolved(column), text(column.comment or ""))
         for column in schema.columns
     ]
     found = table(("column", "type", "how", "comment"), rows, "Schema (not resolved)")
     return found + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
 
-def _written(column: UnresolvedColumn) -> tuple[str, str]:
+def _format_unresolved(column: UnresolvedColumn) -> tuple[str, str]:
     """Return the type and the clause of a column."""
     match column:
         case UnresolvedPhysicalColumn(data_type=type_):
@@ -54,12 +54,12 @@ def _written(column: UnresolvedColumn) -> tuple[str, str]:
 def schema_html(schema: ResolvedSchema) -> str:
     """Return a resolved schema as HTML: a table of columns, and a list of the other parts."""
     key = () if schema.primary_key is None else schema.primary_key.columns
-    rows = [_resolved(column, column.name in key) for column in schema.columns]
+    rows = [_format_resolved(column, column.name in key) for column in schema.columns]
     found = table(("column", "type", "key", "how", "comment"), rows, "Schema")
     return found + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
 
-def _resolved(column: AnyColumn, in_key: bool) -> tuple[str, ...]:
+def _format_resolved(column: AnyColumn, in_key: bool) -> tuple[str, ...]:
     return (
         code(column.name),
         code(column.data_type.as_summary_string()),
@@ -87,15 +87,15 @@ def schema_parts(schema: ResolvedSchema) -> Iterator[str]:
     explanation = schema.explain()
     rows = []
     for column, explained in zip(schema.columns, explanation.columns, strict=True):
-        name, _, in_key, how, comment = _resolved(column, column.name in key)
+        name, _, in_key, how, comment = _format_resolved(column, column.name in key)
         reads = _descent(explained) if explained.expression is not None else ("", "")
         rows.append((name, type_html(column.data_type), in_key, how, *reads, comment))
-    yield scrolled(table(PAGE_HEADS, rows))
+    yield scroll(table(PAGE_HEADS, rows))
     yield _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
     drawn = draw_explanation(explanation)
     if drawn.arrows:
         yield "<h2>Lineage</h2>"
-        yield scrolled(drawn.to_svg())
+        yield scroll(drawn.to_svg())
 
 
 def schema_page(schema: ResolvedSchema, title: str) -> str:
@@ -135,7 +135,7 @@ def _child_names(type_: DataType) -> list[str]:
 
 def column_html(column: UnresolvedColumn) -> str:
     """Return an unresolved column in one cell: name, type, clause and comment."""
-    _, how = parts = _written(column)
+    _, how = parts = _format_unresolved(column)
     type_ = getattr(column, "data_type", None)
     shown = type_html(type_) if isinstance(type_, DataType) else parts[0]
     found = (code(column.name), shown, how, text(column.comment or ""))
@@ -148,7 +148,7 @@ WATERMARK_HEADS = ("watermark of", "type", "expression", "reads", "comes from")
 
 def explanation_html(explanation: Explanation) -> str:
     """Return an explanation as HTML tables."""
-    rows = [_explained(column) for column in explanation.columns]
+    rows = [_format_explained(column) for column in explanation.columns]
     found = table(COLUMN_HEADS, rows, "Where the types come from")
     if not explanation.watermarks:
         return found
@@ -156,7 +156,7 @@ def explanation_html(explanation: Explanation) -> str:
     return f"{found}\n{table(WATERMARK_HEADS, marks, 'Watermarks')}"
 
 
-def _explained(column: ColumnExplanation) -> tuple[str, ...]:
+def _format_explained(column: ColumnExplanation) -> tuple[str, ...]:
     because = "<br>".join(text(reason) for reason in column.reasons)
     type_ = code(column.data_type.as_summary_string())
     return (code(column.name), type_, text(column.how()), because, *_descent(column))

@@ -156,7 +156,7 @@ Written: TypeAlias = SqlExpression | ResolvedExpression
 WrittenType: TypeAlias = DataType | UnresolvedDataType | str
 
 
-def _shown(data_type: WrittenType) -> str:
+def _format_type(data_type: WrittenType) -> str:
     """Return a type for display; unparsed strings are in brackets."""
     return f"[{data_type}]" if isinstance(data_type, str) else data_type.as_summary_string()
 
@@ -193,7 +193,7 @@ class UnresolvedPhysicalColumn(UnresolvedMember):
         return self.data_type
 
     def __str__(self) -> str:
-        type_ = _shown(self.data_type)
+        type_ = _format_type(self.data_type)
         return f"{quote_identifier(self.name)} {type_}{_format_comment(self.comment)}"
 
 
@@ -243,7 +243,7 @@ class UnresolvedMetadataColumn(UnresolvedMember):
     def __str__(self) -> str:
         extras = format_metadata(self.metadata_key, virtual=self.virtual)
         remark = _format_comment(self.comment)
-        return f"{quote_identifier(self.name)} {_shown(self.data_type)} {extras}{remark}"
+        return f"{quote_identifier(self.name)} {_format_type(self.data_type)} {extras}{remark}"
 
 
 UnresolvedColumn: TypeAlias = (

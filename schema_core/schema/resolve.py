@@ -123,14 +123,14 @@ class SchemaResolver(AbstractSchemaResolver):
         """
         require_instance(schema, Schema, "the schema to resolve")
         if self._functions or self._types or self._subqueries:
-            return self._resolved(schema)
+            return self._resolve_schema(schema)
         if (found := _resolve_known(schema)) is not None:
             return found
         if not _is_text(schema):
-            return self._resolved(schema)
+            return self._resolve_schema(schema)
         return _resolve_cached(schema, self._streaming, self._metadata)
 
-    def _resolved(self, schema: Schema, columns: Columns | None = None) -> ResolvedSchema:
+    def _resolve_schema(self, schema: Schema, columns: Columns | None = None) -> ResolvedSchema:
         """Resolve a schema; `columns` are its columns if they are all known."""
         found = Gathering()
         if columns is None:
@@ -161,9 +161,9 @@ class SchemaResolver(AbstractSchemaResolver):
             require_unique_names(columns)
         with found.catching():
             require_unique_keys(columns)
-        return self._computed(columns, self._stored(columns, found), found)
+        return self._resolve_computed(columns, self._resolve_stored(columns, found), found)
 
-    def _stored(self, columns: Iterable[UnresolvedColumn], found: Gathering) -> Columns:
+    def _resolve_stored(self, columns: Iterable[UnresolvedColumn], found: Gathering) -> Columns:
         """Resolve physical and metadata columns."""
         stored: Columns = {}
         known, types = RESOLVED.columns, _type_of_text.entries.recent
@@ -182,7 +182,7 @@ class SchemaResolver(AbstractSchemaResolver):
             if isinstance(column, UnresolvedComputedColumn):
                 continue
             try:
-                stored[column.name] = typed = self._typed(column)
+                stored[column.name] = typed = self._resolve_declared(column)
                 RESOLVED.add(column, typed, is_plain=is_plain)
             except SchemaCoreError:  # `at` for every column would double the time
                 stored[column.name] = None
@@ -190,7 +190,9 @@ class SchemaResolver(AbstractSchemaResolver):
                     raise
         return stored
 
-    def _typed(self, column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> AnyColumn:
+    def _resolve_declared(
+        self, column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn
+    ) -> AnyColumn:
         type_ = self._type(column.data_type)
         if isinstance(column, UnresolvedPhysicalColumn):
             return PhysicalColumn(column.name, type_, comment=column.comment, written=column)
@@ -203,15 +205,15 @@ class SchemaResolver(AbstractSchemaResolver):
         if isinstance(written, UnresolvedDataType):
             return require_resolved(written.resolve(self._types))
         if not isinstance(written, str):
-            return _sound(written, self._types)
+            return _resolve_type(written, self._types)
         try:
             return _type_of_text(written)
         except SchemaCoreError:  # of an invalid type, or of one with names of user-defined types
             if self._types is None:
                 raise
-            return _sound(parse_type(written), self._types)
+            return _resolve_type(parse_type(written), self._types)
 
-    def _computed(
+    def _resolve_computed(
         self, columns: Iterable[UnresolvedColumn], stored: Columns, found: Gathering
     ) -> Columns:
         """Return all columns in order; computed columns can only refer to stored ones."""
@@ -343,7 +345,7 @@ def _schema_size(schema: Schema, *_: bool) -> int:
 @cached(_schema_size, budget=10_000, unit="columns")
 def _resolve_cached(schema: Schema, streaming: bool, supports_metadata: bool) -> ResolvedSchema:
     """Resolve a schema; results are cached, errors are not."""
-    return SchemaResolver(streaming, supports_metadata)._resolved(schema)  # noqa: SLF001 - same module
+    return SchemaResolver(streaming, supports_metadata)._resolve_schema(schema)  # noqa: SLF001 - same module
 
 
 @cached_by_identity(lambda schema: 1 + len(schema.columns), budget=20_000, unit="columns")
@@ -356,16 +358,16 @@ def _resolve_known(schema: Schema) -> ResolvedSchema | None:
     columns = None if schema.watermark_specs else _known_columns(schema.columns)
     if columns is None:
         return None
-    return SchemaResolver()._resolved(schema, columns)  # noqa: SLF001 - same module
+    return SchemaResolver()._resolve_schema(schema, columns)  # noqa: SLF001 - same module
 
 
 @cached()
 def _type_of_text(text: str) -> DataType:
     """Parse and validate a type string; results are cached."""
-    return _sound(parse_type(text), None)
+    return _resolve_type(parse_type(text), None)
 
 
-def _sound(type_: DataType, types: LookUp | None) -> DataType:
+def _resolve_type(type_: DataType, types: LookUp | None) -> DataType:
     """Return a type with all names of user-defined types in it resolved.
 
     Raises:

@@ -211,7 +211,7 @@ class SchemaBuilder:
             self._immutable_columns,
         )
 
-    def _written(self, expression: ExpressionArgument) -> Written:
+    def _rewrite(self, expression: ExpressionArgument) -> Written:
         """Return an expression as a schema stores it: in SQL, with the meaning of PyFlink."""
         return _as_written(rewritten(expression, self._scope))
 
@@ -315,7 +315,7 @@ class SchemaBuilder:
                 `wrong-argument` for a name that is not a string.
         """
         name = require_instance(column_name, str, "the name of a column")
-        self._columns.append(UnresolvedComputedColumn(name, self._written(expr)))
+        self._columns.append(UnresolvedComputedColumn(name, self._rewrite(expr)))
         return self
 
     def column_by_metadata(
@@ -369,7 +369,7 @@ class SchemaBuilder:
             SchemaError: as `column_by_expression`.
         """
         name = require_instance(column_name, str, "the name of the column of a watermark")
-        self._watermark_specs.append(UnresolvedWatermarkSpec(name, self._written(watermark_expr)))
+        self._watermark_specs.append(UnresolvedWatermarkSpec(name, self._rewrite(watermark_expr)))
         return self
 
     def primary_key(self, *column_names: str) -> SchemaBuilder:

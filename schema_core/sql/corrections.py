@@ -125,7 +125,7 @@ def _misspelt(correction: Correction, *, like_keywords: bool) -> str | None:
             continue
         for word in keywords_like(token.key, correction.expected):
             kind = "reserved" if word in RESERVED else "word"
-            failed = correction.repairs.replaced(place, word, kind)
+            failed = correction.repairs.try_replace(place, word, kind)
             found = f"did you mean {word}?"
             if place != correction.index:
                 shown = "a hidden value" if correction.cursor.is_hidden(token) else token.display
@@ -151,7 +151,7 @@ def _closing_parenthesis(correction: Correction) -> str | None:
         return None
     index = correction.index
     for place in (index, index - 1, index - 2, index + 1):
-        if 0 < place < len(correction.tokens) and correction.repairs.inserted(place, ")") is None:
+        if 0 < place < len(correction.tokens) and correction.repairs.try_insert(place, ")") is None:
             depth = 0
             for index in range(place - 1, -1, -1):
                 depth += {")": 1, "(": -1}.get(correction.tokens[index].key, 0)
@@ -169,10 +169,12 @@ def _opening_parenthesis(correction: Correction) -> str | None:
     index = correction.index
     if correction.tokens[index].key == ")":
         return (
-            "remove it, or add the missing '('" if not correction.repairs.removed(index) else None
+            "remove it, or add the missing '('"
+            if not correction.repairs.try_remove(index)
+            else None
         )
     for place in (index, index + 1, index - 1, index - 2):
-        if place > 0 and correction.at(place) and correction.repairs.inserted(place, "(") is None:
+        if place > 0 and correction.at(place) and correction.repairs.try_insert(place, "(") is None:
             return correction.missing("'('", place)
     return None
 
@@ -182,7 +184,7 @@ def _comma_to_remove(correction: Correction) -> str | None:
     index = correction.index
     for place, found in ((index, "remove the comma"), (index - 1, "remove the comma before it")):
         token = correction.at(place)
-        if token and token.key == "," and correction.repairs.removed(place) is None:
+        if token and token.key == "," and correction.repairs.try_remove(place) is None:
             return found
     return None
 
@@ -192,7 +194,7 @@ def _equals_sign(correction: Correction) -> str | None:
     index, opening = correction.index, correction.opening()
     token, before = correction.at(index), correction.at(index - 1)
     if token and before and token.key == ":" and before.kind == "string":
-        failed = correction.repairs.replaced(index, "=", "symbol")
+        failed = correction.repairs.try_replace(index, "=", "symbol")
         return "write = between the key and its value" if failed is None else None
     is_pair = token and before and token.kind == before.kind == "string"
     if not is_pair or opening is None or not opening:
@@ -202,7 +204,7 @@ def _equals_sign(correction: Correction) -> str | None:
     follows = index - 2 == opening or correction.tokens[index - 2].key == ","
     if not follows or (word not in _BEFORE_OPTIONS and first[-1].key != "="):
         return None
-    failed = correction.repairs.inserted(index, "=")
+    failed = correction.repairs.try_insert(index, "=")
     return correction.missing("'='", index) if failed is None or failed > index + 2 else None
 
 
@@ -224,7 +226,7 @@ def _as(correction: Correction) -> str | None:
         token = correction.at(place)
         if token is None or not place or token.key not in _OPENING:
             continue
-        if correction.repairs.inserted(place, "AS", "reserved") is None:
+        if correction.repairs.try_insert(place, "AS", "reserved") is None:
             return correction.missing("AS", place)
     return None
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from schema_core.base.lazy_regex import regex
-from schema_core.base.tokenizer import ESCAPE_CHARACTER, paired, unescaped
+from schema_core.base.tokenizer import ESCAPE_CHARACTER, pair_surrogates, unescaped
 from schema_core.sql.syntax import Interval, Literal, LiteralKind
 from schema_core.sql.tokens import refuse, string
 from schema_core.types.type_strings import parse_numbers
@@ -206,7 +206,7 @@ def _decode_c_escapes(
         return chr(code)
 
     content = _ESCAPED.sub(decoded, written[2:-1].replace("''", "'"))
-    return [paired(content), *rest], "UTF16"
+    return [pair_surrogates(content), *rest], "UTF16"
 
 
 #: Kind of token -> decoder.

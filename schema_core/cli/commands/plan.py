@@ -24,7 +24,7 @@ from schema_core.migration import plans as migration_plans
 from schema_core.migration.plans import MigrationPlan
 from schema_core.migration.targets import TARGETS
 from schema_core.report.changes import plan_html, side_by_side
-from schema_core.report.markup import scrolled, section
+from schema_core.report.markup import scroll, section
 
 #: The version of the output in JSON.
 VERSION = 1
@@ -135,7 +135,7 @@ def as_html(
     """Yield the steps of each plan, and the definitions side by side."""
     for path, plan in plans.items():
         sides = side_by_side(before[path], after[path], script.former_names(renames[path]))
-        yield section(join_names(path.to_list()), scrolled(plan_html(plan)), sides)
+        yield section(join_names(path.to_list()), scroll(plan_html(plan)), sides)
 
 
 def as_sql(plans: Plans) -> Iterator[str]:

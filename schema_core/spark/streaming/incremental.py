@@ -48,7 +48,7 @@ from schema_core.query.relation import (
     WindowTable,
     With,
 )
-from schema_core.query.substitution import substituted, without_common_tables
+from schema_core.query.substitution import substitute_parts, without_common_tables
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.reading.pushdown import conjuncts
 from schema_core.spark.streaming.interval_joins import (
@@ -215,7 +215,7 @@ class StreamPlan:
         place: Relation = rows
         if self.state is OperatorState.SESSION:
             place = replace(cast("WindowTable", self.operation), input=rows)
-        return substituted(self.query, lambda one: place if one is self.operation else None)
+        return substitute_parts(self.query, lambda one: place if one is self.operation else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +277,7 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
             operation, sides = timed_join(operation, cast("TimeBounds", found.time_bounds))
         else:
             operation = _as_computed(operation, found)
-        query = substituted(query, lambda one: operation if one is written else None)
+        query = substitute_parts(query, lambda one: operation if one is written else None)
     key = tuple(sorted(one for one in found.key if isinstance(one, int)))
     return StreamPlan(
         query,
@@ -321,7 +321,7 @@ def require_no_expiry(plan: StreamPlan, query: Relation, options: Mapping[str, s
         if isinstance(one, Select):
             hints.update(hint.name.upper() for hint in one.hints)
 
-    substituted(query, collect)
+    substitute_parts(query, collect)
     declared = []
     if STATE_RETENTION.of(options):
         declared.append(f"the option {STATE_RETENTION.key!r}")

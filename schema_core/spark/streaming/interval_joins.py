@@ -25,7 +25,7 @@ from schema_core.query.relation import (
     SourceTable,
     result_columns,
 )
-from schema_core.query.substitution import substituted
+from schema_core.query.substitution import substitute_parts
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.functions.literals import interval
 from schema_core.spark.compiler.query import aliases_of
@@ -224,7 +224,7 @@ def _timed(side: Relation, time: Ref) -> tuple[Relation, TimedSide]:
         found.append(TimedSide(relation.input, scan, place))
         return replace(relation, input=scan, columns=(*relation.columns, added))
 
-    return substituted(side, change), found[0]
+    return substitute_parts(side, change), found[0]
 
 
 def _reaches(first: Ref, distance: int, second: Ref) -> Typed:
