@@ -22,7 +22,6 @@ from schema_core.errors import ParseError, SchemaError, close_matches
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.families import TypeRoot
-from schema_core.types.legacy import read_information
 from schema_core.types.nested import (
     ArrayType,
     MapType,
@@ -520,6 +519,8 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
         root, information = self.strings(cursor)
         if root not in TypeRoot.__members__:
             raise SchemaError(f"unknown type root {root!r} of LEGACY", code="invalid-legacy-type")
+        from schema_core.types.legacy import read_information
+
         return LegacyType(TypeRoot[root], str(read_information(information)))
 
     #: Keyword -> parser of what follows it. Printed keywords first, then synonyms.

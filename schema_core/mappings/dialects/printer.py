@@ -84,17 +84,21 @@ def beyond_sql(schema: ResolvedSchema | Schema, masking: Masking) -> list[str]:
 
 def stored_columns(schema: Schema, masking: Masking) -> list[str]:
     """Return columns, watermarks and key as they are stored."""
-    key = schema.primary_key
-    lines = [
-        *map(stored_line, schema.columns),
-        *(
-            f"WATERMARK FOR {quote_identifier(spec.column_name)} "
-            f"AS {expression_text(spec.watermark_expression)}"
-            for spec in schema.watermark_specs
-        ),
+    watermarks = [
+        (spec.column_name, expression_text(spec.watermark_expression))
+        for spec in schema.watermark_specs
+    ]
+    lines = _lines(map(stored_line, schema.columns), watermarks, schema.primary_key)
+    return [block(lines), *beyond_sql(schema, masking)]
+
+
+def _lines(columns: Iterable[str], watermarks: Iterable[tuple[str, str]], key: object) -> list[str]:
+    """Return the lines of columns, of watermarks (column and expression) and of the key."""
+    return [
+        *columns,
+        *(f"WATERMARK FOR {quote_identifier(name)} AS {sql}" for name, sql in watermarks),
         *([str(key)] if key is not None else []),
     ]
-    return [block(lines), *beyond_sql(schema, masking)]
 
 
 def stored_line(column: UnresolvedColumn) -> str:
@@ -129,16 +133,11 @@ def expression_text(expression: Written) -> str:
 
 def schema_lines(schema: ResolvedSchema) -> list[str]:
     """Return the lines of columns, watermark and key."""
-    key = schema.primary_key
-    return [
-        *(column_line(column) for column in schema.columns),
-        *(
-            f"WATERMARK FOR {quote_identifier(spec.rowtime_attribute)} "
-            f"AS {spec.watermark_expression.as_serializable_string()}"
-            for spec in schema.watermark_specs
-        ),
-        *([str(key)] if key is not None else []),
+    watermarks = [
+        (spec.rowtime_attribute, spec.watermark_expression.as_serializable_string())
+        for spec in schema.watermark_specs
     ]
+    return _lines(map(column_line, schema.columns), watermarks, schema.primary_key)
 
 
 def column_line(column: AnyColumn) -> str:
