@@ -75,12 +75,21 @@ class SweptColumn(NamedTuple):
     kind: str
 
 
+class SweptDiagnostic(NamedTuple):
+    """A diagnostic of a definition, with its path and position as one location."""
+
+    code: str
+    location: str
+    message: str
+    hint: str | None
+
+
 class Swept(NamedTuple):
     """What a definition resolves to: the canonical text of its schema, or None; and diagnostics."""
 
     schema: str | None
     columns: tuple[SweptColumn, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[SweptDiagnostic, ...] = ()
     losses: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -105,25 +114,31 @@ def sweep_map(properties: object, resolver: SchemaResolver | None = None) -> Swe
     True (
       `id` BIGINT NOT NULL
     )
-    >>> [(found.code, found.path) for found in sweep_map({"schema.0.name": "id"}).diagnostics]
-    [('missing-key', ('schema.0.data-type',))]
+    >>> [(found.code, found.location) for found in sweep_map({"schema.0.name": "id"}).diagnostics]
+    [('missing-key', 'schema.0.data-type')]
     """
     try:
         examined = examine(_to_map(properties), resolver)
         if examined.resolved is None:
-            return Swept(None, diagnostics=examined.diagnostics)
+            return _without_schema(examined.diagnostics)
         schemas = [schema for _, schema in schemas_of(examined.resolved)]
         return _describe(schemas, examined.diagnostics)
+    except SchemaCoreError as error:
+        return _without_schema(error.diagnostics)
     except Exception as error:  # noqa: BLE001 - one definition must not fail the job
-        return _failure(error)
+        message = f"the definition cannot be examined: {type(error).__name__}: {str(error)[:200]}"
+        diagnostic = Diagnostic("definition-not-examined", message, path=("properties",))
+        return _without_schema((diagnostic,))
 
 
-def _failure(error: Exception) -> Swept:
-    if isinstance(error, SchemaCoreError):
-        return Swept(None, diagnostics=error.diagnostics)
-    message = f"the definition cannot be examined: {type(error).__name__}: {str(error)[:200]}"
-    diagnostic = Diagnostic("definition-not-examined", message, path=("properties",))
-    return Swept(None, diagnostics=(diagnostic,))
+def _without_schema(diagnostics: Iterable[Diagnostic]) -> Swept:
+    return Swept(None, diagnostics=tuple(map(_locate, diagnostics)))
+
+
+def _locate(diagnostic: Diagnostic) -> SweptDiagnostic:
+    place = f"line {diagnostic.line}, column {diagnostic.column}" if diagnostic.line else ""
+    location = ", ".join((*diagnostic.path, *([place] if place else [])))
+    return SweptDiagnostic(diagnostic.code, location, diagnostic.message, diagnostic.hint)
 
 
 def _to_map(properties: object) -> Mapping[str, str]:
@@ -163,7 +178,7 @@ def _require_length(text: str) -> None:
 
 
 def _describe(
-    schemas: Iterable[resolved.ResolvedSchema], diagnostics: tuple[Diagnostic, ...] = ()
+    schemas: Iterable[resolved.ResolvedSchema], diagnostics: Iterable[Diagnostic]
 ) -> Swept:
     """Return what the schemas of one object contain; a model has two."""
     lines: list[str] = []
@@ -183,7 +198,8 @@ def _describe(
         lines += [str(member) for member in members if member is not None]
         losses |= {(target, kind.word) for target, kind in lasting_losses(schema)}
     text = "(\n  " + ",\n  ".join(lines) + "\n)" if lines else "()"
-    return Swept(text, tuple(columns), diagnostics, tuple(sorted(losses)))
+    found = tuple(map(_locate, diagnostics))
+    return Swept(text, tuple(columns), found, tuple(sorted(losses)))
 
 
 def _describe_column(column: resolved.AnyColumn) -> tuple[str, SweptColumn]:
@@ -270,7 +286,7 @@ class SweepReport:
         self.ok += swept.ok
         self.types.update(_root_of(column.type) for column in swept.columns)
         seen: set[str] = set()
-        for code, location, message, _ in map(_diagnostic_parts, swept.diagnostics):
+        for code, location, message, _ in swept.diagnostics:
             if code not in seen:
                 seen.add(code)
                 example = Example(path, location, message[:MAX_MESSAGE])
@@ -353,13 +369,6 @@ def _root_of(type_: str) -> str:
 def _sort_by_count(tallies: Mapping[Any, Tally]) -> list[tuple[Any, Tally]]:
     """Return tallies, the highest first."""
     return sorted(tallies.items(), key=lambda item: (-item[1].count, item[0]))
-
-
-def _diagnostic_parts(diagnostic: Diagnostic) -> tuple[str, str, str, str | None]:
-    """Return the code, the location, the message and the hint of a diagnostic."""
-    place = f"line {diagnostic.line}, column {diagnostic.column}" if diagnostic.line else ""
-    location = ", ".join((*diagnostic.path, *([place] if place else [])))
-    return diagnostic.code, location, diagnostic.message, diagnostic.hint
 
 
 # --- the job --------------------------------------------------------------------------------------
@@ -446,10 +455,7 @@ def report_result_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Reco
             Swept(
                 row["schema"],
                 tuple(SweptColumn(**column) for column in row["columns"]),
-                tuple(
-                    Diagnostic(found["code"], found["message"], path=(found["location"],))
-                    for found in row["diagnostics"]
-                ),
+                tuple(SweptDiagnostic(**found) for found in row["diagnostics"]),
                 tuple((loss["target"], loss["kind"]) for loss in row["losses"]),
             ),
         )
@@ -520,13 +526,12 @@ def _result_batch(rows: list[Row]) -> pa.RecordBatch:
         return pa.ListArray.from_arrays(offsets, structs)
 
     swept = [result for _, result in rows]
-    diagnostics = [tuple(map(_diagnostic_parts, result.diagnostics)) for result in swept]
     arrays = [
         strings(path for path, _ in rows),
         pa.array([result.ok for result in swept], pa.bool_()),
         strings(result.schema for result in swept),
         lists("name type kind", [result.columns for result in swept]),
-        lists("code location message hint", diagnostics),
+        lists("code location message hint", [result.diagnostics for result in swept]),
         lists("target kind", [result.losses for result in swept]),
     ]
     return pa.RecordBatch.from_arrays(arrays, names=list(COLUMNS))
