@@ -105,7 +105,7 @@ def stored(environment: TableEnvironment) -> PendingJob | None:
 
 
 def shown(environment: TableEnvironment) -> Any:
-    """Return the table as sessions show it, without its mark."""
+    """Return the table as sessions show it, without its pending job."""
     found = environment.find_table("t")
     assert found is not None
     return found.table
@@ -232,7 +232,7 @@ def sleeps_instead(monkeypatch: pytest.MonkeyPatch, action: Callable[[float], ob
 def test_a_write_waits_for_the_commit_of_an_isolated_job(
     environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The table of the first write gets its mark removed, that of the second is dropped."""
+    """The table of the first write loses its pending job, that of the second is dropped."""
     looks: list[PendingJob] = []
     catalog = environment.get_catalog("c")
 
@@ -544,7 +544,7 @@ def test_undo_leaves_an_equal_table_of_others(
 def test_a_mark_whose_removal_fails_without_an_answer(
     environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The catalog removes the mark, and its answer is lost: the table of the job is undone."""
+    """The catalog removes the pending job, and its answer is lost: the table is undone."""
     change = PendingTable.replace_job
 
     def lost(self: PendingTable, *arguments: Any) -> None:

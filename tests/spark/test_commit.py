@@ -272,9 +272,9 @@ def test_files_outside_of_partitions_are_not_replaced() -> None:
     scope = OverwriteScope(partitions=1, fixed=("2",))
     old = ("loose", "other/file", "p=1/a", "p=2/b", "p=3/c")
 
-    assert ("p=2/b", "p=3/c") == scope.replaced(["p=3/new"], old)
-    assert ("p=2/b",) == scope.replaced([], old)
-    assert () == OverwriteScope(partitions=1).replaced([], old)
+    assert ("p=2/b", "p=3/c") == scope.find_replaced(["p=3/new"], old)
+    assert ("p=2/b",) == scope.find_replaced([], old)
+    assert () == OverwriteScope(partitions=1).find_replaced([], old)
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ from schema_core.spark.commit.commit import (
     last_batch,
     read_consistently,
     recover,
-    unescaped,
+    unescape_partition,
 )
 from schema_core.spark.commit.file_systems import (
     COPYING,
@@ -305,7 +305,9 @@ class FilesystemConnector:
         state = state_of(root)
         if state is None or len(state) > MAX_REUSED or not is_settled(state):
             return None
-        if any(Directory(system, root).named(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
+        if any(
+            Directory(system, root).iterate_names(CommitFileKind.PENDING, CommitFileKind.COMMIT)
+        ):
             return None
         return root, state
 
@@ -1218,7 +1220,11 @@ class FileLayout:
         for directory in {uri.rpartition("/")[0] for uri in uris}:
             parts = [unquote(part) for part in directory.split("://")[-1].split("/")[depth:]]
             pairs = (part.partition("=") for part in parts)
-            values = {unescaped(key): unescaped(value) for key, mark, value in pairs if mark}
+            values = {
+                unescape_partition(key): unescape_partition(value)
+                for key, mark, value in pairs
+                if mark
+            }
             missing = [key for key in found if key not in values]
             if missing:
                 raise ExternalError(

@@ -297,7 +297,7 @@ class TableTransaction:
     def undo_if_discarded(self) -> None:
         """Undo the change of the catalog once the rows are removed.
 
-        Until then the table keeps its mark, by which a later write or recovery finds the rows.
+        Until then the table keeps its pending job, by which recovery finds the rows.
         """
         if self._is_discarded:
             self.end()
@@ -305,13 +305,13 @@ class TableTransaction:
             self._registration.leave()
 
     def settle(self) -> None:
-        """Remove the mark of an unfinished job from the table."""
+        """Remove the pending job from the table."""
         self._registration.settle()
 
     def end(self) -> None:
         """Settle the table if its rows are committed, else undo it.
 
-        Where that is unknown the table keeps its mark, for a later write or recovery to decide.
+        Where that is unknown the table keeps its pending job: recovery decides.
         """
         if self._is_created is False or self._stage.committed is None:
             self._registration.leave()

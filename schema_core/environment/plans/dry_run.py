@@ -24,7 +24,7 @@ class Creation(JobExecution):
         self._registration.create()
 
     def commit(self) -> None:
-        """Remove the mark of an unfinished table."""
+        """Remove the pending job from the table."""
         self._registration.settle()
 
 

@@ -417,7 +417,7 @@ class Directory:
                 hint="replace the link by a directory with the files, or by a mount point",
             )
 
-    def named(self, *kinds: CommitFileKind) -> Iterator[tuple[CommitFileName, FileStatus]]:
+    def iterate_names(self, *kinds: CommitFileKind) -> Iterator[tuple[CommitFileName, FileStatus]]:
         """The entries of these kinds in the directory."""
         for entry in self.entries(PREFIX):
             name = CommitFileName.parse(entry.name)
@@ -488,15 +488,15 @@ def finish(directory: Directory, name: CommitFileName) -> None:
     try:
         directory.require_unlinked(journal.paths())
         for parent in sorted({path.rpartition("/")[0] for path, _ in journal.add}):
-            _repeated(partial(directory.mkdirs, parent))
+            _retry(partial(directory.mkdirs, parent))
         for path, size in journal.add:
-            _repeated(partial(_move, directory, name, f"{journal.stage}/{path}", path, size))
+            _retry(partial(_move, directory, name, f"{journal.stage}/{path}", path, size))
         for path in journal.remove:
-            _repeated(partial(_remove, directory, name, path))
+            _retry(partial(_remove, directory, name, path))
         if journal.batch is not None:
-            _repeated(partial(_record, directory, journal.batch))
-        _repeated(partial(directory.delete, journal.stage))
-        _repeated(partial(directory.delete, name))
+            _retry(partial(_record, directory, journal.batch))
+        _retry(partial(directory.delete, journal.stage))
+        _retry(partial(directory.delete, name))
     except ExternalError as error:
         if directory.status(name) is None:
             return
@@ -512,7 +512,7 @@ def finish(directory: Directory, name: CommitFileName) -> None:
         ) from error
 
 
-def _repeated(step: Callable[[], object]) -> None:
+def _retry(step: Callable[[], object]) -> None:
     """Retry a step that fails: there is no rollback after the commit point."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -584,7 +584,7 @@ def recover(directory: Directory, held: Definition | None) -> None:
     Raises:
         ExternalError: with code `commit-unfinished`, `invalid-journal` or `file-system-failed`.
     """
-    for name, _ in list(directory.named(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
+    for name, _ in list(directory.iterate_names(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
         if name.kind is CommitFileKind.PENDING:
             journal = None if held is None else read_journal(directory, name)
             if journal is None or journal.definition != held:
@@ -604,7 +604,7 @@ def is_uncommitted(directory: Directory, job: str) -> bool:
     """
     places = [directory, directory.outer] if directory.can_publish() else [directory]
     left = (CommitFileKind.STAGE, CommitFileKind.DRAFT, CommitFileKind.PENDING)
-    return any(name.id == job for place in places for name, _ in place.named(*left))
+    return any(name.id == job for place in places for name, _ in place.iterate_names(*left))
 
 
 def remove_leftovers(directory: Directory, held: Definition | None = None) -> None:
@@ -614,7 +614,7 @@ def remove_leftovers(directory: Directory, held: Definition | None = None) -> No
     that table, which has the same directory, shows whether its catalog has changed.
     """
     now = time.time()
-    for name, entry in list(directory.named(CommitFileKind.DRAFT, CommitFileKind.PENDING)):
+    for name, entry in list(directory.iterate_names(CommitFileKind.DRAFT, CommitFileKind.PENDING)):
         age = now - entry.modified
         if _is_abandoned(name, age) and (age > ABANDONED or not _is_foreign(directory, name, held)):
             directory.delete(name)
@@ -639,11 +639,11 @@ def remove_stages(directory: Directory) -> None:
     # a journal that took effect meanwhile, or still may, keeps its stage
     kept = {
         name.id
-        for name, _ in directory.named(
+        for name, _ in directory.iterate_names(
             CommitFileKind.DRAFT, CommitFileKind.PENDING, CommitFileKind.COMMIT
         )
     }
-    for name, entry in list(directory.named(CommitFileKind.STAGE)):
+    for name, entry in list(directory.iterate_names(CommitFileKind.STAGE)):
         if name.id not in kept and _is_abandoned(name, now - entry.modified):
             directory.delete(name)
 
@@ -692,7 +692,10 @@ def read_consistently(directory: Directory, held: Definition | None, load: Calla
             recover(directory, held)
             before = _snapshot(directory)
             loaded = load()
-            if not any(directory.named(CommitFileKind.COMMIT)) and _snapshot(directory) == before:
+            if (
+                not any(directory.iterate_names(CommitFileKind.COMMIT))
+                and _snapshot(directory) == before
+            ):
                 return loaded
     raise ExternalError(
         f"the files in {directory.root!r} changed {READ_ATTEMPTS} times while they were listed",
@@ -787,7 +790,7 @@ class OverwriteScope:
     empty: bool = False
     canonical: Canonical | None = None
 
-    def replaced(self, new: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
+    def find_replaced(self, new: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
         """The `old` files that are deleted when the `new` ones are committed."""
         if self.everything:
             return tuple(old)
@@ -814,10 +817,12 @@ def partition_of(path: str, count: int) -> PartitionValues | None:
     *directories, _ = path.split("/")
     if len(directories) < count or not all("=" in directory for directory in directories[:count]):
         return None
-    return tuple(unescaped(directory.partition("=")[2]) for directory in directories[:count])
+    return tuple(
+        unescape_partition(directory.partition("=")[2]) for directory in directories[:count]
+    )
 
 
-def unescaped(text: str) -> str:
+def unescape_partition(text: str) -> str:
     """Return a key or value of a partition without the escapes of directory names."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
@@ -980,7 +985,7 @@ class FileStage:
             self._require_empty(old)
         self._require_free(new)
         self._new = paths = [path for path, _ in new]
-        remove = self.scope.replaced(paths, old)
+        remove = self.scope.find_replaced(paths, old)
         journal = Journal(str(self.name), tuple(new), remove, self._definition, self._batch)
         self.directory.require_unlinked(journal.paths())
         self.directory.create(self._marker, journal.encode())
