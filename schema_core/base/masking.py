@@ -99,12 +99,12 @@ def _mask_excerpt(text: str, declared: AbstractSet[str]) -> str:
     positions = secret_positions(text, declared)
     if not positions and not _CLAUSE.search(text):
         return text
-    shown, end = [], 0
+    pieces, end = [], 0
     for start, stop in sorted(_secret_spans(text, positions, declared)):
         if stop > end:
-            shown += [text[end:start], re.sub(r"[^\r\n]", "*", text[max(start, end) : stop])]
+            pieces += [text[end:start], re.sub(r"[^\r\n]", "*", text[max(start, end) : stop])]
             end = stop
-    return "".join([*shown, text[end:]])
+    return "".join([*pieces, text[end:]])
 
 
 def _secret_spans(
@@ -367,11 +367,11 @@ def mask_query(text: str, declared: AbstractSet[str] = NO_KEYS) -> str:
     tokens = tokenize(text)
     if any(token.kind == "bad" for token in tokens):
         return mask_text(text)
-    shown, end = [], 0
+    pieces, end = [], 0
     for token, masked in _masked_tokens(tokens, declared):
-        shown += [text[end : token.start], quote_string(masked)]
+        pieces += [text[end : token.start], quote_string(masked)]
         end = token.stop
-    return "".join([*shown, text[end:]])
+    return "".join([*pieces, text[end:]])
 
 
 def _masked_tokens(tokens: list[Token], declared: AbstractSet[str]) -> Iterator[tuple[Token, str]]:

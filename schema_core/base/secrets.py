@@ -235,11 +235,11 @@ def mask_credentials(value: str) -> str:
     >>> mask_credentials("/data/orders.csv")
     '/data/orders.csv'
     """
-    shown, end = [], 0
+    pieces, end = [], 0
     for start, stop in _credentials(value):
-        shown += [value[end:start], HIDDEN]
+        pieces += [value[end:start], HIDDEN]
         end = stop
-    return "".join([*shown, value[end:]])
+    return "".join([*pieces, value[end:]])
 
 
 def has_credentials(value: str) -> bool:

@@ -83,8 +83,8 @@ def corrected_hint(
         return error.hint
     correction = Correction(cursor, tokens, error, failure)
     for rule in RULES:
-        if found := rule(correction):
-            return found
+        if hint := rule(correction):
+            return hint
     if correction.progress or error.hint is None or error.hint.startswith("did you mean"):
         return correction.progress
     if error.hint.startswith("the parenthesis at") and correction.unclosed <= 0:
@@ -126,14 +126,14 @@ def _misspelt(correction: Correction, *, like_keywords: bool) -> str | None:
         for word in keywords_like(token.key, correction.expected):
             kind = "reserved" if word in RESERVED else "word"
             failed = correction.repairs.try_replace(place, word, kind)
-            found = f"did you mean {word}?"
+            hint = f"did you mean {word}?"
             if place != correction.index:
                 shown = "a hidden value" if correction.cursor.is_hidden(token) else token.display
-                found = f"did you mean {word} instead of {shown}?"
+                hint = f"did you mean {word} instead of {shown}?"
             if failed is None:
-                return found
+                return hint
             if failed > max(reached, place):
-                reached, correction.progress = failed, found
+                reached, correction.progress = failed, hint
     return None
 
 
@@ -182,10 +182,10 @@ def _opening_parenthesis(correction: Correction) -> str | None:
 def _comma_to_remove(correction: Correction) -> str | None:
     """Return the hint for a superfluous comma."""
     index = correction.index
-    for place, found in ((index, "remove the comma"), (index - 1, "remove the comma before it")):
+    for place, hint in ((index, "remove the comma"), (index - 1, "remove the comma before it")):
         token = correction.at(place)
         if token and token.key == "," and correction.repairs.try_remove(place) is None:
-            return found
+            return hint
     return None
 
 

@@ -24,19 +24,21 @@ from schema_core.sql.type_name import type_name
 T = TypeVar("T")
 
 
-def parse_list(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
+def parse_list(cursor: QueryCursor, parse_item: Callable[[QueryCursor], T]) -> tuple[T, ...]:
     """Parse one or more items in parentheses, separated by commas."""
     cursor.expect("(")
-    found = parse_separated(cursor, one)
+    items = parse_separated(cursor, parse_item)
     if cursor.key != ")":
         raise refuse(cursor, "',' or ')'")
     cursor.index += 1
-    return found
+    return items
 
 
-def parse_list_or_none(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
+def parse_list_or_none(
+    cursor: QueryCursor, parse_item: Callable[[QueryCursor], T]
+) -> tuple[T, ...]:
     """Parse items in parentheses as `parse_list` does, or empty parentheses."""
-    return () if cursor.accept("(", ")") else parse_list(cursor, one)
+    return () if cursor.accept("(", ")") else parse_list(cursor, parse_item)
 
 
 def option(cursor: QueryCursor) -> nodes.Option:
@@ -112,10 +114,10 @@ def _partition_value(cursor: QueryCursor) -> tuple[str, str | None]:
 def interval(cursor: QueryCursor) -> Interval:
     """Parse an interval literal."""
     token = cursor.token
-    found = expression(cursor)
-    if not isinstance(found, Interval):
+    value = expression(cursor)
+    if not isinstance(value, Interval):
         raise cursor.fail(f"expected an INTERVAL, found {cursor.show(token)}", span=token.span)
-    return found
+    return value
 
 
 def one_of(cursor: QueryCursor, *words: str) -> str:
@@ -227,7 +229,7 @@ def _of_own_row(cursor: QueryCursor) -> Expression:
         ParseError: with code `subquery-not-supported` for one with a subquery.
     """
     start = cursor.index
-    found = expression(cursor)
+    node = expression(cursor)
     for token in cursor.tokens[start : cursor.index]:
         if token.kind == "reserved" and token.key in ("SELECT", "VALUES", "TABLE"):
             raise cursor.fail(
@@ -235,7 +237,7 @@ def _of_own_row(cursor: QueryCursor) -> Expression:
                 code="subquery-not-supported",
                 span=token.span,
             )
-    return found
+    return node
 
 
 # ------------------------------------------------------------------------------------- columns
@@ -257,9 +259,9 @@ _ENDS = frozenset({",", ")"})
 def _definition(cursor: QueryCursor, name: Name, parsed: ParsedElements) -> nodes.Column:
     start, label = name.span.start, name.parts[-1]
     if cursor.accept("AS"):
-        written = _of_own_row(cursor)
+        value = _of_own_row(cursor)
         comment_ = comment(cursor)
-        return nodes.ComputedColumn(label, written, comment_, cursor.span_from(start))
+        return nodes.ComputedColumn(label, value, comment_, cursor.span_from(start))
     type_ = type_name(cursor)
     if cursor.key in _ENDS:
         return nodes.PhysicalColumn(label, type_, None, cursor.span_from(start))
@@ -321,11 +323,11 @@ def like(cursor: QueryCursor) -> nodes.Like:
     """Parse the source and the options of a LIKE clause, after the keyword LIKE."""
     start = cursor.token.start
     source = path_name(cursor)
-    found: list[nodes.LikeOption] = []
+    features: list[nodes.LikeOption] = []
     if cursor.accept("("):
-        while not found or not cursor.accept(")"):
-            found.append(_like_option(cursor))
-    return nodes.Like(source, tuple(found), cursor.span_from(start))
+        while not features or not cursor.accept(")"):
+            features.append(_like_option(cursor))
+    return nodes.Like(source, tuple(features), cursor.span_from(start))
 
 
 def _like_option(cursor: QueryCursor) -> nodes.LikeOption:
@@ -357,7 +359,7 @@ def check_constraints(constraints: Iterable[nodes.Constraint]) -> None:
         ParseError: with code `multiple-primary-keys`, `unique-not-supported` or
             `enforced-primary-key`.
     """
-    found = None
+    primary_key = None
     for constraint in constraints:
         if constraint.kind == "UNIQUE":
             raise _refuse(
@@ -370,11 +372,11 @@ def check_constraints(constraints: Iterable[nodes.Constraint]) -> None:
                 "Flink does not enforce primary keys", "enforced-primary-key", constraint.span,
                 "add NOT ENFORCED",
             )  # fmt: skip
-        if found is not None:
+        if primary_key is not None:
             raise _refuse(
                 "a table can have only one primary key", "multiple-primary-keys", constraint.span
             )
-        found = constraint
+        primary_key = constraint
 
 
 def check_like(like: nodes.Like) -> None:
@@ -498,10 +500,10 @@ def replace_table(cursor: QueryCursor) -> nodes.Statement:
     """Parse ``REPLACE TABLE ... AS query``."""
     start = cursor.expect("REPLACE").start
     cursor.expect("TABLE")
-    found = _table(cursor, CreateModifiers(start, or_replace=True), create=False)
-    if found.query is None:
+    table = _table(cursor, CreateModifiers(start, or_replace=True), create=False)
+    if table.query is None:
         raise refuse(cursor, "AS and a query")
-    return found
+    return table
 
 
 # --------------------------------------------------------------------------------------- tables
@@ -511,7 +513,7 @@ def _table(
     cursor: QueryCursor, modifiers: CreateModifiers, *, create: bool = True
 ) -> nodes.CreateTable:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-    found = nodes.CreateTable(
+    table = nodes.CreateTable(
         path=path_name(cursor),
         elements=elements(cursor) if cursor.key == "(" else nodes.Elements(),
         comment=comment(cursor),
@@ -528,10 +530,10 @@ def _table(
         create=create,
         span=cursor.span_from(modifiers.start),
     )
-    if found.like is not None and found.query is not None:
-        raise cursor.fail("LIKE and AS are mutually exclusive", span=found.like.span)
-    check_table(found)
-    return found
+    if table.like is not None and table.query is not None:
+        raise cursor.fail("LIKE and AS are mutually exclusive", span=table.like.span)
+    check_table(table)
+    return table
 
 
 def _materialized_table(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
@@ -569,10 +571,10 @@ def _start_mode(cursor: QueryCursor) -> Call:
 def _timestamp(cursor: QueryCursor) -> Literal:
     """Parse a literal ``TIMESTAMP '...'``."""
     token = cursor.token
-    found = expression(cursor) if token.key == "TIMESTAMP" else None
-    if not isinstance(found, Literal):
+    value = expression(cursor) if token.key == "TIMESTAMP" else None
+    if not isinstance(value, Literal):
         raise cursor.fail(f"expected a TIMESTAMP, found {token.display}", span=token.span)
-    return found
+    return value
 
 
 def _view(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
@@ -634,7 +636,7 @@ def _resource(cursor: QueryCursor) -> nodes.Resource:
 
 def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-    found = nodes.CreateModel(
+    model = nodes.CreateModel(
         path=path_name(cursor),
         input=columns(cursor) if cursor.accept("INPUT") else (),
         output=columns(cursor) if cursor.accept("OUTPUT") else (),
@@ -645,8 +647,8 @@ def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
         if_not_exists=if_not_exists,
         span=cursor.span_from(modifiers.start),
     )
-    check_model(found)
-    return found
+    check_model(model)
+    return model
 
 
 def _connection(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
@@ -655,11 +657,11 @@ def _connection(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statem
     comment_ = comment(cursor)
     cursor.expect("WITH")
     place = cursor.token
-    found = options(cursor)
-    if not found:
+    given_options = options(cursor)
+    if not given_options:
         raise cursor.fail("a connection requires options", code="missing-options", span=place.span)
     return nodes.CreateConnection(
-        path, comment_, found, modifiers.temporary, modifiers.system, if_not_exists,
+        path, comment_, given_options, modifiers.temporary, modifiers.system, if_not_exists,
         modifiers.or_replace, cursor.span_from(modifiers.start),
     )  # fmt: skip
 
@@ -784,25 +786,25 @@ def _add(cursor: QueryCursor) -> nodes.Change:
         return _add_partitions(cursor, if_not_exists=if_not_exists)
     if cursor.accept("DISTRIBUTION"):
         return nodes.AddElements(distribution=distribution(cursor))
-    found = placed_elements(cursor)
-    check_constraints(found.constraints)
-    return nodes.AddElements(tuple(found.columns), found.watermark, tuple(found.constraints))
+    parsed = placed_elements(cursor)
+    check_constraints(parsed.constraints)
+    return nodes.AddElements(tuple(parsed.columns), parsed.watermark, tuple(parsed.constraints))
 
 
 def _modify(cursor: QueryCursor) -> nodes.Change:
     if cursor.accept("DISTRIBUTION"):
         return nodes.ModifyElements(distribution=distribution(cursor))
-    found = placed_elements(cursor)
-    check_constraints(found.constraints)
-    return nodes.ModifyElements(tuple(found.columns), found.watermark, tuple(found.constraints))
+    parsed = placed_elements(cursor)
+    check_constraints(parsed.constraints)
+    return nodes.ModifyElements(tuple(parsed.columns), parsed.watermark, tuple(parsed.constraints))
 
 
 def _add_partitions(cursor: QueryCursor, *, if_not_exists: bool) -> nodes.Change:
-    found: list[nodes.Partition] = []
-    while not found or cursor.key == "PARTITION":
-        one = partition(cursor)
-        found.append(replace(one, options=with_options(cursor)))
-    return nodes.AddPartitions(tuple(found), if_not_exists)
+    partitions: list[nodes.Partition] = []
+    while not partitions or cursor.key == "PARTITION":
+        added = partition(cursor)
+        partitions.append(replace(added, options=with_options(cursor)))
+    return nodes.AddPartitions(tuple(partitions), if_not_exists)
 
 
 def _drop(cursor: QueryCursor) -> nodes.Change:

@@ -177,9 +177,9 @@ def _operand(stack: Operands) -> None:
 def inner(cursor: QueryCursor) -> syntax.Expression:
     """Parse an expression one level deeper: between brackets or among arguments."""
     cursor.descend()
-    found = expression(cursor)
+    node = expression(cursor)
     cursor.depth -= 1
-    return found
+    return node
 
 
 def _push_prefix(stack: Operands, name: str, right: int) -> None:
@@ -430,14 +430,14 @@ def parenthesis(cursor: QueryCursor) -> syntax.Expression:
     cursor.descend()
     first = _query_or_expression(cursor)
     if cursor.key == ",":
-        found: syntax.Expression = _row(cursor, [first], start)
+        node: syntax.Expression = _row(cursor, [first], start)
     else:
         cursor.expect(")")
-        found = first
+        node = first
     cursor.depth -= 1
     if cursor.tokens[cursor.index].key in literals.UNIT_WORDS:
-        return _difference(cursor, found, start)
-    return found
+        return _difference(cursor, node, start)
+    return node
 
 
 def _query_or_expression(cursor: QueryCursor) -> syntax.Expression:
@@ -445,19 +445,19 @@ def _query_or_expression(cursor: QueryCursor) -> syntax.Expression:
     start = cursor.token.start
     if cursor.key in QUERY:
         return syntax.Subquery(cursor.parse_query(cursor, None), cursor.span_from(start))
-    found = expression(cursor)
-    if isinstance(found, syntax.Subquery) and continues_query(cursor):
-        return syntax.Subquery(cursor.parse_query(cursor, found), cursor.span_from(start))
-    return found
+    node = expression(cursor)
+    if isinstance(node, syntax.Subquery) and continues_query(cursor):
+        return syntax.Subquery(cursor.parse_query(cursor, node), cursor.span_from(start))
+    return node
 
 
-def _row(cursor: QueryCursor, found: list[syntax.Expression], start: int) -> syntax.Call:
+def _row(cursor: QueryCursor, operands: list[syntax.Expression], start: int) -> syntax.Call:
     """Parse the rest of a row, from a comma or its closing parenthesis."""
     while cursor.key == ",":
         cursor.index += 1
-        found.append(expression(cursor))
+        operands.append(expression(cursor))
     cursor.expect(")")
-    return syntax.Call("ROW", tuple(found), span=cursor.span_from(start))
+    return syntax.Call("ROW", tuple(operands), span=cursor.span_from(start))
 
 
 def _difference(cursor: QueryCursor, value: syntax.Expression, start: int) -> syntax.Expression:
@@ -480,13 +480,13 @@ def items(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
     """Parse the parentheses of IN, ANY and ALL: expressions, or one query."""
     cursor.expect("(")
     cursor.descend()
-    found = [_query_or_expression(cursor)]
+    operands = [_query_or_expression(cursor)]
     while cursor.key == ",":
         cursor.index += 1
-        found.append(expression(cursor))
+        operands.append(expression(cursor))
     cursor.depth -= 1
     cursor.expect(")")
-    return tuple(found)
+    return tuple(operands)
 
 
 def _exists(cursor: QueryCursor) -> syntax.Expression:
@@ -507,17 +507,17 @@ def _row_constructor(cursor: QueryCursor) -> syntax.Expression:
     start = cursor.advance().start
     cursor.expect("(")
     cursor.descend()
-    found = _row(cursor, [expression(cursor)], start)
+    node = _row(cursor, [expression(cursor)], start)
     cursor.depth -= 1
-    return found
+    return node
 
 
 def _period(cursor: QueryCursor) -> syntax.Expression:
     """Parse ``PERIOD(a, b)``, which is a row of two fields."""
-    found = _row_constructor(cursor)
-    if isinstance(found, syntax.Call) and len(found.arguments) == 2:
-        return found
-    raise cursor.fail("PERIOD requires a start and an end", span=found.span)
+    node = _row_constructor(cursor)
+    if isinstance(node, syntax.Call) and len(node.arguments) == 2:
+        return node
+    raise cursor.fail("PERIOD requires a start and an end", span=node.span)
 
 
 def _array_of_query(cursor: QueryCursor, keyword: str) -> syntax.Expression:
@@ -526,11 +526,11 @@ def _array_of_query(cursor: QueryCursor, keyword: str) -> syntax.Expression:
     ahead = 1
     while cursor.peek(ahead).key == "(":
         ahead += 1
-    found = items(cursor) if cursor.peek(ahead).key in QUERY else ()
+    operands = items(cursor) if cursor.peek(ahead).key in QUERY else ()
     span = cursor.span_from(start)
-    if len(found) != 1 or not isinstance(found[0], syntax.Subquery):
+    if len(operands) != 1 or not isinstance(operands[0], syntax.Subquery):
         raise cursor.fail(f"{keyword} requires its elements in brackets, or a query", span=span)
-    return syntax.Call(f"{keyword} QUERY", found, span=span)
+    return syntax.Call(f"{keyword} QUERY", operands, span=span)
 
 
 def _collection(least: int, cursor: QueryCursor) -> syntax.Expression:
@@ -543,15 +543,15 @@ def _collection(least: int, cursor: QueryCursor) -> syntax.Expression:
         return name_or_call(cursor) if token.kind == "word" else _nothing(cursor)
     cursor.index += 2
     cursor.descend()
-    found: list[syntax.Expression] = []
-    while len(found) < least or found or cursor.key != "]":
-        found.append(expression(cursor))
+    operands: list[syntax.Expression] = []
+    while len(operands) < least or operands or cursor.key != "]":
+        operands.append(expression(cursor))
         if cursor.key != ",":
             break
         cursor.index += 1
     cursor.expect("]")
     cursor.depth -= 1
-    return syntax.Call(token.key, tuple(found), span=cursor.span_from(token.start))
+    return syntax.Call(token.key, tuple(operands), span=cursor.span_from(token.start))
 
 
 # ----------------------------------------------------------------------------- CASE and casts
@@ -562,15 +562,15 @@ def _case(cursor: QueryCursor) -> syntax.Expression:
     start = cursor.advance().start
     cursor.descend()
     value = None if cursor.key == "WHEN" else expression(cursor)
-    found: list[syntax.Expression] = []
+    operands: list[syntax.Expression] = []
     while cursor.key == "WHEN":
         cursor.index += 1
-        found.append(_condition(cursor, value))
+        operands.append(_condition(cursor, value))
         cursor.expect("THEN")
-        found.append(expression(cursor))
-    if not found:
+        operands.append(expression(cursor))
+    if not operands:
         raise refuse(cursor, "WHEN")
-    if isinstance(value, syntax.Call) and len(found) // 2 * _size(value) > MAX_COPIES:
+    if isinstance(value, syntax.Call) and len(operands) // 2 * _size(value) > MAX_COPIES:
         raise cursor.fail(
             "the value of a simple CASE is too large for its number of branches",
             span=value.span,
@@ -579,12 +579,12 @@ def _case(cursor: QueryCursor) -> syntax.Expression:
         )
     if cursor.key == "ELSE":
         cursor.index += 1
-        found.append(expression(cursor))
+        operands.append(expression(cursor))
     else:
-        found.append(syntax.Literal(syntax.LiteralKind.NULL, "NULL", span=cursor.token.span))
+        operands.append(syntax.Literal(syntax.LiteralKind.NULL, "NULL", span=cursor.token.span))
     cursor.expect("END")
     cursor.depth -= 1
-    return syntax.Call("CASE", tuple(found), span=cursor.span_from(start))
+    return syntax.Call("CASE", tuple(operands), span=cursor.span_from(start))
 
 
 #: Maximum number of nodes that the conditions of a simple CASE may repeat.
@@ -607,11 +607,11 @@ def _condition(cursor: QueryCursor, value: syntax.Expression | None) -> syntax.E
     first = expression(cursor)
     if value is None:
         return first
-    found = [first]
+    operands = [first]
     while cursor.key == ",":
         cursor.index += 1
-        found.append(expression(cursor))
-    return syntax.Call("IN" if len(found) > 1 else "=", (value, *found), span=first.span)
+        operands.append(expression(cursor))
+    return syntax.Call("IN" if len(operands) > 1 else "=", (value, *operands), span=first.span)
 
 
 # --------------------------------------------------------------------------------- literals
@@ -638,9 +638,9 @@ def _temporal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expressio
 def _odbc_literal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
     """Parse ``{d '2024-02-29'}``, the form of ODBC."""
     start = cursor.advance().start
-    found = literals.temporal(cursor, kind, start, None)
+    node = literals.temporal(cursor, kind, start, None)
     cursor.expect("}")
-    return found
+    return node
 
 
 def _jdbc_function(cursor: QueryCursor) -> syntax.Expression:
@@ -658,31 +658,31 @@ def _jdbc_function(cursor: QueryCursor) -> syntax.Expression:
         return replace(call, span=cursor.span_from(start))
     cursor.descend()
     cursor.index += 1
-    found = () if cursor.key == ")" else (expression(cursor),)
-    if token.key == "CONVERT" and found and cursor.accept(","):
+    operands = () if cursor.key == ")" else (expression(cursor),)
+    if token.key == "CONVERT" and operands and cursor.accept(","):
         target = _converted_type(cursor)
-        call = syntax.Call("CAST", (*found, target))
+        call = syntax.Call("CAST", (*operands, target))
     else:
         while cursor.accept(","):
-            found = (*found, expression(cursor))
-        call = _escaped_call(cursor, token, found)
+            operands = (*operands, expression(cursor))
+        call = _escaped_call(cursor, token, operands)
     cursor.expect(")", "}")
     cursor.depth -= 1
     return replace(call, span=cursor.span_from(start))
 
 
 def _escaped_call(
-    cursor: QueryCursor, token: Token, found: tuple[syntax.Expression, ...]
+    cursor: QueryCursor, token: Token, operands: tuple[syntax.Expression, ...]
 ) -> syntax.Call:
     """Return the call of a function by its name in JDBC."""
     counts = escapes.counts_of(token.key)
     if counts is None:
         raise cursor.fail(f"JDBC has no function {token.value!r}", span=token.span)
-    if len(found) not in counts:
+    if len(operands) not in counts:
         expected = " or ".join(map(str, counts))
-        problem = f"the function {token.value} requires {expected} arguments, got {len(found)}"
+        problem = f"the function {token.value} requires {expected} arguments, got {len(operands)}"
         raise cursor.fail(problem, code="wrong-argument-count", span=token.span)
-    return escapes.escaped_call(token.key, found, token.span)
+    return escapes.escaped_call(token.key, operands, token.span)
 
 
 def _converted_type(cursor: QueryCursor) -> syntax.TypeName:
@@ -781,14 +781,14 @@ def parse_call(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> syntax.
     cursor.index += 1
     symbol = None
     if form is not None:
-        name, found = form(cursor)
+        name, operands = form(cursor)
     else:
         name = key or parts[-1].upper()
         if cursor.key in ("DISTINCT", "ALL"):
             symbol = cursor.advance().key
             if cursor.key == "*":
                 raise refuse(cursor, "an expression")
-        found = () if cursor.key == ")" and symbol is None else arguments(cursor)
+        operands = () if cursor.key == ")" and symbol is None else arguments(cursor)
     nulls = null_treatment(cursor) if key in ORDERED else None
     ordered = sort_keys(cursor) if key in ORDERED and cursor.accept("ORDER", "BY") else ()
     cursor.depth -= 1
@@ -800,7 +800,7 @@ def parse_call(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> syntax.
     span = cursor.span_from(start)
     call = syntax.Call(
         name,
-        found,
+        operands,
         as_written,
         symbol,
         within=ordered,
@@ -817,11 +817,11 @@ def arguments(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
     """Parse one or more arguments of a call, up to its closing parenthesis."""
     if cursor.key == "*" and cursor.peek().key == ")":
         return (syntax.Star(span=cursor.advance().span),)
-    found = [argument(cursor)]
+    operands = [argument(cursor)]
     while cursor.key == ",":
         cursor.index += 1
-        found.append(argument(cursor))
-    return tuple(found)
+        operands.append(argument(cursor))
+    return tuple(operands)
 
 
 def argument(cursor: QueryCursor) -> syntax.Expression:
@@ -831,12 +831,12 @@ def argument(cursor: QueryCursor) -> syntax.Expression:
     if is_named:
         cursor.index += 2
     reader = ARGUMENTS.get(cursor.key)
-    found = reader(cursor) if reader else None
-    if found is None:
-        found = expression(cursor)
-    if isinstance(found, syntax.Subquery) and cursor.key in ("PARTITION", "ORDER"):
-        found = _partition_keys(cursor, found)
-    return syntax.Named(token.value, found, cursor.span_from(token.start)) if is_named else found
+    node = reader(cursor) if reader else None
+    if node is None:
+        node = expression(cursor)
+    if isinstance(node, syntax.Subquery) and cursor.key in ("PARTITION", "ORDER"):
+        node = _partition_keys(cursor, node)
+    return syntax.Named(token.value, node, cursor.span_from(token.start)) if is_named else node
 
 
 def _partition_keys(cursor: QueryCursor, table: syntax.Subquery) -> syntax.Expression:
@@ -1152,34 +1152,34 @@ def _trim(cursor: QueryCursor) -> Arguments:
 
 def _position(cursor: QueryCursor) -> Arguments:
     """Parse ``POSITION(a IN b [FROM 2])``."""
-    found = [atom(cursor)]
+    operands = [atom(cursor)]
     cursor.expect("IN")
-    found.append(expression(cursor))
+    operands.append(expression(cursor))
     if cursor.accept("FROM"):
-        found.append(expression(cursor))
-    return "POSITION", tuple(found)
+        operands.append(expression(cursor))
+    return "POSITION", tuple(operands)
 
 
 def _substring(cursor: QueryCursor) -> Arguments:
     """Parse ``SUBSTRING(a FROM 1 [FOR 2])``, also with commas."""
-    found = [expression(cursor)]
+    operands = [expression(cursor)]
     if not cursor.accept("FROM"):
         cursor.expect(",")
-    found.append(expression(cursor))
+    operands.append(expression(cursor))
     if cursor.accept("FOR") or cursor.accept(","):
-        found.append(expression(cursor))
-    return "SUBSTRING", tuple(found)
+        operands.append(expression(cursor))
+    return "SUBSTRING", tuple(operands)
 
 
 def _overlay(cursor: QueryCursor) -> Arguments:
     """Parse ``OVERLAY(a PLACING b FROM 1 [FOR 2])``."""
-    found = [expression(cursor)]
+    operands = [expression(cursor)]
     for word in ("PLACING", "FROM"):
         cursor.expect(word)
-        found.append(expression(cursor))
+        operands.append(expression(cursor))
     if cursor.accept("FOR"):
-        found.append(expression(cursor))
-    return "OVERLAY", tuple(found)
+        operands.append(expression(cursor))
+    return "OVERLAY", tuple(operands)
 
 
 def _translate(name: str, cursor: QueryCursor) -> Arguments:
@@ -1227,11 +1227,11 @@ def _accept_or(cursor: QueryCursor, default: str, *choices: str) -> syntax.Symbo
 
 
 def _json_exists(cursor: QueryCursor) -> Arguments:
-    found = _json_start(cursor)
+    operands = _json_start(cursor)
     words = ("TRUE", "FALSE", "UNKNOWN", "ERROR")
     if symbol := _accept(cursor, *(f"{word} ON ERROR" for word in words)):
-        found.append(symbol)
-    return "JSON_EXISTS", tuple(found)
+        operands.append(symbol)
+    return "JSON_EXISTS", tuple(operands)
 
 
 EVENTS = ("EMPTY", "ERROR")
@@ -1239,23 +1239,23 @@ EVENTS = ("EMPTY", "ERROR")
 
 def _json_value(cursor: QueryCursor) -> Arguments:
     """Parse ``JSON_VALUE(a, path [RETURNING type] [NULL | ERROR | DEFAULT x ON EMPTY] ..)``."""
-    found = _json_start(cursor)
+    operands = _json_start(cursor)
     if cursor.accept("RETURNING"):
-        found.append(cast_target(cursor))
+        operands.append(cast_target(cursor))
     choices = [f"{word} ON {event}" for word in ("NULL", "ERROR") for event in EVENTS]
     while True:
         start = cursor.token.start
         if symbol := _accept(cursor, *choices):
-            found.append(symbol)
+            operands.append(symbol)
         elif cursor.accept("DEFAULT"):
             value = expression(cursor)
             cursor.expect("ON")
             if cursor.key not in EVENTS:
                 raise refuse(cursor, "EMPTY or ERROR")
             name = f"DEFAULT ON {cursor.advance().key}"
-            found.append(syntax.Call(name, (value,), span=cursor.span_from(start)))
+            operands.append(syntax.Call(name, (value,), span=cursor.span_from(start)))
         else:
-            return "JSON_VALUE", tuple(found)
+            return "JSON_VALUE", tuple(operands)
 
 
 #: Wrapper clause as written -> as printed.
@@ -1273,17 +1273,17 @@ WRAPPERS = {
 
 def _json_query(cursor: QueryCursor) -> Arguments:
     """Parse ``JSON_QUERY(a, path [RETURNING type] [wrapper] [.. ON EMPTY] [.. ON ERROR])``."""
-    found = _json_start(cursor)
+    operands = _json_start(cursor)
     if cursor.accept("RETURNING"):
-        found.append(cast_target(cursor))
+        operands.append(cast_target(cursor))
     wrapper = _accept_or(cursor, "WITHOUT ARRAY WRAPPER", *WRAPPERS)
-    found.append(syntax.Symbol(WRAPPERS[wrapper.word], wrapper.span))
+    operands.append(syntax.Symbol(WRAPPERS[wrapper.word], wrapper.span))
     on = {event: syntax.Symbol(f"NULL ON {event}", cursor.token.span) for event in EVENTS}
     words = ("NULL", "ERROR", "EMPTY ARRAY", "EMPTY OBJECT")
     choices = [f"{word} ON {event}" for word in words for event in EVENTS]
     while symbol := _accept(cursor, *choices):
         on[symbol.word.rpartition(" ")[2]] = symbol
-    return "JSON_QUERY", (*found, on["EMPTY"], on["ERROR"])
+    return "JSON_QUERY", (*operands, on["EMPTY"], on["ERROR"])
 
 
 NULLS = ("NULL ON NULL", "ABSENT ON NULL")
@@ -1300,22 +1300,22 @@ def _pair(cursor: QueryCursor) -> list[syntax.Expression]:
 
 def _json_object(cursor: QueryCursor) -> Arguments:
     """Parse ``JSON_OBJECT([KEY 'a' VALUE b, ...] [ABSENT ON NULL])``."""
-    found: list[syntax.Expression] = []
+    operands: list[syntax.Expression] = []
     nulls = _accept(cursor, *NULLS)
     if nulls is None and cursor.key != ")":
         if cursor.key != "KEY" and begins_with_call(cursor):
             raise cursor.fail("a key that begins with a call requires the keyword KEY")
-        found += _pair(cursor)
+        operands += _pair(cursor)
         while cursor.accept(","):
-            found += _pair(cursor)
+            operands += _pair(cursor)
         nulls = _accept(cursor, *NULLS)
-    return "JSON_OBJECT", (nulls or syntax.Symbol("NULL ON NULL", cursor.token.span), *found)
+    return "JSON_OBJECT", (nulls or syntax.Symbol("NULL ON NULL", cursor.token.span), *operands)
 
 
 def _json_array(cursor: QueryCursor) -> Arguments:
     """Parse ``JSON_ARRAY([a, b] [NULL ON NULL])``."""
-    found = () if cursor.key == ")" else arguments(cursor)
-    return "JSON_ARRAY", (_accept_or(cursor, "ABSENT ON NULL", *NULLS), *found)
+    operands = () if cursor.key == ")" else arguments(cursor)
+    return "JSON_ARRAY", (_accept_or(cursor, "ABSENT ON NULL", *NULLS), *operands)
 
 
 def _json_objectagg(cursor: QueryCursor) -> Arguments:

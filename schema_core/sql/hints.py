@@ -101,7 +101,7 @@ MAX_CANDIDATES = 3
 
 def hint(cursor: Cursor, expected: str) -> str | None:
     """Return the hint of the first rule that applies to the token at the cursor, or None."""
-    return next((found for rule in RULES if (found := rule(cursor, expected))), None)
+    return next((text for rule in RULES if (text := rule(cursor, expected))), None)
 
 
 def function_hint(name: str) -> str | None:
@@ -110,8 +110,8 @@ def function_hint(name: str) -> str | None:
     >>> function_hint("nvl"), function_hint("upper")
     ('Flink has COALESCE', None)
     """
-    found = FOREIGN_FUNCTIONS.get(name.upper())
-    return None if found is None else f"Flink has {found}"
+    function = FOREIGN_FUNCTIONS.get(name.upper())
+    return None if function is None else f"Flink has {function}"
 
 
 # --- rules ---------------------------------------------------------------------------------------
@@ -191,11 +191,11 @@ def _foreign(cursor: Cursor, expected: str) -> str | None:
 
 def _column_clause(cursor: Cursor, key: str) -> str | None:
     """Return the hint for a clause of another system, in a statement that defines columns."""
-    found = COLUMN_CLAUSES.get(key)
-    if found is None or "." in ((_before(cursor) or cursor.token).key, cursor.peek().key):
+    advice = COLUMN_CLAUSES.get(key)
+    if advice is None or "." in ((_before(cursor) or cursor.token).key, cursor.peek().key):
         return None
     first = cursor.tokens[_statement_start(cursor)].key
-    return found if first in ("CREATE", "REPLACE", "ALTER") else None
+    return advice if first in ("CREATE", "REPLACE", "ALTER") else None
 
 
 def _follows(cursor: Cursor, word: str) -> bool:
@@ -206,8 +206,8 @@ def _follows(cursor: Cursor, word: str) -> bool:
 def _undefined_variable(cursor: Cursor, expected: str) -> str | None:
     """Return the hint for a script variable without a definition."""
     for token in cursor.tokens[max(0, cursor.index - 2) : cursor.index + 1]:
-        if token.value.endswith("$") and (found := _VARIABLE.match(cursor.text, token.stop - 1)):
-            return f"{found[0]} is not defined: run the script with --define {found[1]}=VALUE"
+        if token.value.endswith("$") and (match := _VARIABLE.match(cursor.text, token.stop - 1)):
+            return f"{match[0]} is not defined: run the script with --define {match[1]}=VALUE"
     return None
 
 
@@ -263,7 +263,7 @@ TABLE_ORDER = ("COMMENT", "DISTRIBUTED", "PARTITIONED", "WITH", "LIKE", "AS")
 
 def _order(cursor: Cursor, expected: str) -> str | None:
     """Return the hint for a clause that must precede one written before it."""
-    order = next((one for one in (QUERY_ORDER, TABLE_ORDER) if cursor.key in one), None)
+    order = next((clauses for clauses in (QUERY_ORDER, TABLE_ORDER) if cursor.key in clauses), None)
     if order is None or (not expected.startswith("the end") and ")" not in expected):
         return None
     own, depth = order.index(cursor.key), 0
@@ -355,12 +355,12 @@ def _meant(misspelt: str, expected: str) -> str | None:
 def keywords_like(misspelt: str, expected: str) -> tuple[str, ...]:
     """Return the keywords most similar to a word, best first: expected ones before others."""
     words = [word for word in re.split(r"[ ,']+", expected) if word.isupper()]
-    found: dict[str, None] = {}
-    for known in (words, _SORTED_WORDS):
-        close = [word for word in known if _is_swapped(word, misspelt)]
-        close += close_matches(misspelt, known, MIN_SIMILARITY)
-        found |= dict.fromkeys(close)
-    return tuple(found)[:MAX_CANDIDATES]
+    matches: dict[str, None] = {}
+    for candidates in (words, _SORTED_WORDS):
+        close = [word for word in candidates if _is_swapped(word, misspelt)]
+        close += close_matches(misspelt, candidates, MIN_SIMILARITY)
+        matches |= dict.fromkeys(close)
+    return tuple(matches)[:MAX_CANDIDATES]
 
 
 def _is_swapped(word: str, misspelt: str) -> bool:
@@ -368,7 +368,7 @@ def _is_swapped(word: str, misspelt: str) -> bool:
     if len(word) != len(misspelt) or word == misspelt:
         return False
     first = next(
-        i for i, (one, other) in enumerate(zip(word, misspelt, strict=True)) if one != other
+        i for i, (letter, other) in enumerate(zip(word, misspelt, strict=True)) if letter != other
     )
     swapped = misspelt[:first] + misspelt[first : first + 2][::-1] + misspelt[first + 2 :]
     return swapped == word
@@ -381,12 +381,12 @@ def _unclosed_parenthesis(cursor: Cursor, expected: str) -> str | None:
         return None
     depth = 0
     for index in range(cursor.index - 1, -1, -1):
-        one = cursor.tokens[index]
-        depth += {")": 1, "(": -1}.get(one.key, 0)
+        previous = cursor.tokens[index]
+        depth += {")": 1, "(": -1}.get(previous.key, 0)
         if depth < 0:
-            line, column = position(cursor.text, one.start)
+            line, column = position(cursor.text, previous.start)
             return f"the parenthesis at line {line}, column {column} is not closed"
-        if one.key == ";":
+        if previous.key == ";":
             break
     return None
 

@@ -54,9 +54,9 @@ filter=None, within=(), over=None)
 
 
 def _whole_expression(cursor: QueryCursor) -> Expression:
-    found = expression(cursor)
+    node = expression(cursor)
     expect_end(cursor)
-    return found
+    return node
 
 
 @cached()
@@ -73,11 +73,11 @@ def parse_query(text: str) -> Query:
 
 
 def _whole_query(cursor: QueryCursor) -> Query:
-    found = query(cursor)
+    node = query(cursor)
     cursor.accept(";")
     if cursor.token.kind != "end":
         raise refuse(cursor, "the end of the query")
-    return found
+    return node
 
 
 def parse_statement(text: str) -> Statement:
@@ -92,7 +92,7 @@ def parse_statement(text: str) -> Statement:
     """
     with within(text):
         cursor = QueryCursor(text, query)
-        found = _parse(cursor, _one_statement)
+        node = _parse(cursor, _one_statement)
         while cursor.accept(";"):
             pass
         if cursor.token.kind != "end":
@@ -101,7 +101,7 @@ def parse_statement(text: str) -> Statement:
                 code="multiple-statements",
                 hint="use parse_statements for a script",
             )
-        return found
+        return node
 
 
 def is_beginning(text: str) -> bool:
@@ -142,13 +142,13 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
                     ^^^^^^
       hint: did you mean TABLES?
     """
-    found = list(read_statements(text))
+    results = list(read_statements(text))
     gathering = Gathering()
-    for one in found:
-        if isinstance(one, SchemaCoreError):
-            gathering.add(one)
+    for result in results:
+        if isinstance(result, SchemaCoreError):
+            gathering.add(result)
     gathering.raise_all()
-    return tuple(one for one in found if not isinstance(one, SchemaCoreError))
+    return tuple(result for result in results if not isinstance(result, SchemaCoreError))
 
 
 def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
@@ -184,10 +184,10 @@ def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
 def _one_statement(cursor: QueryCursor) -> Statement:
     from schema_core.sql.statement import statement
 
-    one = statement(cursor)
+    node = statement(cursor)
     if cursor.key != ";":
         _expect_end(cursor)
-    return one
+    return node
 
 
 T = TypeVar("T")
@@ -216,10 +216,10 @@ def _failure(
     inner = QueryCursor(cursor.text, query, speculative)
     try:
         grammar(inner)
-    except ParseError as found:
-        if found.code != ParseError.default_code:  # a rule beyond the grammar
+    except ParseError as error:
+        if error.code != ParseError.default_code:  # a rule beyond the grammar
             return None
-        place = inner.index if found.span is None else found.span.start
+        place = inner.index if error.span is None else error.span.start
         return next((i for i, token in enumerate(speculative) if token.start >= place), inner.index)
     return None
 

@@ -52,9 +52,9 @@ def rest_of_query(cursor: QueryCursor, start: int, first: syntax.Query) -> synta
 def names(cursor: QueryCursor) -> tuple[syntax.Name, ...]:
     """Parse one or more simple names in parentheses."""
     cursor.expect("(")
-    found = parse_separated(cursor, simple_name)
+    parsed = parse_separated(cursor, simple_name)
     cursor.expect(")")
-    return found
+    return parsed
 
 
 def alias(cursor: QueryCursor) -> str | None:
@@ -162,13 +162,13 @@ def _values(cursor: QueryCursor) -> syntax.Values:
     return syntax.Values(rows, cursor.span_from(start))
 
 
-def _row(written: syntax.Expression) -> tuple[syntax.Expression, ...]:
+def _row(value: syntax.Expression) -> tuple[syntax.Expression, ...]:
     """Return the values of a row; a single value needs no parentheses."""
-    match written:
+    match value:
         case syntax.Call(name="ROW", arguments=values):
             return values
         case _:
-            return (written,)
+            return (value,)
 
 
 # ------------------------------------------------------------------------------- a SELECT block
@@ -309,36 +309,36 @@ def _one(cursor: QueryCursor) -> syntax.Source:
     start = cursor.token.start
     lateral = cursor.accept("LATERAL")
     if cursor.key == "(":
-        found = _parenthesized_source(cursor, start, lateral=lateral)
-        if isinstance(found, syntax.Join):
-            return found
+        relation = _parenthesized_source(cursor, start, lateral=lateral)
+        if isinstance(relation, syntax.Join):
+            return relation
     elif cursor.accept("UNNEST", "("):
-        found = _unnest(cursor, start, lateral=lateral)
+        relation = _unnest(cursor, start, lateral=lateral)
     elif cursor.accept("TABLE", "("):
-        found = _table_function(cursor, start, lateral=lateral)
+        relation = _table_function(cursor, start, lateral=lateral)
     else:
-        found = _named_source(cursor, start)
-    return _with_suffixes(cursor, start, found)
+        relation = _named_source(cursor, start)
+    return _with_suffixes(cursor, start, relation)
 
 
-def _with_suffixes(cursor: QueryCursor, start: int, found: syntax.Source) -> syntax.Source:
+def _with_suffixes(cursor: QueryCursor, start: int, relation: syntax.Source) -> syntax.Source:
     """Parse what may follow a source: a row pattern, an alias, a sample."""
     if cursor.accept("MATCH_RECOGNIZE"):
-        found = match_recognize(cursor, start, found)
+        relation = match_recognize(cursor, start, relation)
     name = alias(cursor)
     if name is not None:
         columns = tuple(name.parts[0] for name in names(cursor)) if cursor.key == "(" else ()
-        found = syntax.Aliased(found, name, columns, cursor.span_from(start))
+        relation = syntax.Aliased(relation, name, columns, cursor.span_from(start))
     if cursor.accept("TABLESAMPLE"):
-        found = _sample(cursor, start, found)
-    return found
+        relation = _sample(cursor, start, relation)
+    return relation
 
 
 def _parenthesized_source(cursor: QueryCursor, start: int, *, lateral: bool) -> syntax.Source:
-    found = _query_or_join(cursor)
-    if isinstance(found, syntax.Source):
-        return found
-    return syntax.Derived(found, lateral, cursor.span_from(start))
+    relation = _query_or_join(cursor)
+    if isinstance(relation, syntax.Source):
+        return relation
+    return syntax.Derived(relation, lateral, cursor.span_from(start))
 
 
 def _query_or_join(cursor: QueryCursor) -> syntax.Query | syntax.Source:
@@ -350,29 +350,29 @@ def _query_or_join(cursor: QueryCursor) -> syntax.Query | syntax.Source:
         cursor.expect("(")
         first = cursor.token
         start = first.start
-        found: syntax.Query | syntax.Source
+        relation: syntax.Query | syntax.Source
         if _opens_query(cursor):
-            found = query(cursor)
+            relation = query(cursor)
         elif cursor.key == "(":
-            found = _query_or_join(cursor)
-            if not isinstance(found, syntax.Source) and continues_query(cursor):
-                found = rest_of_query(cursor, start, found)
+            relation = _query_or_join(cursor)
+            if not isinstance(relation, syntax.Source) and continues_query(cursor):
+                relation = rest_of_query(cursor, start, relation)
             elif cursor.key != ")":
                 inner = (
-                    found
-                    if isinstance(found, syntax.Source)
-                    else syntax.Derived(found, span=found.span)
+                    relation
+                    if isinstance(relation, syntax.Source)
+                    else syntax.Derived(relation, span=relation.span)
                 )
-                found = _commas(
+                relation = _commas(
                     cursor, start, _joins(cursor, start, _with_suffixes(cursor, start, inner))
                 )
         else:
-            found = source(cursor)
-        if isinstance(found, syntax.Source) and not isinstance(found, syntax.Join):
+            relation = source(cursor)
+        if isinstance(relation, syntax.Source) and not isinstance(relation, syntax.Join):
             problem = f"expected a query or a join in parentheses, found {cursor.show(first)}"
-            raise cursor.fail(problem, span=found.span)
+            raise cursor.fail(problem, span=relation.span)
         cursor.expect(")")
-        return found
+        return relation
 
 
 def _opens_query(cursor: QueryCursor) -> bool:
@@ -411,7 +411,7 @@ def _table_function(cursor: QueryCursor, start: int, *, lateral: bool) -> syntax
     return syntax.TableFunction(call, lateral, found_hints, span=cursor.span_from(start))
 
 
-def _sample(cursor: QueryCursor, start: int, found: syntax.Source) -> syntax.Source:
+def _sample(cursor: QueryCursor, start: int, relation: syntax.Source) -> syntax.Source:
     if cursor.key not in ("BERNOULLI", "SYSTEM"):
         raise refuse(cursor, "BERNOULLI or SYSTEM after TABLESAMPLE")
     method = cursor.advance().key
@@ -422,7 +422,7 @@ def _sample(cursor: QueryCursor, start: int, found: syntax.Source) -> syntax.Sou
     if cursor.accept("REPEATABLE", "("):
         seed = expression(cursor)
         cursor.expect(")")
-    return syntax.Sample(found, method, percentage, seed, cursor.span_from(start))
+    return syntax.Sample(relation, method, percentage, seed, cursor.span_from(start))
 
 
 # --------------------------------------------------------------------------------------- hints
@@ -432,9 +432,9 @@ def hints(cursor: QueryCursor) -> tuple[syntax.Hint, ...]:
     """Parse ``/*+ name(...), name */``, if present."""
     if not cursor.accept("/*+"):
         return ()
-    found = parse_separated(cursor, _hint)
+    parsed = parse_separated(cursor, _hint)
     cursor.expect("*/")
-    return found
+    return parsed
 
 
 def _hint(cursor: QueryCursor) -> syntax.Hint:

@@ -262,21 +262,21 @@ def _explain(cursor: QueryCursor) -> nodes.Statement:
     is_plan = cursor.key == "EXECUTE" and cursor.peek().key == "PLAN"
     if cursor.key not in EXPLAINED or is_plan:
         raise refuse(cursor, "a query or a statement that writes")
-    written = statement(cursor)
+    inner_statement = statement(cursor)
     is_definition = not isinstance(
-        written, nodes.SelectStatement | nodes.Insert | nodes.StatementSet | nodes.Execute
+        inner_statement, nodes.SelectStatement | nodes.Insert | nodes.StatementSet | nodes.Execute
     )
-    if is_definition and not _creates_by_query(written):
+    if is_definition and not _creates_by_query(inner_statement):
         raise cursor.fail(
             "EXPLAIN supports only queries, INSERT, statement sets and CREATE TABLE AS",
             code="not-explainable",
             span=cursor.span_from(inner),
         )
-    return nodes.Explain(written, details, cursor.span_from(start))
+    return nodes.Explain(inner_statement, details, cursor.span_from(start))
 
 
-def _creates_by_query(written: nodes.Statement) -> bool:
-    return isinstance(written, nodes.CreateTable) and written.query is not None
+def _creates_by_query(node: nodes.Statement) -> bool:
+    return isinstance(node, nodes.CreateTable) and node.query is not None
 
 
 def _analyze(cursor: QueryCursor) -> nodes.Statement:

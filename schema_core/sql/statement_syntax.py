@@ -387,14 +387,14 @@ def _heading(statement: Any) -> str:
 
 def _changed_fields(node: Any) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a node that differ from their defaults."""
-    for one in fields(node):
-        value = getattr(node, one.name)
-        default = one.default_factory() if one.default_factory is not MISSING else one.default
-        if one.name in HEADING_FIELDS or (default is not MISSING and value == default):
+    for field_ in fields(node):
+        value = getattr(node, field_.name)
+        default = field_.default if field_.default_factory is MISSING else field_.default_factory()
+        if field_.name in HEADING_FIELDS or (default is not MISSING and value == default):
             continue
-        if one.name == "value" and hasattr(node, "key"):
+        if field_.name == "value" and hasattr(node, "key"):
             value = masked_value(node.key or "", value)
-        yield re.sub(r"_(\w)", lambda found: found[1].upper(), one.name), value
+        yield re.sub(r"_(\w)", lambda match: match[1].upper(), field_.name), value
 
 
 def format_value(value: Any) -> str:

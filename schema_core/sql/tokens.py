@@ -38,12 +38,12 @@ def sql_tokens(text: str) -> list[Token]:
     [('reserved', 'SELECT'), ('name', 'a`b'), ('end', '')]
     """
     check_size(text)
-    found = tokenize(text, RESERVED)
+    tokens = tokenize(text, RESERVED)
     if len(text) > MAX_DIGITS:
-        for token in found:
+        for token in tokens:
             if token.kind in _NUMBERS:
                 check_digits(token.value, token.span)
-    return found
+    return tokens
 
 
 class SqlCursor(Cursor):
@@ -114,12 +114,12 @@ def path(cursor: Cursor) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def parse_separated(cursor: C, one: Callable[[C], T]) -> tuple[T, ...]:
+def parse_separated(cursor: C, parse_item: Callable[[C], T]) -> tuple[T, ...]:
     """Parse one or more items separated by commas."""
-    found = [one(cursor)]
+    items = [parse_item(cursor)]
     while cursor.accept(","):
-        found.append(one(cursor))
-    return tuple(found)
+        items.append(parse_item(cursor))
+    return tuple(items)
 
 
 def string(cursor: Cursor) -> str:
