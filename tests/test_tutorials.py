@@ -8,7 +8,10 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from shlex import quote
+from tempfile import mkdtemp
 
 import pytest
 
@@ -68,11 +71,21 @@ def commands(session: str) -> Iterator[tuple[str, str]]:
     yield command, output
 
 
+@cache
+def programs() -> str:
+    """Return a directory with a program `schema-core` that runs this one, installed or not."""
+    program = Path(mkdtemp()) / "schema-core"
+    start = "import sys; from schema_core.cli.main import main; sys.argv[0] = 'schema-core'; main()"
+    program.write_text(f'#!/bin/sh\nexec {quote(sys.executable)} -c {quote(start)} "$@"\n')
+    program.chmod(0o755)
+    return str(program.parent)
+
+
 def run(command: str, folder: Path) -> str:
     """Run a command in a directory with the programs of this environment; return its output."""
     environment = {
         **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join([programs(), str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
         "COLUMNS": "80",
     }
