@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from fuzz.postgres_server import Server, server
 from schema_core import EnvironmentSettings, Schema, TableEnvironment
-from schema_core.catalog.changes.normal_forms import normalized
+from schema_core.catalog.changes.normal_forms import normalize
 from schema_core.catalog.objects import CatalogTable, TableDistribution
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.plans.dry_run import DryRunPlanner
@@ -280,7 +280,7 @@ def environment_path(environment: TableEnvironment) -> Any:
 
 def _resolved(table: Any) -> CatalogTable:
     """Return the normal form, without secrets, which plans do not change."""
-    found = normalized(resolve_table(table, SchemaResolver()))
+    found = normalize(resolve_table(table, SchemaResolver()))
     return found.copy({key: one for key, one in found.options.items() if key != "password"})
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog.changes.catalog_changes import apply_to_catalog
 from schema_core.catalog.changes.json_format import from_json, to_json
-from schema_core.catalog.changes.normal_forms import normalized, steps_of
+from schema_core.catalog.changes.normal_forms import normalize, steps_of
 from schema_core.catalog.changes.table_changes import (
     ModifyColumnPosition,
     ModifyFieldPosition,
@@ -186,9 +186,9 @@ def test_applying_the_difference_gives_the_new_table(
     old, new = pair
     changes = diff(old, new, renames=data.draw(renames_of(old, new)))
 
-    assert normalized(new) == apply(changes, normalized(old))
-    assert normalized(new) == normalized(apply(changes, old))
-    assert normalized(old) == apply(invert(changes, old), normalized(new))
+    assert normalize(new) == apply(changes, normalize(old))
+    assert normalize(new) == normalize(apply(changes, old))
+    assert normalize(old) == apply(invert(changes, old), normalize(new))
     assert changes == pickle.loads(pickle.dumps(changes))
 
 
@@ -208,8 +208,8 @@ def test_changes_survive_json(pair: tuple[CatalogTable, CatalogTable]) -> None:
 @given(loose_tables() | tables())
 def test_a_table_does_not_differ_from_itself(table: CatalogTable) -> None:
     assert () == diff(table, table)
-    assert () == diff(table, normalized(table))
-    assert normalized(table) == normalized(normalized(table))
+    assert () == diff(table, normalize(table))
+    assert normalize(table) == normalize(normalize(table))
 
 
 @given(st.tuples(tables(), tables()))
@@ -230,7 +230,7 @@ def test_changes_do_not_fit_another_table(
 
     A change may be left out only where a later one does not depend on it.
     """
-    old, new = map(normalized, pair)
+    old, new = map(normalize, pair)
     changes = diff(old, new)
     if not changes:
         return
@@ -265,7 +265,7 @@ def test_likely_renames_are_accepted(pair: tuple[CatalogTable, CatalogTable]) ->
     renames = likely_renames(old, new)
     changes = diff(old, new, renames=renames)
 
-    assert normalized(new) == apply(changes, normalized(old))
+    assert normalize(new) == apply(changes, normalize(old))
     assert count("Drop", changes) + len(renames) == count("Drop", diff(old, new))
 
 

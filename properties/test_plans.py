@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schema_core.catalog.changes.normal_forms import normalized
+from schema_core.catalog.changes.normal_forms import normalize
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import SchemaCoreError
@@ -59,13 +59,13 @@ def test_undone_steps_lead_back_in_flink(old: CatalogTable, new: CatalogTable) -
     found = attempt(old, new, "flink")
     if found is None or found.rewrite is not None:
         return
-    table = normalized(resolve_table(old, SchemaResolver()))
+    table = normalize(resolve_table(old, SchemaResolver()))
     for step in found.steps:
         after = executed(table, step.statements)
         if step.undo is not None:
             assert (
-                normalized(table).schema.columns
-                == normalized(executed(after, step.undo)).schema.columns
+                normalize(table).schema.columns
+                == normalize(executed(after, step.undo)).schema.columns
             )
         table = after
 

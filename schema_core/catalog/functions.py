@@ -320,7 +320,7 @@ class FoundFunction:
     definition: Definition | tuple[Function, ...]
 
 
-def lowered(identifier: ObjectIdentifier) -> ObjectIdentifier:
+def lower_names(identifier: ObjectIdentifier) -> ObjectIdentifier:
     """Return the path with the function name in lower case."""
     return ObjectIdentifier(
         identifier.catalog_name, identifier.database_name, identifier.object_name.lower()
@@ -346,7 +346,7 @@ class FunctionCatalog:
             "temporary system function", str.lower, admit
         )
         self.temporary: TemporaryStore[ObjectIdentifier, Definition] = TemporaryStore(
-            "temporary function", lowered, admit
+            "temporary function", lower_names, admit
         )
         self._registry = registry
         self._search: dict[FunctionLocation, Callable[[UnresolvedPath], FoundFunction | None]] = {
@@ -485,7 +485,7 @@ class FunctionCatalog:
     def _qualify(self, path: UnresolvedPath) -> ObjectIdentifier | None:
         """Return the full path, or None without a current database to qualify it with."""
         try:
-            return lowered(self._registry.qualify(path))
+            return lower_names(self._registry.qualify(path))
         except SchemaError:
             return None
 

@@ -85,7 +85,7 @@ class Shadowing:
         for store in stores:
             for path, kept in store.items():
                 if what := self._beneath[store.noun](path):
-                    yield Hidden(format_path(path), called(kept, store.noun), what)
+                    yield Hidden(format_path(path), describe_object(kept, store.noun), what)
 
     # --- hidden objects ------------------------------------------------------------------------
 
@@ -118,7 +118,7 @@ def built_in(name: object) -> str | None:
     return "built-in function" if str(name).upper() in BUILT_IN else None
 
 
-def called(kept: object, noun: str) -> str:
+def describe_object(kept: object, noun: str) -> str:
     """Return the kind of a temporary object."""
     if isinstance(kept, CatalogBaseTable):
         return f"temporary {kept.get_table_kind().value.lower()}"

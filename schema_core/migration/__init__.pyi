@@ -16,7 +16,7 @@ from schema_core.catalog.changes.json_format import (
 )
 from schema_core.catalog.changes.json_format import from_json as from_json
 from schema_core.catalog.changes.json_format import to_json as to_json
-from schema_core.catalog.changes.normal_forms import normalized as normalized
+from schema_core.catalog.changes.normal_forms import normalize as normalize
 from schema_core.catalog.changes.table_changes import AddColumn as AddColumn
 from schema_core.catalog.changes.table_changes import AddDistribution as AddDistribution
 from schema_core.catalog.changes.table_changes import AddField as AddField

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from schema_core.catalog.changes.normal_forms import as_table, normalized
+from schema_core.catalog.changes.normal_forms import as_table, normalize
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.result import TableResult
@@ -68,7 +68,7 @@ def rewrite_table(
         TARGETS["flink"], tuple(identifier.to_list()), resolver, accepts=frozenset(kinds)
     )
     hints = column_renames(renames or {})
-    query = select_query(writer, normalized(table), normalized(definition), hints, [])
+    query = select_query(writer, normalize(table), normalize(definition), hints, [])
     name = identifier.as_serializable_string()
     return environment.replace_table(name, definition, environment.sql_query(query))
 

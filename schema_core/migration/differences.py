@@ -13,7 +13,7 @@ from typing import Any, Self, TypeAlias
 
 from schema_core.base.arguments import require_instance, require_sequence
 from schema_core.base.plugins import load_higher
-from schema_core.catalog.changes.normal_forms import as_table, normalized, steps_of
+from schema_core.catalog.changes.normal_forms import as_table, normalize, steps_of
 from schema_core.catalog.changes.table_changes import (
     PARTS,
     AddColumn,
@@ -206,7 +206,7 @@ def likely_renames(old: Definition, new: Definition) -> dict[Path, str]:
 
 def _comparable(old: Definition, new: Definition) -> tuple[CatalogTable, CatalogTable]:
     """Return two tables in normal form, in which every name occurs once."""
-    tables = normalized(as_table(old)), normalized(as_table(new))
+    tables = normalize(as_table(old)), normalize(as_table(new))
     for table in tables:
         if twice := repeated(column.name for column in table.schema.columns):
             raise SchemaError(f"duplicate column {twice[0]!r}", code="duplicate-column")
@@ -232,7 +232,7 @@ def _align_expressions(
         stored.get(column.name, column.data_type) != column.data_type for column in after.columns
     ):
         return new
-    meaning, target = normalized(unresolve(before)), normalized(unresolve(after))
+    meaning, target = normalize(unresolve(before)), normalize(unresolve(after))
     same = set(meaning.columns)
     written = {column.name: column for column in old.schema.columns}
     columns = [

@@ -95,7 +95,7 @@ class MigrationFile:
                 code="migration-irreversible",
                 hint="a migration without it cannot be undone; write another one that corrects it",
             )
-        return found if variables is None else filled(self.name, found, variables)
+        return found if variables is None else fill_variables(self.name, found, variables)
 
     def statements(
         self, section: str, variables: Mapping[str, str] | None = None
@@ -179,7 +179,7 @@ def _declared_parents(text: str) -> tuple[str, ...] | None:
     return names
 
 
-def filled(name: str, text: str, variables: Mapping[str, str]) -> str:
+def fill_variables(name: str, text: str, variables: Mapping[str, str]) -> str:
     """Return the text of a migration with ``${NAME}`` replaced, and ``$${NAME}`` by ``${NAME}``.
 
     In a string literal, single quotes of the value are doubled.

@@ -60,7 +60,7 @@ from schema_core.mappings.dialects.api import to_ddl
 from schema_core.mappings.dialects.printer import block, comment_clause, with_clause
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs, read_catalog
 from schema_core.migration.differences import RenameHints, likely_renames, renames_by_path
-from schema_core.migration.files import IRREVERSIBLE, escaped_variables, filled, sections
+from schema_core.migration.files import IRREVERSIBLE, escaped_variables, fill_variables, sections
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.plans import plan
 from schema_core.sql.parser import parse_statements
@@ -564,7 +564,7 @@ def _differences(
     """
     scripts = [";\n".join(one) for one in (up, down) if one is not None]
     after, *back = migrator.contents_after(
-        [filled("generated", script, variables) for script in scripts]
+        [fill_variables("generated", script, variables) for script in scripts]
     )
     found = [f"-- unsupported: {catalog}" for catalog in diff_catalogs(after, wanted)]
     for content in back:

@@ -31,7 +31,7 @@ from schema_core.catalog.changes.former_names import (
     former_names_option,
     with_former_names,
 )
-from schema_core.catalog.changes.normal_forms import as_table, as_written, normalized
+from schema_core.catalog.changes.normal_forms import as_table, as_written, normalize
 from schema_core.catalog.changes.table_changes import Path, TableChange, print_path
 from schema_core.catalog.managed import ManagedStorage, directory_of
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
@@ -307,7 +307,7 @@ def plan(
     try:
         steps = tuple(_alter_in_place(writer, kept[0], kept[1], known, count))
         if writer.target.engine is None:
-            start = normalized(before.copy({**before.options, **former}))
+            start = normalize(before.copy({**before.options, **former}))
             steps = tuple(_check_steps(steps, start, kept[1], resolver, storage))
     except RewriteNeeded as reason:
         rewrite = str(reason)
@@ -426,7 +426,7 @@ def _without_new_secrets(
 
 def _project(table: ResolvedCatalogTable, writer: StatementWriter) -> CatalogTable:
     """Return what the target holds of a table, in normal form."""
-    found, keeps = normalized(table), writer.target.keeps
+    found, keeps = normalize(table), writer.target.keeps
     schema = replace(found.schema, indexes=(), immutable_columns=None)
     if writer.target.engine is None:
         return replace(found, schema=schema, snapshot=None)
@@ -674,13 +674,13 @@ def _check_steps(
         table = after
     found = _normalize_shown(table)
     schema = replace(found.schema, indexes=(), immutable_columns=None)
-    if replace(found, schema=schema, snapshot=None) != normalized(new):
+    if replace(found, schema=schema, snapshot=None) != normalize(new):
         raise RewriteNeeded("ALTER TABLE has no syntax for a change")
 
 
 def _normalize_shown(table: CatalogTable) -> CatalogTable:
     """Return a table in normal form, without the former names of its columns."""
-    return normalized(without_own_options(table))
+    return normalize(without_own_options(table))
 
 
 # --- rewrites ------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier, parse_path
 from schema_core.base.text import escaped, quote_identifier, show
 from schema_core.catalog.changes.former_names import FormerNames
-from schema_core.catalog.changes.normal_forms import as_table, normalized
+from schema_core.catalog.changes.normal_forms import as_table, normalize
 from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
@@ -170,11 +170,11 @@ def validate_rows(
     identifier, table, options = stored_table(environment, path)
     diff(table, new, renames=renames)
     resolver = environment.schema_resolver
-    wanted = normalized(resolve_table(as_table(new), resolver))
+    wanted = normalize(resolve_table(as_table(new), resolver))
     writer = StatementWriter(TARGETS["flink"], ("rows",), resolver)
     hints = column_renames(renames or {})
     unchecked: list[str] = []
-    checks = [*_checks(writer, normalized(table), wanted, hints, unchecked)]
+    checks = [*_checks(writer, normalize(table), wanted, hints, unchecked)]
     with _register_rows(environment, identifier, table, options) as (source, file):
         rows, files, counts = _count_rows(environment, source, file, checks)
         problems = [

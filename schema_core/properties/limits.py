@@ -93,13 +93,13 @@ STORES: dict[str, StoreLimits] = {
 }  # fmt: skip
 
 
-def store_named(name: str) -> StoreLimits:
+def get_store_limits(name: str) -> StoreLimits:
     """Return the limits of a store.
 
     Raises:
         SchemaError: with code `unknown-store` for any other name.
 
-    >>> store_named("hive-derby").value
+    >>> get_store_limits("hive-derby").value
     32672
     """
     if name not in STORES:

@@ -15,7 +15,7 @@ from schema_core.catalogs.hive.codec import HiveCodec
 from schema_core.catalogs.sql import serialization
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
-from schema_core.properties.limits import store_named
+from schema_core.properties.limits import get_store_limits
 from schema_core.types import DataType, DistinctType, RowField, StructuredType, parse_type
 
 T = ObjectPath("default", "t")
@@ -139,7 +139,7 @@ def test_a_function_with_resources_is_restored(catalog: SqlCatalog) -> None:
 def test_a_class_name_with_a_language_prefix_of_hive(
     function: CatalogFunction, refused: bool
 ) -> None:
-    codec = HiveCodec(store_named("hive"))
+    codec = HiveCodec(get_store_limits("hive"))
     if refused:
         with pytest.raises(SchemaError) as caught:
             codec.encode_function("d", "f", function)

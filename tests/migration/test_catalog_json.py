@@ -37,7 +37,7 @@ from schema_core.migration import (
     catalog_changes_from_json,
     catalog_changes_to_json,
     diff,
-    normalized,
+    normalize,
 )
 
 SCHEMA = (
@@ -101,7 +101,7 @@ def test_every_change_round_trips_in_normal_form() -> None:
     assert list(map(str, CHANGES)) == list(map(str, found))
     assert document == catalog_changes_to_json(found)
     (added,) = (one for one in found[3:4] if isinstance(one, AddObject))
-    assert normalized(TABLE) == added.new_object
+    assert normalize(TABLE) == added.new_object
     assert found[:3] == tuple(CHANGES[:3])
     assert catalog_changes_from_json(document) == found
 

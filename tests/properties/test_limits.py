@@ -9,9 +9,9 @@ from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.properties.limits import (
     STORES,
     check_names,
+    get_store_limits,
     limit_violations,
     require_names,
-    store_named,
 )
 from schema_core.properties.parts import PLACEHOLDER, malformed_parts, pack, unpack
 from schema_core.properties.property_map import decode_table
@@ -240,7 +240,7 @@ def test_partition_columns_have_their_own_limit() -> None:
 
 def test_unknown_store_is_refused() -> None:
     with pytest.raises(SchemaError) as caught:
-        store_named("oracle")
+        get_store_limits("oracle")
 
     assert "unknown-store" == caught.value.code
     assert "hive-oracle" in str(caught.value.hint)

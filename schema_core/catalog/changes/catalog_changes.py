@@ -17,8 +17,8 @@ from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath
 from schema_core.base.text import quote_identifier
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.changes.former_names import changed_by
-from schema_core.catalog.changes.normal_forms import normalized, stale_change
+from schema_core.catalog.changes.former_names import add_former_names
+from schema_core.catalog.changes.normal_forms import normalize, stale_change
 from schema_core.catalog.changes.table_changes import TableChange, apply, describe, print_path
 from schema_core.catalog.managed import (
     directory_of,
@@ -231,7 +231,7 @@ class ModifyTable(ObjectChange):
         if not isinstance(read, CatalogTable):
             raise stale_change(f"{self.path} is not a table")
         table = apply(self.changes, read)
-        altered, steps = changed_by(table, self.changes, read, catalog.storage)
+        altered, steps = add_former_names(table, self.changes, read, catalog.storage)
         self._alter(catalog, altered, read, steps)
 
     def description(self) -> str:
@@ -288,8 +288,8 @@ def normal_object(table: CatalogBaseTable) -> CatalogBaseTable:
     """Return an object in the form in which two of its kind are compared."""
     if isinstance(table, CatalogView | CatalogMaterializedTable):
         written = origin(table)
-        return replace(written, schema=normalized(written.schema))
-    return normalized(table) if isinstance(table, CatalogTable) else table
+        return replace(written, schema=normalize(written.schema))
+    return normalize(table) if isinstance(table, CatalogTable) else table
 
 
 def apply_to_catalog(changes: Iterable[CatalogChange], catalog: Catalog) -> None:

@@ -347,7 +347,7 @@ def _paths_of_part(part: StoredPart | None) -> dict[Path, None]:
     return {part.path: None, **within}
 
 
-def changed_by(
+def add_former_names(
     table: CatalogTable,
     changes: tuple[TableChange, ...],
     old: CatalogTable,

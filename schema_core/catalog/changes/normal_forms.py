@@ -100,7 +100,7 @@ def normal_part(part: T) -> T:
     return part
 
 
-def normalized(table: Table) -> Table:
+def normalize(table: Table) -> Table:
     """Return a schema or table in the normal form in which definitions are compared.
 
     Types are values, not strings; expressions are in the SQL that the printer writes. A resolved
@@ -111,7 +111,7 @@ def normalized(table: Table) -> Table:
         SchemaError: with code `wrong-argument` for anything else.
 
     >>> schema = Schema.new_builder().column("a", "string").column_by_expression("b", "a||'!'")
-    >>> print(normalized(schema.build()))
+    >>> print(normalize(schema.build()))
     (
       `a` STRING,
       `b` AS [`a` || '!']
@@ -125,7 +125,7 @@ def normalized(table: Table) -> Table:
         )
     require_instance(table, CatalogTable, "the table", "a schema or a table")
     written = origin(table)
-    return replace(written, schema=normalized(written.schema))
+    return replace(written, schema=normalize(written.schema))
 
 
 def as_table(definition: Schema | ResolvedSchema | CatalogTable) -> CatalogTable:

@@ -26,7 +26,7 @@ from schema_core.catalog.changes.normal_forms import (
     normal_column,
     normal_part,
     normal_type,
-    normalized,
+    normalize,
     stale_change,
     steps_of,
 )
@@ -1325,7 +1325,7 @@ def require_consistent(
             "changes require the table that they were made for",
             hint="pass the table that was read as `expected`",
         )
-    if normalized(apply(changes, expected)) != normalized(as_written(new)):
+    if normalize(apply(changes, expected)) != normalize(as_written(new)):
         raise stale_change("the changes lead to another definition than the new one")
 
 

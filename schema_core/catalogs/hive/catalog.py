@@ -33,7 +33,7 @@ from schema_core.catalogs.hive.metastore import (
 )
 from schema_core.catalogs.hive.statistics import statistics_of, with_statistics
 from schema_core.errors import ExternalError, NotFoundError, UnsupportedError, at
-from schema_core.properties.limits import store_named
+from schema_core.properties.limits import get_store_limits
 from schema_core.spark.session.session import JobSession
 
 if TYPE_CHECKING:
@@ -377,7 +377,7 @@ def make_hive_catalog(name: str, options: Mapping[str, str]) -> HiveCatalog:
     settings = settings_of(options)
     profile = options.get(PROFILE)
     if profile is not None:
-        store_named(profile)
+        get_store_limits(profile)
 
     def connect() -> MetastoreConnection:
         return connection(hive_session(settings), profile=profile)
@@ -405,7 +405,9 @@ def connection(
     remote = (metastore.setting(URI) or "").strip()
     url = metastore.setting(URL) or ""
     known = (name for start_, name in PROFILES.items() if not remote and url.startswith(start_))
-    return MetastoreConnection(metastore, HiveCodec(store_named(profile or next(known, "hive"))))
+    return MetastoreConnection(
+        metastore, HiveCodec(get_store_limits(profile or next(known, "hive")))
+    )
 
 
 def hive_session(settings: Mapping[str, str]) -> SparkSession:
