@@ -67,12 +67,12 @@ class ExplainRecorder:
         self.scans.append("\n".join(lines))
 
 
-def explained(query: Relation, columns: Columns, recorder: ExplainRecorder, plan: str) -> str:
+def explain_query(query: Relation, columns: Columns, recorder: ExplainRecorder, plan: str) -> str:
     """Return the explanation of a query as text in sections."""
     sections = {
         "Result": [f"{column.name} {column.type.as_summary_string()}" for column in columns],
-        "Functions": _functions([*calls_in(query), *_called(recorder.computed)]),
-        "Scans": [*recorder.scans, *_kept(query)],
+        "Functions": _functions([*calls_in(query), *_calls_within(recorder.computed)]),
+        "Scans": [*recorder.scans, *_filters_not_pushed(query)],
         "Spark SQL": [recorder.text],
         "Spark's plan": [plan],
     }
@@ -106,7 +106,7 @@ def _functions(calls: Iterable[FunctionCall]) -> list[str]:
     return [f"{tag}: {', '.join(names)}" for tag, names in sorted(found.items())]
 
 
-def _kept(query: Relation) -> list[str]:
+def _filters_not_pushed(query: Relation) -> list[str]:
     """Return a line for each condition of WHERE that is not pushed down, with the reason."""
     return [
         f"not pushed down: {to_sql(conjunct)}: {why}"
@@ -117,7 +117,7 @@ def _kept(query: Relation) -> list[str]:
     ]
 
 
-def _called(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
+def _calls_within(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
     for expression in expressions:
         yield from (
             subexpression

@@ -13,7 +13,7 @@ from schema_core.environment.connector import find_connector
 from schema_core.environment.planner import BoundTable, PlannerContext, Registration, Rows
 from schema_core.query.relation import Relation, result_columns
 from schema_core.spark.connector import Read, diagnosed_rows, diagnosing, for_spark, zone_of
-from schema_core.spark.explain import ExplainRecorder, explained, plan_of
+from schema_core.spark.explain import ExplainRecorder, explain_query, plan_of
 from schema_core.spark.jobs import jvm_errors, spark_errors
 from schema_core.spark.reading.inputs import rows_of
 from schema_core.spark.reading.reader import Reader
@@ -146,7 +146,7 @@ class SparkPlanner:
             frame = self._reader.frame(query, columns, reads=[], recorder=recorder)
         with spark_errors():
             of_spark = plan_of(frame, recorder.text)
-        return explained(query, columns, recorder, of_spark)
+        return explain_query(query, columns, recorder, of_spark)
 
     def changelog_modes(self, query: Relation) -> ChangesOf:
         """Return the changes of the rows of each part of a query: updates have both of their rows.
@@ -174,7 +174,7 @@ class SparkPlanner:
             frame = streamed.frame
         else:
             frame = self._reader.converted_frame(query, schema, None, [])
-        return outputs.exposed(frame, schema, self._session.root())
+        return outputs.to_user_frame(frame, schema, self._session.root())
 
     @jvm_errors()
     def to_arrow(self, query: Relation, schema: ResolvedSchema) -> pa.RecordBatchReader:

@@ -163,7 +163,7 @@ def main() -> None:
     given = parser.parse_args()
     # all rows are there, and the queries end when they have read them
     until_read: Any = lambda _, one: one.trigger(availableNow=True)  # noqa: E731
-    setattr(MicroBatches, "_triggered", until_read)  # noqa: B010 - it is private
+    setattr(MicroBatches, "_add_trigger", until_read)  # noqa: B010 - it is private
     with tempfile.TemporaryDirectory() as folder:
         work = Work(Path(folder), given.rows)
         print("| query | schema_core | Structured Streaming | ratio | rows/s | rows/s |")

@@ -317,14 +317,14 @@ def test_a_query_is_started_again_where_a_process_was_too_slow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert source.root.is_dir()
-    triggered, started = MicroBatches._triggered, list[object]()
+    triggered, started = MicroBatches._add_trigger, list[object]()
 
     def failing(self: MicroBatches, writer: Any) -> Any:
         started.append(writer)
         busy = Mock(start=Mock(side_effect=RuntimeError(f"{problem}.")))
         return busy if len(started) < 3 else triggered(self, writer)
 
-    monkeypatch.setattr(MicroBatches, "_triggered", failing)
+    monkeypatch.setattr(MicroBatches, "_add_trigger", failing)
     with env.execute_sql("SELECT id FROM s").collect() as found:
         if problem is TOO_SLOW:
             assert (1,) == tuple(next(found))

@@ -169,7 +169,7 @@ def one_file_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         FileLayout, "_streaming", lambda self: {**options(self), "maxFilesPerTrigger": "1"}
     )
-    monkeypatch.setattr(MicroBatches, "_triggered", lambda _, one: one.trigger(availableNow=True))
+    monkeypatch.setattr(MicroBatches, "_add_trigger", lambda _, one: one.trigger(availableNow=True))
 
 
 #: Queries that return late rows, and one whose rowtimes do not matter: see docs/streaming.md.

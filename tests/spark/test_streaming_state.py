@@ -107,7 +107,7 @@ def changelog(env: TableEnvironment, query: str) -> list[Row]:
     """Return the changes of a query, which ends when it has read all files."""
     found: list[Row] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MicroBatches, "_triggered", lambda _, one: one.trigger(availableNow=True))
+        patch.setattr(MicroBatches, "_add_trigger", lambda _, one: one.trigger(availableNow=True))
         with (
             env.execute_sql(query).collect() as rows,
             pytest.raises(ExternalError, match="stopped"),
@@ -214,13 +214,13 @@ def test_rows_are_joined_over_micro_batches_and_removed_from_the_state(
 ) -> None:
     """A row is kept as long as another one that is not late may match it, and not longer."""
     started: list[Any] = []
-    start = MicroBatches._started
+    start = MicroBatches._start
 
     def keep(self: MicroBatches, function: Any) -> Any:
         started.append(start(self, function))
         return started[-1]
 
-    monkeypatch.setattr(MicroBatches, "_started", keep)
+    monkeypatch.setattr(MicroBatches, "_start", keep)
     (tmp_path / "r").mkdir()
     env.execute_sql(table("r", tmp_path / "r", WATERMARK, MONITORED))
     query = (

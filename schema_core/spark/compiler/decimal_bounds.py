@@ -164,10 +164,12 @@ class Bounds:
         if key not in self.known:
             self.known[key] = bound_of_type(type_)
             if depth <= MAX_DEPTH:
-                self.known[key] = min(self.known[key], self._computed(query, place, depth + 1))
+                self.known[key] = min(
+                    self.known[key], self._bound_of_query(query, place, depth + 1)
+                )
         return self.known[key]
 
-    def _computed(self, query: Relation, place: int, depth: int) -> int:
+    def _bound_of_query(self, query: Relation, place: int, depth: int) -> int:
         match query:
             case Select(items=items, source=source):
                 return self.over(source).of(items[place].expression, depth)

@@ -360,12 +360,12 @@ def _frame(over: Over, context: TranslationContext) -> str:
     sorted_by = over.order_by[0].value.type.root if over.order_by else None
     unit = _UNITS_OF_RANGE.get(sorted_by) if over.frame.unit == "RANGE" else None
     frame = (over.frame.lower, over.frame.upper)
-    bounds = [_bound(one, context, over.frame.unit, unit) for one in frame if one]
+    bounds = [_frame_bound(one, context, over.frame.unit, unit) for one in frame if one]
     between = f"BETWEEN {' AND '.join(bounds)}" if len(bounds) > 1 else bounds[0]
     return f"{over.frame.unit} {between}"
 
 
-def _bound(bound: Bound, context: TranslationContext, frame: str, unit: int | None) -> str:
+def _frame_bound(bound: Bound, context: TranslationContext, frame: str, unit: int | None) -> str:
     if bound.distance is None:
         return bound.words
     return f"{_distance(bound.distance, context, frame, unit)} {bound.words}"

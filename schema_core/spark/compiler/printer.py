@@ -436,7 +436,7 @@ class _Printer:
             facts = self.facts[variable] = self.facts_of(value)
             if is_repeated(facts, text, let.body):
                 self.bound[variable] = text, self.precedence(value)
-            elif name := self.lifted(value, facts, text, place):
+            elif name := self.lift(value, facts, text, place):
                 self.bound[variable] = name, _ATOM
                 self.facts[variable] = 0
             elif is_repeated_unlifted(facts, text, let.body, place.mode):
@@ -466,7 +466,7 @@ class _Printer:
             rest += children(node)
         return found
 
-    def lifted(self, value: Node, facts: int, text: str, place: _Place) -> str | None:
+    def lift(self, value: Node, facts: int, text: str, place: _Place) -> str | None:
         """Return the column to which a value is lifted, None if it is not."""
         lifting = place.lifting
         if lifting is None:
@@ -516,7 +516,9 @@ def too_large() -> UnsupportedError:
 # --- nodes ---------------------------------------------------------------------------------------
 
 
-def _listed(nodes: tuple[Node, ...], place: _Place, others: _Place | None = None) -> list[_Part]:
+def _join_nodes(
+    nodes: tuple[Node, ...], place: _Place, others: _Place | None = None
+) -> list[_Part]:
     """Return nodes with commas between; all but the first may have another place."""
     parts: list[_Part] = []
     for node in nodes:
@@ -527,7 +529,7 @@ def _listed(nodes: tuple[Node, ...], place: _Place, others: _Place | None = None
     return parts
 
 
-def _enclosed(parts: list[_Part], binds: int, around: int) -> list[_Part]:
+def _enclose(parts: list[_Part], binds: int, around: int) -> list[_Part]:
     return ["(", *parts, ")"] if binds < around else parts
 
 
@@ -552,7 +554,7 @@ def _variable(printer: _Printer, node: Variable, around: int) -> str:
 
 def _call(printer: _Printer, node: Call, place: _Place, around: int) -> list[_Part]:
     others = place.branch() if node.name in CONDITIONAL else place
-    return [f"{node.name}(", *_listed(node.arguments, place, others), ")"]
+    return [f"{node.name}(", *_join_nodes(node.arguments, place, others), ")"]
 
 
 def _operator(printer: _Printer, node: Operator, place: _Place, around: int) -> list[_Part]:
@@ -560,18 +562,18 @@ def _operator(printer: _Printer, node: Operator, place: _Place, around: int) -> 
     if len(operands) == 1:
         binds = _UNARY if symbol == "-" else PRECEDENCE[symbol]
         if symbol in _PREFIXES:
-            return _enclosed([f"{symbol} ", (operands[0], place, binds)], binds, around)
-        return _enclosed([(operands[0], place, _COMPARISON + 1), f" {symbol}"], binds, around)
+            return _enclose([f"{symbol} ", (operands[0], place, binds)], binds, around)
+        return _enclose([(operands[0], place, _COMPARISON + 1), f" {symbol}"], binds, around)
     binds = PRECEDENCE[symbol]
     if binds == _PREDICATE:
-        return _enclosed(_predicate(symbol, operands, place), binds, around)
+        return _enclose(_predicate(symbol, operands, place), binds, around)
     lazy = symbol in ("AND", "OR")
     others, tight = (place.branch(), binds) if lazy else (place, binds + 1)
     first = tight if binds == _COMPARISON else binds
     parts: list[_Part] = [(operands[0], place, first)]
     for operand in operands[1:]:
         parts += [f" {symbol} ", (operand, others, tight)]
-    return _enclosed(parts, binds, around)
+    return _enclose(parts, binds, around)
 
 
 def _predicate(symbol: str, operands: tuple[Node, ...], place: _Place) -> list[_Part]:
@@ -580,7 +582,7 @@ def _predicate(symbol: str, operands: tuple[Node, ...], place: _Place) -> list[_
     if symbol in ("IN", "NOT IN"):
         if isinstance(operands[1], Subquery):
             return [*parts, operands[1].sql]
-        return [*parts, "(", *_listed(operands[1:], place), ")"]
+        return [*parts, "(", *_join_nodes(operands[1:], place), ")"]
     parts.append((operands[1], place, tight))
     if len(operands) > 2:
         between = " AND " if symbol.endswith("BETWEEN") else " ESCAPE "
@@ -630,7 +632,7 @@ def _raise(printer: _Printer, node: Raise, place: _Place, around: int) -> list[_
 
 
 def _udf(printer: _Printer, node: PythonUdf, place: _Place, around: int) -> list[_Part]:
-    return [f"{node.name}(", *_listed(node.arguments, place), ")"]
+    return [f"{node.name}(", *_join_nodes(node.arguments, place), ")"]
 
 
 def _subquery(printer: _Printer, node: Subquery, around: int) -> str:
@@ -642,7 +644,7 @@ def _user_sql(printer: _Printer, node: UserSql, place: _Place, around: int) -> l
     parts: list[_Part] = [
         part if isinstance(part, str) else (part, never, 1) for part in node.parts
     ]
-    return _enclosed(parts, 0, around)
+    return _enclose(parts, 0, around)
 
 
 def _sort_key(printer: _Printer, node: SortKey, place: _Place, around: int) -> list[_Part]:
@@ -663,7 +665,7 @@ def _aggregate(printer: _Printer, node: Aggregate, place: _Place, around: int) -
     if lifting and node.window is None:
         inside = _Place(lifting.in_aggregates, lifting, place.depth)
     distinct = "DISTINCT " if node.distinct else ""
-    arguments = _listed(node.arguments, inside if node.filter is None else inside.branch())
+    arguments = _join_nodes(node.arguments, inside if node.filter is None else inside.branch())
     if not arguments and node.name not in NO_ARGUMENTS:
         arguments = ["*"]
     parts: list[_Part] = [f"{node.name}({distinct}", *arguments, ")"]
@@ -682,7 +684,7 @@ def _over(window: Window, place: _Place) -> list[_Part]:
     parts: list[_Part] = []
     for keyword, keys in (("PARTITION BY ", window.partition), ("ORDER BY ", window.order)):
         if keys:
-            parts += [f" {keyword}" if parts else keyword, *_listed(keys, place)]
+            parts += [f" {keyword}" if parts else keyword, *_join_nodes(keys, place)]
     if window.frame:
         parts.append(f" {window.frame}" if parts else window.frame)
     return parts

@@ -188,7 +188,7 @@ def query_text(
             as_returned(node, one.type, one.name) for node, one in zip(nodes, given, strict=True)
         ]
     columns = [
-        (_stored(node, one.type, target.type, zone), target.name)
+        (_to_column_type(node, one.type, target.type, zone), target.name)
         for node, one, target in zip(nodes, given, targets or given, strict=True)
     ]
     text = compiler.write(relation)
@@ -202,7 +202,7 @@ def query_text(
 MAX_QUERY = 2_000_000
 
 
-def _bounded(text: str) -> str:
+def _require_length(text: str) -> str:
     if len(text) > MAX_QUERY:
         raise unsupported(
             "the query is too large to run, its views included",
@@ -221,11 +221,11 @@ def _is_plain(scan: Scan) -> bool:
     return not any(has_intervals(column.type) or is_fine(column.type) for column in scan.columns)
 
 
-def _stored(node: Node, given: DataType, target: DataType, zone: str) -> Node:
+def _to_column_type(node: Node, given: DataType, target: DataType, zone: str) -> Node:
     return to_physical(convert(node, given, target, zone), target)
 
 
-def _named(columns: Columns, alias: str = "result") -> str:
+def _alias_all(columns: Columns, alias: str = "result") -> str:
     """An alias with the names of the columns."""
     return _alias(alias, [column.name for column in columns])
 
@@ -334,7 +334,7 @@ class QueryCompiler:
             UnsupportedError: with code `not-executable` beyond `MAX_QUERY` characters.
         """
         text = self.unbounded(relation)
-        return _bounded(text if self.staged is None else self.staged(relation, text))
+        return _require_length(text if self.staged is None else self.staged(relation, text))
 
     def unbounded(self, relation: Relation) -> str:
         """Write a relation whose length is not checked yet."""
@@ -432,7 +432,7 @@ class QueryCompiler:
         ]
         if all(tree.is_constant(one) for row in nodes for one in row):
             tuples = (f"({', '.join(map(to_sql, row))})" for row in nodes)
-            return f"SELECT * FROM VALUES {', '.join(tuples)} AS {_named(values.columns, 'v')}"
+            return f"SELECT * FROM VALUES {', '.join(tuples)} AS {_alias_all(values.columns, 'v')}"
         rows = []
         for row in nodes:
             parts: list[Node | str] = []
@@ -444,7 +444,7 @@ class QueryCompiler:
         listed = f"SELECT {to_sql(call('inline', call('array', *rows)), lifting)}"
         if own.columns:
             listed = f"{listed} FROM (SELECT 1){own.laterals()}"
-        return f"SELECT * FROM ({listed}) AS {_named(values.columns, 'v')}"
+        return f"SELECT * FROM ({listed}) AS {_alias_all(values.columns, 'v')}"
 
     def set_operation(self, operation: SetOperation) -> str:
         """Write both sides in the types of the result.
@@ -466,7 +466,7 @@ class QueryCompiler:
                     require_orderable(column.type, one.operator)
             right = self.aligned(one.right, self.write(one.right), one.columns)
             word = f"{one.operator}{' ALL' if one.all else ''}"
-            text = _bounded(f"{text} {word} ({right})")
+            text = _require_length(f"{text} {word} ({right})")
         return text
 
     def aligned(self, relation: Relation, text: str, columns: Columns) -> str:
@@ -480,7 +480,7 @@ class QueryCompiler:
             (convert(tree.Column(one.name), one.type, to.type.nullable(), self.zone), one.name)
             for one, to in pairs
         ]
-        return self.projection(converted, f"({text}) AS {_named(given, 'side')}")
+        return self.projection(converted, f"({text}) AS {_alias_all(given, 'side')}")
 
     def sort(self, sort: Sort) -> str:
         """Write ORDER BY, LIMIT and OFFSET over the query that they order.
@@ -547,7 +547,7 @@ class QueryCompiler:
         compiler, tables = self, []
         for table in query.tables:
             tables.append(
-                f"{_named(table.columns, table.name)} AS ({compiler.write(table.relation)})"
+                f"{_alias_all(table.columns, table.name)} AS ({compiler.write(table.relation)})"
             )
             compiler = replace(compiler, bounds=compiler.bounds.with_table(table))
         return f"WITH {', '.join(tables)} {compiler.write(query.input)}"

@@ -97,8 +97,8 @@ class UserCalls:
             raise self._refusal(called)
         arguments = self._arguments(called)
         if function.spark.vectorized:
-            return self._vectorized(called, function.spark, arguments)
-        scalar = _scalar(_required(called), self._context(called))
+            return self._call_with_columns(called, function.spark, arguments)
+        scalar = _scalar(_function_of(called), self._context(called))
         scalar = _with_rows(scalar, called.types)
         if is_asynchronous(function.spark.implementation):
             return self._asynchronous(called, scalar, arguments)
@@ -117,7 +117,7 @@ class UserCalls:
             raise self._refusal(called)
         type_ = ArrayType(called.type)
         _require_handed(type_)
-        table = _with_rows(_table(_required(called), self._context(called)), called.types)
+        table = _with_rows(_table(_function_of(called), self._context(called)), called.types)
         return self._python(called, table, type_, self._arguments(called))
 
     def _refusal(self, called: TranslatedCall) -> UnsupportedError:
@@ -161,7 +161,7 @@ class UserCalls:
         _require_returned(type_)
         declared = called.call.function
         checked = checked_result(function, declared.name, type_, self.zone)
-        name = self.names.function(checked, _exchanged(type_))
+        name = self.names.function(checked, _exchange_type(type_))
         return self._result(called, name, type_, arguments)
 
     def _result(
@@ -184,11 +184,11 @@ class UserCalls:
         received = _in_arrow(called.type)
         columns, result = _columns(types), _columns([received])
         evaluate = of_batches(call, name, checked, columns, result, async_calls(self.options))
-        name = self.names.function_of_columns(evaluate, _exchanged(received))
+        name = self.names.function_of_columns(evaluate, _exchange_type(received))
         node = self._result(called, name, called.type, arguments)
         return node if received == called.type else called.cast(node)
 
-    def _vectorized(
+    def _call_with_columns(
         self, called: TranslatedCall, spark: PythonImplementation, arguments: tuple[Node, ...]
     ) -> Node:
         """Return the call of a function of pandas series."""
@@ -212,7 +212,7 @@ class UserCalls:
         return PythonUdf(name, arguments, called.call.function.deterministic, total=False)
 
 
-def _required(called: TranslatedCall) -> object:
+def _function_of(called: TranslatedCall) -> object:
     """Return the function of a call, which is not stored with a definition."""
     spark = called.call.function.spark
     if isinstance(spark, PythonImplementation) and spark.implementation is not None:
@@ -243,7 +243,10 @@ def _columns(types: Sequence[DataType]) -> StructType:
     from pyspark.sql.types import StructField, StructType
 
     return StructType(
-        [StructField(f"a{place}", spark_type(_exchanged(one))) for place, one in enumerate(types)]
+        [
+            StructField(f"a{place}", spark_type(_exchange_type(one)))
+            for place, one in enumerate(types)
+        ]
     )
 
 
@@ -254,7 +257,7 @@ def _in_arrow(type_: DataType) -> DataType:
     return type_.rebuild(tuple(map(_in_arrow, type_.children())))
 
 
-def _exchanged(type_: DataType) -> str:
+def _exchange_type(type_: DataType) -> str:
     """Return the Spark type of values that Python receives or returns."""
     is_instant = isinstance(type_, LocalZonedTimestampType)
     return "TIMESTAMP_NTZ" if is_instant else sql_type(type_)
@@ -326,7 +329,7 @@ class _Opened:
     """Exists while a worker has a function that was opened."""
 
 
-def _opened(implementation: object, context: FunctionContext) -> Callable[[], None]:
+def _opener_of(implementation: object, context: FunctionContext) -> Callable[[], None]:
     """Return a function that opens an object before its first row, once in each task.
 
     The object is closed when the worker drops the function, at the end of the task: Python has no
@@ -356,7 +359,7 @@ def _scalar(implementation: object, context: FunctionContext) -> Callable[..., A
     if not isinstance(implementation, UserDefinedFunction):
         return cast("Callable[..., Any]", implementation)  # declared functions are one or the other
     function = cast("ScalarFunction | AsyncScalarFunction | TableFunction", implementation)
-    open_once, evaluate = _opened(function, context), function.eval
+    open_once, evaluate = _opener_of(function, context), function.eval
 
     def evaluated(*arguments: Any) -> Any:
         open_once()
@@ -376,27 +379,33 @@ def _with_rows(
         return function
 
     def with_rows(*arguments: Any) -> Any:
-        received = map(_received, types, arguments[skipped:])
+        received = map(_convert_argument, types, arguments[skipped:])
         return function(*arguments[:skipped], *received)
 
     return with_rows
 
 
-def _received(type_: DataType, value: Any) -> Any:
+def _convert_argument(type_: DataType, value: Any) -> Any:
     """Convert the rows within an argument."""
     if value is None:
         return None
     match type_:
         case RowType(fields=fields):
             row = Row(
-                *(_received(one.data_type, part) for one, part in zip(fields, value, strict=True))
+                *(
+                    _convert_argument(one.data_type, part)
+                    for one, part in zip(fields, value, strict=True)
+                )
             )
             row.set_field_names([one.name for one in fields])
             return row
         case ArrayType(element_type=element):
-            return [_received(element, one) for one in value]
+            return [_convert_argument(element, one) for one in value]
         case MapType(key_type=key, value_type=held):
-            return {_received(key, one): _received(held, two) for one, two in value.items()}
+            return {
+                _convert_argument(key, one): _convert_argument(held, two)
+                for one, two in value.items()
+            }
         case _:
             return value
 
@@ -447,7 +456,7 @@ def _aggregate(
             code="not-executable",
             hint="pass an AggregateFunction, or declare func_type='pandas'",
         )
-    open_once, function = _opened(implementation, context), implementation
+    open_once, function = _opener_of(implementation, context), implementation
     accumulate = _with_rows(function.accumulate, types, skipped=1)
 
     def aggregate(rows: list[Any]) -> Any:

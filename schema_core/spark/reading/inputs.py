@@ -85,14 +85,16 @@ def rows_of(
     match library:
         case "spark":
             frame = _frame_of(data)
-            return InlineRows(_resolved(from_struct_type(frame.schema)), _Frame(frame), library)
+            return InlineRows(
+                _resolve_schema(from_struct_type(frame.schema)), _Frame(frame), library
+            )
         case "pandas":
             table = of_pandas(data, schema, zone)
         case "polars":
             table = _of_polars(data)
         case _:
             table = as_table(data)
-    resolved = _resolved(from_schema(table.schema))
+    resolved = _resolve_schema(from_schema(table.schema))
     check_values(table)
     return InlineRows(resolved, _ArrowRows(exactly_for_spark(table), resolved), library)
 
@@ -115,7 +117,7 @@ def _library(data: object) -> str:
     )
 
 
-def _resolved(schema: Schema) -> ResolvedSchema:
+def _resolve_schema(schema: Schema) -> ResolvedSchema:
     """Return the resolved schema; its types are resolved already, its names may be duplicates."""
     if not schema.columns:
         raise SchemaError("the rows have no columns", code="missing-columns")

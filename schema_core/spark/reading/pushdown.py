@@ -181,22 +181,24 @@ def _is_total(call: FunctionCall) -> bool:
     return name in _PREDICATES and None not in families and len(families) == 1
 
 
-def _substituted(predicate: Typed, column: Callable[[Ref], Ref | None]) -> Typed | None:
+def _substitute_columns(predicate: Typed, column: Callable[[Ref], Ref | None]) -> Typed | None:
     """Return a pushable predicate over other columns, or None where one has no counterpart."""
     match predicate:
         case Ref():
             return column(predicate)
         case FunctionCall(arguments=arguments):
-            found = [_substituted(argument, column) for argument in arguments]
+            found = [_substitute_columns(argument, column) for argument in arguments]
             given = tuple(one for one in found if one is not None)
             return replace(predicate, arguments=given) if len(given) == len(found) else None
         case _:
             return predicate
 
 
-def _moved(predicates: Iterable[Typed], column: Callable[[Ref], Ref | None]) -> list[Typed]:
+def _move_predicates(
+    predicates: Iterable[Typed], column: Callable[[Ref], Ref | None]
+) -> list[Typed]:
     """Return the predicates that can be stated over other columns."""
-    found = (_substituted(predicate, column) for predicate in predicates)
+    found = (_substitute_columns(predicate, column) for predicate in predicates)
     return [one for one in found if one is not None]
 
 
@@ -281,7 +283,7 @@ class _DemandAnalysis:
             one = columns[_position(ref)]
             return Ref(one.name, one.type) if one.name in physical else None
 
-        filters = _moved(demand.filters, column)
+        filters = _move_predicates(demand.filters, column)
         limit = demand.limit if len(filters) == len(demand.filters) else None
         names = frozenset(columns[place].name for place in positions)
         needed = ScanDemand(names, tuple(filters), limit)
@@ -324,7 +326,7 @@ class _DemandAnalysis:
         if len(filters) < len(every):
             limit = None
         if keeps_rows:
-            moved = _moved(demand.filters, lambda ref: _plain_item(block, _position(ref)))
+            moved = _move_predicates(demand.filters, lambda ref: _plain_item(block, _position(ref)))
             filters += moved
             limit = limit if len(moved) == len(demand.filters) else None
         self.sources(source, filters, limit)
@@ -370,7 +372,7 @@ class _DemandAnalysis:
                 return None
             return Ref(str(places[ref.name]), ref.type)
 
-        moved = tuple(_moved(filters, column))
+        moved = tuple(_move_predicates(filters, column))
         limit = limit if len(moved) == len(filters) else None
         self.relation(source.input, Demand(positions, moved, limit))
 
@@ -487,6 +489,6 @@ def _of_side(side: Relation, operation: SetOperation, demand: Demand) -> Demand:
         same = given[place].type.nullable() == wanted[place].type.nullable()
         return ref if same else None
 
-    filters = tuple(_moved(demand.filters, column))
+    filters = tuple(_move_predicates(demand.filters, column))
     limit = demand.limit if len(filters) == len(demand.filters) else None
     return Demand(demand.positions, filters, limit)

@@ -112,11 +112,11 @@ def source_frame(
     without_null = {field.name for field in frame.schema.fields if not field.nullable}
     without_null.update(reported)
     stored = [
-        _absent(column)
+        _null_column(column)
         if column.name not in used
-        else _metadata(column, connector.metadata[column.key], context.zone)
+        else _cast_metadata(column, connector.metadata[column.key], context.zone)
         if isinstance(column, MetadataColumn)
-        else _physical(column, without_null)
+        else _check_physical(column, without_null)
         for column in columns
         if not isinstance(column, ComputedColumn)
     ]
@@ -124,7 +124,9 @@ def source_frame(
     frame = select(frame, [*stored, *kept])
     if len(stored) < len(columns):
         computed = (
-            _computed(column, context.zone, database) if column.name in used else _absent(column)
+            _compute_column(column, context.zone, database)
+            if column.name in used
+            else _null_column(column)
             for column in columns
         )
         frame = select(frame, [*computed, *kept])
@@ -142,18 +144,18 @@ def _stream(connector: SparkConnector, context: ReadContext) -> DataFrame:
     return connector.read_stream(context)
 
 
-def _absent(column: Column) -> NamedNode:
+def _null_column(column: Column) -> NamedNode:
     """Return NULL for a column that no query reads."""
     return Cast(NULL, to_spark_sql(column.data_type)), column.name
 
 
-def _physical(column: Column, without_null: set[str]) -> NamedNode:
+def _check_physical(column: Column, without_null: set[str]) -> NamedNode:
     """Return a physical column, checked for forbidden NULLs."""
     type_ = column.data_type.nullable() if column.name in without_null else column.data_type
     return required(ColumnNode(column.name), type_, column.name), column.name
 
 
-def _metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
+def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
     """Return a metadata column: the connector's metadata, cast to the declared type."""
     type_ = column.data_type
     with at(f"column {column.name!r}"):
@@ -165,7 +167,7 @@ def _metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
     ), column.name
 
 
-def _computed(column: Column, zone: str, database: str | None) -> NamedNode:
+def _compute_column(column: Column, zone: str, database: str | None) -> NamedNode:
     """Return a column of the table; computed ones are computed from the other columns."""
     if not isinstance(column, ComputedColumn):
         return ColumnNode(column.name), column.name

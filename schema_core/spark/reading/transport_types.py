@@ -17,16 +17,16 @@ def as_months(spark: SparkType) -> list[SparkType]:
     from pyspark.sql import types
 
     interval = types.YearMonthIntervalType()
-    if (single := _replaced(spark, interval, _months())) is spark:
+    if (single := _replace_type(spark, interval, _months())) is spark:
         return []
-    return [single, _replaced(spark, interval, types.IntegerType())]
+    return [single, _replace_type(spark, interval, types.IntegerType())]
 
 
 def of_months(spark: SparkType) -> list[SparkType]:
     """Return the types to cast to so that integers become the intervals of months of a type."""
     from pyspark.sql import types
 
-    single = _replaced(spark, types.YearMonthIntervalType(), _months())
+    single = _replace_type(spark, types.YearMonthIntervalType(), _months())
     return [] if single is spark else [single, spark]
 
 
@@ -43,7 +43,7 @@ def as_fetched(spark: SparkType) -> list[SparkType]:
 
     before = as_months(spark)
     last = before[-1] if before else spark
-    local = _replaced(last, types.TimestampType(), types.TimestampNTZType())
+    local = _replace_type(last, types.TimestampType(), types.TimestampNTZType())
     return before if local is last else [*before, local]
 
 
@@ -52,16 +52,16 @@ def with_microseconds(spark: SparkType) -> SparkType:
     from pyspark.sql import types
 
     for precision in range(6):
-        spark = _replaced(spark, types.TimeType(precision), types.TimeType(6))
+        spark = _replace_type(spark, types.TimeType(precision), types.TimeType(6))
     return spark
 
 
-def _replaced(spark: SparkType, old: SparkType, new: SparkType) -> SparkType:
+def _replace_type(spark: SparkType, old: SparkType, new: SparkType) -> SparkType:
     """Return a type with another one in place of `old`, or the same object without any."""
     from pyspark.sql import types
 
     def within(inner: SparkType) -> SparkType:
-        return _replaced(inner, old, new)
+        return _replace_type(inner, old, new)
 
     match spark:
         case _ if spark == old:

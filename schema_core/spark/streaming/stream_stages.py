@@ -84,10 +84,10 @@ def staging(
 
     def staged(relation: Relation, text: str) -> str:
         if id(relation) in windows:
-            frame = analysed(_named(relation, text))
+            frame = analysed(_select_with_names(relation, text))
             frame = with_event_time(frame, frame.columns[-2])
         elif id(relation) == unique:
-            frame = _unique(plan, analysed(_named(relation, text)))
+            frame = _unique(plan, analysed(_select_with_names(relation, text)))
         else:
             return text
         return f"SELECT * FROM {names.view(frame)}"
@@ -95,7 +95,7 @@ def staging(
     return staged
 
 
-def _named(relation: Relation, text: str) -> str:
+def _select_with_names(relation: Relation, text: str) -> str:
     """Return the text of a relation with the names of its result, which are unique."""
     columns = ", ".join(quote(column.name) for column in result_columns(relation))
     return f"SELECT * FROM ({text}) AS w({columns})"

@@ -136,7 +136,7 @@ class MicroBatches:
         try:
             if is_connect(self._streamed.frame):
                 self._run_over_connect()
-            elif (query := self._started(self._batch)) is not None:
+            elif (query := self._start(self._batch)) is not None:
                 query.awaitTermination()
         except Exception:
             if self._error is not None:
@@ -155,7 +155,7 @@ class MicroBatches:
     def _run_over_connect(self) -> None:
         frame = self._streamed.frame
         with batch_directory(frame.sparkSession, frame.columns) as directory:
-            if (query := self._started(directory.function())) is not None:
+            if (query := self._start(directory.function())) is not None:
                 directory.take(query, self._batch)
                 query.awaitTermination()
 
@@ -171,7 +171,7 @@ class MicroBatches:
             if self._query is not None:
                 self._query.stop()
 
-    def _started(self, function: Callable[[DataFrame, int], None]) -> StreamingQuery | None:
+    def _start(self, function: Callable[[DataFrame, int], None]) -> StreamingQuery | None:
         """Start the query with a function for each micro-batch; return None if it is stopped."""
         frame, mode = self._streamed.frame, self._streamed.mode
         writer = frame.writeStream.foreachBatch(function).outputMode(mode)
@@ -182,7 +182,7 @@ class MicroBatches:
                 if self._is_stopped:
                     break
                 try:
-                    self._query = self._triggered(writer).start()
+                    self._query = self._add_trigger(writer).start()
                 except Exception as error:
                     if not further or TOO_SLOW not in str(error):
                         raise
@@ -190,7 +190,7 @@ class MicroBatches:
                     return self._query
         return None
 
-    def _triggered(self, writer: DataStreamWriter) -> DataStreamWriter:
+    def _add_trigger(self, writer: DataStreamWriter) -> DataStreamWriter:
         """Return a writer that starts its micro-batches in the interval."""
         if self._interval is None:
             return writer
@@ -361,7 +361,7 @@ def write_batch(
         if not has_state:
             connector.write(rows, context_of_stage)
         elif not isinstance(connector, SupportsMicroBatches):
-            with kept(rows):
+            with persisting(rows):
                 connector.write(rows, context_of_stage)
         elif not written_rows(connector, rows, context_of_stage):
             stage.abort()
@@ -387,7 +387,7 @@ def written_rows(connector: SparkConnector, rows: DataFrame, context: WriteConte
 
 
 @contextmanager
-def kept(rows: DataFrame) -> Iterator[None]:
+def persisting(rows: DataFrame) -> Iterator[None]:
     """Keep the rows of a micro-batch, so that its state is read once."""
     rows.persist()
     try:

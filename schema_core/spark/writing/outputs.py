@@ -78,7 +78,7 @@ def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]
     types = [column.type for column in columns]
     required = [place for place, type_ in enumerate(types) if _is_never_null(type_)]
     with spark_errors(frame.sparkSession):
-        frame = transported(frame, columns, as_fetched)
+        frame = cast_for_transport(frame, columns, as_fetched)
         if _is_small(frame) and not any(map(_has_lists_as_keys, types)):
             for row in frame.collect():
                 for place in required:
@@ -197,13 +197,15 @@ def values_of(array: Any, type_: DataType) -> list[Any]:
             ]
             return _unless_null(array, zip(*parts, strict=True) if parts else [()] * len(array))
         case ArrayType():
-            return _sliced(array, values_of(array.values, type_.element_type), list)
+            return _slice_values(array, values_of(array.values, type_.element_type), list)
         case MapType(key_type=key, value_type=value):
             keys = map(_hashable, values_of(array.keys, key))
-            return _sliced(array, list(zip(keys, values_of(array.items, value), strict=True)), dict)
+            return _slice_values(
+                array, list(zip(keys, values_of(array.items, value), strict=True)), dict
+            )
         case MultisetType(element_type=element):
             keys = map(_hashable, values_of(array.keys, element))
-            return _sliced(array, list(zip(keys, array.items.to_pylist(), strict=True)), dict)
+            return _slice_values(array, list(zip(keys, array.items.to_pylist(), strict=True)), dict)
         case DistinctType():
             return values_of(array, type_.source_type)
         case VariantType():
@@ -226,7 +228,7 @@ def _unless_null(array: Any, values: Any) -> list[Any]:
     return [value if ok else None for ok, value in zip(valid, values, strict=True)]
 
 
-def _sliced(array: Any, values: list[Any], make: Callable[[Any], Any]) -> list[Any]:
+def _slice_values(array: Any, values: list[Any], make: Callable[[Any], Any]) -> list[Any]:
     """Return lists or maps: the parts of all values between offsets."""
     offsets = array.offsets.to_pylist()
     parts = (make(values[begin:end]) for begin, end in pairwise(offsets))
@@ -245,7 +247,7 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
 
     session = frame.sparkSession
     if is_connect(session):
-        yield from _fetched(frame).to_batches()
+        yield from _fetch_table(frame).to_batches()
         return
     context: Any = session.sparkContext
     runner = java_class(session, "org.apache.spark.api.python.PythonRDD")
@@ -273,7 +275,7 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
         width = max(1, min(GROWTH * width, WAVE // expected))
 
 
-def _fetched(frame: DataFrame) -> pa.Table:
+def _fetch_table(frame: DataFrame) -> pa.Table:
     """Return the rows of a frame, in Spark's layout."""
     import pyarrow as pa
 
@@ -374,7 +376,7 @@ def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.Da
 
     columns = columns_of(resolved)
     with spark_errors(frame.sparkSession):
-        table = _fetched(frame)
+        table = _fetch_table(frame)
         made = {
             place: _series(array, one.type, zone)
             for place, (array, one) in enumerate(zip(table.columns, columns, strict=True))
@@ -417,7 +419,7 @@ def _is_beyond_doubles(array: Any) -> bool:
 # --- types that are not fetched as they are ------------------------------------------------------
 
 
-def transported(
+def cast_for_transport(
     frame: DataFrame, columns: Columns, casts: Callable[[SparkType], Sequence[SparkType]]
 ) -> DataFrame:
     """Return a frame whose columns are cast, one after the other, to the types of `casts`."""
@@ -440,7 +442,7 @@ def _cast(frame: DataFrame, casts: Iterable[tuple[str, Sequence[SparkType]]]) ->
 # --- DataFrames -----------------------------------------------------------------------------------
 
 
-def exposed(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> DataFrame:
+def to_user_frame(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> DataFrame:
     """Return a frame in a session of the user, with the exact types of its columns as metadata.
 
     Columns and their parts are NOT NULL where their types are: Spark derives nullability anew from
@@ -491,7 +493,7 @@ def _exposed_over_connect(
 def as_exchanged(schema: ResolvedSchema, frame: DataFrame) -> DataFrame:
     """Return a frame whose columns are of types that Spark converts to Arrow."""
     with spark_errors():
-        return transported(frame, columns_of(schema), as_months)
+        return cast_for_transport(frame, columns_of(schema), as_months)
 
 
 def without_metadata(spark: SparkType) -> object:

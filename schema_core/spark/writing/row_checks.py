@@ -66,9 +66,9 @@ def required(node: Node, type_: DataType, name: str) -> Node:
     """
     inner = type_.nullable()
     if not any(True for _ in _violations(node, inner, "", _null)):
-        refused = _refused(name, "", NULL_PROBLEM)
+        refused = _fail_column(name, "", NULL_PROBLEM)
         return node if type_.is_nullable else call("coalesce", node, refused)
-    return _checked(node, type_, name, _null)
+    return _check_value(node, type_, name, _null)
 
 
 def of_exact_type(node: Node, type_: DataType, name: str) -> Node:
@@ -87,13 +87,13 @@ def of_exact_type(node: Node, type_: DataType, name: str) -> Node:
     """
     if not any(True for _ in _violations(node, type_, "", _inexact)):
         return node
-    return _checked(node, type_, name, _inexact)
+    return _check_value(node, type_, name, _inexact)
 
 
-def _checked(node: Node, type_: DataType, name: str, find: Find) -> Node:
+def _check_value(node: Node, type_: DataType, name: str, find: Find) -> Node:
     def checked(value: Node) -> Node:
         found = _violations(value, type_, "", find)
-        branches = ((wrong, _refused(name, place, problem)) for wrong, place, problem in found)
+        branches = ((wrong, _fail_column(name, place, problem)) for wrong, place, problem in found)
         return Case(tuple(branches), value)
 
     return let(node, checked)
@@ -102,7 +102,7 @@ def _checked(node: Node, type_: DataType, name: str, find: Find) -> Node:
 NULL_PROBLEM = "is NOT NULL but received NULL"
 
 
-def _refused(name: str, place: str, problem: str) -> Raise:
+def _fail_column(name: str, place: str, problem: str) -> Raise:
     return fail(f"column {name!r}{place and ': ' + place} {problem}")
 
 

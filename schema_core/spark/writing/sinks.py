@@ -145,21 +145,21 @@ class Sink:
                 if not type_.is_nullable and name in self._given
             ]
             frame = frame.where(" AND ".join(needed)) if needed else frame
-        checked = [self._checked(column.name, column.data_type) for column in self._columns]
+        checked = [self._check_column(column.name, column.data_type) for column in self._columns]
         physical = [
             (ColumnNode(column.name), column.name)
             for column in self._columns
             if isinstance(column, PhysicalColumn)
         ]
         metadata = [
-            _metadata(column, connector.metadata[column.key], zone)
+            _cast_metadata(column, connector.metadata[column.key], zone)
             for column in self._columns
             if isinstance(column, MetadataColumn)
         ]
         frame = select(frame, checked)
         return select(frame, [*physical, *metadata]) if metadata else frame
 
-    def _checked(self, name: str, type_: DataType) -> NamedNode:
+    def _check_column(self, name: str, type_: DataType) -> NamedNode:
         """Return a column with the checks of its type, or NULL where the query does not fill it."""
         if name not in self._given:
             return Cast(NULL, to_spark_sql(type_)), name
@@ -167,13 +167,13 @@ class Sink:
         rule = LENGTH.of(self._options)
         if isinstance(type_, LengthType) and type_.length < MAX_LENGTH:
             if rule == "TRIM_PAD":
-                node = _fitted(node, type_)
+                node = _fit_string(node, type_)
             elif rule == "ERROR":
-                node = _fitting(node, name, type_)
+                node = _require_fitting(node, name, type_)
         return required(node, type_, name), name
 
 
-def _metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
+def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
     """Return a metadata column as the connector's metadata, cast to the type of the connector."""
     type_ = column.data_type
     with at(f"column {column.name!r}"):
@@ -182,7 +182,7 @@ def _metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
     return required(node, given, column.name), metadata_column(column.key)
 
 
-def _fitted(node: Node, type_: LengthType) -> Node:
+def _fit_string(node: Node, type_: LengthType) -> Node:
     """Return a string cut or padded to the length of its type; most strings are left as they are.
 
     Spark stores the number of bytes of a string, and every character has at least one.
@@ -198,7 +198,7 @@ def _fitted(node: Node, type_: LengthType) -> Node:
     )
 
 
-def _fitting(node: Node, name: str, type_: LengthType) -> Node:
+def _require_fitting(node: Node, name: str, type_: LengthType) -> Node:
     """Return a string, or fail the job if it does not fit.
 
     A string has at most as many characters as bytes, whose number Spark stores: characters are
@@ -280,14 +280,14 @@ def sink_losses(
     found: list[SinkLoss] = []
     for column in columns:
         if column.name in given and column.is_persisted():
-            found += _assigned(column, given[column.name], options)
+            found += _assignment_losses(column, given[column.name], options)
         if isinstance(column, PhysicalColumn):
-            found += _stored(column)
+            found += _storage_losses(column)
     found += _definition(target, connector)
     return (*found, *_files(target))
 
 
-def _assigned(
+def _assignment_losses(
     column: schema_columns.Column, given: DataType, options: Mapping[str, str]
 ) -> Iterator[SinkLoss]:
     """Yield what the assignment of a value of the query to a declared column loses."""
@@ -336,7 +336,7 @@ def _decimal_digits(type_: DataType) -> tuple[int | None, int]:
     return _DIGITS.get(type(type_)), 0
 
 
-def _stored(column: PhysicalColumn) -> Iterator[SinkLoss]:
+def _storage_losses(column: PhysicalColumn) -> Iterator[SinkLoss]:
     """Yield what Spark cannot store of a type."""
     for loss in losses(column.data_type, SPARK):
         path = (column.name, *loss.path)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.spark import planner
 from schema_core.spark.compiler.expression import compile_expression
 from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.compiler.query import query_text
+from schema_core.spark.reading import reader
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes as T
 
@@ -129,7 +129,7 @@ def written(environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch) -> l
         texts.append(query_text(*arguments, **more))
         return texts[-1]
 
-    monkeypatch.setattr(planner, "query_text", recorded)
+    monkeypatch.setattr(reader, "query_text", recorded)
     environment.execute_sql(ROWS)
     return texts
 
