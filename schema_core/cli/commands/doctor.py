@@ -10,7 +10,17 @@ from rich.text import Text
 
 from schema_core.base.caching import cache_usage
 from schema_core.base.extras import EXTRAS, missing
-from schema_core.base.plugins import GROUPS, Plugin, discover
+from schema_core.base.plugins import (
+    CATALOGS,
+    CONNECTORS,
+    FORMATS,
+    FUNCTIONS,
+    GROUPS,
+    HOOKS,
+    PLANNERS,
+    Plugin,
+    discover,
+)
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli.app import installed_version
 from schema_core.environment.connector import DynamicTableFactory
@@ -43,14 +53,14 @@ def doctor() -> None:
         table.add_row(f"extra {extra}", versions, Text(hint))
     table.add_row("Java", *java())
     table.add_row("Hive", *map(Text, hive_support()))
-    for group, what in GROUPS.items():
+    for group in (CATALOGS, CONNECTORS, FORMATS, PLANNERS, FUNCTIONS, HOOKS):
         for plugin in discover(group):
             problem = why_not_usable(plugin)
             unusable = "not loaded" if plugin.problem else "not usable"
             state = "ready" if problem is None else unusable
             source = BUILT_IN if plugin.is_built_in else f"{plugin.target} ({plugin.package})"
             notes = [part for part in (source, problem or serves(plugin)) if part]
-            table.add_row(f"{what} {plugin.identifier}", state, Text("; ".join(notes)))
+            table.add_row(f"{GROUPS[group]} {plugin.identifier}", state, Text("; ".join(notes)))
     console.print(table)
     console.print()
     console.print(caches())
