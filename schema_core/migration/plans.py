@@ -51,8 +51,10 @@ from schema_core.mappings.loss import Loss
 from schema_core.mappings.stores import (
     FILES,
     FLINK,
+    READINGS,
     REWRITTEN,
     FieldLookup,
+    Reading,
     TypeFinding,
     rules_of,
 )
@@ -298,7 +300,9 @@ def plan(
     after, secrets = _without_new_secrets(before, wanted)
     before = before.copy(mask(before.options))
     is_by_name = format_by_name(before.options, storage) is not None
-    writer = replace(writer, keeps_names=writer.target.rules is FLINK and is_by_name)
+    if writer.target.engine is None:
+        store = rules_of(before.options, storage.form if storage else None)
+        writer = replace(writer, keeps_names=is_by_name, store=store)
     kept = [_project(one, writer) for one in (before, after)]
     count = statistics.row_count if statistics is not None and statistics.row_count >= 0 else None
     columns = {column.name for column in kept[0].schema.columns}
@@ -546,7 +550,8 @@ def _require_readable(
 ) -> None:
     """Require that the rows of a table are read by its new definition.
 
-    The values of partition columns are in the names of directories, and not in the rows.
+    What INSERT does not accept is converted, unless all values are read. The values of partition
+    columns are in the names of directories, and not in the rows.
 
     Raises:
         RewriteNeeded: where rows would be refused, or read as other values.
@@ -567,8 +572,14 @@ def _require_readable(
             )
             for table in (old, new)
         )
+        casts = {
+            finding.path
+            for finding in FLINK.findings(before, now, (), renames)
+            if finding.kind == "type-changed"
+        }
         for finding in part_rules.findings(before, now, (), renames):
-            if finding.kind in refused:
+            is_at_risk = READINGS[finding.kind][0] is Reading.AT_RISK
+            if finding.kind in refused or (is_at_risk and finding.path in casts):
                 raise RewriteNeeded(finding.reason)
 
 
