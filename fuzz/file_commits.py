@@ -49,7 +49,7 @@ from schema_core.spark.commit.file_systems import (
     FileSystem,
     LocalFiles,
     Release,
-    located,
+    locate_file_system,
     visible_files,
 )
 
@@ -517,7 +517,7 @@ def killed_on_spark(folder: Path, statement: str, at: int) -> None:
     faults = Faults(at, Fault.KILL_AFTER)
 
     def found(session: Any, path: str) -> tuple[FileSystem, str]:
-        system, root = located(session, path)
+        system, root = locate_file_system(session, path)
         return FaultyFiles(faults, system), root
 
     vars(filesystem)["located"] = found

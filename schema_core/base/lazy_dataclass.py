@@ -8,6 +8,7 @@ imports included. Type checkers see ``dataclasses.dataclass``. See
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -66,7 +67,7 @@ class _Generated:
         body["__slots__"] = (*slots, *(["__weakref__"] if weakref_slot else []))
         #: until they are generated
         self.pending = {name: one for name, one in self._pending().items() if name not in body}
-        body = self._fixed() | self.pending | body
+        body = self._fixed_members() | self.pending | body
         self.cls: Any = type(declared)(declared.__name__, declared.__bases__, body)
         self.cls.__qualname__ = declared.__qualname__
         self.is_generated = False
@@ -84,7 +85,7 @@ class _Generated:
         }
         return {name: _Pending(self, name) for name, one in wanted.items() if one}
 
-    def _fixed(self) -> dict[str, Any]:
+    def _fixed_members(self) -> dict[str, Any]:
         """Return what stays when the others have been generated."""
         fixed: dict[str, Any] = {}
         if "__init__" in self.pending:
@@ -98,12 +99,12 @@ class _Generated:
 
         def set_attribute(instance: Any, name: str, value: object) -> None:
             if is_frozen(instance, name):
-                raise _frozen(f"cannot assign to field {name!r}")
+                raise _frozen_error(f"cannot assign to field {name!r}")
             super(self.cls, instance).__setattr__(name, value)
 
         def delete_attribute(instance: Any, name: str) -> None:
             if is_frozen(instance, name):
-                raise _frozen(f"cannot delete field {name!r}")
+                raise _frozen_error(f"cannot delete field {name!r}")
             super(self.cls, instance).__delattr__(name)
 
         return fixed | {
@@ -125,11 +126,74 @@ class _Generated:
             body |= {name: getattr(self.cls, name) for name in ("__module__", "__qualname__")}
             body["__doc__"] = "Without a text, `dataclasses` adds the signature."
             model = type(self.cls.__name__, (_collect_inherited(self.cls),), body)
-            generated = vars(dataclasses.dataclass(slots=True, **self.options)(model))
+            has_init = "__init__" in self.pending and self.options.get("frozen", False)
+            options = self.options | ({"init": False} if has_init else {})
+            generated = vars(dataclasses.dataclass(slots=True, **options)(model))
             for name in (*self.pending, "__replace__"):
                 if name in generated:
                     setattr(self.cls, name, generated[name])
+            if has_init:
+                self.cls.__init__ = _frozen_init(self.cls)
             self.is_generated = True
+
+
+class _Factory:
+    """The default of a field with a factory, in the signature."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+def _frozen_init(cls: Any) -> Any:
+    """Return the `__init__` of a frozen class.
+
+    That of ``dataclasses`` calls ``object.__setattr__`` for each field. This one assigns the fields
+    while the instance is of a subclass that is not frozen, which takes less than half of the time.
+    An instance of any other subclass, which may have other slots, is set field by field.
+    """
+    from dataclasses import MISSING, fields
+
+    factories = {field.name: field.default_factory for field in fields(cls)}
+    defaults = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
+    defaults |= {name: _Factory() for name, factory in factories.items() if factory is not MISSING}
+    arguments = sorted(
+        (field for field in fields(cls) if field.init), key=lambda field: field.kw_only is True
+    )
+    names = [field.name for field in fields(cls) if field.init or field.name in defaults]
+
+    parameters = [
+        f"{field.name}=__defaults__[{field.name!r}]" if field.name in defaults else field.name
+        for field in arguments
+    ]
+    if any(field.kw_only for field in arguments):
+        parameters.insert([field.kw_only for field in arguments].index(True), "*")
+    source = [f"def __init__({', '.join(['self', *parameters])}):"]
+    for field in fields(cls):
+        if not field.init and field.name in defaults:
+            source.append(f" {field.name} = __defaults__[{field.name!r}]")
+        if field.default_factory is not MISSING:
+            source.append(f" if {field.name} is __defaults__[{field.name!r}]:")
+            source.append(f"  {field.name} = __factories__[{field.name!r}]()")
+    source += [" if self.__class__ is __cls__:", "  __set__(self, '__class__', __open__)"]
+    source += [f"  self.{name} = {name}" for name in names]
+    source += ["  self.__class__ = __cls__", " else:", "  pass"]
+    source += [f"  __set__(self, {name!r}, {name})" for name in names]
+    if hasattr(cls, "__post_init__"):
+        source.append(" self.__post_init__()")
+
+    set_, delete = object.__setattr__, object.__delattr__
+    body = {"__setattr__": set_, "__delattr__": delete, "__slots__": (), "__doc__": cls.__doc__}
+    body |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+    open_ = type(cls)(cls.__name__, (cls,), body)
+    # the names of the module are the globals, in which annotations are evaluated
+    create = "def create(__cls__, __open__, __set__, __defaults__, __factories__):"
+    lines = [create, *(f" {line}" for line in source), " return __init__"]
+    created: dict[str, Any] = {}
+    exec("\n".join(lines), vars(sys.modules[cls.__module__]), created)  # noqa: S102 - as `dataclasses`
+    init = created["create"](cls, open_, set_, defaults, factories)
+    init.__annotations__ = {field.name: field.type for field in arguments} | {"return": None}
+    init.__module__, init.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    return init
 
 
 class _Pending:
@@ -176,7 +240,7 @@ def _collect_inherited(cls: type) -> type:
     return type("Inherited", (), found)
 
 
-def _frozen(problem: str) -> AttributeError:
+def _frozen_error(problem: str) -> AttributeError:
     from dataclasses import FrozenInstanceError
 
     return FrozenInstanceError(problem)

@@ -7,7 +7,7 @@ from schema_core.environment.connector import Context as Context
 from schema_core.environment.connector import DeliveryGuarantee as DeliveryGuarantee
 from schema_core.environment.connector import DynamicTableFactory as DynamicTableFactory
 from schema_core.environment.connector import Visibility as Visibility
-from schema_core.environment.connector import opened as opened
+from schema_core.environment.connector import open_connector as open_connector
 from schema_core.environment.connector import require_abilities as require_abilities
 from schema_core.environment.connector import using as using
 from schema_core.environment.jobs.atomicity import Stage as Stage

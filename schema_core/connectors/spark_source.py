@@ -34,7 +34,7 @@ from schema_core.spark.commit.commit import (
     is_uncommitted,
     recover,
 )
-from schema_core.spark.commit.file_systems import absolute, located
+from schema_core.spark.commit.file_systems import absolute, locate_file_system
 from schema_core.spark.compiler.projection import select
 from schema_core.spark.compiler.tree import Column
 from schema_core.spark.connector import ConnectorBase, SupportsOverwrite, SupportsPartitioning
@@ -237,7 +237,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         self._complete(context)
         root = None
         if path is not None and source.lower() in OF_FILES:
-            root = located(context.session, path)[1]
+            root = locate_file_system(context.session, path)[1]
         reads_itself = context.overwrite and root is not None and reads_below(frame, root)
         with (
             checkpointed(frame, when=reads_itself) as rows,
@@ -257,7 +257,7 @@ def _directory(context: TableContext) -> Directory:
 
 
 def _located(session: SparkSession, table: CatalogTable) -> Directory:
-    return Directory(*located(session, absolute(session, PATH.of(table.options) or "")))
+    return Directory(*locate_file_system(session, absolute(session, PATH.of(table.options) or "")))
 
 
 def _has_source(table: CatalogTable) -> bool:

@@ -287,7 +287,7 @@ def _warn_of_deprecated(declared: Iterable[ConfigOption[Any]], options: Mapping[
                 warn_deprecated(f"the option {key!r}", repr(option.key))
 
 
-def opened(bound: BoundTable, purpose: str, configuration: Mapping[str, str]) -> Connector:
+def open_connector(bound: BoundTable, purpose: str, configuration: Mapping[str, str]) -> Connector:
     """Return the connector of a table after validation, ready to read or write it.
 
     For a `DynamicTableFactory` it is the source or sink that the factory creates.
@@ -296,7 +296,7 @@ def opened(bound: BoundTable, purpose: str, configuration: Mapping[str, str]) ->
         NotFoundError, SchemaError: as `find_connector`, `validate` and `check_metadata`.
         UnsupportedError: with code `unsupported-direction` where it does not read or write.
     """
-    connector = validated(bound, purpose)
+    connector = validate_bound(bound, purpose)
     if isinstance(connector, DynamicTableFactory):
         context = Context(bound.identifier, bound.table, configuration, bound.is_temporary)
         if purpose == "write":
@@ -307,8 +307,8 @@ def opened(bound: BoundTable, purpose: str, configuration: Mapping[str, str]) ->
     return connector
 
 
-def validated(bound: BoundTable, purpose: str) -> Connector:
-    """Return the connector of a table after the validation of its options; see `opened`."""
+def validate_bound(bound: BoundTable, purpose: str) -> Connector:
+    """Return the connector of a table after the validation of its options; see `open_connector`."""
     options = bound.table.options
     connector = find_connector(options)
     if not (connector.can_write if purpose == "write" else connector.can_read):

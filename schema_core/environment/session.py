@@ -349,7 +349,7 @@ class Session:
 
     def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         """Resolve a table in a query; the query of a view is checked."""
-        found = self._unnamed(path) or self.found(Name(path, span))
+        found = self._find_unnamed(path) or self.found(Name(path, span))
         with at_span(span):
             require_visible(found, partial(self._was_committed, found))
         if isinstance(found.table, ResolvedCatalogView):
@@ -366,7 +366,7 @@ class Session:
             return planner.was_committed(self.bound_as_found(found), job)
         return None
 
-    def _unnamed(self, path: tuple[str, ...]) -> FoundTable | None:
+    def _find_unnamed(self, path: tuple[str, ...]) -> FoundTable | None:
         """Return the table of a descriptor or of rows, whose name no user can write."""
         if path[0] != UNKNOWN or len(path) != 3:
             return None

@@ -218,7 +218,7 @@ def _type_window(scope: Scope, written: syntax.Window, infer: Infer) -> Over:
 
 def may_be_empty(over: Over) -> bool:
     """Return whether the frame starts or ends at a distance from the current row."""
-    return any(bound.distance is not None for bound in _bounds(over))
+    return any(infer_bound.distance is not None for infer_bound in _bounds(over))
 
 
 def extend_window(base: syntax.Window, written: syntax.Window) -> syntax.Window:
@@ -245,18 +245,18 @@ def extend_window(base: syntax.Window, written: syntax.Window) -> syntax.Window:
 
 
 def _frame(scope: Scope, frame: syntax.Frame, infer: Infer) -> Frame:
-    def bound(written: syntax.Call | syntax.Symbol) -> Bound:
+    def infer_bound(written: syntax.Call | syntax.Symbol) -> Bound:
         if isinstance(written, syntax.Symbol):
             return Bound(written.word)
         return Bound(written.name, infer(scope, written.arguments[0]))
 
-    upper = None if frame.upper is None else bound(frame.upper)
-    return Frame(frame.unit, bound(frame.lower), upper, frame.disallow_partial)
+    upper = None if frame.upper is None else infer_bound(frame.upper)
+    return Frame(frame.unit, infer_bound(frame.lower), upper, frame.disallow_partial)
 
 
 def _bounds(over: Over) -> list[Bound]:
     both = (over.frame.lower, over.frame.upper) if over.frame else ()
-    return [bound for bound in both if bound is not None]
+    return [infer_bound for infer_bound in both if infer_bound is not None]
 
 
 def _keys(over: Over) -> tuple[Typed, ...]:
@@ -302,12 +302,15 @@ def _wrong_frame(over: Over) -> str | None:
     if upper and (upper[0].words == BOUNDS[0] or _rank(upper[0]) < _rank(lower)):
         return f"a frame that starts with {lower.words} cannot end with {upper[0].words}"
     keys = [key.value.type for key in over.order_by]
-    wrong = (_wrong_distance(over.frame.unit, keys, bound.distance) for bound in _bounds(over))
+    wrong = (
+        _wrong_distance(over.frame.unit, keys, infer_bound.distance)
+        for infer_bound in _bounds(over)
+    )
     return next(filter(None, wrong), None)
 
 
-def _rank(bound: Bound) -> int:
-    return BOUNDS.index(bound.words)
+def _rank(infer_bound: Bound) -> int:
+    return BOUNDS.index(infer_bound.words)
 
 
 def _wrong_distance(unit: str, keys: list[DataType], distance: Typed | None) -> str | None:

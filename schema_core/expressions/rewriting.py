@@ -35,7 +35,7 @@ STRINGS = MEMBERS[TypeFamily.CHARACTER_STRING]
 ScopeOf = Callable[[], Scope]
 
 
-def rewritten(given: T, scope_of: ScopeOf) -> T:
+def to_sql_meaning(given: T, scope_of: ScopeOf) -> T:
     """Return an expression or item of a list as SQL writes what it means in PyFlink.
 
     ``+`` of strings is ``||``, and an operand that is not a string is cast to one. The fields of
@@ -49,9 +49,9 @@ def rewritten(given: T, scope_of: ScopeOf) -> T:
 
     >>> from schema_core.expressions import col, row
     >>> scope = ColumnScope({"a": DataTypes.STRING(), "n": DataTypes.INT()})
-    >>> print(rewritten(col("a") + "-" + col("n"), lambda: scope), col("n") + 1)
+    >>> print(to_sql_meaning(col("a") + "-" + col("n"), lambda: scope), col("n") + 1)
     `a` || '-' || CAST(`n` AS VARCHAR(2147483647)) `n` + 1
-    >>> print(rewritten(row(col("n")), lambda: scope))
+    >>> print(to_sql_meaning(row(col("n")), lambda: scope))
     CAST(ROW(`n`) AS ROW< `f0` INTEGER >)
     """
     if not isinstance(given, Expression | AliasedExpression | SortedExpression):

@@ -177,11 +177,11 @@ def _key(key: SortedBy) -> syntax.SortKey:
 
 
 def _frame(frame: Frame) -> syntax.Frame:
-    upper = None if frame.upper is None else _bound(frame.upper)
-    return syntax.Frame(frame.unit, _bound(frame.lower), upper, frame.disallow_partial)
+    upper = None if frame.upper is None else _bound_syntax(frame.upper)
+    return syntax.Frame(frame.unit, _bound_syntax(frame.lower), upper, frame.disallow_partial)
 
 
-def _bound(bound: Bound) -> syntax.Call | syntax.Symbol:
+def _bound_syntax(bound: Bound) -> syntax.Call | syntax.Symbol:
     if bound.distance is None:
         return syntax.Symbol(bound.words)
     return syntax.Call(bound.words, (to_syntax(bound.distance),))

@@ -49,7 +49,7 @@ from schema_core.schema.columns import (
     UnresolvedPhysicalColumn,
 )
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.schema.rules import repeated
+from schema_core.schema.rules import duplicate_names
 from schema_core.schema.unresolved import Schema, unresolve
 from schema_core.types import DataType, RowField, RowType
 
@@ -208,9 +208,9 @@ def _comparable(old: Definition, new: Definition) -> tuple[CatalogTable, Catalog
     """Return two tables in normal form, in which every name occurs once."""
     tables = normalize(as_table(old)), normalize(as_table(new))
     for table in tables:
-        if twice := repeated(column.name for column in table.schema.columns):
+        if twice := duplicate_names(column.name for column in table.schema.columns):
             raise SchemaError(f"duplicate column {twice[0]!r}", code="duplicate-column")
-        if twice := repeated(index.name for index in table.schema.indexes):
+        if twice := duplicate_names(index.name for index in table.schema.indexes):
             raise SchemaError(f"duplicate index {twice[0]!r}", code="duplicate-index")
         if len(table.schema.watermark_specs) > 1:
             raise SchemaError("a table has at most one watermark", code="multiple-watermarks")

@@ -241,7 +241,7 @@ def group_by(items: tuple[GroupItem, ...] | None, scope: SelectScope, merged: Me
     always = set(positions[0]).intersection(*positions[1:])
     missing = frozenset(key for key, index in keys.items() if index not in always)
     count = sum(not _is_empty(item) for item in items or ())
-    bindings = tuple(_seen(scope.bindings, missing))
+    bindings = tuple(_nullable_sources(scope.bindings, missing))
     inner = replace(scope, group_count=count, bindings=bindings, ungrouped=scope)
     known = frozenset((*keys, *(_as_seen(key, missing) for key in keys)))
     own = frozenset(binding.alias for binding in bindings)
@@ -272,7 +272,9 @@ class GroupingKeys(dict["Typed", int]):
         return found
 
 
-def _seen(bindings: Iterable[SourceBinding], missing: Collection[Typed]) -> Iterable[SourceBinding]:
+def _nullable_sources(
+    bindings: Iterable[SourceBinding], missing: Collection[Typed]
+) -> Iterable[SourceBinding]:
     """Yield the sources with those columns nullable that some grouping set lacks."""
     names = {(key.relation, key.name) for key in missing if isinstance(key, Ref)}
     for binding in bindings:

@@ -142,7 +142,7 @@ def _select(query: syntax.Select, chain: ScopeChain) -> syntax.Query:
     scope = resolved.scope
     source = None if query.source is None else _source(query.source, chain, ())[0]
 
-    def shown(expression: Expression | None) -> Expression | None:
+    def show_expression(expression: Expression | None) -> Expression | None:
         if expression is None:
             return None
         return _expression(replace_merged(expression, resolved.merged), scope)
@@ -154,14 +154,14 @@ def _select(query: syntax.Select, chain: ScopeChain) -> syntax.Query:
             for output in resolved.outputs
         ),
         source=source,
-        where=shown(query.where),
+        where=show_expression(query.where),
         group_by=None if query.group_by is None else tuple(_groups(query.group_by, resolved)),
-        having=shown(query.having),
+        having=show_expression(query.having),
         windows=tuple(
             (name, rewrite_window(unmerged_window(one, resolved.merged), _change(scope)))
             for name, one in query.windows
         ),
-        qualify=shown(query.qualify),
+        qualify=show_expression(query.qualify),
     )
 
 

@@ -118,7 +118,7 @@ def resolve(query: syntax.Query, chain: ScopeChain) -> Relation:
         case syntax.With():
             return _with(query, chain)
         case syntax.Ordered():
-            return ordered(query, chain)
+            return resolve_order(query, chain)
         case syntax.ExplicitTable(name=name, span=span):
             star = syntax.SelectItem(Star(span=span), span=span)
             return resolve(syntax.Select((star,), syntax.TableName(name, span=span)), chain)
@@ -479,7 +479,7 @@ def _row_fields(star: Star, scope: SelectScope) -> Iterator[StarItem]:
 NUMBERS = frozenset({LiteralKind.EXACT, LiteralKind.APPROXIMATE})
 
 
-def ordered(query: syntax.Ordered, chain: ScopeChain) -> Relation:
+def resolve_order(query: syntax.Ordered, chain: ScopeChain) -> Relation:
     """Resolve a query with its order and limits.
 
     ORDER BY after a WITH clause belongs to the body of the clause, whose sources its keys see.

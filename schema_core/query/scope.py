@@ -278,14 +278,16 @@ class SelectScope:
         Raises:
             SchemaError: with code `unknown-column` or `ambiguous-column`.
         """
-        found = self._qualified(parts, span) or self._plain(parts, span)
+        found = self._find_qualified(parts, span) or self._plain(parts, span)
         if found is not None:
             return found
         if self.chain.outer is not None:
             return self.chain.outer.lookup(parts, span)
         raise self._unknown(parts, span)
 
-    def _qualified(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]] | None:
+    def _find_qualified(
+        self, parts: tuple[str, ...], span: Span
+    ) -> tuple[Ref, tuple[str, ...]] | None:
         """Return the column of the source that the longest prefix refers to."""
         for length in range(len(parts) - 1, 0, -1):
             for binding in self.bindings:
@@ -474,7 +476,7 @@ class ResolvedSource:
     inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED)
 
 
-def named(
+def name_relation(
     relation: Relation,
     alias: str,
     columns: Columns,
@@ -511,7 +513,7 @@ def table_source(
     common = chain.common.get(parts[0]) if len(parts) == 1 else None
     if common is not None:
         check_table_hints(source.hints, parts[0], "common table")
-        return named(common, parts[0], common.columns)
+        return name_relation(common, parts[0], common.columns)
     table = chain.context.tables.table(parts, source.name.span)
     check_table_hints(source.hints, ".".join(parts), table.kind)
     columns = tuple(
@@ -522,7 +524,7 @@ def table_source(
         own = SourceBinding(parts[-1], columns, hidden=any(preceding))
         period = _system_time(source.period, SelectScope(chain, (*preceding, own)))
     scan = rel.Scan(table, columns, source.hints, period)
-    return named(scan, parts[-1], columns, tuple(table.identifier.to_list()))
+    return name_relation(scan, parts[-1], columns, tuple(table.identifier.to_list()))
 
 
 def _readable(type_: DataType) -> DataType:

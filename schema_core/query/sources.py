@@ -25,13 +25,13 @@ from schema_core.query.scope import (
     StarItem,
     condition,
     generated_name,
-    named,
+    name_relation,
     nullable,
     table_source,
     value,
 )
 from schema_core.query.table_functions import row_columns, table_function
-from schema_core.schema.rules import repeated
+from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Expression, JoinKind, Name, rewrite, walk
 from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType
@@ -49,7 +49,7 @@ def from_clause(source: syntax.Source, chain: ScopeChain) -> ResolvedSource:
     """
     _require_few(source)
     rows = resolve_source(source, chain, ())
-    if twice := repeated(binding.alias for binding in rows.bindings):
+    if twice := duplicate_names(binding.alias for binding in rows.bindings):
         raise SchemaError(
             f"duplicate alias {twice[0]!r}",
             code="duplicate-alias",
@@ -103,7 +103,9 @@ def _resolve_derived(
 ) -> ResolvedSource:
     inner = replace(chain, outer=SelectScope(chain, preceding)) if source.lateral else chain
     relation = inner.resolve(source.query)
-    return named(relation, generated_name(preceding), relation.columns, lateral=source.lateral)
+    return name_relation(
+        relation, generated_name(preceding), relation.columns, lateral=source.lateral
+    )
 
 
 def _resolve_aliased(
@@ -116,9 +118,9 @@ def _resolve_aliased(
         if not source.columns and _is_single(inner.input):
             columns = (Column(source.name, columns[0].type), *columns[1:])
         path = rows.bindings[0].path if source.name == inner.alias else ()
-        return named(inner.input, source.name, columns, path, lateral=inner.lateral)
+        return name_relation(inner.input, source.name, columns, path, lateral=inner.lateral)
     columns = rename_columns(rows.relation.columns, source.columns, source.span)
-    return named(rows.relation, source.name, columns)
+    return name_relation(rows.relation, source.name, columns)
 
 
 def _is_single(relation: Relation) -> bool:
@@ -147,7 +149,7 @@ def rename_columns(columns: Columns, names: tuple[str, ...], span: Span) -> Colu
             code="alias-count-mismatch",
             span=span,
         )
-    if twice := repeated(names):
+    if twice := duplicate_names(names):
         raise SchemaError(f"duplicate name {twice[0]!r}", code="duplicate-column", span=span)
     return tuple(map(Column, names, (column.type for column in columns)))
 
@@ -233,7 +235,7 @@ def _apart(
     if relation.alias not in {binding.alias for binding in preceding}:
         return right
     name = generated_name(preceding)
-    return named(relation.input, name, relation.columns, lateral=relation.lateral)
+    return name_relation(relation.input, name, relation.columns, lateral=relation.lateral)
 
 
 def _type_condition(scope: SelectScope, expression: Expression, source: syntax.Join) -> Typed:
@@ -371,7 +373,7 @@ def unnest(
     if source.ordinality:
         columns = (*columns, Column("ORDINALITY", IntType(nullable=False)))
     relation = rel.Unnest(collection, source.ordinality, columns)
-    return named(relation, generated_name(preceding), columns, lateral=True)
+    return name_relation(relation, generated_name(preceding), columns, lateral=True)
 
 
 def element_columns(type_: DataType) -> Columns | None:
@@ -423,7 +425,7 @@ def match_recognize(
         *(Column(item.name, item.expression.type) for item in measures),
     )
     relation = rel.Match(inner.relation, source, measures, columns)
-    return named(relation, generated_name(preceding), columns)
+    return name_relation(relation, generated_name(preceding), columns)
 
 
 def _variables(source: syntax.MatchRecognize) -> Iterator[str]:

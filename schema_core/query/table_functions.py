@@ -24,11 +24,11 @@ from schema_core.query.scope import (
     SelectScope,
     SourceBinding,
     generated_name,
-    named,
+    name_relation,
     table_source,
     value,
 )
-from schema_core.schema.rules import repeated
+from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, Named, Subquery
@@ -72,12 +72,12 @@ def table_function(
     if name in WINDOWS and len(source.call.path) < 2:
         with at(f"window function {name}", source.call.span):
             relation: Relation = _window(name, source.call, scope)
-        return named(relation, generated_name(preceding), relation.columns)
+        return name_relation(relation, generated_name(preceding), relation.columns)
     if name in FUNCTIONS and len(source.call.path) < 2:
         relation = process_table(name, source.call, scope.chain)
-        return named(relation, generated_name(preceding), relation.columns)
+        return name_relation(relation, generated_name(preceding), relation.columns)
     relation = _catalog_function(source.call, scope)
-    return named(relation, generated_name(preceding), relation.columns, lateral=True)
+    return name_relation(relation, generated_name(preceding), relation.columns, lateral=True)
 
 
 # ------------------------------------------------------------------------------------- windows
@@ -290,7 +290,7 @@ def column_of(key: Expression, scope: SelectScope) -> Ref:
     return Ref(ref.name, ref.type, None, key.span)
 
 
-def described(argument: Expression) -> tuple[Name, ...]:
+def descriptor_names(argument: Expression) -> tuple[Name, ...]:
     """Return the names in a DESCRIPTOR.
 
     Raises:
@@ -357,7 +357,7 @@ def _refuse_keys(name: str, table: Expression) -> None:
 
 
 def _refuse_twins(columns: Columns, call: Call) -> None:
-    if twice := repeated(column.name for column in columns):
+    if twice := duplicate_names(column.name for column in columns):
         raise SchemaError(
             f"duplicate column {twice[0]!r} in the result",
             code="duplicate-column",
@@ -422,7 +422,7 @@ def _operation(given: Arguments) -> str:
 
 
 def _single_column(argument: Expression) -> Name:
-    names = described(argument)
+    names = descriptor_names(argument)
     if len(names) != 1:
         problem = f"expected one column, found {show_expression(argument)}"
         raise SchemaError(problem, code="wrong-argument-type", span=argument.span)
@@ -501,7 +501,7 @@ def ml_predict(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns
     """Return the columns of the input and of the model; repeated names get a number as a suffix."""
     inputs, outputs = _model(given["MODEL"], chain)
     scope = SelectScope(chain, (SourceBinding("", columns),))
-    read = [column_of(name, scope) for name in described(given["ARGS"])]
+    read = [column_of(name, scope) for name in descriptor_names(given["ARGS"])]
     if len(read) != len(inputs):
         raise SchemaError(
             f"the model has {len(inputs)} input columns, got {len(read)}",

@@ -44,7 +44,7 @@ from schema_core.schema.rules import (
     FOLLOWS,
     WRONG,
     Columns,
-    named,
+    find_column,
     require_one_watermark,
     require_same_time,
     require_time,
@@ -253,7 +253,7 @@ class SchemaResolver(AbstractSchemaResolver):
 
     def _watermark(self, spec: UnresolvedWatermarkSpec, columns: Columns) -> WatermarkSpec:
         with at(f"watermark of {spec.column_name!r}", spec.span):
-            column = named(spec.column_name, columns)
+            column = find_column(spec.column_name, columns)
             require_time_column(column)
             expression = resolve_expression(spec.watermark_expression, self._scope(columns))
             expression = of_source(expression, plain(column.data_type))

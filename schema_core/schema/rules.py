@@ -48,10 +48,10 @@ WRONG = UnresolvedType(())
 TIME_PRECISION = 3
 
 
-def repeated(names: Iterable[str]) -> list[str]:
+def duplicate_names(names: Iterable[str]) -> list[str]:
     """Return the duplicate names in order of their first occurrence.
 
-    >>> repeated(["a", "b", "a", "c", "b"])
+    >>> duplicate_names(["a", "b", "a", "c", "b"])
     ['a', 'b']
     """
     listed = list(names)
@@ -69,7 +69,7 @@ def require_unique_names(columns: Iterable[UnresolvedColumn]) -> None:
     """Refuse columns with equal, case-sensitive names."""
     names = [column.name for column in columns]
     if len(set(names)) < len(names):
-        problem = f"duplicate column names: {format_names(repeated(names))}"
+        problem = f"duplicate column names: {format_names(duplicate_names(names))}"
         raise SchemaError(problem, code="duplicate-column")
 
 
@@ -145,7 +145,7 @@ def require_same_time(column: AnyColumn, watermark: DataType) -> None:
         )
 
 
-def named(name: str, columns: Columns) -> AnyColumn:
+def find_column(name: str, columns: Columns) -> AnyColumn:
     """Return the column of a name."""
     if name not in columns:
         raise SchemaError(
@@ -162,7 +162,7 @@ def named(name: str, columns: Columns) -> AnyColumn:
 
 def key_column(name: str, columns: Columns, *kinds: type[AnyColumn]) -> AnyColumn:
     """Return the column of a name, which must be an instance of one of these classes."""
-    column = named(name, columns)
+    column = find_column(name, columns)
     if not isinstance(column, kinds):
         wanted = " or ".join(KIND_NAMES[kind] for kind in kinds)
         raise SchemaError(
@@ -182,7 +182,7 @@ KIND_NAMES: dict[type[AnyColumn], str] = {
 
 def require_unrepeated(names: tuple[str, ...]) -> None:
     """Refuse duplicate names in a list of columns."""
-    if twice := repeated(names):
+    if twice := duplicate_names(names):
         raise SchemaError(f"{format_names(twice)} listed more than once", code="repeated-column")
 
 

@@ -28,7 +28,7 @@ from schema_core.base.plugins import DDL, find, list_entries, load_higher
 from schema_core.base.text import is_blank, show
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
 from schema_core.expressions.fluent import Expression
-from schema_core.expressions.rewriting import column_scope, rewritten
+from schema_core.expressions.rewriting import column_scope, to_sql_meaning
 from schema_core.expressions.scope import Scope
 from schema_core.schema.columns import (
     SqlExpression,
@@ -213,7 +213,7 @@ class SchemaBuilder:
 
     def _rewrite(self, expression: ExpressionArgument) -> Written:
         """Return an expression as a schema stores it: in SQL, with the meaning of PyFlink."""
-        return _as_written(rewritten(expression, self._scope))
+        return _as_written(to_sql_meaning(expression, self._scope))
 
     def _scope(self) -> Scope:
         """Return the columns that have been appended so far, with their types."""

@@ -31,7 +31,7 @@ from schema_core.environment.connector import (
     Visibility,
     creation_abilities,
     metadata_columns,
-    opened,
+    open_connector,
     using,
 )
 from schema_core.environment.jobs.atomicity import Stage
@@ -539,17 +539,16 @@ def snapshot(options: Mapping[str, str]) -> dict[str, str]:
     return options.to_dict() if isinstance(options, Configuration) else dict(options)
 
 
-def open_connector(
+def open_spark_connector(
     bound: BoundTable, purpose: str, configuration: Mapping[str, str]
 ) -> SparkConnector:
     """Return the connector of a table after validating its options.
 
     Raises:
-        NotFoundError, SchemaError, UnsupportedError: as `schema_core.environment.connector.opened`
-            and `for_spark`.
+        NotFoundError, SchemaError, UnsupportedError: as `open_connector` and `for_spark`.
     """
     with using(bound.identifier, bound.table.options, purpose):
-        return for_spark(opened(bound, purpose, configuration))
+        return for_spark(open_connector(bound, purpose, configuration))
 
 
 def metadata_types(

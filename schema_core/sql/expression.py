@@ -278,7 +278,7 @@ def _not(stack: Operands, operator: Infix) -> bool | None:
     return negated.read(stack, negated)
 
 
-def _between(stack: Operands, operator: Infix) -> bool:
+def _parse_between(stack: Operands, operator: Infix) -> bool:
     """Parse ``a BETWEEN b AND c``, where `b` is everything before AND."""
     cursor, pending = stack.cursor, stack.pending
     if stack.is_bound or any(one.name in LIKES for one in pending):
@@ -386,7 +386,7 @@ INFIX: Mapping[str, Infix] = {
     "LIKE":       Infix(33,  32,  "LIKE",        _parse_like),
     "SIMILAR":    Infix(33,  32,  "SIMILAR TO",  _parse_like),
     "ESCAPE":     Infix(32,  32,  "ESCAPE",      _escape),
-    "BETWEEN":    Infix(32,  33,  "BETWEEN",     _between),
+    "BETWEEN":    Infix(32,  33,  "BETWEEN",     _parse_between),
     "IN":         Infix(32,  33,  "IN",          _in),
     "NOT":        Infix(32,  33,  "NOT",         _not),
     "=":          Infix(30,  31,  "=",           _comparison),
@@ -1052,13 +1052,13 @@ def _frame(cursor: QueryCursor) -> syntax.Frame:
     """Parse ``ROWS BETWEEN 1 PRECEDING AND CURRENT ROW``, or only a lower bound."""
     unit = cursor.advance().key
     if not cursor.accept("BETWEEN"):
-        return syntax.Frame(unit, _bound(cursor))
-    lower = _bound(cursor)
+        return syntax.Frame(unit, _parse_bound(cursor))
+    lower = _parse_bound(cursor)
     cursor.expect("AND")
-    return syntax.Frame(unit, lower, _bound(cursor))
+    return syntax.Frame(unit, lower, _parse_bound(cursor))
 
 
-def _bound(cursor: QueryCursor) -> syntax.Call | syntax.Symbol:
+def _parse_bound(cursor: QueryCursor) -> syntax.Call | syntax.Symbol:
     """Parse ``CURRENT ROW``, ``UNBOUNDED PRECEDING`` or an offset ``2 FOLLOWING``."""
     start = cursor.token.start
     if cursor.accept("CURRENT", "ROW"):

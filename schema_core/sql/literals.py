@@ -193,7 +193,7 @@ def _decode_c_escapes(
     Such a string has one piece.
     """
 
-    def decoded(match: re.Match[str]) -> str:
+    def decode_character(match: re.Match[str]) -> str:
         kind = match.lastgroup or ""
         digits = match[kind]
         if kind == "simple":
@@ -205,7 +205,7 @@ def _decode_c_escapes(
             raise cursor.fail(f"{match[0]} is not a character", span=span)
         return chr(code)
 
-    content = _ESCAPED.sub(decoded, written[2:-1].replace("''", "'"))
+    content = _ESCAPED.sub(decode_character, written[2:-1].replace("''", "'"))
     return [pair_surrogates(content), *rest], "UTF16"
 
 

@@ -436,7 +436,7 @@ def _print_like(name: str, call: syntax.Call, left: int, right: int) -> tuple[st
     return f" {name} {' ESCAPE '.join(rest)}", LIKE.left, LIKE.right
 
 
-def _between(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
+def _print_between(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
     """Return BETWEEN; a lower bound that contains AND is printed in parentheses."""
     _, lower, upper = call.arguments
     held = 100 if _has_and(lower) else 0
@@ -485,7 +485,7 @@ LEADING: Mapping[str, tuple[Power, Writer]] = {
         name: (LIKE, partial(_print_like, name))
         for name in ("LIKE", "NOT LIKE", "SIMILAR TO", "NOT SIMILAR TO")
     },
-    **{name: (AMONG, partial(_between, name)) for name in ("BETWEEN", "NOT BETWEEN")},
+    **{name: (AMONG, partial(_print_between, name)) for name in ("BETWEEN", "NOT BETWEEN")},
     **{
         name: (AMONG, partial(_among, name))
         for name in ("IN", "NOT IN", *map(" ".join, product(COMPARISONS, ("SOME", "ALL"))))
@@ -687,11 +687,13 @@ def print_window(window: syntax.Window) -> str:
 def _frame(frame: syntax.Frame) -> str:
     partial = " DISALLOW PARTIAL" if frame.disallow_partial else ""
     if frame.upper is None:
-        return f"{frame.unit} {_bound(frame.lower)}{partial}"
-    return f"{frame.unit} BETWEEN {_bound(frame.lower)} AND {_bound(frame.upper)}{partial}"
+        return f"{frame.unit} {_print_bound(frame.lower)}{partial}"
+    return (
+        f"{frame.unit} BETWEEN {_print_bound(frame.lower)} AND {_print_bound(frame.upper)}{partial}"
+    )
 
 
-def _bound(bound: syntax.Call | syntax.Symbol) -> str:
+def _print_bound(bound: syntax.Call | syntax.Symbol) -> str:
     if isinstance(bound, syntax.Symbol):
         return bound.word
     return f"{render(bound.arguments[0], 0, 20)} {bound.name}"

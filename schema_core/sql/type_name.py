@@ -149,7 +149,7 @@ def _characters(varying: str) -> _ParseParts:
     return parse
 
 
-def _zoned(keyword: str) -> _ParseParts:
+def _parse_time(keyword: str) -> _ParseParts:
     """Return a parser of TIME and TIMESTAMP, with or without a time zone."""
 
     def parse(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
@@ -182,7 +182,7 @@ def _row(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
     return {"fields": tuple(grammar.row(cursor)), "postfix": postfix}
 
 
-def _structured(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
+def _parse_structured(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
     name, fields = grammar.structured(cursor)
     return {"strings": (name,), "fields": tuple(fields)}
 
@@ -238,9 +238,9 @@ TYPES: tuple[SqlType, ...] = (
     SqlType("BINARY",        "BINARY",              _BYTES,       _length(types.BinaryType, 1)),
     SqlType("VARBINARY",     "VARBINARY",           _numbers(1),  _BINARY_STRING),
     SqlType("BYTES",         "BYTES",               _nothing,     _BINARY_STRING),
-    SqlType("TIME",          "TIME",                _zoned("TIME"),
+    SqlType("TIME",          "TIME",                _parse_time("TIME"),
             _precision(types.TimeType, 0, 3)),
-    SqlType("TIMESTAMP",     "TIMESTAMP",           _zoned("TIMESTAMP"),
+    SqlType("TIMESTAMP",     "TIMESTAMP",           _parse_time("TIMESTAMP"),
             _precision(types.TimestampType, 6, 9)),
     SqlType("TIMESTAMP_LTZ", "TIMESTAMP_LTZ",       _numbers(1),  _LTZ),
     SqlType("TIMESTAMP WITH LOCAL TIME ZONE", "",   _nothing,     _LTZ),
@@ -249,7 +249,7 @@ TYPES: tuple[SqlType, ...] = (
     SqlType("MAP",           "MAP",
             _nested(lambda grammar, cursor: {"arguments": grammar.entry(cursor)})),
     SqlType("ROW",           "ROW",                 _nested(_row)),
-    SqlType("STRUCTURED",    "STRUCTURED",          _nested(_structured)),
+    SqlType("STRUCTURED",    "STRUCTURED",          _nested(_parse_structured)),
     SqlType("RAW",           "RAW",
             lambda grammar, cursor: {"strings": grammar.strings(cursor)}),
     SqlType("ANY",           "ANY",                 _nothing),

@@ -279,14 +279,14 @@ TAKES: dict[type[DataType], tuple[tuple[type, ...], Check]] = {}
 def rejection(type_: DataType, value: object) -> Rejection | None:
     """Return why a value does not have a type, or None if it does."""
     if value is None:
-        return None if type_.is_nullable else unaccepted(type_, None)
+        return None if type_.is_nullable else reject_class(type_, None)
     for kind in type(type_).__mro__:
         if kind in TAKES:
             classes, check = TAKES[kind]
             if type(value) in classes or object in classes:
                 return check(type_, value)
             return wrong_class(type_, " or ".join(cls.__name__ for cls in classes), value)
-    return unaccepted(type_, value)
+    return reject_class(type_, value)
 
 
 def wrong_class(type_: DataType, expected: str, value: object) -> Rejection:
@@ -295,7 +295,7 @@ def wrong_class(type_: DataType, expected: str, value: object) -> Rejection:
     return Rejection(f"{type_.as_summary_string()} requires {expected}, got {actual}")
 
 
-def unaccepted(type_: DataType, value: object) -> Rejection:
+def reject_class(type_: DataType, value: object) -> Rejection:
     """Return the rejection of a value of a class that the type never accepts."""
     name = "None" if value is None else type(value).__name__
     return Rejection(f"{type_.as_summary_string()} does not accept {name}")

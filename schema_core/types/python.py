@@ -162,7 +162,7 @@ def _union(*members: Any) -> DataType:
     return type_.nullable() if len(others) < len(members) else type_
 
 
-def _annotated(bare: Any, *notes: Any) -> DataType:
+def _annotated_type(bare: Any, *notes: Any) -> DataType:
     """Return the data type among the annotations, else that of the annotated type."""
     for note in notes:
         if isinstance(note, DataType):
@@ -184,7 +184,7 @@ ORIGINS: dict[Any, Callable[..., DataType]] = {
     collections.Counter:   _multiset,
     Union:                 _union,
     types.UnionType:       _union,
-    Annotated:             _annotated,
+    Annotated:             _annotated_type,
     Literal:               _literal,
     Required:              _of,
     NotRequired:           lambda value: _of(value).nullable(),

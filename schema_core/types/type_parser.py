@@ -101,12 +101,12 @@ def hint_at(tokens: Sequence[Token], start: int) -> str | None:
     index = next((i for i, token in enumerate(tokens) if token.stop > start), len(tokens) - 1)
     unexpected, before = tokens[index], tokens[max(index - 1, 0)]
     if unexpected.kind == "end":
-        return _unclosed(tokens)
+        return _unclosed_hint(tokens)
     if before.key == "," and unexpected.key in BRACKETS.values():
         return "remove the comma before it"
     if unexpected.key == ",":
         is_last = tokens[index + 1].key in BRACKETS.values()
-        return "remove the comma" if is_last or before.key == "," else _unclosed(tokens)
+        return "remove the comma" if is_last or before.key == "," else _unclosed_hint(tokens)
     if unexpected.key in BRACKETS and index:
         return hint_for_foreign(before.value) or _brackets(unexpected.key, before.key)
     if unexpected.kind == "number" and before.key in KEYWORDS:
@@ -137,7 +137,7 @@ def _brackets(bracket: str, keyword: str) -> str | None:
     return f"{keyword} does not take parameters" if bracket == "(" and keyword else None
 
 
-def _unclosed(tokens: Sequence[Token]) -> str | None:
+def _unclosed_hint(tokens: Sequence[Token]) -> str | None:
     """Return a hint for an unclosed bracket."""
     open_: list[Token] = []
     for token in tokens:

@@ -26,8 +26,8 @@ from schema_core.types.base import (
     Check,
     DataType,
     Rejection,
+    reject_class,
     rejection,
-    unaccepted,
     wrong_class,
 )
 from schema_core.types.nested import (
@@ -72,7 +72,7 @@ def _any_value(type_: DataType, value: object) -> Rejection | None:
     return None
 
 
-def _between(low: int, high: int) -> Check:
+def _range_check(low: int, high: int) -> Check:
     def check(type_: DataType, value: int) -> Rejection | None:
         if low <= value <= high:
             return None
@@ -83,7 +83,7 @@ def _between(low: int, high: int) -> Check:
 
 def _signed_integer_of(size: int) -> Check:
     """Check the range of a signed integer of some bytes."""
-    return _between(-(1 << 8 * size - 1), (1 << 8 * size - 1) - 1)
+    return _range_check(-(1 << 8 * size - 1), (1 << 8 * size - 1) - 1)
 
 
 def _exactly_as_long(type_: atomic.LengthType, value: str | bytes) -> Rejection | None:
@@ -191,7 +191,7 @@ def _variant(type_: DataType, value: object) -> Rejection | None:
         case _ if type(value) in SCALARS:
             return None
         case _:
-            return unaccepted(type_, value)
+            return reject_class(type_, value)
 
 
 def _is_too_deep(value: object) -> bool:
@@ -252,7 +252,7 @@ TAKES |= {
     temporal.ZonedTimestampType:       (DATETIME,                         _any_value),
     temporal.LocalZonedTimestampType:  (DATETIME,                         _any_value),
     temporal.DayTimeIntervalType:      ((dt.timedelta,),                _any_value),
-    temporal.YearMonthIntervalType:    ((int,),                         _between(-MONTHS, MONTHS)),
+    temporal.YearMonthIntervalType:    ((int,),                      _range_check(-MONTHS, MONTHS)),
     ArrayType:                         ((list, tuple, array),           _elements),
     MapType:                           ((dict,),                        _entries),
     MultisetType:                      ((dict, Counter),                _counts),

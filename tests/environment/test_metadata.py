@@ -13,7 +13,7 @@ from schema_core.cli import WRONG
 from schema_core.cli.app import application
 from schema_core.environment import connector as module
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.connector import Ability, Connector, opened
+from schema_core.environment.connector import Ability, Connector, open_connector
 from schema_core.environment.options import ConfigOption
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_api.descriptor import TableDescriptor
@@ -115,8 +115,8 @@ def test_metadata_columns_are_validated(
     environment.execute_sql(create(column, name="u"))
     installed["queue"] = queue
     bound = environment._session.bound(environment._session.registry.qualify(path_of("u")))
-    assert read == code_of(lambda: opened(bound, "read", {}))
-    assert written == code_of(lambda: opened(bound, "write", {}))
+    assert read == code_of(lambda: open_connector(bound, "read", {}))
+    assert written == code_of(lambda: open_connector(bound, "write", {}))
 
 
 def path_of(name: str) -> Any:
@@ -219,14 +219,14 @@ def test_definitions_are_not_validated_where_flink_is_followed(
     environment.execute_sql(create(BAD))
 
     bound = environment._session.bound(environment._session.registry.qualify(path_of("t")))
-    assert "unknown-metadata" == code_of(lambda: opened(bound, "read", {}))
+    assert "unknown-metadata" == code_of(lambda: open_connector(bound, "read", {}))
 
 
 def test_a_source_created_for_the_table_is_validated(environment: TableEnvironment) -> None:
     environment.execute_sql(create(BAD, connector="factory"))
     bound = environment._session.bound(environment._session.registry.qualify(path_of("t")))
 
-    assert "unknown-metadata" == code_of(lambda: opened(bound, "read", {}))
+    assert "unknown-metadata" == code_of(lambda: open_connector(bound, "read", {}))
 
 
 def test_a_sink_only_connector_is_not_readable(

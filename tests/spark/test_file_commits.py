@@ -17,7 +17,12 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.spark.commit import file_systems
 from schema_core.spark.commit.commit import PREFIX, Directory
-from schema_core.spark.commit.file_systems import FileSystem, HadoopFiles, LocalFiles, located
+from schema_core.spark.commit.file_systems import (
+    FileSystem,
+    HadoopFiles,
+    LocalFiles,
+    locate_file_system,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -192,7 +197,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Faults], None]
 
     def install(faults: Faults) -> None:
         def found(session: SparkSession, path: str) -> tuple[FileSystem, str]:
-            system, root = located(session, path)
+            system, root = locate_file_system(session, path)
             return FaultyFiles(faults, system), root
 
         monkeypatch.setattr(filesystem, "located", found)
@@ -292,7 +297,7 @@ def test_hadoop_files_behave_as_local_files(hadoop: HadoopFiles, tmp_path: Path)
 
 def test_local_paths_do_not_use_hadoop(session: SparkSession, tmp_path: Path) -> None:
     for path in (str(tmp_path), f"file://{tmp_path}", f"file:{tmp_path}"):
-        system, root = located(session, path)
+        system, root = locate_file_system(session, path)
         assert (LocalFiles, str(tmp_path)) == (type(system), root)
 
 

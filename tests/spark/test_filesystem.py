@@ -16,7 +16,7 @@ import pytest
 
 from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.connector import opened
+from schema_core.environment.connector import open_connector
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
@@ -163,7 +163,7 @@ def test_a_missing_directory_is_refused(session: SparkSession, table: Make) -> N
 def test_unknown_metadata_is_refused(table: Make) -> None:
     schema = Schema.new_builder().column_by_metadata("x", T.INT(), "file.owner").build()
     with pytest.raises(SchemaError) as caught:
-        opened(table(schema, lines=["1"]), "read", {})
+        open_connector(table(schema, lines=["1"]), "read", {})
 
     assert ("unknown-metadata", ("column 'x'",)) == (caught.value.code, caught.value.path)
 

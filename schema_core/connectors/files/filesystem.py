@@ -103,7 +103,7 @@ from schema_core.spark.commit.file_systems import (
     absolute,
     is_hidden,
     is_relative,
-    located,
+    locate_file_system,
 )
 from schema_core.spark.compiler.expression import (
     from_physical,
@@ -289,7 +289,7 @@ class FilesystemConnector:
             ExternalError: as `read`.
         """
         layout = FileLayout(context)
-        system, root = located(context.session, layout.path)
+        system, root = locate_file_system(context.session, layout.path)
         if isinstance(system, LocalFiles):
             _require_readable(context.session, root, layout.form.identifier)
         return self._frame(context, layout, system, root)
@@ -299,7 +299,7 @@ class FilesystemConnector:
         # a relative path may be another one for the next query
         if is_relative(PATH.of(context.options) or ""):
             return None
-        system, root = located(context.session, _path(context.options, context.session))
+        system, root = locate_file_system(context.session, _path(context.options, context.session))
         if not isinstance(system, LocalFiles):
             return None
         state = state_of(root)
@@ -374,7 +374,7 @@ class FilesystemConnector:
         """
         layout = FileLayout(context, streams=True)
         session = context.session
-        system, root = located(session, layout.path)
+        system, root = locate_file_system(session, layout.path)
         _require_directory(layout.path, system, root)
         if isinstance(system, LocalFiles):
             _require_readable(context.session, root, layout.form.identifier)
@@ -402,7 +402,9 @@ class FilesystemConnector:
             return None
         try:
             with spark_errors():
-                frame, _ = self._frame(context, layout, *located(context.session, layout.path))
+                frame, _ = self._frame(
+                    context, layout, *locate_file_system(context.session, layout.path)
+                )
                 frame.write.format("noop").mode("overwrite").save()
         except ExternalError as found:
             return found
@@ -429,7 +431,7 @@ class FilesystemConnector:
         layout.require_types()
         if context.batch is not None:
             _refuse_ignored_by_streams(context.options)
-        system, root = located(session, layout.path)
+        system, root = locate_file_system(session, layout.path)
         new = definition_of(context.identifier, context.table)
         old = definition_of(context.identifier, replaced) if replaced else None
         held = old if context.creates else new
@@ -458,13 +460,13 @@ class FilesystemConnector:
 
     def last_batch(self, context: WriteContext, job: str) -> int | None:
         """Return the number of the last micro-batch of a job whose files are committed."""
-        directory = Directory(*located(context.session, FileLayout(context).path))
+        directory = Directory(*locate_file_system(context.session, FileLayout(context).path))
         recover(directory, definition_of(context.identifier, context.table))
         return last_batch(directory, job)
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
         """Return whether the directory has files, and none of the job that it has not committed."""
-        directory = Directory(*located(context.session, FileLayout(context).path))
+        directory = Directory(*locate_file_system(context.session, FileLayout(context).path))
         recover(directory, definition_of(context.identifier, context.table))
         if is_uncommitted(directory, job):
             return False
@@ -472,7 +474,7 @@ class FilesystemConnector:
 
     def recover(self, context: WriteContext) -> None:
         """Complete the commits of killed jobs, and remove their uncommitted files."""
-        directory = Directory(*located(context.session, FileLayout(context).path))
+        directory = Directory(*locate_file_system(context.session, FileLayout(context).path))
         clean(directory, definition_of(context.identifier, context.table), created=context.creates)
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
@@ -749,7 +751,7 @@ def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
     """Return the absolute path of a table's files, or None for a table of another connector."""
     if table.options.get("connector") != FilesystemConnector.identifier:
         return None
-    return located(session, _path(table.options, session))[1]
+    return locate_file_system(session, _path(table.options, session))[1]
 
 
 def _path(options: Mapping[str, str], session: SparkSession) -> str:

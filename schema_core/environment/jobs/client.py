@@ -54,7 +54,7 @@ class CompletableFuture(Future[T]):
         try:
             return super().result(timeout)
         finally:
-            self._taken()
+            self._take_result()
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
         """Wait, and return the error, or None where there is a value.
@@ -66,7 +66,7 @@ class CompletableFuture(Future[T]):
         try:
             return super().exception(timeout)
         finally:
-            self._taken()
+            self._take_result()
 
     def set_result(self, result: T) -> bool:  # type: ignore[override]
         """Set the value; return False if the future is done already."""
@@ -88,14 +88,14 @@ class CompletableFuture(Future[T]):
         import asyncio  # not before it is needed: it imports many modules
 
         self._before_wait()
-        self._taken()
+        self._take_result()
         return asyncio.wrap_future(self).__await__()
 
     def _before_wait(self) -> None:
         if self._on_wait is not None and not self.done():
             self._on_wait()
 
-    def _taken(self) -> None:
+    def _take_result(self) -> None:
         if self._on_taken is not None and self.done():
             self._on_taken()
 

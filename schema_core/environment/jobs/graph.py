@@ -301,9 +301,9 @@ class HookFactories:
             NotFoundError: with code `not-discovered` or `not-loadable` for an unknown name.
             SchemaError: with code `wrong-argument` where a factory does not return a hook.
         """
-        return [self._registered(one) for one in (*self._hooks, *others)]
+        return [self._register_hook(one) for one in (*self._hooks, *others)]
 
-    def _registered(self, given: JobStatusHook | str) -> RegisteredHook:
+    def _register_hook(self, given: JobStatusHook | str) -> RegisteredHook:
         if not isinstance(given, str):
             return RegisteredHook(given)
         hook = self._factory(given)()

@@ -112,7 +112,7 @@ def start_job(graph: JobGraph) -> JobRun:
             run.add_outcome(error)
             raise
         late = _errors_of([graph.execution.abort])
-        raised = with_notes(_converted(error), late, "afterwards")
+        raised = with_notes(_to_raised_error(error), late, "afterwards")
         if raised is error:
             raise
         raise raised from error
@@ -251,7 +251,7 @@ class JobRun:
         with self._lock:
             self._locating.append(locating)
             if self.error is not None:
-                self.error = _located(self.error, [locating])
+                self.error = _locate_error(self.error, [locating])
 
     def take(self) -> None:
         """Note that the outcome of the job was retrieved, so that its error is not logged."""
@@ -325,7 +325,7 @@ class JobRun:
         """
         with self._lock:
             if self._is_canceled and not self._is_decided:
-                raise _canceled()
+                raise _canceled_error()
             self._is_decided = self._is_decided or last
 
     # --- the life cycle ------------------------------------------------------------------------
@@ -349,7 +349,7 @@ class JobRun:
         with self._lock:
             self._runtime = time.monotonic() - self._started
             if error is not None:
-                self.error = _located(error, self._locating)
+                self.error = _locate_error(error, self._locating)
                 self._trace = self.error.__traceback__
             self._status = status
             self._ended.set()
@@ -377,7 +377,7 @@ class JobRun:
             for call in graph.after_commit:
                 call()
         except BaseException as error:  # noqa: BLE001 - raised by `wait`
-            return self._failed(error)
+            return self._fail_job(error)
         errors = _errors_of([partial(hook.on_finished, self.id) for hook in hooks])
         return JobStatus.FINISHED, _of_hooks(errors) if errors else None
 
@@ -390,9 +390,9 @@ class JobRun:
             self.require_running()
             self._status = JobStatus.RUNNING
 
-    def _failed(self, error: BaseException) -> Outcome:
+    def _fail_job(self, error: BaseException) -> Outcome:
         """Abort, call the hooks, and return the last status and the error of a job that failed."""
-        raised = _converted(error)
+        raised = _to_raised_error(error)
         with self._lock:
             # an error of a job that was cancelled before its commit is that of the cancellation
             was_requested = self._is_canceled and not self._is_decided
@@ -400,7 +400,7 @@ class JobRun:
             is_canceled = was_requested or _is_cancellation(raised)
             self._status = JobStatus.CANCELLING if is_canceled else JobStatus.FAILING
         if was_requested and not _is_cancellation(raised):
-            raised = _canceled()
+            raised = _canceled_error()
         if raised is not error:
             raised.__cause__ = error
         late = _errors_of([self._graph.execution.abort])
@@ -542,7 +542,7 @@ def _errors_of(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
     return errors
 
 
-def _converted(error: BaseException) -> BaseException:
+def _to_raised_error(error: BaseException) -> BaseException:
     """Return the error to raise: of the library, or what is not meant to be caught."""
     if isinstance(error, SchemaCoreError) or not isinstance(error, Exception):
         return error
@@ -568,7 +568,7 @@ def _clear_frames(error: BaseException) -> None:
         pending += one.exceptions if isinstance(one, BaseExceptionGroup) else ()
 
 
-def _canceled() -> ExternalError:
+def _canceled_error() -> ExternalError:
     return ExternalError("the job was cancelled", code="job-canceled")
 
 
@@ -596,7 +596,7 @@ def _of_hooks(errors: list[BaseException]) -> BaseException:
     return with_notes(raised, errors[1:], "afterwards")
 
 
-def _located(error: BaseException, locating: Sequence[Locating]) -> BaseException:
+def _locate_error(error: BaseException, locating: Sequence[Locating]) -> BaseException:
     """Return an error with its locations."""
     for each in locating:
         try:

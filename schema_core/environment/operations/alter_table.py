@@ -52,7 +52,7 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
         return OK
     with at(f"table {identifier.as_summary_string()}"):
         if isinstance(change, RenameTo):
-            renamed(session, identifier, change.path)
+            rename_table(session, identifier, change.path)
         else:
             require_no_own_options(option_keys(change))
             storage = session.tables.get_storage(identifier)
@@ -86,7 +86,7 @@ def alter_by_changes(
     return True
 
 
-def renamed(session: Session, identifier: ObjectIdentifier, path: Name) -> None:
+def rename_table(session: Session, identifier: ObjectIdentifier, path: Name) -> None:
     """Rename a table or view; only the last part of the new path counts, as in Flink."""
     with at_span(path.span):
         session.tables.rename(identifier, UnresolvedPath(path.parts).object_name)

@@ -35,7 +35,7 @@ def call(session: Session, statement: CallProcedure, text: str) -> TableResult:
     values: Sequence[Any] = ()
     if arguments:
         _require_types(session, procedure, arguments, text)
-        values = _evaluated(session, procedure, arguments, text)
+        values = _evaluate_arguments(session, procedure, arguments, text)
     results = procedure.call(*values)
     match procedure.result_type:
         case RowType(fields=fields) as row:
@@ -101,7 +101,7 @@ def _require_types(
             )
 
 
-def _evaluated(
+def _evaluate_arguments(
     session: Session, procedure: Procedure, arguments: list[Expression], text: str
 ) -> Sequence[Any]:
     pairs = zip(arguments, procedure.input_types, strict=True)

@@ -81,13 +81,13 @@ def alter_connection(session: Session, statement: Alter, text: str) -> TableResu
             is_found = session.connections.rename(path, name)
         else:
             change = statement.change
-            is_found = session.connections.alter(path, lambda old: _changed(old, change))
+            is_found = session.connections.alter(path, lambda old: _apply_change(old, change))
         if not is_found and not statement.if_exists:
             raise session.connections.missing(path)
     return OK
 
 
-def _changed(old: CatalogConnection, change: Change) -> CatalogConnection:
+def _apply_change(old: CatalogConnection, change: Change) -> CatalogConnection:
     match change:
         case SetOptions(options):
             found, is_empty = {**old.options, **options_of(options)}, not options
@@ -128,7 +128,7 @@ def connection_names(session: Session, statement: Show) -> list[str]:
     return session.connections.names(*session.database(statement.path))
 
 
-def _found(session: Session, path: Name) -> tuple[CatalogConnection, str, str]:
+def _find_connection(session: Session, path: Name) -> tuple[CatalogConnection, str, str]:
     """Return the connection that a name refers to, its path in SQL, and its kind as keywords."""
     if len(path.parts) == 1:
         system = session.connections.system.find(path.parts[0])
@@ -142,7 +142,7 @@ def _found(session: Session, path: Name) -> tuple[CatalogConnection, str, str]:
 
 def describe_connection(session: Session, statement: Describe) -> TableResult:
     """Return the name, type and comment of a connection, and its options if EXTENDED."""
-    found, _, _ = _found(session, statement.path)
+    found, _, _ = _find_connection(session, statement.path)
     options = mask(found.options)
     rows = [
         ("name", statement.path.parts[-1]),
@@ -156,7 +156,7 @@ def describe_connection(session: Session, statement: Describe) -> TableResult:
 
 def connection_statement(session: Session, path: Name) -> str:
     """Return the statement that creates a connection, with secrets masked."""
-    found, shown, kind = _found(session, path)
+    found, shown, kind = _find_connection(session, path)
     options = mask(found.options)
     pairs = [f"  {quote_string(key)} = {quote_string(options[key])}" for key in sorted(options)]
     comment = [] if found.comment is None else [f"COMMENT {quote_string(found.comment)}"]

@@ -62,7 +62,7 @@ from schema_core.schema.columns import (
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
 )
-from schema_core.schema.rules import repeated
+from schema_core.schema.rules import duplicate_names
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.statement_syntax import CreateTable, Elements, Like
 from schema_core.sql.syntax import Name
@@ -189,10 +189,12 @@ def create_table_like(
     _require_indexed(schema)
     return CatalogTable(
         schema,
-        _kept("PARTITIONS", strategies, source.partition_keys, keys_of(statement.partition_keys)),
+        _keep_layout(
+            "PARTITIONS", strategies, source.partition_keys, keys_of(statement.partition_keys)
+        ),
         options=merge_like_options(source.options, options_of(statement.options), strategies),
         comment=statement.comment,
-        distribution=_kept(
+        distribution=_keep_layout(
             "DISTRIBUTION",
             strategies,
             source.distribution,
@@ -250,7 +252,7 @@ def _one(
 Kept = TypeVar("Kept", tuple[str, ...], TableDistribution | None)
 
 
-def _kept(
+def _keep_layout(
     feature: str,
     strategies: Mapping[str, Strategy],
     inherited: Kept,
@@ -325,7 +327,7 @@ def _require_replaceable(
 def _check_own(own: Schema, inherited: list[UnresolvedColumn]) -> None:
     """Check that new computed columns read only physical columns of the source."""
     names = [column.name for column in own.columns]
-    if twice := repeated(names):
+    if twice := duplicate_names(names):
         raise SchemaError(f"duplicate column name {twice[0]!r}", code="duplicate-column")
     hidden = [one.name for one in inherited if not isinstance(one, UnresolvedPhysicalColumn)]
     physical = [one for one in inherited if isinstance(one, UnresolvedPhysicalColumn)]
@@ -555,7 +557,7 @@ def derive_schema(elements: Elements, query: Columns, text: str) -> Schema:
     _check_sight(declared, query)
     names = elements.names
     columns = reorder_columns(names, query) if names else merge_declared_columns(declared, query)
-    if twice := repeated(column.name for column in columns):
+    if twice := duplicate_names(column.name for column in columns):
         raise SchemaError(f"duplicate column name {twice[0]!r}", code="duplicate-column")
     return Schema(columns, own.watermark_specs, key)
 

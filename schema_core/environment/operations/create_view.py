@@ -16,7 +16,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
     TableKind,
 )
-from schema_core.environment.operations.alter_table import renamed
+from schema_core.environment.operations.alter_table import rename_table
 from schema_core.environment.operations.create_table import derive_schema
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
@@ -50,10 +50,10 @@ def create_view(session: Session, statement: CreateView, text: str) -> TableResu
     """
     identifier = session.identifier(statement.path)
     with session.keep_views():
-        return _created(session, identifier, statement, text)
+        return _create_view(session, identifier, statement, text)
 
 
-def _created(
+def _create_view(
     session: Session, identifier: ObjectIdentifier, statement: CreateView, text: str
 ) -> TableResult:
     view = view_of(session, statement.query, text, statement.columns)
@@ -78,7 +78,7 @@ def view_of(
             `duplicate-column` for a name that comes twice.
     """
     relation, expand = session.resolved(query, text)
-    schema = _named(relation.columns, names)
+    schema = _name_columns(relation.columns, names)
     return ResolvedCatalogView(
         unresolve(schema),
         print_query(query),
@@ -87,7 +87,7 @@ def view_of(
     )
 
 
-def _named(columns: Columns, names: Sequence[Name]) -> ResolvedSchema:
+def _name_columns(columns: Columns, names: Sequence[Name]) -> ResolvedSchema:
     chosen = [".".join(name.parts) for name in names] or [column.name for column in columns]
     if len(chosen) != len(columns):
         raise SchemaError(
@@ -117,7 +117,7 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
         return OK
     match statement.change:
         case RenameTo(path):
-            renamed(session, identifier, path)
+            rename_table(session, identifier, path)
         case SetQuery(query):
             with session.keep_views():
                 view = view_of(session, query, text)

@@ -263,7 +263,7 @@ def prepare_write(
         target,
         columns=chosen if names or fixed else None,
         overwrite=how.overwrite,
-        partition=_given(fixed) if fixed else None,
+        partition=_partition_values(fixed) if fixed else None,
     )
     if planned is not None:
         graph.before_commit.append(partial(require_unchanged, session, planned))
@@ -279,7 +279,7 @@ def _staged_target(session: Session, target: BoundTable) -> BoundTable | None:
     return session.bound(target.identifier) if is_staged else None
 
 
-def _given(partition: Partition) -> dict[str, str]:
+def _partition_values(partition: Partition) -> dict[str, str]:
     """Return the values of a PARTITION clause, which are all present."""
     return {key: value for key, value in partition.values if value is not None}
 
@@ -294,14 +294,14 @@ def require_fit(relation: Relation, target: BoundTable, how: Writing) -> list[st
     _check_partition(target, fixed)
     _check_names(how.columns, schema)
     chosen = [name.parts[0] for name in how.columns] or [
-        name for name in persisted(schema) if not fixed or name not in dict(fixed.values)
+        name for name in persisted_columns(schema) if not fixed or name not in dict(fixed.values)
     ]
     _check_types(how, schema)
     check_assignment(result_columns(relation), schema, chosen)
     return chosen
 
 
-def persisted(schema: ResolvedSchema) -> list[str]:
+def persisted_columns(schema: ResolvedSchema) -> list[str]:
     """Return the names of the persisted columns."""
     return [column.name for column in schema.columns if column.is_persisted()]
 
@@ -318,7 +318,7 @@ def _check_partition(target: BoundTable, fixed: Partition | None) -> None:
 
 
 def _check_names(columns: Sequence[Name], schema: ResolvedSchema) -> None:
-    known, chosen = persisted(schema), set[str]()
+    known, chosen = persisted_columns(schema), set[str]()
     for column in columns:
         name = ".".join(column.parts)
         if len(column.parts) > 1 or name not in known:
@@ -373,7 +373,7 @@ def check_assignment(
     Raises:
         SchemaError: with code `column-count-mismatch` or `not-assignable`.
     """
-    names = persisted(schema) if chosen is None else chosen
+    names = persisted_columns(schema) if chosen is None else chosen
     if len(names) != len(given):
         raise SchemaError(
             f"the query returns {len(given)} columns, but {len(names)} are written",

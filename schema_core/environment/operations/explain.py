@@ -14,7 +14,7 @@ from schema_core.environment.operations.create_table import TableCreation, deriv
 from schema_core.environment.operations.data import (
     Writing,
     check_insert,
-    persisted,
+    persisted_columns,
     require_fit,
 )
 from schema_core.environment.operations.plan_ctas import plan_creation
@@ -175,7 +175,7 @@ def explain_creation(
     """
     plan = f"== Create table ==\n{plan_creation(session, creation)}"
     path = creation.identifier.as_summary_string()
-    columns = persisted(creation.table.resolved_schema)
+    columns = persisted_columns(creation.table.resolved_schema)
     return f"{plan}\n\n" + explain_query(
         session, creation.relation, details, lambda query: sink_node(path, columns, query)
     )

@@ -46,13 +46,13 @@ COLUMNS: dict[str, AtomicType] = {
 }
 
 
-def _listed(session: Session, runs: Iterable[JobRun]) -> TableResult:
+def _list_jobs(session: Session, runs: Iterable[JobRun]) -> TableResult:
     rows = [(str(run.id), run.name, run.status.name, _start_of(run)) for run in runs]
     schema = ResolvedSchema.physical(list(COLUMNS), list(COLUMNS.values()))
     zone = ZoneInfo(session.config.get_local_timezone())
 
     def formatted() -> list[tuple[str | None, ...]]:
-        return [(*row[:3], _shown(row[3].astimezone(zone))) for row in rows]
+        return [(*row[:3], _format_time(row[3].astimezone(zone))) for row in rows]
 
     return TableResult(schema, rows, formatted=formatted, style=PrintStyle.LISTING)
 
@@ -63,13 +63,13 @@ def _start_of(run: JobRun) -> datetime:
     return started.replace(microsecond=started.microsecond // 1000 * 1000)
 
 
-def _shown(time: datetime) -> str:
+def _format_time(time: datetime) -> str:
     return time.replace(tzinfo=None).isoformat(" ", "milliseconds")
 
 
 def show_jobs(session: Session, statement: Show) -> TableResult:
     """Return the jobs of this session: those that run, and the last ones that ended."""
-    return _listed(session, session.jobs.runs())
+    return _list_jobs(session, session.jobs.runs())
 
 
 def describe_job(session: Session, statement: DescribeJob, text: str) -> TableResult:
@@ -79,7 +79,7 @@ def describe_job(session: Session, statement: DescribeJob, text: str) -> TableRe
         NotFoundError: with code `job-not-found`.
     """
     with at_span(statement.span):
-        return _listed(session, [session.jobs.get(statement.job_id)])
+        return _list_jobs(session, [session.jobs.get(statement.job_id)])
 
 
 def stop_job(session: Session, statement: StopJob, text: str) -> TableResult:
@@ -142,11 +142,11 @@ def end_statement_set(session: Session, statement: EndStatementSet, text: str) -
     for insert, written in collected:
         with within(written):
             relation, target = check_insert(session, insert, written)
-        jobs.append(partial(_prepared, session, relation, target, insert, written))
+        jobs.append(partial(_prepare_insert, session, relation, target, insert, written))
     return run_job(session, jobs)
 
 
-def _prepared(
+def _prepare_insert(
     session: Session, relation: Relation, target: BoundTable, insert: Insert, written: str
 ) -> JobGraph:
     """Prepare the job of one INSERT, whose errors quote the text that it was written in."""

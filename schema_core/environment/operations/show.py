@@ -53,7 +53,7 @@ def like(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
     return re.compile("".join(written), re.DOTALL | (re.IGNORECASE if ignore_case else 0))
 
 
-def allowed(pattern: Pattern | None, name: str) -> bool:
+def matches_pattern(pattern: Pattern | None, name: str) -> bool:
     """Return whether a name matches an optional pattern."""
     if pattern is None:
         return True
@@ -61,13 +61,15 @@ def allowed(pattern: Pattern | None, name: str) -> bool:
     return matches is not pattern.negated
 
 
-def named(column: str, names: Callable[[Session, Show], Iterable[str]]) -> Lister:
+def name_lister(column: str, names: Callable[[Session, Show], Iterable[str]]) -> Lister:
     """Return a lister of one column of names."""
 
     def lister(session: Session, statement: Show) -> TableResult:
         with at_span(statement.path.span if statement.path else None):
             found = names(session, statement)
-        return string_result([column], [(one,) for one in found if allowed(statement.pattern, one)])
+        return string_result(
+            [column], [(one,) for one in found if matches_pattern(statement.pattern, one)]
+        )
 
     return lister
 
@@ -130,7 +132,7 @@ def _path(statement: Show) -> Name:
 def _columns(session: Session, statement: Show) -> TableResult:
     """Return the rows of DESCRIBE for columns that match the pattern."""
     schema = session.found(_path(statement)).table.resolved_schema
-    return described_columns(schema, lambda name: allowed(statement.pattern, name))
+    return described_columns(schema, lambda name: matches_pattern(statement.pattern, name))
 
 
 def _partitions(session: Session, statement: Show) -> TableResult:
@@ -170,24 +172,25 @@ def _procedures(session: Session, statement: Show) -> list[str]:
 
 #: subject -> what lists it
 SUBJECTS: dict[str, Lister] = {
-    "CATALOGS":            named("catalog name", lambda session, _: session.registry.names()),
+    "CATALOGS":            name_lister("catalog name", lambda session, _: session.registry.names()),
     "CURRENT CATALOG":     _current_catalog,
     "CURRENT DATABASE":    _current_database,
-    "DATABASES":           named("database name", _databases),
-    "TABLES":              named("table name", _tables),
-    "VIEWS":               named("view name", _views),
-    "MATERIALIZED TABLES": named("materialized table", _materialized_tables),
-    "FUNCTIONS":           named("function name", _functions),
-    "USER FUNCTIONS":      named("function name", _user_functions),
-    "PROCEDURES":          named("procedure name", _procedures),
-    "MODELS":              named("model name", _models),
+    "DATABASES":           name_lister("database name", _databases),
+    "TABLES":              name_lister("table name", _tables),
+    "VIEWS":               name_lister("view name", _views),
+    "MATERIALIZED TABLES": name_lister("materialized table", _materialized_tables),
+    "FUNCTIONS":           name_lister("function name", _functions),
+    "USER FUNCTIONS":      name_lister("function name", _user_functions),
+    "PROCEDURES":          name_lister("procedure name", _procedures),
+    "MODELS":              name_lister("model name", _models),
     "COLUMNS":             _columns,
     "PARTITIONS":          _partitions,
-    "MODULES":             named("module name", lambda session, _: session.functions.modules.used),
+    "MODULES":             name_lister("module name",
+                                       lambda session, _: session.functions.modules.used),
     "FULL MODULES":        _full_modules,
-    "JARS":                named("jars", _none),
+    "JARS":                name_lister("jars", _none),
     "JOBS":                show_jobs,
-    "CONNECTIONS":         named("connection name", connection_names),
+    "CONNECTIONS":         name_lister("connection name", connection_names),
 }  # fmt: skip
 
 

@@ -56,11 +56,11 @@ def show_create(session: Session, statement: ShowCreate, text: str) -> TableResu
         SchemaError: with code `wrong-object-kind` where the object is of another kind.
     """
     with at_span(statement.path.span):
-        text = _written(session, statement)
+        text = _write_statement(session, statement)
     return string_result(["result"], [(text,)])
 
 
-def _written(session: Session, statement: ShowCreate) -> str:
+def _write_statement(session: Session, statement: ShowCreate) -> str:
     match statement.kind:
         case ObjectKind.TABLE | ObjectKind.VIEW | ObjectKind.MATERIALIZED_TABLE:
             return _table(session, statement)

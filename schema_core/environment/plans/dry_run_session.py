@@ -14,7 +14,7 @@ from typing import Any, cast
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.connector import opened, using
+from schema_core.environment.connector import open_connector, using
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.operations.compile_plan import compile_statement
 from schema_core.environment.operations.dispatch import locate_errors, run
@@ -76,7 +76,7 @@ class ValidatingPlanner(DryRunPlanner):
         if self.context is None or isinstance(table.table, InlineTable):
             return
         with using(table.identifier, table.table.options, purpose):
-            opened(table, purpose, self.context.options)
+            open_connector(table, purpose, self.context.options)
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def dry_run_session(
     planner, stack = ValidatingPlanner(), ExitStack()
     session = Session(settings, planner)
     session.makes_directories = False
-    session.registry.open_by(partial(_opened, stack))
+    session.registry.open_by(partial(_open_catalog, stack))
     if checks_connectors:
         planner.context = PlannerContext(session.config.get_configuration(), session.bound)
     with stack:
@@ -122,7 +122,7 @@ def dry_run_statement(session: Session, statement: Statement, text: str) -> Tabl
 # --- catalogs ------------------------------------------------------------------------------------
 
 
-def _opened(stack: ExitStack, catalog: Catalog) -> Catalog:
+def _open_catalog(stack: ExitStack, catalog: Catalog) -> Catalog:
     """Open a catalog, and return the one that a dry run uses in its place."""
     if isinstance(catalog, InMemoryCatalog):  # no other session has it
         catalog.open()

@@ -197,12 +197,12 @@ def _operands(operation: SetOperation) -> Iterator[Relation]:
 
 def _node(relation: Relation, inputs: tuple[PlanNode, ...]) -> PlanNode:
     if isinstance(relation, Named):
-        return _aliased(relation, inputs[0])
+        return _alias_node(relation, inputs[0])
     attributes = [(name, text) for name, text in _attributes(relation) if text]
     return PlanNode(KINDS[type(relation)], tuple(attributes), inputs)
 
 
-def _aliased(named: Named, input_: PlanNode) -> PlanNode:
+def _alias_node(named: Named, input_: PlanNode) -> PlanNode:
     """Return the node of a source with its alias, unless that is the name of its table."""
     table = dict(input_.attributes).get("table", "")
     is_name = input_.kind in (KINDS[Scan], KINDS[CommonScan]) and (

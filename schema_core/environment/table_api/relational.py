@@ -17,7 +17,7 @@ from schema_core.expressions.fluent import AliasedExpression, Expression, Sorted
 from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signatures import FunctionKind
-from schema_core.schema.rules import repeated
+from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Aliased as AliasedSource
 from schema_core.sql.syntax import (
@@ -155,7 +155,7 @@ def require_different(names: Sequence[str]) -> None:
     """
     if not names:
         raise SchemaError("a table requires at least one column", code="missing-columns")
-    if twice := repeated(names):
+    if twice := duplicate_names(names):
         raise SchemaError(
             f"duplicate column name {twice[0]!r}",
             code="duplicate-column",

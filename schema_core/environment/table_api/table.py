@@ -72,7 +72,7 @@ from schema_core.environment.views import QueryView, find_tables, inline_functio
 from schema_core.errors import SchemaError, UnsupportedError, similar, within
 from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, row, selected_columns
-from schema_core.expressions.rewriting import column_scope, rewritten
+from schema_core.expressions.rewriting import column_scope, to_sql_meaning
 from schema_core.expressions.scope import Scope, find_function
 from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.user_functions import UserFunction, as_aggregate
@@ -764,7 +764,7 @@ def _rewrite_items(table: Table, items: Iterable[T], *others: Table) -> list[T]:
         session = table._session  # noqa: SLF001 - of this module
         return column_scope(columns, session.functions.function, session.types.look_up)
 
-    return [rewritten(item, scope) for item in items]
+    return [to_sql_meaning(item, scope) for item in items]
 
 
 def _expand_flatten(

@@ -29,7 +29,7 @@ from schema_core.expressions.fluent_functions import (
     UNBOUNDED_RANGE,
     UNBOUNDED_ROW,
 )
-from schema_core.schema.rules import repeated
+from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Frame, Name, Query, SortKey, Symbol, rewrite
 
@@ -406,6 +406,6 @@ def require_windows(values: Sequence[object]) -> tuple[OverWindow, ...]:
             f"over_window requires windows of Over with an alias, got {shown}",
             code="wrong-argument",
         )
-    if twice := repeated([value.name for value in windows]):
+    if twice := duplicate_names([value.name for value in windows]):
         raise SchemaError(f"two windows have the name {twice[0]!r}", code="wrong-argument")
     return windows

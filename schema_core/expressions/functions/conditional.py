@@ -128,7 +128,7 @@ def _condition(args: ArgumentTypes, i: int) -> DataType | None:
     return type_ if type_.root is TypeRoot.BOOLEAN else None
 
 
-def chosen(args: ArgumentTypes) -> DataType:
+def least_restrictive_type(args: ArgumentTypes) -> DataType:
     """Return the least restrictive type of the values, nullable if one of them is."""
     return common_argument_type(least_restrictive(branches(args)))
 
@@ -148,7 +148,8 @@ FUNCTIONS = (
                  (BOOLEAN, value, value)
                  for value in (CHARACTER, BOOLEAN, BINARY, DATE, TIME, TIMESTAMP)
              )),
-    operation("CASE",  (BRANCH, BRANCH, BRANCH), chosen, repeats=2, nullability=None),
+    operation("CASE",  (BRANCH, BRANCH, BRANCH), least_restrictive_type, repeats=2,
+              nullability=None),
     Function("NULLIF", (VALUE, VALUE),           like(0), rewrite=nullif_as_case),
     # --- rules of the Table API: untyped NULLs have no common type --------------------------------
     Function("COALESCE", (COMMON,),        commonly(),

@@ -38,7 +38,7 @@ from schema_core.schema.columns import (
     UnresolvedPhysicalColumn,
     Written,
 )
-from schema_core.schema.rules import repeated
+from schema_core.schema.rules import duplicate_names
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.statement_syntax import (
@@ -253,7 +253,7 @@ def _column_name(name: Name) -> str:
 
 
 def _require_once(names: Iterable[str]) -> None:
-    if twice := repeated(names):
+    if twice := duplicate_names(names):
         raise SchemaError(f"column {twice[0]!r} is named twice", code="duplicate-column")
 
 

@@ -418,7 +418,7 @@ def tokens(text: str, dialect: Engine) -> Iterator[Token]:
                 result += _token(text, foreign)
             before = foreign
     except SqlglotError as error:
-        raise _unclosed(text, error) from None
+        raise _unclosed_error(text, error) from None
     depth = 0
     for token in result:
         depth += (token.key in {"(", "[", "{"}) - (token.key in {")", "]", "}"})
@@ -458,7 +458,7 @@ def _token(text: str, foreign: Any, offset: int = 0) -> Iterator[Token]:
             yield Token("word" if is_word else "symbol", word.upper(), word, *place)
 
 
-def _unclosed(text: str, error: Exception) -> ParseError:
+def _unclosed_error(text: str, error: Exception) -> ParseError:
     """Return the error for an unterminated literal, located where it starts."""
     began = _BEGAN.search(str(error.__cause__ or error))
     start = min(int(began[1]), len(text)) if began else 0

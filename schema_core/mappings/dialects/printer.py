@@ -63,7 +63,7 @@ def table_clauses(table: CatalogTable | CatalogMaterializedTable, masking: Maski
     return [
         *comment_clause(table.comment),
         *([str(table.distribution)] if table.distribution is not None else []),
-        *_partitioned(table.partition_keys),
+        *_print_partitions(table.partition_keys),
         *with_clause(masking.options(table.options)),
     ]
 
@@ -160,7 +160,7 @@ def comment_clause(comment: str | None) -> list[str]:
     return [f"COMMENT {quote_string(comment)}"] if comment else []
 
 
-def _partitioned(keys: Iterable[str]) -> list[str]:
+def _print_partitions(keys: Iterable[str]) -> list[str]:
     names = ", ".join(map(quote_identifier, keys))
     return [f"PARTITIONED BY ({names})"] if names else []
 

@@ -128,7 +128,7 @@ def column_ddl(
                 shown = column.as_summary_string()
                 losses.append(loss_of(place, "member", shown, "a physical column"))
             case ComputedColumn():
-                return _generated(column, schema, engine, losses)
+                return _generated_column(column, schema, engine, losses)
             case _:
                 assert_never(column)
         before = len(losses)
@@ -188,7 +188,7 @@ def _with_comment(
 # --- generated columns ----------------------------------------------------------------------------
 
 
-def _generated(
+def _generated_column(
     column: ComputedColumn, schema: ResolvedSchema, engine: Engine, losses: Losses
 ) -> ColumnDdl | None:
     """Return the definition with its expression; None if the engine would compute another value."""

@@ -89,16 +89,16 @@ def written_text(foreign: str, *patterns: str) -> tuple[TypeRow, ...]:
     return tuple(write(foreign, pattern, "type") for pattern in patterns)
 
 
-def sized(*names: str) -> str:
+def sized_spellings(*names: str) -> str:
     """Return spellings with and without a number.
 
-    >>> sized("int", "int4")
+    >>> sized_spellings("int", "int4")
     'int | int({n}) | int4 | int4({n})'
     """
     return " | ".join(f"{name} | {name}({{n}})" for name in names)
 
 
-def unsigned(*rows: TypeRow) -> tuple[TypeRow, ...]:
+def unsigned_rows(*rows: TypeRow) -> tuple[TypeRow, ...]:
     """Return rows for numbers that are not negative, read as the types of all numbers."""
     return tuple(
         read(
@@ -281,17 +281,17 @@ MYSQL_NUMBERS: tuple[TypeRow, ...] = (
 #: MySQL, chapter 11, "Data Types".
 MYSQL: tuple[TypeRow, ...] = (
     both("boolean | bool | tinyint(1)", "BOOLEAN"),
-    both(sized("tinyint", "int1"),   "TINYINT"),
-    both(sized("smallint", "int2"),  "SMALLINT"),
-    read(sized("mediumint", "middleint", "int3"), "INT",   "type"),
-    both(sized("int", "integer", "int4"), "INT"),
-    both(sized("bigint", "int8"),    "BIGINT"),
-    *unsigned(
-        read(sized("tinyint", "int1"), "SMALLINT"),
-        read(sized("smallint", "int2"), "INT"),
-        read(sized("mediumint", "middleint", "int3"), "INT"),
-        read(sized("int", "integer", "int4"), "BIGINT"),
-        read(sized("bigint", "int8"), "DECIMAL(20, 0)"),
+    both(sized_spellings("tinyint", "int1"),   "TINYINT"),
+    both(sized_spellings("smallint", "int2"),  "SMALLINT"),
+    read(sized_spellings("mediumint", "middleint", "int3"), "INT",   "type"),
+    both(sized_spellings("int", "integer", "int4"), "INT"),
+    both(sized_spellings("bigint", "int8"),    "BIGINT"),
+    *unsigned_rows(
+        read(sized_spellings("tinyint", "int1"), "SMALLINT"),
+        read(sized_spellings("smallint", "int2"), "INT"),
+        read(sized_spellings("mediumint", "middleint", "int3"), "INT"),
+        read(sized_spellings("int", "integer", "int4"), "BIGINT"),
+        read(sized_spellings("bigint", "int8"), "DECIMAL(20, 0)"),
         *MYSQL_NUMBERS,
     ),
     read("serial",                   "DECIMAL(20, 0) NOT NULL", "member"),

@@ -302,7 +302,7 @@ class Directory:
         except SchemaCoreError:
             raise
         except Exception as error:
-            raise _failed(action, _first_line(error)) from error
+            raise _failure_of(action, _first_line(error)) from error
 
     def status(self, name: object) -> FileStatus | None:
         path = self.path(name)
@@ -336,14 +336,14 @@ class Directory:
     def mkdirs(self, name: str) -> None:
         path = self.path(name)
         if not self.call(f"create {path!r}", lambda: self.system.mkdirs(path)):
-            raise _failed(f"create {path!r}", "the file system returned false")
+            raise _failure_of(f"create {path!r}", "the file system returned false")
 
     def rename(self, source: object, target: object) -> None:
         """Rename an entry."""
         action = f"rename {self.path(source)!r} to {self.path(target)!r}"
         paths = self.path(source), self.path(target)
         if not self.call(action, lambda: self.system.rename(*paths)):
-            raise _failed(action, "the file system returned false")
+            raise _failure_of(action, "the file system returned false")
 
     @property
     def outer(self) -> Directory:
@@ -366,7 +366,7 @@ class Directory:
         source, target = self.outer.path(name), self.path(name)
         action = f"rename {source!r} to {target!r}"
         if not self.call(action, lambda: self.system.rename(source, target)):
-            raise _failed(action, "the file system returned false")
+            raise _failure_of(action, "the file system returned false")
 
     def delete_hidden(self, name: object) -> None:
         """Delete the files below a directory within that readers skip."""
@@ -394,7 +394,7 @@ class Directory:
         path = self.path(name)
         deleted = self.call(f"delete {path!r}", lambda: delete(path))
         if not deleted and self.status(name) is not None:
-            raise _failed(f"delete {path!r}", "the file system returned false")
+            raise _failure_of(f"delete {path!r}", "the file system returned false")
         return deleted
 
     def require_unlinked(self, paths: Iterable[str]) -> None:
@@ -431,7 +431,7 @@ def _first_line(error: BaseException) -> str:
     return text.strip().splitlines()[0]
 
 
-def _failed(action: str, reason: str) -> ExternalError:
+def _failure_of(action: str, reason: str) -> ExternalError:
     return ExternalError(f"cannot {action}: {reason}", code="file-system-failed")
 
 
@@ -541,7 +541,9 @@ def _move(directory: Directory, name: CommitFileName, source: str, path: str, si
             directory.delete_file(path)
         raise
     if not _is_complete(directory.status(path), size) and directory.status(name) is not None:
-        raise _failed(f"move {directory.path(source)!r}", "the file at the target is not complete")
+        raise _failure_of(
+            f"move {directory.path(source)!r}", "the file at the target is not complete"
+        )
 
 
 def _record(directory: Directory, batch: Batch) -> None:
@@ -917,7 +919,7 @@ class FileStage:
             ExternalError: with code `file-system-failed`.
         """
         if self._is_open and self._home.status(f"{self.name}/{OPEN}") is None:
-            raise _failed(
+            raise _failure_of(
                 f"commit {self.staging_directory!r}", "it was removed while the job wrote it"
             )
         self._is_open = False
@@ -990,7 +992,7 @@ class FileStage:
         self.directory.require_unlinked(journal.paths())
         self.directory.create(self._marker, journal.encode())
         if self.directory.read(self._marker) != journal.encode():
-            raise _failed(f"write {self.directory.path(self._marker)!r}", "the content differs")
+            raise _failure_of(f"write {self.directory.path(self._marker)!r}", "the content differs")
         if self._definition is not None:
             pending = self.name.of(CommitFileKind.PENDING)
             self._is_decided = True
@@ -1116,4 +1118,4 @@ class FileStage:
     def _require_free(self, new: Sequence[tuple[str, int]]) -> None:
         for path, _ in new:
             if self.directory.status(path) is not None:
-                raise _failed(f"move {path!r}", f"{self.directory.path(path)!r} exists")
+                raise _failure_of(f"move {path!r}", f"{self.directory.path(path)!r} exists")

@@ -168,7 +168,7 @@ class LocalFiles:
 
     def read(self, path: str) -> bytes:
         """Return the content of a small regular file, which is not a symbolic link."""
-        with _opened(path, os.O_RDONLY, "rb") as file:
+        with _open_regular_file(path, os.O_RDONLY, "rb") as file:
             return file.read()
 
     def create(self, path: str, content: bytes) -> None:
@@ -260,7 +260,7 @@ class LocalFiles:
             return _lock_by_creation(self, path)
         while True:
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
-            file = _opened(path, flags, "r+b")  # closed by the release
+            file = _open_regular_file(path, flags, "r+b")  # closed by the release
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if _is_at(file, path):
@@ -278,7 +278,7 @@ class LocalFiles:
         return frozenset(visible_files(self, path))
 
 
-def _opened(path: str, flags: int, mode: str) -> BinaryIO:
+def _open_regular_file(path: str, flags: int, mode: str) -> BinaryIO:
     """Open a small regular file, but not through a symbolic link, and without waiting for a pipe.
 
     Raises:
@@ -448,7 +448,7 @@ def absolute(session: SparkSession, path: str) -> str:
     """
     if not is_relative(path):
         return path
-    system, _ = located(session, path)
+    system, _ = locate_file_system(session, path)
     return os.path.abspath(path) if isinstance(system, LocalFiles) else path  # noqa: PTH100
 
 
@@ -461,7 +461,7 @@ def is_relative(path: str) -> bool:
     return not os.path.isabs(path) and re.match("[A-Za-z][A-Za-z0-9+.-]*:", path) is None  # noqa: PTH117
 
 
-def located(session: SparkSession, path: str) -> tuple[FileSystem, str]:
+def locate_file_system(session: SparkSession, path: str) -> tuple[FileSystem, str]:
     """Return the file system of a path, as Spark resolves it, and the absolute path in it.
 
     Raises:
@@ -529,5 +529,5 @@ def _has_our_files(session: SparkSession) -> bool:
 
 def exists(session: SparkSession, path: str) -> bool:
     """Return whether there is a file or directory at a path, as Spark resolves it."""
-    system, place = located(session, path)
+    system, place = locate_file_system(session, path)
     return system.status(place) is not None

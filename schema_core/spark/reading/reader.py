@@ -9,7 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from schema_core.environment.connector import using, validated
+from schema_core.environment.connector import using, validate_bound
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.unbounded import is_unbounded, require_bounded, scans_in
 from schema_core.errors import UnsupportedError
@@ -23,7 +23,7 @@ from schema_core.spark.connector import (
     SparkConnector,
     is_streaming,
     metadata_types,
-    open_connector,
+    open_spark_connector,
     snapshot,
     zone_of,
 )
@@ -88,7 +88,7 @@ class Reader:
         for bound in map(self._context.source, scans_in(query)):
             if not isinstance(bound.table, InlineTable):
                 with using(bound.identifier, bound.table.options, "read"):
-                    validated(bound, "read")
+                    validate_bound(bound, "read")
 
     def session_for(self, query: Relation) -> SparkSession:
         """Return the session for a query, whose sources are validated first."""
@@ -269,7 +269,7 @@ class Reader:
         watermark = watermark_of(schema, shown) if streams and clock is not None else None
         if demand is not None and watermark is not None:
             demand = replace(demand, columns=demand.columns | columns_of_watermark(watermark))
-        connector = open_connector(bound, "read", self._context.options)
+        connector = open_spark_connector(bound, "read", self._context.options)
         context = ReadContext(
             bound.identifier,
             bound.table,

@@ -29,7 +29,7 @@ from schema_core.expressions.signatures import Function
 from schema_core.expressions.typed import FunctionCall
 from schema_core.query.relation import Item, Relation, Select, SourceTable
 from schema_core.spark.commit.commit import Directory
-from schema_core.spark.commit.file_systems import absolute, located
+from schema_core.spark.commit.file_systems import absolute, locate_file_system
 from schema_core.spark.jobs import causes
 from schema_core.spark.reading.stored_schemas import (
     Tables,
@@ -345,7 +345,9 @@ def checkpoint_of(
         return None
     name = directory_name(PIPELINE_NAME.of(options) or description.sink)
     path = f"{absolute(session, root.removeprefix('file://')).rstrip('/')}/{name}"
-    return checkpoint_in(Directory(*located(session, path)), path, description, creates=creates)
+    return checkpoint_in(
+        Directory(*locate_file_system(session, path)), path, description, creates=creates
+    )
 
 
 def checkpoint_in(

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from schema_core.spark.commit.file_systems import located
+from schema_core.spark.commit.file_systems import locate_file_system
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -122,7 +122,7 @@ def batch_directory(session: SparkSession, columns: list[str]) -> Iterator[Batch
         UnsupportedError: with code `not-over-connect` if the server has other files.
     """
     with TemporaryDirectory(prefix="schema_core-batches-", ignore_cleanup_errors=True) as name:
-        located(session, name)
+        locate_file_system(session, name)
         with Path(name, LOCK).open("wb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield BatchDirectory(session, Path(name), columns)

@@ -45,7 +45,7 @@ from schema_core.spark.connector import (
     WriteContext,
     can_replay,
     is_streaming,
-    open_connector,
+    open_spark_connector,
     stages,
     zone_of,
 )
@@ -632,7 +632,7 @@ class StreamPlanner:
                 raise needs_all_rows("REPLACE TABLE AS")
         with problems.catching():
             if plan is not None:
-                connector = open_connector(target, "write", self._context.options)
+                connector = open_spark_connector(target, "write", self._context.options)
                 columns = [column.name for column in result_columns(query)]
                 has_state = plan.state is not None
                 description = self._description(query, target, columns, has_state=has_state)

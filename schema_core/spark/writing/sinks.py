@@ -53,7 +53,7 @@ from schema_core.spark.connector import (
     diagnosing,
     metadata_column,
     metadata_types,
-    open_connector,
+    open_spark_connector,
     snapshot,
     stages,
     zone_of,
@@ -509,7 +509,7 @@ class Writer:
 
     def open_sink(self, target: BoundTable, needed: Collection[Ability] = ()) -> SparkConnector:
         """Return the connector of a table to write, with the abilities that the write needs."""
-        connector = open_connector(target, "write", self._context.options)
+        connector = open_spark_connector(target, "write", self._context.options)
         if target.table.partition_keys:
             needed = {*needed, Ability.PARTITIONS}
         if target.table.distribution is not None:

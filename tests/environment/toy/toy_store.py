@@ -7,7 +7,7 @@ from typing import Any
 
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.stores.memory import InMemoryCatalog
-from schema_core.environment.connector import Ability, Context, opened
+from schema_core.environment.connector import Ability, Context, open_connector
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import PlannerContext, Rows
@@ -96,7 +96,7 @@ class Engine:
         return Rows(columns, iter(rows), lambda: iter(rows))
 
     def insert(self, query: Relation, target: Any, **more: Any) -> JobGraph:
-        opened(target, "write", self.context.options)
+        open_connector(target, "write", self.context.options)
         return JobGraph("toy", JobExecution(), [target.identifier])
 
     def create_as(self, query: Relation, target: Any, registration: Any, **more: Any) -> JobGraph:

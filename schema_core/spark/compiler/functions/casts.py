@@ -418,14 +418,16 @@ def _try_cast_nested(
     match source, target:
         case types.ArrayType(), types.ArrayType():
             cast = call("transform", node, function(lambda one: inner(one, 0)))
-            return let(cast, lambda found: _kept(node, found))
+            return let(cast, lambda found: _null_unless_complete(node, found))
         case types.MapType(), types.MapType():
             before = call("map_keys", node), call("map_values", node)
             keys = call("transform", before[0], function(lambda one: inner(one, 0)))
             values = call("transform", before[1], function(lambda one: inner(one, 1)))
 
             def mapped(keys: Node, values: Node) -> Node:
-                lost = any_null(_kept(before[0], keys), _kept(before[1], values))
+                lost = any_null(
+                    _null_unless_complete(before[0], keys), _null_unless_complete(before[1], values)
+                )
                 return null_or(lost, call("map_from_arrays", keys, values))
 
             return let_all([keys, values], mapped)
@@ -441,7 +443,7 @@ def _try_cast_nested(
             raise unsupported(f"TRY_CAST of {source.as_summary_string()} is not supported on Spark")
 
 
-def _kept(before: Node, after: Node) -> Node:
+def _null_unless_complete(before: Node, after: Node) -> Node:
     """Return an array if it has as many non-NULL elements as before, else NULL."""
     return inline(
         "if(size(filter({before}, x -> x IS NOT NULL)) = size(filter({after}, x -> x IS NOT NULL)),"

@@ -466,7 +466,7 @@ def indistinct(called: TranslatedCall) -> Node:
     return let_all([first, second], body)
 
 
-def between(*, negated: bool) -> TranslationRule:
+def between_rule(*, negated: bool) -> TranslationRule:
     """Between two bounds, which may come in either order if the call is SYMMETRIC."""
 
     def translate(called: TranslatedCall) -> Node:
@@ -761,8 +761,8 @@ RULES: dict[str, TranslationRule] = {
     "IS NOT FALSE": native("{0} IS NOT FALSE"),
     "IS UNKNOWN": native("{0} IS NULL"),
     "IS NOT UNKNOWN": native("{0} IS NOT NULL"),
-    "BETWEEN": between(negated=False),
-    "NOT BETWEEN": between(negated=True),
+    "BETWEEN": between_rule(negated=False),
+    "NOT BETWEEN": between_rule(negated=True),
     "IN": membership(negated=False),
     "NOT IN": membership(negated=True),
     "= SOME": membership(negated=False),

@@ -85,7 +85,7 @@ def refuse_document(typed: Typed) -> None:
         raise unsupported("JSON(...) is supported only as a value of JSON_OBJECT or JSON_ARRAY")
 
 
-def written(node: Node, type_: types.DataType) -> Node:
+def write_json(node: Node, type_: types.DataType) -> Node:
     """Return a value as JSON, or NULL.
 
     Raises:
@@ -185,7 +185,7 @@ def _timestamp(node: Node) -> Node:
 
 
 def _or_null(node: Node, type_: types.DataType) -> Node:
-    return call("coalesce", written(node, type_), "null")
+    return call("coalesce", write_json(node, type_), "null")
 
 
 def join_json(opening: str, strings: Node, closing: str) -> Node:
@@ -224,7 +224,7 @@ def value_of(called: TranslatedCall, index: int) -> Node:
     tree: Typed = called.call.arguments[index]
     if isinstance(tree, FunctionCall) and tree.function.name in {*MAKERS, DOCUMENT}:
         return called[index]
-    return written(called[index], called.types[index])
+    return write_json(called[index], called.types[index])
 
 
 def object_(called: TranslatedCall) -> Node:
@@ -289,7 +289,7 @@ def quote(text: Node) -> Node:
     For a supplementary character Flink writes its code point and then its low surrogate.
     """
 
-    def escaped(one: Node) -> Node:
+    def escape_character(one: Node) -> Node:
         return Case(
             tuple((operator("=", one, key), node_of(text)) for key, text in _ESCAPES.items()),
             let(
@@ -307,7 +307,7 @@ def quote(text: Node) -> Node:
 
     def full(s: Node) -> Node:
         characters = call("regexp_extract_all", s, "(?s).", 0)
-        return call("array_join", call("transform", characters, function(escaped)), "")
+        return call("array_join", call("transform", characters, function(escape_character)), "")
 
     return inline(
         "concat({mark}, if(rlike({s}, {shape}), {full}, {s}), {mark})",
@@ -370,8 +370,8 @@ def _unescape_json(text: Node) -> Node:
             backslash="\\",
         )
         # each quotation mark that is not escaped gets a backslash
-        escaped = call("regexp_replace", whole, r'\G((?:[^"\x{5C}]|\x{5C}.)*+)"', r'$1\\"')
-        literal = call("concat", '"', escaped, '"')
+        escape_character = call("regexp_replace", whole, r'\G((?:[^"\x{5C}]|\x{5C}.)*+)"', r'$1\\"')
+        literal = call("concat", '"', escape_character, '"')
         return inline(
             "if(rlike({t}, {cut}), {problem}, coalesce({value}, {s}))",
             t=inner,
@@ -392,8 +392,8 @@ def _value_of_literal(literal: Node, *, control_characters: bool = False) -> Nod
     """Parse a string literal; half a character becomes ``?``."""
     allowed = str(control_characters).lower()
     options = call("map", "allowUnquotedControlChars", allowed, "allowSingleQuotes", "false")
-    parsed = call("from_json", call("concat", "[", literal, "]"), "ARRAY<STRING>", options)
-    return call("get", parsed, 0)
+    parse_json_rule = call("from_json", call("concat", "[", literal, "]"), "ARRAY<STRING>", options)
+    return call("get", parse_json_rule, 0)
 
 
 # --- queries -------------------------------------------------------------------------------------
@@ -593,7 +593,7 @@ def exists(called: TranslatedCall) -> Node:
 _WITHOUT_VALUE = {"TRUE": TRUE, "FALSE": FALSE, "UNKNOWN": Cast(NULL, "BOOLEAN")}
 
 
-def parsed(name: str) -> TranslationRule:
+def parse_json_rule(name: str) -> TranslationRule:
     """PARSE_JSON(string [, equal keys are allowed]): a VARIANT; with two arguments in Python."""
 
     def translate(called: TranslatedCall) -> Node:
@@ -629,8 +629,8 @@ RULES: dict[str, TranslationRule] = {
     "DEFAULT ON ERROR": native("{0}"),
     "JSON_QUOTE": rewritten(lambda called: let(called[0], quote)),
     "JSON_UNQUOTE": rewritten(lambda called: let(called[0], unquote)),
-    "PARSE_JSON": parsed("parse_json"),
-    "TRY_PARSE_JSON": parsed("try_parse_json"),
+    "PARSE_JSON": parse_json_rule("parse_json"),
+    "TRY_PARSE_JSON": parse_json_rule("try_parse_json"),
     **{
         f"IS {'NOT ' if negated else ''}JSON {kind}": is_json(kind, negated=negated)
         for kind in ("VALUE", "OBJECT", "ARRAY", "SCALAR")

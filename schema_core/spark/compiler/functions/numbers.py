@@ -175,7 +175,7 @@ def datetime_arithmetic(symbol: str, called: TranslatedCall) -> Node:
         return add_interval(called[1], right, _interval_count(symbol, called[0]), left)
     if isinstance(right, INTERVALS):
         return add_interval(called[0], left, _interval_count(symbol, called[1]), right)
-    return between(called[0], left, called[1], right, called.type, called.zone)
+    return interval_between(called[0], left, called[1], right, called.type, called.zone)
 
 
 def _interval_count(symbol: str, count: Node) -> Node:
@@ -198,7 +198,7 @@ def add_interval(node: Node, type_: DataType, count: Node, unit: DataType) -> No
     return datetimes.of_micros(moved, type_)
 
 
-def between(
+def interval_between(
     first: Node, left: DataType, second: Node, right: DataType, result: DataType, zone: str
 ) -> Node:
     """Return the interval from the second datetime to the first."""
@@ -394,7 +394,7 @@ def between_datetimes(called: TranslatedCall) -> Node:
     """``(a - b) DAY``: the interval from b to a."""
     first, second = called.arguments[:2]
     left, right = called.types[:2]
-    return between(first, left, second, right, called.type, called.zone)
+    return interval_between(first, left, second, right, called.type, called.zone)
 
 
 def cotangent(called: TranslatedCall) -> Node:

@@ -108,7 +108,7 @@ def matches(given: PatternCall) -> Node:
     )
 
 
-def extracted(called: TranslatedCall) -> Node:
+def compile_regexp_extract(called: TranslatedCall) -> Node:
     """REGEXP_EXTRACT(text, pattern [, group]): NULL without a match, or without that group."""
     text, pattern, *groups = called.arguments
     group = groups[0] if groups else node_of(0)
@@ -149,7 +149,7 @@ def every(given: PatternCall) -> Node:
     Python extracts the groups that a match may lack.
     """
     group = given.others[0] if given.others else node_of(1)
-    extracted = sql(
+    compile_regexp_extract = sql(
         "if({group} BETWEEN 0 AND {groups}, regexp_extract_all({s}, {p}, {group}), NULL)",
         group=group,
         groups=given.groups,
@@ -162,9 +162,9 @@ def every(given: PatternCall) -> Node:
         if number is None
         else not may_skip_group(given.known, number)
     ):
-        return extracted
+        return compile_regexp_extract
     arguments = (given.text, given.pattern, Cast(group, "INT"))
-    return call("coalesce", call_udf("extract_optional_groups", *arguments), extracted)
+    return call("coalesce", call_udf("extract_optional_groups", *arguments), compile_regexp_extract)
 
 
 def compile_regexp_replace(given: PatternCall) -> Node:
@@ -271,7 +271,7 @@ def similar(*, negated: bool) -> TranslationRule:
 
 RULES: dict[str, TranslationRule] = {
     "REGEXP": udf(where_valid(matches, FALSE)),
-    "REGEXP_EXTRACT": udf(extracted),
+    "REGEXP_EXTRACT": udf(compile_regexp_extract),
     "REGEXP_EXTRACT_ALL": udf(where_valid(every)),
     "REGEXP_REPLACE": udf(where_valid(compile_regexp_replace)),
     "REGEXP_COUNT": udf(where_valid(compile_regexp_count)),

@@ -70,8 +70,8 @@ def parse_url(node: Node, part: str) -> Node:
                 s=text,
                 usual=_shape(part),
                 is_mail=call("rlike", text, _mail_shape(part)) if part in _MAIL else FALSE,
-                found=_found(text, part, _shape(part)),
-                mail=_found(text, part, _mail_shape(part)) if part in _MAIL else _MISSING,
+                found=_find_part(text, part, _shape(part)),
+                mail=_find_part(text, part, _mail_shape(part)) if part in _MAIL else _MISSING,
             ),
         )
 
@@ -79,7 +79,7 @@ def parse_url(node: Node, part: str) -> Node:
         node,
         lambda url: inline(
             "coalesce(nullif({usual}, ''), if({s} IS NULL, NULL, {rest}))",
-            usual=_found(url, part, _shape(part)),
+            usual=_find_part(url, part, _shape(part)),
             s=url,
             rest=rarely(url, any_url),
         ),
@@ -89,7 +89,7 @@ def parse_url(node: Node, part: str) -> Node:
 _MISSING = Cast(NULL, "STRING")
 
 
-def _found(text: Node, part: str, shape: str) -> Node:
+def _find_part(text: Node, part: str, shape: str) -> Node:
     """Return a part, or the empty string for a URL that lacks it."""
     found = call("regexp_extract", text, shape, 1)
     return call("lower", found) if part == "PROTOCOL" else found

@@ -98,7 +98,7 @@ def java_days_of(year: Node, month: Node, day: Node) -> Node:
 def with_java_date(days: Node, body: Callable[[Node, Node, Node], Node]) -> Node:
     """Call a body with year, month and day of days since 1970 in Java's calendar."""
 
-    def dated(day: Node) -> Node:
+    def date_node(day: Node) -> Node:
         era = floor_div(inline("{d} + 719470L", d=day), 1461)
         place = inline("pmod({d} + 719470L, 1461L)", d=day)
         gregorian = inline("date_from_unix_date(CAST(pmod({d}, 146097L) AS INT))", d=day)
@@ -109,7 +109,7 @@ def with_java_date(days: Node, body: Callable[[Node, Node, Node], Node]) -> Node
             lambda g, cycle, era, year, rest: _split(day, g, cycle, (era, year, rest), body),
         )
 
-    return let(days, dated)
+    return let(days, date_node)
 
 
 def _split(

@@ -350,7 +350,7 @@ def date_part_of(node: Node) -> Node:
 def any_date_of_string(node: Node) -> Node:
     """Parse a date of any shape: a year, optionally with month and day."""
 
-    def parsed(text: Node) -> Node:
+    def parse_date(text: Node) -> Node:
         parts = (_part(text, _DATE, group, 1) for group in (1, 2, 3))
         return inline(
             "if(rlike({s}, {shape}), {date}, NULL)",
@@ -359,7 +359,7 @@ def any_date_of_string(node: Node) -> Node:
             date=call("make_date", *parts),
         )
 
-    return let(date_part_of(node), parsed)
+    return let(date_part_of(node), parse_date)
 
 
 def date_of_string(node: Node, parse: Callable[[Node], Node] = any_date_of_string) -> Node:
