@@ -36,7 +36,7 @@ from schema_core.errors import (
     TableAlreadyExistException,
     TableNotExistException,
 )
-from schema_core.testing.catalog_cases import PLAIN, understood
+from schema_core.testing.catalog_cases import PLAIN, with_derived_schema
 
 DATABASE = "default"
 #: A table that is only altered, so that all alterations of all writers must be found in it.
@@ -93,7 +93,9 @@ def is_whole(table: CatalogBaseTable) -> bool:
     """Whether the table is one that somebody has written, and all of it."""
     options = table.get_options()
     made = {key: options.get(key, "") for key in ("made", "n", "padding")}
-    return options.get("sum") == checksum(made) and understood(table) == PLAIN.copy(options)
+    return options.get("sum") == checksum(made) and with_derived_schema(table) == PLAIN.copy(
+        options
+    )
 
 
 # --- churn ---------------------------------------------------------------------------------------

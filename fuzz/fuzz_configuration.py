@@ -15,7 +15,7 @@ from fuzz import driver
 from schema_core.base.text import quote_string
 from schema_core.catalog.stores.catalog_store import IN_FILES, catalog_store
 from schema_core.environment.config import Configuration, EnvironmentSettings, TableConfig
-from schema_core.environment.options import ENVIRONMENT, masked
+from schema_core.environment.options import ENVIRONMENT, mask_options
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.environment.table_environment import TableEnvironment
@@ -48,7 +48,7 @@ def target(text: str) -> None:
     for option in ENVIRONMENT:
         with suppress(SchemaCoreError):
             option.of(options)
-    masked(options)
+    mask_options(options)
     if not any(key.startswith(IN_FILES) for key in options):
         catalog_store(options)
 

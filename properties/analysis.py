@@ -36,7 +36,7 @@ from schema_core.spark.compiler.expression import (
     from_physical,
     to_physical,
 )
-from schema_core.spark.compiler.printer import aliased, quote, to_sql
+from schema_core.spark.compiler.printer import quote, to_sql, with_alias
 from schema_core.spark.compiler.query import QueryCompiler, query_text
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.sql.parser import parse_expression, parse_query
@@ -110,7 +110,7 @@ def expression_sql(question: Question) -> str:
     if not used:
         return f"SELECT {sql} AS `value`"
     values = ", ".join(
-        aliased(from_physical(ColumnNode(name), type_), name) for name, type_ in used
+        with_alias(from_physical(ColumnNode(name), type_), name) for name, type_ in used
     )
     return writer.projection([(node, "value")], f"(SELECT {values} FROM {empty_table(used)})")
 

@@ -23,7 +23,7 @@ from schema_core.mappings.exact_types import (
 )
 from schema_core.mappings.loss import LossKind, losses, physical_equivalent
 from schema_core.testing.strategies import atomic_types, comments, names, types, user_defined_types
-from schema_core.testing.strategies import nested as nested_types
+from schema_core.testing.strategies import nest_types as nested_types
 from schema_core.types import DataType, IntType, RowField, RowType, supports_implicit_cast
 
 

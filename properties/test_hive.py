@@ -20,7 +20,7 @@ from schema_core.catalogs.hive.metastore import HiveColumn, HivePartition, HiveS
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.properties.limits import STORES
 from schema_core.schema.unresolved import Schema
-from schema_core.testing.catalog_cases import understood
+from schema_core.testing.catalog_cases import with_derived_schema
 from schema_core.testing.strategies import tables, types
 from schema_core.types import (
     ArrayType,
@@ -42,7 +42,7 @@ LOOSE = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter
 def resolved(table: CatalogTable | CatalogView) -> ResolvedTable:
     """The table by what it means, if it can be kept anywhere."""
     try:
-        return understood(table)
+        return with_derived_schema(table)
     except SchemaCoreError:
         assume(False)
         raise
@@ -77,7 +77,7 @@ def test_generic_table_round_trips_through_any_metastore(table: CatalogTable, pr
 
     found = hive.decode(stored(hive, given_))
 
-    assert given_ == understood(found)
+    assert given_ == with_derived_schema(found)
 
 
 @LOOSE
@@ -91,7 +91,7 @@ def test_view_round_trips_with_its_queries(
     )
     given_ = resolved(view)
 
-    assert given_ == understood(hive.decode(stored(hive, given_)))
+    assert given_ == with_derived_schema(hive.decode(stored(hive, given_)))
 
 
 NAMES = st.from_regex("[a-z][a-z0-9_]{0,5}", fullmatch=True)
@@ -142,7 +142,7 @@ def test_hive_table_round_trips(
         builder.column(name, type_)
     given_ = resolved(CatalogTable(builder.build(), options=options, comment=comment))
 
-    assert understood(given_) == understood(hive.decode(stored(hive, given_)))
+    assert with_derived_schema(given_) == with_derived_schema(hive.decode(stored(hive, given_)))
 
 
 OTHER_CLASSES = st.lists(HIVE_NAMES.filter(bool), min_size=3, max_size=3).map(
@@ -211,4 +211,4 @@ def test_altered_table_keeps_no_old_parameters(
     except UnsupportedError:
         return
 
-    assert after == understood(hive.decode(altered))
+    assert after == with_derived_schema(hive.decode(altered))

@@ -17,7 +17,7 @@ from schema_core.mappings.spark.ddl import parse_ddl, print_ddl
 from schema_core.mappings.spark.pyspark_types import from_struct_field, to_struct_field
 from schema_core.mappings.spark.schemas import parse_json, print_json
 from schema_core.mappings.spark.types import from_field_tree, to_field_tree
-from schema_core.testing.strategies import comments, names, nested, types, user_defined_types
+from schema_core.testing.strategies import comments, names, nest_types, types, user_defined_types
 from schema_core.types import DataType, RowField
 
 
@@ -35,7 +35,7 @@ def test_spark_preserves_every_type(name: str, type_: DataType, comment: str | N
     assert comment == field.metadata.get("comment")
 
 
-@given(user_defined_types(nested(user_defined_types(types(max_leaves=2)))))
+@given(user_defined_types(nest_types(user_defined_types(types(max_leaves=2)))))
 def test_user_defined_types_are_restored_with_their_paths(type_: DataType) -> None:
     assume(physical_equivalent(type_, "spark:4.3") is not None)
     assume(DEFINITIONS_KEY in type_metadata(type_))  # a path identifies one type

@@ -204,7 +204,7 @@ class FunctionClass:
         """
         if self.problem is not None:
             raise SchemaError(self.problem, code="invalid-function-class")
-        signatures = [(takes, self._given(gives)) for takes, gives in self.signatures]
+        signatures = [(takes, self._result_type(gives)) for takes, gives in self.signatures]
         return declare(
             name,
             signatures,
@@ -214,7 +214,7 @@ class FunctionClass:
             spark=self.spark,
         )
 
-    def _given(self, type_: DataType) -> DataType:
+    def _result_type(self, type_: DataType) -> DataType:
         """Return the type of a result; the rows of a table function are NOT NULL."""
         is_row = self.kind is FunctionKind.TABLE and type_.is_(TypeRoot.ROW)
         return type_.not_null() if is_row else type_

@@ -262,7 +262,7 @@ class CatalogRegistry:
             for catalog in self._open.values():
                 catalog.use_resolver(resolver)
 
-    def _opened(self, catalog: Catalog) -> Catalog:
+    def _open_catalog(self, catalog: Catalog) -> Catalog:
         """Open a catalog that this session uses."""
         opened = self._open_by(catalog)
         if self._resolver is not None:
@@ -299,7 +299,7 @@ class CatalogRegistry:
             return found
         with self._lock:
             if name not in self._open and (descriptor := self._store.get_catalog(name)):
-                self._open[name] = self._opened(make_catalog(descriptor))
+                self._open[name] = self._open_catalog(make_catalog(descriptor))
             return self._open.get(name)
 
     def get(self, name: str) -> Catalog:
@@ -335,7 +335,7 @@ class CatalogRegistry:
         """Register a catalog object; its descriptor is unknown and not stored."""
         with self._lock:
             self._require_new(name)
-            self._open[name] = self._opened(catalog)
+            self._open[name] = self._open_catalog(catalog)
 
     def share(self, name: str, catalog: Catalog) -> None:
         """Use a catalog that another registry has opened, in place of one with this name."""
@@ -349,7 +349,7 @@ class CatalogRegistry:
             if ignore_if_exists and name in self.names():
                 return False
             self._require_new(name)
-            catalog = self._opened(make_catalog(descriptor))
+            catalog = self._open_catalog(make_catalog(descriptor))
             with _closed_on_failure(catalog):
                 self._store.store_catalog(name, descriptor)
             self._open[name] = catalog
@@ -362,7 +362,7 @@ class CatalogRegistry:
         """
         with self._lock:
             changed = change(self.descriptor(name))
-            catalog = self._opened(make_catalog(changed))
+            catalog = self._open_catalog(make_catalog(changed))
             with _closed_on_failure(catalog):
                 self._store.alter_catalog(name, changed)
             old = self._open.get(name)

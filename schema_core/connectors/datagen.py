@@ -145,7 +145,7 @@ class DatagenConnector(ConnectorBase):
                 `invalid-option-value`, or `unbounded-table` without number of rows and sequence.
             UnsupportedError: with code `type-not-generated`.
         """
-        rows, columns = _generated(context)
+        rows, columns = _make_generators(context)
         tasks = PARALLELISM.of(context.options)
         return select(context.session.range(0, rows.count(), 1, tasks), columns)
 
@@ -164,7 +164,7 @@ class DatagenConnector(ConnectorBase):
 
         The numbers of the rows continue where a job is restarted.
         """
-        _, columns = _generated(context)
+        _, columns = _make_generators(context)
         source = context.session.readStream.format("rate")
         source = source.option("rowsPerSecond", ROWS_PER_SECOND.of(context.options) or 1)
         if (tasks := PARALLELISM.of(context.options)) is not None:
@@ -172,7 +172,7 @@ class DatagenConnector(ConnectorBase):
         return select(source.load().selectExpr("value AS id"), columns)
 
 
-def _generated(context: ReadContext) -> tuple[RowGenerator, list[tuple[Node, str]]]:
+def _make_generators(context: ReadContext) -> tuple[RowGenerator, list[tuple[Node, str]]]:
     """Return the generators of a table, and the expressions of its columns.
 
     Raises:
@@ -272,7 +272,7 @@ class RowGenerator:
         kind = type(type_)
         if kind not in _SEQUENCES:
             raise _not_generated(f"{type_.as_summary_string()} has no sequences")
-        start, end = (self.bound(field_, suffix) for suffix in ("start", "end"))
+        start, end = (self.number_bound(field_, suffix) for suffix in ("start", "end"))
         lowest, greatest = _SEQUENCES[kind] or _integer_range(type_)
         for suffix, value in (("start", start), ("end", end)):
             if not lowest <= value <= greatest:
@@ -287,7 +287,7 @@ class RowGenerator:
         self.ends.append(end - start + 1)
         return inline("{id} + {start}", id=ROW, start=_long(start))
 
-    def bound(self, field_: GeneratedField, suffix: str) -> int:
+    def number_bound(self, field_: GeneratedField, suffix: str) -> int:
         value: int | None = self.get(field_, suffix)
         if value is None:
             raise SchemaError(
@@ -304,7 +304,7 @@ class RowGenerator:
         generator = _RANDOM.get(type(type_))
         if generator is None:
             raise _not_generated(f"there are no random values of {type_.as_summary_string()}")
-        value = _typed(generator(self, field_, type_), type_)
+        value = _cast_generated(generator(self, field_, type_), type_)
         if isinstance(type_, _NEVER_NULL):
             return value
         rate = self.get(field_, "null-rate")
@@ -354,12 +354,12 @@ class RowGenerator:
     ) -> Node:
         """Return random integers between the options ``min`` and ``max``."""
 
-        def bounded(text: str) -> int:
+        def bounded_number(text: str) -> int:
             if not lowest <= (value := long(text)) <= greatest:
                 raise invalid_value(f"an integer from {lowest} to {greatest}", text)
             return value
 
-        low, high = self.bounds(field_, bounded, *(default or (lowest, greatest)))
+        low, high = self.bounds(field_, bounded_number, *(default or (lowest, greatest)))
         if low > high:
             raise _empty(field_, low, high)
         return self.integer(field_, low, high)
@@ -545,7 +545,7 @@ _RANDOM: dict[type[DataType], Callable[[RowGenerator, GeneratedField, Any], Node
 _COLLECTIONS = (ArrayType, MapType, MultisetType, RowType)
 
 
-def _typed(node: Node, type_: DataType) -> Node:
+def _cast_generated(node: Node, type_: DataType) -> Node:
     """Return a generated value with its Spark type; the parts of a collection have theirs."""
     if isinstance(type_, _COLLECTIONS):
         return node

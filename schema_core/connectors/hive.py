@@ -30,7 +30,7 @@ from schema_core.spark.connector import (
     TableContext,
     WriteContext,
 )
-from schema_core.spark.session.api_mode import checkpointed, java_class, require_classic
+from schema_core.spark.session.api_mode import checkpoint_frame, java_class, require_classic
 from schema_core.spark.session.session import TemporaryNames
 from schema_core.types import (
     ArrayType,
@@ -135,13 +135,13 @@ class HiveConnector(
         reads_itself = context.overwrite and shares_source(frame, table)
         stored = {field.name: field.dataType for field in table.schema.fields}
         zone, types = jvm_zone(session), context.physical_columns
-        written = [_written(one, types[one], stored[one], zone) for one in stored]
+        written = [_to_hive_column(one, types[one], stored[one], zone) for one in stored]
         fixed = _fixed_partition(context)
         clause = f" PARTITION ({', '.join(map(_assignment, fixed.items()))})" if fixed else ""
         columns = ", ".join(quote(one) for one in stored if one not in fixed)
         verb = "OVERWRITE" if context.overwrite else "INTO"
         with (
-            checkpointed(frame, when=reads_itself) as rows,
+            checkpoint_frame(frame, when=reads_itself) as rows,
             exclusive(name_of(session, name)),
             TemporaryNames(session) as names,
             _settings(session),
@@ -255,7 +255,7 @@ def _read(name: str, type_: DataType, spark: SparkType, zone: str) -> NamedNode:
         return convert(node, given, with_timestamps(type_, spark, LOCAL), zone), name
 
 
-def _written(name: str, type_: DataType, spark: SparkType, zone: str) -> NamedNode:
+def _to_hive_column(name: str, type_: DataType, spark: SparkType, zone: str) -> NamedNode:
     """Return a column as Hive stores it; a time of day that the zone skips fails the job."""
     with at(f"column {name!r}"):
         node: Node = ColumnNode(name)

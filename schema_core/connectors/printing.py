@@ -153,14 +153,14 @@ def _struct(node: Node, type_: Any) -> Node:
     return inline("if({v} IS NULL, NULL, {row})", v=node, row=_row(parts))
 
 
-def _joined(elements: Node, body: Callable[[Node], Node], marks: str) -> Node:
+def _join_elements(elements: Node, body: Callable[[Node], Node], marks: str) -> Node:
     one = Variable()
     texts = call("transform", elements, Lambda((one,), body(one)))
     return call("concat", marks[0], call("array_join", texts, ", "), marks[1])
 
 
 def _array(node: Node, type_: ArrayType) -> Node:
-    return _joined(node, lambda one: _or_null(one, type_.element_type), "[]")
+    return _join_elements(node, lambda one: _or_null(one, type_.element_type), "[]")
 
 
 def _entries(node: Node, key_type: DataType, value_type: DataType | None) -> Node:
@@ -169,7 +169,7 @@ def _entries(node: Node, key_type: DataType, value_type: DataType | None) -> Nod
         shown = Cast(value, "STRING") if value_type is None else _or_null(value, value_type)
         return call("concat", _or_null(Field(one, "key"), key_type), "=", shown)
 
-    return _joined(call("map_entries", node), entry, "{}")
+    return _join_elements(call("map_entries", node), entry, "{}")
 
 
 def _bytes(node: Node, _: DataType) -> Node:
@@ -182,7 +182,7 @@ def _bytes(node: Node, _: DataType) -> Node:
 
     positions = inline("sequence(1, length({v}))", v=node)
     return inline(
-        "if(length({v}) = 0, '[]', {joined})", v=node, joined=_joined(positions, byte, "[]")
+        "if(length({v}) = 0, '[]', {joined})", v=node, joined=_join_elements(positions, byte, "[]")
     )
 
 

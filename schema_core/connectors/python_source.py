@@ -14,9 +14,9 @@ from schema_core.base.text import show
 from schema_core.connectors.spark_source import (
     PASSED_ON,
     SCHEMA,
-    checked,
     load,
     passed_on,
+    select_columns,
 )
 from schema_core.environment.options import ConfigOption, string_list
 from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
@@ -56,8 +56,8 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
             NotFoundError: with code `data-source-not-loadable`.
             ExternalError: with code `source-schema-mismatch`.
         """
-        name = registered(context, "reader")
-        return checked(load(context.session.read.format(name), context), context)
+        name = register_source(context, "reader")
+        return select_columns(load(context.session.read.format(name), context), context)
 
     def validate_write(self, context: WriteContext) -> None:
         """Refuse a class that cannot be loaded or has no `writer`.
@@ -65,7 +65,7 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
         Raises:
             UnsupportedError, NotFoundError: as `read`.
         """
-        loaded(context, "writer")
+        load_source(context, "writer")
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows with the writer of the data source.
@@ -73,25 +73,25 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
         Raises:
             UnsupportedError, NotFoundError: as `read`.
         """
-        name = registered(context, "writer")
+        name = register_source(context, "writer")
         writer = frame.write.format(name).mode("overwrite" if context.overwrite else "append")
         with active_session(context.session):
             writer.options(**passed_on(context.options)).save()
 
 
-def registered(context: TableContext, method: str) -> str:
+def register_source(context: TableContext, method: str) -> str:
     """Register the class of a table with the session; return its name as a data source.
 
     Raises:
-        UnsupportedError, NotFoundError: as `loaded`.
+        UnsupportedError, NotFoundError: as `load_source`.
     """
-    source = loaded(context, method)
+    source = load_source(context, method)
     context.session.conf.set(PUSH_FILTERS, "true")
     context.session.dataSource.register(source)
     return str(source.name())
 
 
-def loaded(context: TableContext, method: str) -> Any:
+def load_source(context: TableContext, method: str) -> Any:
     """Return the class of a table, which has a method: ``reader`` or ``writer``.
 
     Raises:
@@ -101,7 +101,7 @@ def loaded(context: TableContext, method: str) -> Any:
     from pyspark.sql.datasource import DataSource
 
     path = CLASS.of(context.options) or ""
-    found = _loaded(path, ALLOWED.of(context.configuration) or [])
+    found = _load_class(path, ALLOWED.of(context.configuration) or [])
     if getattr(found, method) is getattr(DataSource, method):
         raise UnsupportedError(
             f"the data source {path!r} has no method {method!r}",
@@ -111,7 +111,7 @@ def loaded(context: TableContext, method: str) -> Any:
     return found
 
 
-def _loaded(path: str, allowed: Sequence[str]) -> Any:
+def _load_class(path: str, allowed: Sequence[str]) -> Any:
     """Return a class of an allowed module."""
     module, _, name = path.rpartition(".")
     if not module:
@@ -128,16 +128,16 @@ def _loaded(path: str, allowed: Sequence[str]) -> Any:
     from pyspark.sql.datasource import DataSource
 
     try:
-        loaded = getattr(import_module(module), name)
+        load_source = getattr(import_module(module), name)
     except Exception as error:
         raise NotFoundError(
             f"cannot import {path!r}: {type(error).__name__}: {error}",
             code="data-source-not-loadable",
             hint="install the module here and on the workers of Spark",
         ) from error
-    if not (isinstance(loaded, type) and issubclass(loaded, DataSource)):
+    if not (isinstance(load_source, type) and issubclass(load_source, DataSource)):
         raise NotFoundError(
             f"{path!r} is not a subclass of pyspark.sql.datasource.DataSource",
             code="data-source-not-loadable",
         )
-    return loaded
+    return load_source

@@ -40,7 +40,7 @@ from schema_core.spark.compiler.tree import Column
 from schema_core.spark.connector import ConnectorBase, SupportsOverwrite, SupportsPartitioning
 from schema_core.spark.jobs import causes, condition_of
 from schema_core.spark.reading.sources import comparable
-from schema_core.spark.session.api_mode import checkpointed
+from schema_core.spark.session.api_mode import checkpoint_frame
 from schema_core.spark.session.packages import PACKAGES
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         held = definition_of(context.identifier, old) if old is not None else None
         scope = OverwriteScope(empty=True)
         if old is not None and _has_source(old):
-            owns = _located(context.session, old).root == directory.root
+            owns = _locate_directory(context.session, old).root == directory.root
             scope = OverwriteScope(everything=owns, empty=not owns)
         changed = new if held not in (None, new) else None
         stage = FileStage(directory, scope, held=held, definition=changed, id=context.job)
@@ -176,7 +176,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
                 frame = load(reader, context, path)
                 if (schema := _with_partitions(source, frame, context)) is not None:
                     frame = reader.schema(schema).load(path)
-            return checked(frame, context)
+            return select_columns(frame, context)
 
     def _complete(self, context: TableContext) -> None:
         """Complete the commits of killed jobs before the files of a table are used."""
@@ -240,7 +240,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
             root = locate_file_system(context.session, path)[1]
         reads_itself = context.overwrite and root is not None and reads_below(frame, root)
         with (
-            checkpointed(frame, when=reads_itself) as rows,
+            checkpoint_frame(frame, when=reads_itself) as rows,
             source_errors(source, context.session.version),
             exclusive(root or f"{source} {path}"),
         ):
@@ -253,10 +253,10 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
 
 def _directory(context: TableContext) -> Directory:
     """Return the directory of the files of a table."""
-    return _located(context.session, context.table)
+    return _locate_directory(context.session, context.table)
 
 
-def _located(session: SparkSession, table: CatalogTable) -> Directory:
+def _locate_directory(session: SparkSession, table: CatalogTable) -> Directory:
     return Directory(*locate_file_system(session, absolute(session, PATH.of(table.options) or "")))
 
 
@@ -375,7 +375,7 @@ def _write_table(frame: DataFrame, table: str, context: WriteContext) -> None:
         )
     reads_itself = context.overwrite and shares_source(frame, target)
     with (
-        checkpointed(frame, when=reads_itself) as rows,
+        checkpoint_frame(frame, when=reads_itself) as rows,
         exclusive(name_of(context.session, table)),
     ):
         ordered = select(rows, [(Column(name), name) for name in target.columns])
@@ -385,7 +385,7 @@ def _write_table(frame: DataFrame, table: str, context: WriteContext) -> None:
 # --- types ---------------------------------------------------------------------------------
 
 
-def checked(frame: DataFrame, context: ReadContext) -> DataFrame:
+def select_columns(frame: DataFrame, context: ReadContext) -> DataFrame:
     """Return the columns of a table in a frame of a data source; further ones are left out.
 
     Raises:

@@ -92,7 +92,7 @@ class Configuration(MutableMapping[str, str]):
         Raises:
             SchemaError: with code `invalid-option-value` for any other value.
         """
-        return self._parsed(key, integer, default_value)
+        return self._parse_value(key, integer, default_value)
 
     def set_integer(self, key: str, value: int) -> Configuration:
         """Set an option to a 32-bit integer.
@@ -108,7 +108,7 @@ class Configuration(MutableMapping[str, str]):
         Raises:
             SchemaError: with code `invalid-option-value` for any other value.
         """
-        return self._parsed(key, boolean, default_value)
+        return self._parse_value(key, boolean, default_value)
 
     def set_boolean(self, key: str, value: bool) -> Configuration:
         """Set an option to a boolean."""
@@ -121,7 +121,7 @@ class Configuration(MutableMapping[str, str]):
         Raises:
             SchemaError: with code `invalid-option-value` for any other value.
         """
-        return self._parsed(key, double, default_value)
+        return self._parse_value(key, double, default_value)
 
     def set_float(self, key: str, value: float) -> Configuration:
         """Set an option to a floating point number."""
@@ -130,7 +130,7 @@ class Configuration(MutableMapping[str, str]):
         shown = repr(float(value)).replace("inf", "Infinity").replace("nan", "NaN")
         return self.set_string(key, shown)
 
-    def _parsed(self, key: str, parse: Callable[[str], Value], default: Value) -> Value:
+    def _parse_value(self, key: str, parse: Callable[[str], Value], default: Value) -> Value:
         require_instance(key, str, "key")
         value = ConfigOption(key, parse).of(self._options)
         return default if value is None else value

@@ -82,14 +82,14 @@ def _integer(text: str, most: int) -> int:
     expected = f"an integer from {-most - 1} to {most}"
     if not re.fullmatch(r"[+-]?\d+", text) or max(text) > "\uffff":
         raise invalid_value(expected, text)
-    value = _bounded(text.lstrip("+-"), most + 1)
+    value = _bounded_number(text.lstrip("+-"), most + 1)
     value = -value if text[0] == "-" else value
     if not -most - 1 <= value <= most:
         raise invalid_value(expected, text)
     return value
 
 
-def _bounded(digits: str, most: int) -> int:
+def _bounded_number(digits: str, most: int) -> int:
     """Parse digits; a long number is not parsed, but returned as one greater than `most`."""
     digits = digits.lstrip("0")
     return int(digits or "0") if len(digits) <= len(str(most)) else most + 1
@@ -243,7 +243,7 @@ def _quantity(text: str, units: dict[int, tuple[str, ...]]) -> int | None:
     unit = text[number.end() :].strip(_BLANK).lower()
     for factor, names in units.items():
         if unit in names:
-            return _bounded(number[0], _MAX_NANOSECONDS) * factor
+            return _bounded_number(number[0], _MAX_NANOSECONDS) * factor
     return None
 
 
@@ -318,7 +318,7 @@ def _yaml_items(text: str) -> list[str] | None:
 
 def _split(text: str, separator: str, *, keep_quotes: bool = False) -> list[str]:
     """Split a string at a separator outside quotes, and strip the parts."""
-    return [part if keep_quotes else _unquoted(part) for part in _parts(text, separator)]
+    return [part if keep_quotes else _unquote(part) for part in _parts(text, separator)]
 
 
 def _parts(text: str, separator: str) -> Iterator[str]:
@@ -341,7 +341,7 @@ def _parts(text: str, separator: str) -> Iterator[str]:
         start = end + 1
 
 
-def _unquoted(part: str) -> str:
+def _unquote(part: str) -> str:
     if part[:1] in ("'", '"') and len(part) > 1 and part[-1] == part[0]:
         return part[1:-1].replace(part[0] * 2, part[0])
     return part
@@ -485,10 +485,12 @@ class ConfigOptions:
         return UntypedOptionBuilder(require_instance(key, str, "key"))
 
 
-def masked(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS) -> dict[str, str]:
+def mask_options(
+    options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS
+) -> dict[str, str]:
     """Return the options sorted by key, their secrets masked; `declared` as in `is_secret`.
 
-    >>> masked({"password": "p", "connector": "x"})
+    >>> mask_options({"password": "p", "connector": "x"})
     {'connector': 'x', 'password': '******'}
     """
     return mask({key: options[key] for key in sorted(options)}, declared)

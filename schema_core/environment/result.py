@@ -166,15 +166,15 @@ class TableResult:
     def collect(self) -> CloseableIterator:
         """Return the rows as `Row` objects of Python values."""
         types = self.schema.get_column_data_types()
-        return CloseableIterator(_row(values, types) for values in self._awaited())
+        return CloseableIterator(_row(values, types) for values in self._await_rows())
 
     def shown(self) -> Iterator[tuple[str | None, ...]]:
         """Return the rows as tuples of strings, None for NULL."""
         if self.formatted is not None:
             return iter(self.formatted())
-        return (tuple(map(_text, row)) for row in self._awaited())
+        return (tuple(map(_text, row)) for row in self._await_rows())
 
-    def _awaited(self) -> Iterator[tuple[Any, ...]]:
+    def _await_rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the rows when the job has ended."""
         self.wait()
         yield from self.rows

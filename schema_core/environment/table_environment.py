@@ -1143,22 +1143,22 @@ class TableEnvironment:
     def register_table(self, name: str, table: Table) -> None:
         """As `create_temporary_view`."""
         warn_deprecated("register_table", "create_temporary_view")
-        self.create_temporary_view(_quoted(name), table)
+        self.create_temporary_view(_quote_name(name), table)
 
     def register_table_source(self, name: str, table_source: TableDescriptor) -> None:
         """As `create_temporary_table`, of a descriptor: sources are found by their options."""
         warn_deprecated("register_table_source", "create_temporary_table")
-        self.create_temporary_table(_quoted(name), table_source)
+        self.create_temporary_table(_quote_name(name), table_source)
 
     def register_table_sink(self, name: str, table_sink: TableDescriptor) -> None:
         """As `create_temporary_table`, of a descriptor: sinks are found by their options."""
         warn_deprecated("register_table_sink", "create_temporary_table")
-        self.create_temporary_table(_quoted(name), table_sink)
+        self.create_temporary_table(_quote_name(name), table_sink)
 
     def scan(self, *table_path: str) -> Table:
         """As `from_path`, with the names of the path one by one."""
         warn_deprecated("scan", "from_path")
-        return self.from_path(".".join(map(_quoted, table_path)))
+        return self.from_path(".".join(map(_quote_name, table_path)))
 
     def insert_into(self, target_path: str, table: Table) -> TableResult:
         """As `Table.execute_insert`."""
@@ -1186,7 +1186,7 @@ class TableEnvironment:
         return self.complete_statement(statement, position)
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     """Return one name as the string of a path.
 
     Raises:

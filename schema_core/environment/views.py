@@ -111,13 +111,13 @@ class OpenViews(local):
             raise SchemaError(
                 f"views are nested more than {MAX_VIEWS} levels deep", code="too-deep"
             )
-        entry = cached or self._resolved(query, read)
+        entry = cached or self._resolve_view(query, read)
         self._heights[-1] = max(self._heights[-1], entry.height)
         if isinstance(entry.outcome, SchemaCoreError):
             raise copy(entry.outcome)
         return entry.outcome
 
-    def _resolved(self, query: str, read: Callable[[], Relation]) -> _Resolved:
+    def _resolve_view(self, query: str, read: Callable[[], Relation]) -> _Resolved:
         self._open.append(query)
         self._heights.append(0)
         try:

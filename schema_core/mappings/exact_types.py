@@ -125,11 +125,11 @@ class _Definitions:
             return name
         self._open.add(path)
         try:
-            return self._built(name, definition)
+            return self._build_type(name, definition)
         finally:
             self._open.discard(path)
 
-    def _built(self, name: UnresolvedType, definition: dict[str, Any]) -> DataType:
+    def _build_type(self, name: UnresolvedType, definition: dict[str, Any]) -> DataType:
         match definition:
             case {"source": str(source), "description": None | str() as description}:
                 inner = self.resolved(parse_type(source))

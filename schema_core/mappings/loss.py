@@ -132,7 +132,7 @@ MICROSECONDS = 6
 NANOSECONDS = 9
 
 
-def _bounded(type_: LengthType) -> bool:
+def _is_bounded(type_: LengthType) -> bool:
     return type_.length != MAX_LENGTH
 
 
@@ -233,8 +233,8 @@ _IN_64_BITS = LossRule(
 #: Rules of all targets: types that only Flink has are stored as plain types.
 COMMON: dict[type[DataType], tuple[LossRule, ...]] = {
     CharType:       (LossRule(LossKind.LENGTH, _is(STRING)),),
-    VarCharType:    (LossRule(LossKind.LENGTH, _is(STRING), _bounded),),
-    VarBinaryType:  (LossRule(LossKind.LENGTH, _is(BYTES), _bounded),),
+    VarCharType:    (LossRule(LossKind.LENGTH, _is(STRING), _is_bounded),),
+    VarBinaryType:  (LossRule(LossKind.LENGTH, _is(BYTES), _is_bounded),),
     MapType:        (LossRule(LossKind.NULL_KEYS, _not_null_key, _has_null_keys),),
     MultisetType:   (LossRule(LossKind.NULL_KEYS, _not_null_element, _has_null_elements),
                      LossRule(LossKind.TYPE, lambda type_: _not_null_key(counts(type_)))),
@@ -670,20 +670,20 @@ def _name_losses(schema: ResolvedSchema, target: LossTarget) -> Iterator[Loss]:
 def _member_losses(schema: ResolvedSchema) -> Iterator[Loss]:
     """Yield the parts of a schema besides physical columns: a target stores only those."""
 
-    def lost(name: str, text: str, becomes: str = "") -> Loss:
+    def member_loss(name: str, text: str, becomes: str = "") -> Loss:
         return Loss((name,), LossKind.MEMBER, text, becomes, reversible=False)
 
     for column in schema.columns:
         if type(column) is not PhysicalColumn:  # faster than isinstance, for wide schemas
-            yield lost(column.name, column.as_summary_string(), "a physical column")
+            yield member_loss(column.name, column.as_summary_string(), "a physical column")
     for watermark in schema.watermark_specs:
-        yield lost("watermark", str(watermark))
+        yield member_loss("watermark", str(watermark))
     for index in schema.indexes:
-        yield lost("index", str(index))
+        yield member_loss("index", str(index))
     if schema.primary_key is not None:
-        yield lost("primary key", str(schema.primary_key))
+        yield member_loss("primary key", str(schema.primary_key))
     if schema.immutable_columns is not None:
-        yield lost("immutable columns", str(schema.immutable_columns))
+        yield member_loss("immutable columns", str(schema.immutable_columns))
 
 
 # --- matching metadata with a physical type -------------------------------------------------------
@@ -747,7 +747,7 @@ def read_fields(
     """Read every field; an error of one does not affect the others."""
     builder = Schema.new_builder()
     refused: list[Diagnostic] = []
-    lost: list[Loss] = []
+    member_loss: list[Loss] = []
     for field in fields:
         try:
             found, losses = read(field)
@@ -757,8 +757,8 @@ def read_fields(
         builder.column(found.name, found.data_type)
         if found.description is not None:
             builder.with_comment(found.description)
-        lost += losses
-    return ForeignSchema(builder.build(), tuple(refused), tuple(lost))
+        member_loss += losses
+    return ForeignSchema(builder.build(), tuple(refused), tuple(member_loss))
 
 
 def raise_refused(refused: Iterable[Diagnostic]) -> None:

@@ -201,7 +201,7 @@ def can_read_old_data(
     error: id: flink does not read BIGINT as INT [type-changed]
     """
     rules = rules or _rules_of_format(old, new)
-    hints = _renamed(old, new, renames)
+    hints = _renames_by_path(old, new, renames)
     return [
         *_data(CompatibilityAspect.OLD_DATA, old, new, rules, hints),
         *_likely_renames(old, new, hints),
@@ -230,7 +230,7 @@ def can_old_readers_read(
     question = CompatibilityAspect.OLD_READERS
     rules = rules or _rules_of_format(old, new)
     return [
-        *_data(question, new, old, rules, invert_renames(_renamed(old, new, renames))),
+        *_data(question, new, old, rules, invert_renames(_renames_by_path(old, new, renames))),
         *_storage(question, new, old, rules),
         *_queries(question, schema_of(old), schema_of(new)),
     ]
@@ -350,7 +350,7 @@ def _has_files_by_name(written: Definition, read: Definition) -> bool:
     return all(format_by_name(_options(one), None) is not None for one in (written, read))
 
 
-def _renamed(old: Definition, new: Definition, renames: RenameHints | None) -> Renames:
+def _renames_by_path(old: Definition, new: Definition, renames: RenameHints | None) -> Renames:
     """Return the renames by path; `diff` refuses those of names that do not exist."""
     if not renames:
         require_instance(renames, (Mapping, NoneType), "the renames")

@@ -228,7 +228,7 @@ def conversion(
     if writer.type(old) == writer.type(new):
         return Conversion(value)
     if old.children() or new.children():
-        return _nested(writer, value, old, new, path)
+        return _convert_nested(writer, value, old, new, path)
     kinds = KINDS.get(old.root), KINDS.get(new.root)
     build = CONVERSIONS.get(kinds)  # type: ignore[arg-type]
     if build is None or not _has_cast(writer, old, new):
@@ -593,7 +593,7 @@ CONVERSIONS: Mapping[tuple[str, str], Build] = {
 # --- rows and collections ------------------------------------------------------------------------
 
 
-def _nested(
+def _convert_nested(
     writer: ConversionWriter, value: str, old: DataType, new: DataType, path: Path
 ) -> Conversion | None:
     """Return the conversion of a row or a collection; its parts are converted one by one."""

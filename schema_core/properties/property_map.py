@@ -754,8 +754,8 @@ ORIGINAL, EXPANDED = "original-query", "expanded-query"
 def encode_object(table: ResolvedTable) -> Properties:
     """Return the property map of a table, view or materialized table, which loses nothing.
 
-    >>> from schema_core.testing.catalog_cases import VIEW, understood
-    >>> properties = encode_object(understood(VIEW))
+    >>> from schema_core.testing.catalog_cases import VIEW, with_derived_schema
+    >>> properties = encode_object(with_derived_schema(VIEW))
     >>> properties["schema.0.data-type"], properties["expanded-query"][:6]
     ('BIGINT NOT NULL', 'SELECT')
     """

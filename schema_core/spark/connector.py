@@ -173,7 +173,7 @@ class ReadContext(TableContext):
             *(col(quote(one.name)).cast(one.dataType).alias(one.name) for one in schema.fields)
         )
 
-    def filtered(self, frame: DataFrame) -> DataFrame:
+    def filter_rows(self, frame: DataFrame) -> DataFrame:
         """Return the rows of a frame for which all accepted filters are TRUE, up to the limit."""
         for filter_ in self.filters:
             frame = frame.where(filter_.spark_sql)
@@ -508,13 +508,13 @@ class ConnectorBase:
 
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the table, as `SparkConnector.read`."""
-        raise self._unsupported("read")
+        raise self._unsupported_error("read")
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows, as `SparkConnector.write`."""
-        raise self._unsupported("write")
+        raise self._unsupported_error("write")
 
-    def _unsupported(self, purpose: str) -> UnsupportedError:
+    def _unsupported_error(self, purpose: str) -> UnsupportedError:
         return UnsupportedError(
             f"the connector {self.identifier!r} cannot {purpose} tables",
             code="unsupported-direction",

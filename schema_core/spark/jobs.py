@@ -22,7 +22,7 @@ from schema_core.spark.session.api_mode import (
     is_connect,
     is_running,
     not_over_connect,
-    stopped,
+    stopped_error,
 )
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def spark_errors(session: SparkSession | None = None) -> Iterator[None]:
         raise
     except Exception as error:
         if session is not None and not is_running(session):
-            raise stopped("run the statement again in a running session") from error
+            raise stopped_error("run the statement again in a running session") from error
         if _NO_JVM in str(error):
             raise not_over_connect(str(error).split("`")[1]) from error
         status = JobStatus.CANCELED if was_canceled(error) else JobStatus.FAILED

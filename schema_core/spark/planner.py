@@ -52,7 +52,7 @@ class SparkPlanner:
     @property
     def session(self) -> SparkSession:
         """The session that jobs run in; see `JobSession.opened` for what may be raised."""
-        return self._session.opened()
+        return self._session.open_session()
 
     @jvm_errors()
     def select(self, query: Relation) -> Rows:

@@ -79,7 +79,7 @@ ODD_NAMES = {
 }
 
 
-def understood(table: CatalogBaseTable) -> ResolvedTable:
+def with_derived_schema(table: CatalogBaseTable) -> ResolvedTable:
     """Return the resolved object with a schema that is derived from its resolved schema.
 
     Two objects have the same meaning if these are equal, however each was written and stored.
@@ -106,7 +106,7 @@ def understood(table: CatalogBaseTable) -> ResolvedTable:
 
 
 def understood_model(model: CatalogModel) -> ResolvedCatalogModel:
-    """As `understood`, for a model."""
+    """As `with_derived_schema`, for a model."""
     resolved = resolve_model(model, SchemaResolver())
     return replace(
         resolved,
@@ -171,32 +171,40 @@ MATERIALIZED = CatalogMaterializedTable(
     comment="totals",
 )
 
-PLAIN = understood(CatalogTable(columns(a="INT", b="STRING")))
-PARTITIONED = understood(CatalogTable(columns(a="INT", b="STRING", c="STRING"), ("b", "c")))
+PLAIN = with_derived_schema(CatalogTable(columns(a="INT", b="STRING")))
+PARTITIONED = with_derived_schema(
+    CatalogTable(columns(a="INT", b="STRING", c="STRING"), ("b", "c"))
+)
 
 #: Table-like objects by what is special about them.
 TABLES: dict[str, ResolvedTable] = {
     "plain": PLAIN,
     "partitioned": PARTITIONED,
-    "every clause": understood(EVERY_CLAUSE),
-    "every type": understood(CatalogTable(EVERY_TYPE)),
-    "no columns": understood(CatalogTable(Schema())),
-    "1000 columns": understood(CatalogTable(columns(**{f"c{i}": "INT" for i in range(1000)}))),
-    "odd columns": understood(CatalogTable(columns(**dict.fromkeys(ODD_NAMES.values(), "INT")))),
-    "long option": understood(CatalogTable(columns(a="INT"), options={"k": "v" * 100_000})),
-    "many options": understood(
+    "every clause": with_derived_schema(EVERY_CLAUSE),
+    "every type": with_derived_schema(CatalogTable(EVERY_TYPE)),
+    "no columns": with_derived_schema(CatalogTable(Schema())),
+    "1000 columns": with_derived_schema(
+        CatalogTable(columns(**{f"c{i}": "INT" for i in range(1000)}))
+    ),
+    "odd columns": with_derived_schema(
+        CatalogTable(columns(**dict.fromkeys(ODD_NAMES.values(), "INT")))
+    ),
+    "long option": with_derived_schema(
+        CatalogTable(columns(a="INT"), options={"k": "v" * 100_000})
+    ),
+    "many options": with_derived_schema(
         CatalogTable(columns(a="INT"), options={f"z{-i}": str(i) for i in range(500)})
     ),
     # A job that creates a table marks it: the catalog stores options that users cannot set.
-    "options of the library": understood(
+    "options of the library": with_derived_schema(
         CatalogTable(columns(a="INT"), options={PENDING_JOB: "m", FORMER_NAMES: "n"})
     ),
-    "only buckets": understood(
+    "only buckets": with_derived_schema(
         CatalogTable(columns(a="INT"), distribution=TableDistribution.of_unknown(bucket_count=3))
     ),
-    "view": understood(UNRESOLVED_VIEW),
-    "view without more": understood(CatalogView(columns(a="INT"), "SELECT 1", "SELECT 1")),
-    "materialized table": understood(MATERIALIZED),
+    "view": with_derived_schema(UNRESOLVED_VIEW),
+    "view without more": with_derived_schema(CatalogView(columns(a="INT"), "SELECT 1", "SELECT 1")),
+    "materialized table": with_derived_schema(MATERIALIZED),
 }
 
 MIGRATION = CatalogMigration(

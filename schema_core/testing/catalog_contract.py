@@ -88,8 +88,8 @@ from schema_core.testing.catalog_cases import (
     Call,
     columns,
     kind_of,
-    understood,
     understood_model,
+    with_derived_schema,
 )
 
 
@@ -120,7 +120,7 @@ def state(catalog: Catalog) -> dict[str, object]:
         found[f"database {name}"] = (database.get_properties(), database.get_comment())
         for table in catalog.list_tables(name):
             path = ObjectPath(name, table)
-            found[f"table {path}"] = understood(catalog.get_table(path))
+            found[f"table {path}"] = with_derived_schema(catalog.get_table(path))
         if Capability.FUNCTIONS in catalog.capabilities:
             for function in catalog.list_functions(name):
                 path = ObjectPath(name, function)
@@ -478,7 +478,7 @@ class CatalogContract(ABC):
         catalog.create_table(NOTHING, table, False)
 
         assert catalog.table_exists(NOTHING)
-        assert table == understood(catalog.get_table(NOTHING))
+        assert table == with_derived_schema(catalog.get_table(NOTHING))
         assert table.get_table_kind() is catalog.get_table(NOTHING).get_table_kind()
 
     def test_lists_are_by_kind(self, populated: Catalog) -> None:
@@ -506,8 +506,8 @@ class CatalogContract(ABC):
 
         populated.alter_table(NOTHING, table, False)
 
-        assert table == understood(populated.get_table(NOTHING))
-        assert PLAIN == understood(populated.get_table(ORDERS))
+        assert table == with_derived_schema(populated.get_table(NOTHING))
+        assert PLAIN == with_derived_schema(populated.get_table(ORDERS))
 
     def test_table_is_dropped(self, populated: Catalog) -> None:
         """Other tables stay; a new table of the same name has no partitions."""
@@ -528,13 +528,13 @@ class CatalogContract(ABC):
     @pytest.mark.parametrize("path", [ORDERS, RECENT, EVENTS], ids=["table", "view", "partitioned"])
     def test_table_is_renamed(self, populated: Catalog, path: ObjectPath) -> None:
         """Its definition and partitions are kept."""
-        before = understood(populated.get_table(path))
+        before = with_derived_schema(populated.get_table(path))
 
         populated.rename_table(path, "new", False)
 
         new = ObjectPath("db", "new")
         assert not populated.table_exists(path)
-        assert before == understood(populated.get_table(new))
+        assert before == with_derived_schema(populated.get_table(new))
         if path == EVENTS and Capability.PARTITIONS in populated.capabilities:
             assert [SPEC] == populated.list_partitions(new)
 
@@ -823,7 +823,7 @@ class CatalogContract(ABC):
     #: The kinds of objects whose `expected` a catalog with `Capability.VERSIONS` compares.
     compared_kinds: tuple[str, ...] = tuple(ALTERATIONS)
 
-    def _versioned(self, catalog: Catalog, kind: str) -> Alteration:
+    def _versioned_alteration(self, catalog: Catalog, kind: str) -> Alteration:
         """Return the row of a kind, or skip the test if the catalog does not compare it."""
         need(catalog, Capability.VERSIONS)
         need(catalog, ALTERATIONS[kind].needs)
@@ -834,7 +834,7 @@ class CatalogContract(ABC):
     @every_kind
     def test_expected_object_is_altered(self, populated: Catalog, kind: str) -> None:
         """An object that is still as it was read can be altered, repeatedly."""
-        one = self._versioned(populated, kind)
+        one = self._versioned_alteration(populated, kind)
         one.alter(populated, one.mine, False, expected=one.read(populated))
         read = one.read(populated)
         one.alter(populated, one.theirs, False, expected=read)
@@ -846,7 +846,7 @@ class CatalogContract(ABC):
     @every_kind
     def test_concurrent_alteration_is_a_conflict(self, populated: Catalog, kind: str) -> None:
         """The error holds both definitions but prints no secret; the first alteration stays."""
-        one = self._versioned(populated, kind)
+        one = self._versioned_alteration(populated, kind)
         one.alter(populated, one.mine, False)
         read = one.read(populated)
         one.alter(populated, one.theirs, False)
@@ -866,7 +866,7 @@ class CatalogContract(ABC):
     @every_kind
     def test_concurrent_drop_is_a_conflict(self, populated: Catalog, kind: str) -> None:
         """The error holds no found object; with the ignore flag nothing is raised."""
-        one = self._versioned(populated, kind)
+        one = self._versioned_alteration(populated, kind)
         read = one.read(populated)
         one.drop(populated)
         before = state(populated)
@@ -939,7 +939,7 @@ class CatalogContract(ABC):
         self._give(lambda: catalog.alter_table(ORDERS, given, True))
 
         if self.unresolved == "resolved":
-            assert before[f"table {ORDERS}"] == understood(catalog.get_table(NOTHING))
+            assert before[f"table {ORDERS}"] == with_derived_schema(catalog.get_table(NOTHING))
             assert [UNRESOLVED[name]] == [type(catalog.get_table(NOTHING))]
             catalog.drop_table(NOTHING, False)
         assert before == state(catalog)
@@ -1214,7 +1214,7 @@ class CatalogContract(ABC):
         again = self.second_catalog(catalog, tmp_path)
 
         for name in again.list_tables("db"):
-            assert LARGE == understood(again.get_table(ObjectPath("db", name)))
+            assert LARGE == with_derived_schema(again.get_table(ObjectPath("db", name)))
         again.create_table(NOTHING, PLAIN, False)
         assert again.table_exists(NOTHING)
         again.close()
@@ -1246,7 +1246,7 @@ class CatalogContract(ABC):
             assert ["t"] == catalog.list_tables("new")
 
         other = self.second_catalog(populated, tmp_path)
-        assert PLAIN == understood(other.get_table(ObjectPath("new", "t")))
+        assert PLAIN == with_derived_schema(other.get_table(ObjectPath("new", "t")))
         assert not other.table_exists(ORDERS)
 
     def test_a_transaction_that_raises_changes_nothing(self, populated: Catalog) -> None:
@@ -1324,7 +1324,7 @@ class CatalogContract(ABC):
             assert [] == catalog.list_tables("db")
         else:
             assert [name] == catalog.list_tables("db")
-            assert PLAIN == understood(catalog.get_table(path))
+            assert PLAIN == with_derived_schema(catalog.get_table(path))
             assert not catalog.table_exists(shorter)
             catalog.create_table(shorter, PLAIN, False)
             catalog.drop_table(path, False)
@@ -1333,13 +1333,15 @@ class CatalogContract(ABC):
     @pytest.mark.parametrize("name", DIFFICULT_NAMES.values(), ids=DIFFICULT_NAMES)
     def test_difficult_string_is_stored_or_refused(self, catalog: Catalog, name: str) -> None:
         """The string is an option and the comment of a table."""
-        table = understood(CatalogTable(columns(a="INT"), options={"k": name}, comment=name))
+        table = with_derived_schema(
+            CatalogTable(columns(a="INT"), options={"k": name}, comment=name)
+        )
         try:
             catalog.create_table(ORDERS, table, False)
         except SchemaCoreError:
             assert not catalog.table_exists(ORDERS)
         else:
-            assert table == understood(catalog.get_table(ORDERS))
+            assert table == with_derived_schema(catalog.get_table(ORDERS))
 
     def test_many_tables(self, catalog: Catalog) -> None:
         """Every table is listed once."""
@@ -1371,4 +1373,4 @@ class CatalogContract(ABC):
         populated.drop_table(ORDERS, False)
         populated.create_table(ORDERS, TABLES["every clause"], False)
 
-        assert TABLES["every clause"] == understood(populated.get_table(ORDERS))
+        assert TABLES["every clause"] == with_derived_schema(populated.get_table(ORDERS))

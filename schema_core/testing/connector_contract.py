@@ -258,7 +258,7 @@ class ConnectorContract(ABC):
             definitions[name] = f"CREATE {kind} {name} ({columns}){by} WITH ({listed})"
             environment.execute_sql(definitions[name])
             if like is None and without is None:
-                self.create_physical_table(_resolved(environment, name))
+                self.create_physical_table(_resolve_table(environment, name))
             return name
 
         return make
@@ -466,7 +466,7 @@ class ConnectorContract(ABC):
         null = " NOT NULL" if self.not_null else ""
         columns = f"a INT{null}, b CHAR(1){null}"
         environment.execute_sql(f"CREATE TEMPORARY TABLE made ({columns}) WITH ({listed})")
-        self.create_physical_table(_resolved(environment, "made"))
+        self.create_physical_table(_resolve_table(environment, "made"))
         environment.execute_sql("DROP TEMPORARY TABLE made")
         name = f"made_{tmp_path.name.replace('-', '_')}"
         query = "SELECT 1 AS a, 'x' AS b"
@@ -546,7 +546,10 @@ class ConnectorContract(ABC):
         """
         _need_write(connector)
         name = table("a INT")
-        if visibility_of(connector, _resolved(environment, name).options) is not Visibility.FINAL:
+        if (
+            visibility_of(connector, _resolve_table(environment, name).options)
+            is not Visibility.FINAL
+        ):
             pytest.skip("the rows of a job are visible before it has finished")
         run(f"INSERT INTO {name} VALUES (1)")
         bad = "SELECT CAST(s AS INT) FROM (VALUES ('2'), ('3'), ('x')) AS v(s)"
@@ -685,7 +688,7 @@ class ConnectorContract(ABC):
         run(f"CREATE TEMPORARY VIEW {reference} ({names}) AS {values}")
         conditions = predicates(columns)
         queries = _pushing_queries(name, conditions)
-        found = run(_numbered(queries.values()))
+        found = run(_number_queries(queries.values()))
         # all conditions in one query of the values: a query of them for each takes much longer
         values_of = run(f"SELECT k, {', '.join(conditions)} FROM {reference} ORDER BY k")
         expected = [
@@ -695,7 +698,7 @@ class ConnectorContract(ABC):
             if row[1 + number]
         ]
         others = list(_pushing_queries(reference, conditions).values())
-        expected += run(_numbered(others[len(conditions) :], len(conditions)))
+        expected += run(_number_queries(others[len(conditions) :], len(conditions)))
         different = {number for number, _ in {*found} ^ {*expected}}
         assert [] == [text for number, text in enumerate(queries) if number in different]
         assert sorted(expected) == sorted(found)
@@ -873,7 +876,7 @@ def _need_write(connector: Any) -> None:
         pytest.skip("the connector does not read what it writes")
 
 
-def _resolved(environment: TableEnvironment, name: str) -> ResolvedCatalogTable:
+def _resolve_table(environment: TableEnvironment, name: str) -> ResolvedCatalogTable:
     """Return the resolved definition of a table."""
     found = environment.find_table(name)
     assert found is not None
@@ -911,7 +914,7 @@ def _pushing_queries(name: str, conditions: Sequence[str]) -> dict[str, str]:
     return tested
 
 
-def _numbered(queries: Iterable[str], start: int = 0) -> str:
+def _number_queries(queries: Iterable[str], start: int = 0) -> str:
     """Return one query of the rows of all, each after the number of its query."""
     numbers = enumerate(queries, start)
     return " UNION ALL ".join(f"SELECT {number} AS number, {one}" for number, one in numbers)

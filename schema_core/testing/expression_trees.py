@@ -170,7 +170,7 @@ def _calls(name: str, count: int, columns: Columns) -> Iterator[Call]:
             way = [chance.choice(pool) for pool in pools]
             call = Call(name, tuple(written for written, _ in way))
             with suppress(SchemaCoreError):
-                resolve_overload(BUILT_IN[name], _given([typed for _, typed in way]), call)
+                resolve_overload(BUILT_IN[name], _argument_types([typed for _, typed in way]), call)
                 yield call
 
 
@@ -194,12 +194,12 @@ def _pools(name: str, count: int, columns: Columns) -> Iterator[list[Leaves]]:
 
 def _fits(parameter: Parameter, typed: Typed, place: int, count: int) -> bool:
     try:
-        return parameter.accepts(_given([typed] * count), place) is not None
+        return parameter.accepts(_argument_types([typed] * count), place) is not None
     except SchemaCoreError:
         return False
 
 
-def _given(trees: Sequence[Typed]) -> ArgumentTypes:
+def _argument_types(trees: Sequence[Typed]) -> ArgumentTypes:
     return ArgumentTypes(tuple(tree.type for tree in trees), tuple(trees))
 
 
@@ -268,10 +268,10 @@ def type_names() -> st.SearchStrategy[TypeName]:
             TypeName("TIMESTAMP WITH LOCAL TIME ZONE", (3,)),
         ]
     )
-    return st.recursive(atoms, _nested, max_leaves=4)
+    return st.recursive(atoms, _nested_types, max_leaves=4)
 
 
-def _nested(inner: st.SearchStrategy[TypeName]) -> st.SearchStrategy[TypeName]:
+def _nested_types(inner: st.SearchStrategy[TypeName]) -> st.SearchStrategy[TypeName]:
     fields = st.lists(
         st.builds(TypeField, names, inner, st.none() | plain), min_size=1, max_size=2
     ).map(tuple)
@@ -334,7 +334,7 @@ def _unit(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
     return Call("FLOOR", (value, Symbol(unit)))
 
 
-def _named(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+def _named_calls(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
     path = (*draw(paths), draw(names))
     return Call(path[-1].upper(), (Named(draw(names), draw(inner)), draw(inner)), path)
 
@@ -345,4 +345,4 @@ def _aggregate(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Express
 
 
 #: Constructors of calls from smaller trees.
-CALLS = (_among, _binary, _test, _prefix, _case, _cast, _unit, _named, _aggregate)
+CALLS = (_among, _binary, _test, _prefix, _case, _cast, _unit, _named_calls, _aggregate)

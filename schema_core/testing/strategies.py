@@ -144,7 +144,7 @@ def fields(
     )
 
 
-def nested(data_types: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataType]:
+def nest_types(data_types: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataType]:
     """Types one level above the given ones."""
     return st.one_of(
         st.builds(ArrayType, data_types, st.booleans()),
@@ -157,7 +157,7 @@ def nested(data_types: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataTyp
 
 def types(max_leaves: int = 8) -> st.SearchStrategy[DataType]:
     """Any type that a type string can express, with about `max_leaves` atomic types at most."""
-    return st.recursive(atomic_types() | raw_types(), nested, max_leaves=max_leaves)
+    return st.recursive(atomic_types() | raw_types(), nest_types, max_leaves=max_leaves)
 
 
 def user_defined_types(data_types: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataType]:

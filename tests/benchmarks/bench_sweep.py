@@ -159,7 +159,7 @@ def processor_time() -> float:
 
 def on_spark(maps: list[str]) -> None:
     """Print wall and processor time of all jobs, on one core and on two."""
-    session = JobSession(settings={"spark.master": "local[2]"}).opened()
+    session = JobSession(settings={"spark.master": "local[2]"}).open_session()
     with TemporaryDirectory() as folder:
         pq.write_table(pa.Table.from_batches([batch_of(maps)]), f"{folder}/maps.parquet")
         compare(session.read.parquet(folder), len(maps))

@@ -20,7 +20,7 @@ from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalog.stores.object_store import ObjectKey, StoredKind
 from schema_core.catalog.stores.optimistic_locking import require_expected
 from schema_core.errors import ConflictError, NotFoundError, SchemaError
-from schema_core.testing.catalog_cases import understood
+from schema_core.testing.catalog_cases import with_derived_schema
 from tests.catalog.toy_catalog import ToyCatalog
 
 
@@ -49,7 +49,7 @@ class GivesResolved(ToyCatalog):
 class TakesUnresolved(ToyCatalog):
     def create_table(self, *args: Any) -> None:
         path, table, ignore = args
-        super().create_table(path, understood(table), ignore)
+        super().create_table(path, with_derived_schema(table), ignore)
 
 
 class OverwritesTables(ToyCatalog):

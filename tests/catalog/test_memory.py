@@ -19,10 +19,10 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.schema.unresolved import Schema
-from schema_core.testing.catalog_cases import understood, understood_model
+from schema_core.testing.catalog_cases import understood_model, with_derived_schema
 
-TABLE = understood(CatalogTable(Schema.new_builder().column("a", "INT").build(), ("a",)))
-VIEW = understood(CatalogView(Schema(), "SELECT 1", "SELECT 1"))
+TABLE = with_derived_schema(CatalogTable(Schema.new_builder().column("a", "INT").build(), ("a",)))
+VIEW = with_derived_schema(CatalogView(Schema(), "SELECT 1", "SELECT 1"))
 MODEL = understood_model(CatalogModel(Schema(), Schema()))
 FUNCTION = CatalogFunction("org.example.F")
 DATABASE = CatalogDatabase.create_instance({})

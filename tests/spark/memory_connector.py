@@ -92,7 +92,7 @@ class MemoryConnector(
 
     def read(self, context: ReadContext) -> DataFrame:
         every = replace(context, projection=None)
-        frame = context.filtered(every.frame(self.stored(context)))
+        frame = context.filter_rows(every.frame(self.stored(context)))
         return frame.select(
             [frame[f"`{name.replace('`', '``')}`"] for name in context.spark_schema.names]
         )
@@ -174,7 +174,7 @@ class ReadsByPosition(MemoryConnector):
 class ReadsNamesAsPaths(MemoryConnector):
     def read(self, context: ReadContext) -> DataFrame:
         every = replace(context, projection=None)
-        frame = context.filtered(every.frame(self.stored(context)))
+        frame = context.filter_rows(every.frame(self.stored(context)))
         return frame.select(context.spark_schema.names)
 
 

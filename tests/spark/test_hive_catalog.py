@@ -30,7 +30,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, SchemaCoreError
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.spark.sweep import sweep_map
-from schema_core.testing.catalog_cases import PLAIN, TABLES, columns, understood
+from schema_core.testing.catalog_cases import PLAIN, TABLES, columns, with_derived_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -130,8 +130,8 @@ def test_columns_of_flink_1_9_are_read_from_hive(
     table = catalog.get_table(at("nine"))
 
     assert isinstance(table, CatalogTable)
-    expected = understood(CatalogTable(columns(a="INT", b="DECIMAL(5, 2)")))
-    assert expected.schema == understood(table).schema
+    expected = with_derived_schema(CatalogTable(columns(a="INT", b="DECIMAL(5, 2)")))
+    assert expected.schema == with_derived_schema(table).schema
     assert {"connector.type": "kafka"} == table.options
 
 
@@ -198,7 +198,7 @@ def test_tables_of_spark_have_their_types(
     resolved = resolve_table(table, SchemaResolver()).resolved_schema
     expected = columns(**{f"Col_{number}": type_ for number, type_ in enumerate(types.values())})
 
-    assert understood(CatalogTable(expected)).resolved_schema == resolved
+    assert with_derived_schema(CatalogTable(expected)).resolved_schema == resolved
     assert {**HIVE, **KEPT_AS[storage]} == table.options
     assert table.comment == "made by Spark"
 
@@ -259,7 +259,7 @@ def test_spark_reads_the_columns_of_a_hive_table(
         == "struct<a:int,b:decimal(10,2),c:timestamp,d:map<string,struct<x:int,y:double>>,e:string,"
         "f:string,g:binary,h:date,i:array<string>,p:string,q:int>"
     )
-    assert understood(origin(table.copy(options))) == understood(again)
+    assert with_derived_schema(origin(table.copy(options))) == with_derived_schema(again)
 
 
 def test_spark_writes_a_partition_of_a_table_created_here(
@@ -329,7 +329,7 @@ def test_unsupported_definitions_are_refused_before_writing(
     catalog: HiveCatalog, table: CatalogTable | CatalogView, code: str
 ) -> None:
     with pytest.raises(SchemaCoreError) as caught:
-        catalog.create_table(at("refused"), understood(table), ignore_if_exists=False)
+        catalog.create_table(at("refused"), with_derived_schema(table), ignore_if_exists=False)
 
     assert code == caught.value.code
     assert not catalog.table_exists(at("refused"))
@@ -429,7 +429,7 @@ def test_stored_maps_are_those_of_flink_and_the_columns_of_hive(catalog: HiveCat
     """A sweep reads them instead of tables: nothing is decoded."""
     schema = columns(id="BIGINT", name="STRING")
     for name, options in (("swept_generic", {"connector": "print"}), ("swept_hive", HIVE)):
-        table = understood(CatalogTable(schema, options=options))
+        table = with_derived_schema(CatalogTable(schema, options=options))
         catalog.create_table(at(name), table, ignore_if_exists=False)
     maps = dict(catalog.stored_maps())
 

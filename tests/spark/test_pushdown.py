@@ -190,7 +190,7 @@ class Source(ConnectorBase):
         self.contexts.append(context)
         names = list(context.physical_columns)
         every = self.rows[context.identifier.object_name]
-        return context.filtered(
+        return context.filter_rows(
             context.frame(
                 [{key: row[names.index(key)] for key in context.columns} for row in every]
             )

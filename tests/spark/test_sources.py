@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.spark.compiler.printer import aliased, to_sql
+from schema_core.spark.compiler.printer import to_sql, with_alias
 from schema_core.spark.compiler.tree import Column, UserSql, call
-from schema_core.spark.writing.row_checks import required
+from schema_core.spark.writing.row_checks import require_not_null
 from schema_core.types import DataTypes, parse_type
 
 if TYPE_CHECKING:
@@ -254,7 +254,9 @@ def test_a_forbidden_null_that_is_read_fails_the_job(
 @pytest.mark.parametrize(("type_", "value"), ALLOWED)
 def test_an_allowed_null_is_read(session: SparkSession, type_: str, value: str) -> None:
     frame = session.sql(f"SELECT {value} AS a")
-    checked = frame.selectExpr(aliased(required(Column("a"), parse_type(type_), "a"), "a"))
+    checked = frame.selectExpr(
+        with_alias(require_not_null(Column("a"), parse_type(type_), "a"), "a")
+    )
 
     assert frame.collect() == checked.collect()
 
@@ -264,7 +266,9 @@ def test_nulls_are_checked_for_any_expression(
     session: SparkSession, type_: str, value: str, place: str
 ) -> None:
     either = UserSql((f"if(id = 0, {value}, {value})",))
-    frame = session.range(1).selectExpr(aliased(required(either, parse_type(type_), "a"), "a"))
+    frame = session.range(1).selectExpr(
+        with_alias(require_not_null(either, parse_type(type_), "a"), "a")
+    )
     with pytest.raises(Exception, match="is NOT NULL but received NULL"):
         frame.collect()
 
@@ -272,7 +276,9 @@ def test_nulls_are_checked_for_any_expression(
 def test_types_without_not_null_are_not_checked() -> None:
     column = Column("a")
 
-    assert column is required(column, DataTypes.ROW([DataTypes.FIELD("b", DataTypes.INT())]), "a")
+    assert column is require_not_null(
+        column, DataTypes.ROW([DataTypes.FIELD("b", DataTypes.INT())]), "a"
+    )
 
 
 def test_a_wide_value_is_computed_once() -> None:
@@ -280,4 +286,4 @@ def test_a_wide_value_is_computed_once() -> None:
 
     value = call("named_struct", "a", call("char_length", "a long string" * 5), "b", 2)
 
-    assert 1 == to_sql(required(value, type_, "a")).count("named_struct")
+    assert 1 == to_sql(require_not_null(value, type_, "a")).count("named_struct")

@@ -162,9 +162,11 @@ class FormerNames:
             # what is dropped keeps its former names, with which it may be added again
             is_sibling = path[:-1] == new[:-1] and path != (old or new)
             if is_sibling and (new[-1] in former or path == new):
-                raise _taken(f"older files of the table have {_noun(path)} by the name {new[-1]!r}")
+                raise _name_taken_error(
+                    f"older files of the table have {_noun(path)} by the name {new[-1]!r}"
+                )
         if old is not None and new in self.dropped:
-            raise _taken(f"older files of the table may have a dropped {_noun(new)}")
+            raise _name_taken_error(f"older files of the table may have a dropped {_noun(new)}")
 
 
 def _noun(path: Path) -> str:
@@ -180,7 +182,7 @@ def _move_path(path: Path, old: Path, new: Path) -> Path:
     return (*new, *path[len(old) :]) if _is_within(path, old) else path
 
 
-def _taken(problem: str) -> SchemaError:
+def _name_taken_error(problem: str) -> SchemaError:
     return SchemaError(
         problem,
         code="former-name",

@@ -378,7 +378,7 @@ class ModifyColumnName(ColumnChange):
         return (self.old_column.name,), self.new_name
 
     def stored_changes(self) -> Sequence[StoredChange]:
-        old = _stored(self.old_column)
+        old = _stored_part(self.old_column)
         return () if old is None else [(old, replace(old, path=(self.new_name,)))]
 
 
@@ -424,7 +424,7 @@ class DropColumn(TableChange):
         return _replace_stored(self.column, None)
 
 
-def _stored(column: UnresolvedColumn | None) -> StoredPart | None:
+def _stored_part(column: UnresolvedColumn | None) -> StoredPart | None:
     """Return what a table stores of a column; None if it stores nothing."""
     match column:
         case UnresolvedPhysicalColumn(name, type_):
@@ -439,7 +439,7 @@ def _replace_stored(
     old: UnresolvedColumn | None, new: UnresolvedColumn | None
 ) -> Sequence[StoredChange]:
     """Return the replacement of a column by another one, whose name is no rename of the first."""
-    before, after = _stored(old), _stored(new)
+    before, after = _stored_part(old), _stored_part(new)
     if before is None or after is None or before.path == after.path:
         return [] if before is after else [(before, after)]
     return [(before, None), (None, after)]
@@ -630,7 +630,7 @@ class RowChange(NestedChange, ABC):
             _require_same(type_.fields[index], field, f"field {field.name!r}")
         return RowType(self.change_fields(type_.fields, index), type_.is_nullable)
 
-    def _stored(self, field: RowField) -> StoredPart:
+    def _stored_part(self, field: RowField) -> StoredPart:
         return StoredPart((*self.path, field.name), field.data_type)
 
     @property
@@ -660,7 +660,7 @@ class AddField(RowChange):
         return f"add field {self.field} to {print_path(self.path)}{_place(self.position)}"
 
     def stored_changes(self) -> Sequence[StoredChange]:
-        return [(None, self._stored(self.field))]
+        return [(None, self._stored_part(self.field))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -744,7 +744,7 @@ class ModifyFieldName(FieldReplacement):
         return (*self.path, self.old_field.name), self.new_name
 
     def stored_changes(self) -> Sequence[StoredChange]:
-        return [(self._stored(self.old_field), self._stored(self.new_field))]
+        return [(self._stored_part(self.old_field), self._stored_part(self.new_field))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -790,7 +790,7 @@ class DropField(RowChange):
         return f"drop {self._title}"
 
     def stored_changes(self) -> Sequence[StoredChange]:
-        return [(self._stored(self.field), None)]
+        return [(self._stored_part(self.field), None)]
 
 
 # --- watermark, keys, distribution ---------------------------------------------------------------

@@ -101,25 +101,25 @@ class HiveStore:
         self._connection: MetastoreConnection | None = None
 
     def open(self) -> None:
-        self._opened()
+        self._open_connection()
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.metastore.close()
             self._connection = None
 
-    def _opened(self) -> MetastoreConnection:
+    def _open_connection(self) -> MetastoreConnection:
         if self._connection is None:
             self._connection = self._connect()
         return self._connection
 
     @property
     def metastore(self) -> Metastore:
-        return self._opened().metastore
+        return self._open_connection().metastore
 
     @property
     def codec(self) -> HiveCodec:
-        return self._opened().codec
+        return self._open_connection().codec
 
     @contextmanager
     def transaction(self, writing: bool = False) -> Iterator[HiveStore]:

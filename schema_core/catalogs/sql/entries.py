@@ -150,7 +150,7 @@ def migrate(connection: sa.Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
     MIGRATIONS_DONE.create(connection, checkfirst=True)
-    done = _done(connection)
+    done = _store_version(connection)
     if done > len(MIGRATIONS):
         raise UnsupportedError(
             f"the catalog store has version {done}, supported are 1 to {len(MIGRATIONS)}",
@@ -162,7 +162,7 @@ def migrate(connection: sa.Connection) -> None:
         connection.execute(sa.insert(MIGRATIONS_DONE).values(version=version))
 
 
-def _done(connection: sa.Connection) -> int:
+def _store_version(connection: sa.Connection) -> int:
     """Return the version of the store."""
     return connection.scalar(sa.select(sa.func.max(MIGRATIONS_DONE.c.version))) or 0
 
@@ -179,7 +179,7 @@ class EntryTransaction:
 
     def upgrade(self) -> None:
         """Create or migrate the tables, unless they are current; the lock is one of writers."""
-        if not sa.inspect(self.connection).has_table(MIGRATIONS_DONE.name) or _done(
+        if not sa.inspect(self.connection).has_table(MIGRATIONS_DONE.name) or _store_version(
             self.connection
         ) != len(MIGRATIONS):
             migrate(self.connection)

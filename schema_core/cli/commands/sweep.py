@@ -70,7 +70,7 @@ def sweep_catalog(
             problem = f"the directory {str(results)!r} exists"
             raise SchemaError(problem, code="path-not-empty", hint="name a new one")
         action = _sweeping(session, portions, report, results, streaming=not batch)
-        spark_job = SparkJob(session.opened(), f"sweep of {source}", action)
+        spark_job = SparkJob(session.open_session(), f"sweep of {source}", action)
         job = submit(JobGraph("spark", spark_job, ()))
         job.wait() if quiet else follow(job, errors)
     subject, findings = mask_credentials(source), []
@@ -102,7 +102,7 @@ def _sweeping(
                 rows = sweep.sweep_definitions(definitions, streaming=streaming)
                 rows.write.mode("append").parquet(str(results))
         if results is not None and results.exists():
-            report.merge(sweep.report_of(session.opened().read.parquet(str(results))))
+            report.merge(sweep.report_of(session.open_session().read.parquet(str(results))))
 
     return act
 
@@ -135,6 +135,6 @@ def opened(
         session = JobSession()
         maps = catalog.stored_maps()
         chunks = iter(lambda: list(islice(maps, CHUNK)), [])
-        yield session, (sweep.definitions_of(session.opened(), chunk) for chunk in chunks)
+        yield session, (sweep.definitions_of(session.open_session(), chunk) for chunk in chunks)
     finally:
         catalog.close()

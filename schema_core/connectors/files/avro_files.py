@@ -109,18 +109,22 @@ class Avro:
 
     def decode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
         """Return the value of a column; a number that its type cannot hold fails the job."""
-        return self._mapped(node, type_, lambda one, kind: _decode_value(one, name, kind))
+        return self._map_parts(node, type_, lambda one, kind: _decode_value(one, name, kind))
 
     def encode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
         """Return what Spark writes: milliseconds as instants of UTC or as integers."""
         legacy = bool(LEGACY.of(options))
-        return self._mapped(node, type_, lambda one, kind: _encode_value(one, kind, legacy=legacy))
+        return self._map_parts(
+            node, type_, lambda one, kind: _encode_value(one, kind, legacy=legacy)
+        )
 
-    def _mapped(self, node: Node, type_: DataType, leaf: Callable[[Node, DataType], Node]) -> Node:
+    def _map_parts(
+        self, node: Node, type_: DataType, leaf: Callable[[Node, DataType], Node]
+    ) -> Node:
         """Return a value with its parts mapped, wherever something changes."""
         match type_:
             case RowType():
-                parts = [(field, self._mapped(Field(node, field.name), field.data_type, leaf))
+                parts = [(field, self._map_parts(Field(node, field.name), field.data_type, leaf))
                          for field in type_.fields]  # fmt: skip
                 if all(isinstance(part, Field) for _, part in parts):
                     return node
@@ -144,7 +148,7 @@ class Avro:
         type_: DataType,
         leaf: Callable[[Node, DataType], Node],
     ) -> Node:
-        body = self._mapped(names[-1], type_, leaf)
+        body = self._map_parts(names[-1], type_, leaf)
         return node if body is names[-1] else call(function, node, Lambda(names, body))
 
 

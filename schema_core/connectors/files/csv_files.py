@@ -74,7 +74,7 @@ class CsvDialect:
         names = self.names or tuple((column,) for column in self.columns)
         if len(fields) != len(names):
             return False
-        return all(one in known for one, known in zip(fields, names, strict=True))
+        return all(one in known_value for one, known_value in zip(fields, names, strict=True))
 
 
 # --- options ------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class Scanner:
         position = 0
         while True:
             if self.open is not None:
-                found = self._quoted(text, position)
+                found = self._continue_quoted(text, position)
                 if found is None:
                     return False
                 position = found
@@ -227,7 +227,7 @@ class Scanner:
         self.fields.append("".join(parts))
         return position + 1
 
-    def _quoted(self, text: str, position: int) -> int | None:
+    def _continue_quoted(self, text: str, position: int) -> int | None:
         """Continue a quoted field; return the position of the next one, None at the line's end."""
         quote, escape = self.dialect.quote, self.dialect.escape
         parts = self.open if self.open is not None else []
@@ -241,12 +241,12 @@ class Scanner:
             elif following == quote:
                 parts.append(quote)
             else:
-                return self._closed(text, position, parts)
+                return self._close_quoted(text, position, parts)
             position += 1
         parts.append(text[position:])
         return None
 
-    def _closed(self, text: str, position: int, parts: list[str]) -> int:
+    def _close_quoted(self, text: str, position: int, parts: list[str]) -> int:
         """End a quoted field, after which only spaces may follow."""
         delimiter = self.dialect.delimiter
         while position < len(text) and text[position] <= " " and text[position] != delimiter:
@@ -285,7 +285,7 @@ class FileReader:
             self.file, self.line, self.is_first = file, 0, self.dialect.header
             content = content.removeprefix(b"\xef\xbb\xbf")
         self.line += 1
-        for text, end in _ended(content.decode("utf-8", "replace")):
+        for text, end in _split_line(content.decode("utf-8", "replace")):
             record = self._record(text, end)
             if record is not None:
                 yield record
@@ -315,9 +315,9 @@ class FileReader:
             (self.scanner.open or []).append(end)
             return None
         fields, self.scanner = self.scanner.fields, None
-        return self._checked(fields)
+        return self._check_width(fields)
 
-    def _checked(self, fields: list[str]) -> list[str | None] | None:
+    def _check_width(self, fields: list[str]) -> list[str | None] | None:
         width = len(self.dialect.columns)
         if self.is_first:
             self.is_first = False
@@ -337,8 +337,10 @@ class FileReader:
         problem = f"expected the header {columns}, found {fields} with the delimiter {delimiter!r}"
         if len(fields) == 1 < len(columns):
             others = [one for one in DELIMITERS if one != delimiter and one in fields[0]]
-            known = [repr(other) for other in others if fields[0].count(other) == len(columns) - 1]
-            advice = f" to {known[0]}" if known else ""
+            known_value = [
+                repr(other) for other in others if fields[0].count(other) == len(columns) - 1
+            ]
+            advice = f" to {known_value[0]}" if known_value else ""
             return f"{problem}; set the option '{DELIMITER.key}'{advice}"
         return problem
 
@@ -350,7 +352,7 @@ class FileReader:
         return f"file {self.file!r}, line {self.start or self.line}"
 
 
-def _ended(text: str) -> Iterator[tuple[str, str]]:
+def _split_line(text: str) -> Iterator[tuple[str, str]]:
     """Split a line that ended with a line feed at the other line ends; yield each with its end."""
     if "\r" not in text:
         yield text, "\n"
@@ -633,7 +635,7 @@ def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options
     blank = r"\x{0}-\x{20}"
     pattern = rf"[{special}]|\A[{blank}#\x{{feff}}]|[{blank}]\z"
 
-    def quoted(column: CsvColumn, value: Node) -> Node:
+    def quote_value(column: CsvColumn, value: Node) -> Node:
         if dialect.quote:
             inside = call("replace", value, dialect.quote, dialect.quote * 2)
             needed: Node = call("concat", dialect.quote, inside, dialect.quote)
@@ -645,7 +647,7 @@ def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options
         )
 
     fields = (
-        let(csv_value(column, dialect, options), partial(quoted, column)) for column in columns
+        let(csv_value(column, dialect, options), partial(quote_value, column)) for column in columns
     )
     return call("concat_ws", dialect.delimiter, *fields)
 
@@ -696,7 +698,7 @@ def stored_text(
     if null is None and empty is not None and not EMPTY_IS_NULL.of(options):
         unknown = fail(f"column {column.name!r}: NULL would be read back as {empty}{hint}")
 
-    def known(value: Node) -> Node:
+    def known_value(value: Node) -> Node:
         text = escape(value)
         taken = [] if null is None else [null]
         if EMPTY_IS_NULL.of(options) and null != "":
@@ -713,7 +715,7 @@ def stored_text(
         ]
         return Case(((is_null(value), unknown), *branches), text)
 
-    return let(column.value, known)
+    return let(column.value, known_value)
 
 
 def joined_text(column: CsvColumn, parts: Node, options: Options) -> Node:
@@ -743,7 +745,7 @@ def joined_text(column: CsvColumn, parts: Node, options: Options) -> Node:
     )
 
 
-def escaped(text: str, dialect: CsvDialect) -> str:
+def escape_header(text: str, dialect: CsvDialect) -> str:
     """Return a name escaped for a header; the writer doubles its quotes."""
     return text.replace(dialect.escape, dialect.escape * 2) if dialect.escape else text
 

@@ -123,7 +123,7 @@ def is_value(text: Node, type_: DataType, syntax: Syntax) -> Node:
     """Return whether a string of which `read_value` returns NULL is of the type nevertheless."""
     if not isinstance(type_, DecimalType):
         return FALSE
-    return call("rlike", _trimmed(text) if syntax is not Syntax.CSV else text, DECIMAL)
+    return call("rlike", _trim_blanks(text) if syntax is not Syntax.CSV else text, DECIMAL)
 
 
 def _read_token(value: Node, type_: DataType, syntax: Syntax) -> Node:
@@ -172,26 +172,26 @@ def _read_text(node: Node, type_: DataType, syntax: Syntax) -> Node:
         case _ if isinstance(type_, INTEGERS):
             return Cast(node, sql_type(type_), safe=True)
         case _ if isinstance(type_, FLOATS):
-            return let(_trimmed(node), lambda text: _read_float(text, sql_type(type_)))
+            return let(_trim_blanks(node), lambda text: _read_float(text, sql_type(type_)))
         case DecimalType():
-            text = node if is_csv else _trimmed(node)
+            text = node if is_csv else _trim_blanks(node)
             return let(text, lambda text: _read_decimal(text, sql_type(type_)))
         case _ if isinstance(type_, BYTES):
-            return let(_trimmed(node), _read_bytes)
+            return let(_trim_blanks(node), _read_bytes)
         case DateType():
             return let(node, _read_csv_date if is_csv else _read_date)
         case TimeType():
             return let(node, lambda text: _read_time(text, type_, syntax))
         case AnyTimestampType():
             return let(
-                _trimmed(node) if is_csv else node,
+                _trim_blanks(node) if is_csv else node,
                 lambda text: _read_timestamp(text, type_, syntax),
             )
         case _:
             return convert(node, TEXT, type_, try_=True)
 
 
-def _trimmed(node: Node) -> Node:
+def _trim_blanks(node: Node) -> Node:
     return call("regexp_replace", node, rf"\A{_BLANKS}+|{_BLANKS}+\z", "")
 
 

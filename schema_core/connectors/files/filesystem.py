@@ -31,7 +31,7 @@ from schema_core.connectors.files.csv_files import (
     csv_line,
     csv_value,
     dialect_of,
-    escaped,
+    escape_header,
     header_options,
     read_csv,
     with_file_metadata,
@@ -224,7 +224,7 @@ def _file(field: str) -> Node:
     return Field(ColumnNode(FILE_METADATA), field)
 
 
-def _decoded(path: Node) -> Node:
+def _decode_path(path: Node) -> Node:
     """Return a path without the escapes of a URI; most have none."""
     return let(
         path,
@@ -238,9 +238,9 @@ def _decoded(path: Node) -> Node:
 METADATA: dict[str, tuple[DataType, Node]] = {
     "file.path": (
         VarCharType(MAX_LENGTH, nullable=False),
-        _decoded(call("regexp_replace", _file("file_path"), _SCHEME, "")),
+        _decode_path(call("regexp_replace", _file("file_path"), _SCHEME, "")),
     ),
-    "file.name": (VarCharType(MAX_LENGTH, nullable=False), _decoded(_file("file_name"))),
+    "file.name": (VarCharType(MAX_LENGTH, nullable=False), _decode_path(_file("file_name"))),
     "file.size": (BigIntType(nullable=False), _file("file_size")),
     "file.modification-time": (
         LocalZonedTimestampType(3, nullable=False),
@@ -1003,13 +1003,13 @@ class FileLayout:
             part = reader.load([unquote(uri) for uri in uris])
             if FILE_METADATA in others:
                 part = with_file_metadata(part)
-            columns = [(self._renamed(one, stored), one.name) for one in inner]
+            columns = [(self._current_column(one, stored), one.name) for one in inner]
             frames.append(
                 select(part, [*columns, *((ColumnNode(other), other) for other in others)])
             )
         return reduce(lambda first, second: first.union(second), frames)
 
-    def _renamed(self, column: RowField, names: Mapping[Path, str]) -> Node:
+    def _current_column(self, column: RowField, names: Mapping[Path, str]) -> Node:
         """Return a column of files that have it by other names, with the current ones."""
         value: Node = ColumnNode(names.get((column.name,), column.name))
         if not any(path[0] == column.name for path in names if len(path) > 1):
@@ -1052,7 +1052,7 @@ class FileLayout:
             METADATA["file.path"][1],
             lambda path: Case(
                 ((inline("NOT rlike({p}, {place})", p=path, place=place), fail(problem)),),
-                _decoded(call("regexp_extract", path, place, 1)),
+                _decode_path(call("regexp_extract", path, place, 1)),
             ),
         )
         default = DEFAULT_PARTITION.of(self.options) or ""
@@ -1104,7 +1104,9 @@ class FileLayout:
         col = functions.col
         partitions = () if self.streams else self.partitions
         fields = [to_struct_field(name, TEXT) for name in (CONTENT, *partitions)]
-        reader = self._listed(self._source(session).format("text").schema(StructType(fields)))
+        reader = self._literal_reader(
+            self._source(session).format("text").schema(StructType(fields))
+        )
         lines = with_file_metadata(reader.load(self.path))
         lines = lines.where(is_object(functions, col(CONTENT), self.options))
         stored = StructType(self._inner())
@@ -1129,7 +1131,7 @@ class FileLayout:
             line = csv_line(columns, dialect, self.options)
             return select(frame, [(line, CONTENT), *rest]), "text", {"lineSep": "\n"}
         values = [
-            (csv_value(column, dialect, self.options), escaped(column.name, dialect))
+            (csv_value(column, dialect, self.options), escape_header(column.name, dialect))
             for column in columns
         ]
         return select(frame, [*values, *rest]), "csv", header_options(dialect)
@@ -1184,7 +1186,7 @@ class FileLayout:
             return self.native.stored(type_)
         return text_reader_type(type_, self.options) if self.form.is_text else type_
 
-    def _listed(self, reader: DataFrameReader) -> DataFrameReader:
+    def _literal_reader(self, reader: DataFrameReader) -> DataFrameReader:
         """A reader that takes the path literally; directories are partitions if there are any.
 
         Spark's streaming source finds partitions only in directories that are there at its start.
@@ -1206,7 +1208,7 @@ class FileLayout:
         fields = self._inner(names) + [to_struct_field(name, TEXT) for name in partitions]
         reader = self._source(session).format(self.form.source or self.form.identifier)
         settings = (self.form.codec or self.form).reading(self.options)
-        return self._listed(reader.schema(StructType(fields))).options(**settings)
+        return self._literal_reader(reader.schema(StructType(fields))).options(**settings)
 
     def partition_values(self, uris: Iterable[str], root: str) -> dict[str, set[str]]:
         """Return the values of each partition column in the directories of files.

@@ -289,7 +289,7 @@ def _bits(node: Node, exponent_bits: int, mantissa_bits: int) -> Node:
             normal=let(guess, lambda exponent: normal(value, exponent)),
         )
 
-    def signed(value: Node) -> Node:
+    def signed_number(value: Node) -> Node:
         return inline(
             "if(isnan({v}), {nan},"
             " {magnitude} + if(startswith(CAST({v} AS STRING), '-'), {sign}, 0))",
@@ -299,7 +299,7 @@ def _bits(node: Node, exponent_bits: int, mantissa_bits: int) -> Node:
             sign=Cast(Literal(str(-(2 ** (exponent_bits + mantissa_bits)))), "BIGINT"),
         )
 
-    return let(node, signed)
+    return let(node, signed_number)
 
 
 RAW = Format("raw", (CHARSET, ENDIANNESS), source="text", codec=Raw())

@@ -208,7 +208,7 @@ def current_value(
     With `is_checked`, a row that has a field by two of its names fails the job.
     """
 
-    def mapped(function: str, node: Node, inner: DataType, step: str) -> Node:
+    def map_elements(function: str, node: Node, inner: DataType, step: str) -> Node:
         where = (*path, step)
         if not former.has_fields(*where):
             return node
@@ -231,12 +231,12 @@ def current_value(
             row = call("named_struct", *parts)
             return inline("if({v} IS NULL, NULL, {row})", v=node, row=row)
         case ArrayType(element_type=element):
-            return mapped("transform", node, element, "element")
+            return map_elements("transform", node, element, "element")
         case MultisetType(element_type=element):
-            return mapped("transform_keys", node, element, "element")
+            return map_elements("transform_keys", node, element, "element")
         case MapType(key_type=key, value_type=value):
-            node = mapped("transform_keys", node, key, "key")
-            return mapped("transform_values", node, value, "value")
+            node = map_elements("transform_keys", node, key, "key")
+            return map_elements("transform_values", node, value, "value")
         case _:
             return node
 

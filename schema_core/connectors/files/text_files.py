@@ -45,13 +45,13 @@ class Text:
     def encode(self, node: Node, name: str, type_: DataType, options: Mapping[str, str]) -> Node:
         """Return a value that is one line; others fail the job."""
 
-        def checked(value: Node) -> Node:
+        def check_value(value: Node) -> Node:
             null = fail(f"column {name!r}: NULL cannot be written as a line")
             broken = fail(f"column {name!r}: a value has a line break")
             breaks = inline("contains({v}, {n}) OR contains({v}, {r})", v=value, n="\n", r="\r")
             return Case(((is_null(value), null), (breaks, broken)), value)
 
-        return let(node, checked)
+        return let(node, check_value)
 
 
 TEXT_FILES = Format("text", codec=Text())

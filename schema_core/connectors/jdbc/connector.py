@@ -39,7 +39,7 @@ from schema_core.connectors.jdbc.dialects import (
 from schema_core.connectors.jdbc.tables import (
     PREFIX,
     StageName,
-    abandoned,
+    abandoned_stages,
     create_statement,
 )
 from schema_core.environment.options import (
@@ -76,7 +76,7 @@ from schema_core.spark.connector import (
 )
 from schema_core.spark.filters import Filter
 from schema_core.spark.jobs import HINT
-from schema_core.spark.session.api_mode import checkpointed, is_connect
+from schema_core.spark.session.api_mode import checkpoint_frame, is_connect
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,
@@ -358,7 +358,7 @@ class DatabaseTable:
                 of ended CREATE and REPLACE TABLE AS at its path are dropped as well.
         """
         at_path = self.catalog_path if unmarked else None
-        for one in abandoned(self.stages(connection), self.sql, job, at_path):
+        for one in abandoned_stages(self.stages(connection), self.sql, job, at_path):
             with suppress(DatabaseError):  # another process drops it at the same time
                 connection.execute(f"DROP TABLE {self.beside(one)}")
 
@@ -691,8 +691,10 @@ class JdbcScan:
         if self.selected[name].as_string:
             if isinstance(type_, ArrayType):
                 element = type_.element_type
-                return call("transform", node, function(lambda one: _parsed(one, name, element)))
-            return _parsed(node, name, type_)
+                return call(
+                    "transform", node, function(lambda one: _parse_datetime(one, name, element))
+                )
+            return _parse_datetime(node, name, type_)
         match type_:
             case CharType() | VarCharType() if not self.table.dialect.pushes_strings:
                 return call("concat", node, "")  # Spark sends predicates on plain columns only
@@ -741,7 +743,7 @@ def _same_clock(name: str) -> str:
     return f"{value} IS NULL OR CAST({value} AS STRING) = {text} OR {raised}"
 
 
-def _parsed(node: Node, name: str, type_: DataType) -> Node:
+def _parse_datetime(node: Node, name: str, type_: DataType) -> Node:
     """Return a string of the database as a date, time or timestamp."""
 
     def body(value: Node) -> Node:
@@ -863,7 +865,7 @@ class JdbcStage:
         """Create the stage with the columns of a table of the database."""
         dialect, quoted = self._dialect, self._dialect.quote
         if dialect.typed:
-            items = [f"{self._staged(*column)} AS {quoted(column[0])}" for column in self._columns]
+            items = [f"{self._stage_column(*column)} AS {quoted(column[0])}" for column in self._columns]
             items.append(f"CAST(0 AS {dialect.long}) AS {quoted(ORDINAL)}")
             query = f"SELECT {', '.join(items)} FROM {table} WHERE 1 = 0"
             self._connection.execute(dialect.create.format(table=self._name, query=query))
@@ -871,7 +873,7 @@ class JdbcStage:
             names = ", ".join(quoted(column[0]) for column in self._columns)
             self._connection.execute(f"CREATE TABLE {self._name} ({names}, {quoted(ORDINAL)})")
 
-    def _staged(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
+    def _stage_column(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
         if (array := self._as_text(type_)) is None:
             return self._dialect.quote(column.name)
         return f"CAST(NULL AS {array})"
@@ -888,7 +890,7 @@ class JdbcStage:
         """Return the statement that inserts or upserts the rows of the stage into a table."""
         quoted = self._dialect.quote
         found = {name: quoted(column.name) for name, _, column in self._columns}
-        items = ", ".join(self._assigned(*column) for column in self._columns)
+        items = ", ".join(self._assign_column(*column) for column in self._columns)
         key = ", ".join(quoted(one) for one in self._key) or quoted(ORDINAL)
         ranked = (
             f"SELECT s.*, ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY {quoted(ORDINAL)} DESC)"
@@ -899,7 +901,7 @@ class JdbcStage:
         merge = Merge(table, names, keys, source)
         return self._dialect.upsert(merge) if keys else merge.insert
 
-    def _assigned(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
+    def _assign_column(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
         value = self._dialect.quote(name)
         if self._dialect.typed and self._as_text(type_) is not None:
             own = type_name(self._dialect, column.type_name)
@@ -908,7 +910,7 @@ class JdbcStage:
 
     def write(self, frame: DataFrame) -> None:
         """Write rows into the table."""
-        written = [self._written(name, type_) for name, type_, _ in self._columns]
+        written = [self._to_written_column(name, type_) for name, type_, _ in self._columns]
         tasks = PARALLELISM.of(self._table.options)
         frame = select(frame, written)
         frame = frame.selectExpr("*", f"monotonically_increasing_id() AS {quote(ORDINAL)}")
@@ -916,7 +918,7 @@ class JdbcStage:
         if size := MAX_ROWS.of(self._table.options):
             settings["batchsize"] = str(size)
         # One task writes where a table that is read at the same time would be locked.
-        with checkpointed(frame, when=not self._dialect.parallel) as rows:
+        with checkpoint_frame(frame, when=not self._dialect.parallel) as rows:
             if not self._dialect.parallel:
                 divided = rows.coalesce(1)
             else:
@@ -924,7 +926,7 @@ class JdbcStage:
             writer = divided.write.format("jdbc").mode("append")
             writer.options(**settings, dbtable=self._name).save()
 
-    def _written(self, name: str, type_: DataType) -> NamedNode:
+    def _to_written_column(self, name: str, type_: DataType) -> NamedNode:
         node: Node = ColumnNode(name)
         if isinstance(type_, DoubleType) and not self._dialect.stores_nan:
             problem = f"column {name!r}: {self._dialect.name} cannot store NaN"

@@ -92,7 +92,7 @@ class StageName:
         return Owner(this.host, self.pid, self.started).is_dead(0.0)
 
 
-def abandoned(
+def abandoned_stages(
     names: Sequence[str], target: str, job: str = "", unmarked: str | None = None
 ) -> Iterator[str]:
     """Yield the stages of jobs that wrote a table and whose processes have ended.

@@ -200,7 +200,7 @@ class KafkaConnector(ConnectorBase):
         """
         layout = self.layout(context)
         records = self.records(context.session, _with_headers(self.scan(context), context))
-        return decoded(records, layout, context)
+        return decode_messages(records, layout, context)
 
     def boundedness(self, options: Options) -> Boundedness:
         """Return that a table without ``scan.bounded.mode`` is unbounded."""
@@ -214,7 +214,7 @@ class KafkaConnector(ConnectorBase):
         """Return the rows of all messages, also of later ones; errors as of `read`."""
         layout = self.layout(context)
         settings = _with_headers(stream_settings(context.options), context)
-        return decoded(self.stream(context.session, settings), layout, context)
+        return decode_messages(self.stream(context.session, settings), layout, context)
 
     def stream(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
         """Return the messages as they arrive, with the columns of Spark's Kafka source."""
@@ -370,7 +370,7 @@ def _has_kafka(session: SparkSession) -> bool:
 # --- messages ------------------------------------------------------------------------------------
 
 
-def decoded(records: DataFrame, layout: MessageLayout, context: ReadContext) -> DataFrame:
+def decode_messages(records: DataFrame, layout: MessageLayout, context: ReadContext) -> DataFrame:
     """Return the rows of messages with the columns of Spark's Kafka source.
 
     Raises:

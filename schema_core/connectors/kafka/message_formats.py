@@ -140,12 +140,12 @@ class MessageFormat:
             UnsupportedError: with code `type-not-in-message`.
         """
         if self.name == "raw" and len(columns) != 1:
-            raise _refused(f"a raw message holds one column, got {len(columns)}")
+            raise _refusal_error(f"a raw message holds one column, got {len(columns)}")
         for name, type_ in columns.items():
             with at(f"column {name!r}"):
                 problem = _WHY_NOT[self.name](type_)
                 if problem is not None:
-                    raise _refused(f"a message cannot hold the value: {problem}")
+                    raise _refusal_error(f"a message cannot hold the value: {problem}")
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -239,7 +239,7 @@ _WHY_NOT: Mapping[str, Callable[[DataType], str | None]] = {
 }
 
 
-def _refused(problem: str) -> UnsupportedError:
+def _refusal_error(problem: str) -> UnsupportedError:
     return UnsupportedError(
         problem, code="type-not-in-message", hint="use the format 'json', or another type"
     )

@@ -238,13 +238,13 @@ def _start(options: Options, mode: str, modes: str) -> dict[str, str]:
         case "earliest-offset":
             return {"startingOffsets": "earliest"}
         case "timestamp":
-            millis = _required(options, STARTUP, START_TIME)
+            millis = _require_option(options, STARTUP, START_TIME)
             return {
                 "startingTimestamp": str(millis),
                 "startingOffsetsByTimestampStrategy": "latest",
             }
         case "specific-offsets":
-            offsets = _required(options, STARTUP, START_OFFSETS)
+            offsets = _require_option(options, STARTUP, START_OFFSETS)
             return {"startingOffsets": _offsets(options, STARTUP, offsets)}
     what = "offsets of a consumer group" if mode == GROUP else "the latest offset in a batch job"
     raise UnsupportedError(
@@ -259,9 +259,9 @@ def _end(options: Options, name: str) -> dict[str, str]:
         case "latest-offset":
             return {"endingOffsets": "latest"}
         case "timestamp":
-            return {"endingTimestamp": str(_required(options, BOUNDED, END_TIME))}
+            return {"endingTimestamp": str(_require_option(options, BOUNDED, END_TIME))}
         case "specific-offsets":
-            offsets = _required(options, BOUNDED, END_OFFSETS)
+            offsets = _require_option(options, BOUNDED, END_OFFSETS)
             return {"endingOffsets": _offsets(options, BOUNDED, offsets)}
         case "group-offsets":
             raise UnsupportedError(
@@ -276,7 +276,7 @@ def _end(options: Options, name: str) -> dict[str, str]:
     )
 
 
-def _required(options: Options, mode: ConfigOption[Any], option: ConfigOption[Any]) -> Any:
+def _require_option(options: Options, mode: ConfigOption[Any], option: ConfigOption[Any]) -> Any:
     value = option.of(options)
     if value is None:
         raise invalid(f"{option.key!r} must be set with {mode.key!r} = {mode.of(options)!r}")

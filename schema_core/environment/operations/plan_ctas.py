@@ -31,7 +31,7 @@ from schema_core.environment.operations.create_table import (
     place_table,
 )
 from schema_core.environment.operations.data import check_assignment
-from schema_core.environment.options import masked
+from schema_core.environment.options import mask_options
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.session import Session
 from schema_core.environment.unbounded import find_unbounded_table
@@ -242,7 +242,7 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         action=action,
         schema=table.resolved_schema,
         partition_keys=tuple(table.partition_keys),
-        options=masked(table.options, secret_keys(table.options)),
+        options=mask_options(table.options, secret_keys(table.options)),
         exists=old is not None,
         level=level,
         reasons=reasons,

@@ -16,7 +16,7 @@ from schema_core.catalog.objects import (
     TableDistribution,
 )
 from schema_core.catalog.own_options import require_no_own_options
-from schema_core.environment.options import ConfigOption, masked
+from schema_core.environment.options import ConfigOption, mask_options
 from schema_core.errors import SchemaError
 from schema_core.schema.unresolved import Schema
 
@@ -55,7 +55,9 @@ def with_clause(options: Mapping[str, str]) -> str:
       'path' = 'it''s'
     )
     """
-    pairs = [f"  {quote_string(key)} = {quote_string(v)}" for key, v in masked(options).items()]
+    pairs = [
+        f"  {quote_string(key)} = {quote_string(v)}" for key, v in mask_options(options).items()
+    ]
     return "WITH (\n" + ",\n".join(pairs) + "\n)"
 
 
@@ -104,7 +106,7 @@ class FormatDescriptor:
         return dict(self.options)
 
     def __str__(self) -> str:
-        options = ", ".join(f"{key}={value}" for key, value in masked(self.options).items())
+        options = ", ".join(f"{key}={value}" for key, value in mask_options(self.options).items())
         return f"{self.format}[{{{options}}}]"
 
 

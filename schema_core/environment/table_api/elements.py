@@ -257,7 +257,7 @@ def to_literal(value: Any, type_: DataType, zone: str) -> syntax.Expression:
         case _ if value is None:
             return _null(type_)
         case UserDefinedType():
-            return to_literal(serialized(value, type_), storage_type(type_), zone)
+            return to_literal(serialize_value(value, type_), storage_type(type_), zone)
         case RowType():
             pairs = zip(values_of(value, type_), type_.fields, strict=True)
             tree: syntax.Expression = Call(
@@ -294,7 +294,7 @@ def to_literal(value: Any, type_: DataType, zone: str) -> syntax.Expression:
     return _cast(tree, type_)
 
 
-def serialized(value: Any, type_: UserDefinedType) -> Any:
+def serialize_value(value: Any, type_: UserDefinedType) -> Any:
     """Return the value that stores an object of a user-defined type.
 
     Raises:

@@ -187,7 +187,7 @@ class Table:
             UnsupportedError: with code `query-not-in-sql` where it reads a table that has no path,
                 `inline-function` where it calls a function that has no name.
         """
-        return print_query(self._expanded())
+        return print_query(self._expand_query())
 
     # --- schema --------------------------------------------------------------------------------
 
@@ -258,9 +258,9 @@ class Table:
         Raises:
             SchemaError: with code `duplicate-column`, `unknown-column`, `not-an-expression`.
         """
-        return self.of_query(self._selected(fields, self.column_names()))
+        return self.of_query(self._select_query(fields, self.column_names()))
 
-    def _selected(self, fields: Sequence[Item], names: list[str]) -> Query:
+    def _select_query(self, fields: Sequence[Item], names: list[str]) -> Query:
         def build(items: Sequence[Item]) -> Query:
             return relational.select(self.query, name_columns(items, names))
 
@@ -293,7 +293,7 @@ class Table:
             SchemaError: with code `duplicate-column` for the name of an existing column.
         """
         names = self.column_names()
-        return self.of_query(self._selected([*map(col, names), *fields], names))
+        return self.of_query(self._select_query([*map(col, names), *fields], names))
 
     def add_or_replace_columns(self, *fields: Item) -> Table:
         """Replace the columns of the same names and append all others."""
@@ -523,29 +523,29 @@ class Table:
 
     def union(self, right: Table) -> Table:
         """Return the distinct rows of both tables; columns are matched by position."""
-        return self._combined("UNION", False, right)
+        return self._combine_tables("UNION", False, right)
 
     def union_all(self, right: Table) -> Table:
         """Return the rows of both tables; columns are matched by position."""
-        return self._combined("UNION", True, right)
+        return self._combine_tables("UNION", True, right)
 
     def intersect(self, right: Table) -> Table:
         """Return the distinct rows that are in both tables."""
-        return self._combined("INTERSECT", False, right)
+        return self._combine_tables("INTERSECT", False, right)
 
     def intersect_all(self, right: Table) -> Table:
         """Return the rows that are in both tables, with their smaller multiplicity."""
-        return self._combined("INTERSECT", True, right)
+        return self._combine_tables("INTERSECT", True, right)
 
     def minus(self, right: Table) -> Table:
         """Return the distinct rows that are not in the other table."""
-        return self._combined("EXCEPT", False, right)
+        return self._combine_tables("EXCEPT", False, right)
 
     def minus_all(self, right: Table) -> Table:
         """Return the rows with their multiplicity minus that in the other table."""
-        return self._combined("EXCEPT", True, right)
+        return self._combine_tables("EXCEPT", True, right)
 
-    def _combined(self, operator: str, every: bool, right: Table) -> Table:
+    def _combine_tables(self, operator: str, every: bool, right: Table) -> Table:
         other = require_table(right, self._session, "right")
         return self.of_query(relational.set_operation(operator, every, self.query, other.query))
 
@@ -704,7 +704,7 @@ class Table:
                 path, `inline-function` where it calls a function that has no name.
         """
         names = [Name((name,)) for name in self._schema.get_column_names()]
-        view = view_of(self._session, self._expanded(), None, names)
+        view = view_of(self._session, self._expand_query(), None, names)
         return replace(view, schema=unresolve(self._schema), resolved_schema=self._schema)
 
     def to_temporary_view(self) -> QueryView:
@@ -723,7 +723,7 @@ class Table:
             number=number,
         )
 
-    def _expanded(self) -> Query:
+    def _expand_query(self) -> Query:
         if (obstacle := self._obstacle()) is not None:
             raise obstacle
         return self._session.expanded(self.query, None)

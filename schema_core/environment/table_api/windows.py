@@ -331,7 +331,9 @@ class OverWindowPartitionedOrdered:
             preceding: ``row_interval(2)``, ``lit(10).minutes``, or `UNBOUNDED_ROW`,
                 `UNBOUNDED_RANGE`, `CURRENT_ROW` or `CURRENT_RANGE`.
         """
-        return OverWindowPartitionedOrderedPreceding(self.window, *_bound(preceding, before=True))
+        return OverWindowPartitionedOrderedPreceding(
+            self.window, *_frame_bound(preceding, before=True)
+        )
 
     def alias(self, alias: str) -> OverWindow:
         """Return the windows from the first row to each row, by a name for ``over``.
@@ -356,7 +358,7 @@ class OverWindowPartitionedOrderedPreceding:
         Raises:
             SchemaError: with code `wrong-argument` for rows after a begin by time, or conversely.
         """
-        unit, upper = _bound(following, before=False)
+        unit, upper = _frame_bound(following, before=False)
         if unit != self.unit:
             raise SchemaError(
                 f"window bounds must both be {self.unit}, got {unit} for the end",
@@ -370,7 +372,7 @@ class OverWindowPartitionedOrderedPreceding:
         return OverWindow(replace(self.window, frame=frame), _name(alias))
 
 
-def _bound(bound: Expression, *, before: bool) -> tuple[str, Call | Symbol]:
+def _frame_bound(bound: Expression, *, before: bool) -> tuple[str, Call | Symbol]:
     """Return the unit of a bound of a frame, ROWS or RANGE, and the bound."""
     match tree := require_expression(bound):
         case Symbol(word=word) if word in BOUNDS:

@@ -109,7 +109,9 @@ def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
     layout = field.metadata.get(LAYOUT_KEY) if layouts else None
     if isinstance(layout, str):
         try:
-            return _tagged(to_field(field.name, type_, comment, layout=layout), field.metadata)
+            return _with_spark_metadata(
+                to_field(field.name, type_, comment, layout=layout), field.metadata
+            )
         except SchemaCoreError:
             pass  # the type was changed, so the layout no longer matches
     usual = _usual(type_, layouts)
@@ -123,7 +125,7 @@ def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
 def _usual(type_: DataType, is_default: bool) -> pa.Field:
     """Return the parts that all fields of a type share, in the default layout or in Spark's."""
     default = to_field("", type_)
-    return _tagged(default if is_default else _in_spark_layout(default), {})
+    return _with_spark_metadata(default if is_default else _in_spark_layout(default), {})
 
 
 @needs("pyarrow", "pyspark.sql")
@@ -242,7 +244,7 @@ def to_exact_layout(array: pa.Array, arrow: pa.DataType) -> pa.Array:
 # --- Spark's key in Arrow's metadata --------------------------------------------------------------
 
 
-def _tagged(field: pa.Field, metadata: dict[str, Any]) -> pa.Field:
+def _with_spark_metadata(field: pa.Field, metadata: dict[str, Any]) -> pa.Field:
     """Return the field with metadata as Spark writes it, at every level."""
     spark_keys = {SPARK_METADATA_KEY.encode(): json.dumps(metadata).encode()}
     type_ = from_field(field)
@@ -255,7 +257,7 @@ def _tagged(field: pa.Field, metadata: dict[str, Any]) -> pa.Field:
 
 def _tagged_inner(field: pa.Field) -> pa.Field:
     own = field_metadata(field)
-    return _tagged(
+    return _with_spark_metadata(
         field, {key: own[key] for key in (TYPE_KEY, DEFINITIONS_KEY, COMMENT_KEY) if key in own}
     )
 

@@ -306,17 +306,19 @@ def of_pandas(frame: pd.DataFrame, schema: object, zone: str) -> pa.Table:
 
     if not isinstance(frame, pd.DataFrame):
         require_instance(frame, PandasDataFrame, "pdf", "a pandas DataFrame")
-    names, types = _declared([str(name) for name in frame.columns], schema)
+    names, types = _declared_columns([str(name) for name in frame.columns], schema)
     columns, fields = [], []
     for place, (name, type_) in enumerate(zip(names, types, strict=True)):
         with at(f"column {name!r}"):
-            array, found = _converted(frame.iloc[:, place], type_, zone)
+            array, found = _convert_series(frame.iloc[:, place], type_, zone)
         columns.append(array)
         fields.append(to_field(name, found))
     return pa.table(columns, schema=pa.schema(fields))
 
 
-def _declared(names: list[str], schema: object) -> tuple[list[str], Sequence[DataType | None]]:
+def _declared_columns(
+    names: list[str], schema: object
+) -> tuple[list[str], Sequence[DataType | None]]:
     """Return the names of the columns and the types that the schema declares for them."""
     if isinstance(schema, str):
         schema = parse_type(schema)
@@ -344,13 +346,13 @@ def _require_count(given: int, columns: int) -> None:
         raise SchemaError(f"{given} given for {columns} columns", code="column-count-mismatch")
 
 
-def _converted(series: Any, type_: DataType | None, zone: str) -> tuple[Any, DataType]:
+def _convert_series(series: Any, type_: DataType | None, zone: str) -> tuple[Any, DataType]:
     """Return a column as an Arrow array of the physical type of its Flink type."""
     import pyarrow as pa
 
     try:
         if type_ is None:
-            return _inferred(series)
+            return _infer_series(series)
         target = to_field("", type_).type
         if isinstance(type_, LocalZonedTimestampType):
             series = _aware(series, zone)
@@ -367,7 +369,7 @@ def _converted(series: Any, type_: DataType | None, zone: str) -> tuple[Any, Dat
         ) from error
 
 
-def _inferred(series: Any) -> tuple[Any, DataType]:
+def _infer_series(series: Any) -> tuple[Any, DataType]:
     """Return a column as Arrow infers it; nanoseconds become microseconds where nothing is lost."""
     import pyarrow as pa
 

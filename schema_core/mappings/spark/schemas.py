@@ -81,7 +81,7 @@ def _invalid(problem: str) -> SchemaError:
     return SchemaError(problem, code="invalid-spark-schema")
 
 
-def _checked(tree: Any, depth: int) -> Tree:
+def _check_tree(tree: Any, depth: int) -> Tree:
     """Return the tree if Spark could have written it."""
     if depth > MAX_DEPTH:
         raise too_deep()
@@ -101,7 +101,7 @@ def _checked_dict(tree: dict[str, Any], depth: int) -> dict[str, Any]:
     for name in ("elementType", "keyType", "valueType"):
         if name in found:
             with at(name.removesuffix("Type")):
-                found[name] = _checked(found[name], depth + 1)
+                found[name] = _check_tree(found[name], depth + 1)
     for name in ("containsNull", "valueContainsNull"):
         if not isinstance(found.get(name, True), bool):
             raise _invalid(f"{name} must be true or false, got {show(found[name])}")
@@ -125,7 +125,7 @@ def _checked_field(field: Any, depth: int) -> dict[str, Any]:
             raise _invalid(f"nullable must be true or false, got {show(field['nullable'])}")
         if not isinstance(metadata, dict):
             raise _invalid(f"the metadata must be an object, got {show(metadata)}")
-        return {**field, "type": _checked(field["type"], depth + 1), "metadata": metadata}
+        return {**field, "type": _check_tree(field["type"], depth + 1), "metadata": metadata}
 
 
 def _check_keys(found: dict[str, Any], needed: frozenset[str], allowed: frozenset[str]) -> None:

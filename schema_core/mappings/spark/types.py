@@ -216,7 +216,7 @@ def _type(tree: Tree, read: ReadField) -> DataType:
         case {"type": "struct", "fields": fields}:
             return RowType([read(field) for field in fields])
         case _:
-            raise _unsupported(str(tree.get("type")))
+            raise _unsupported_error(str(tree.get("type")))
 
 
 def _atomic(word: str) -> DataType:
@@ -224,13 +224,13 @@ def _atomic(word: str) -> DataType:
         return type_
     match = _PARAMETERS.fullmatch(word)
     if match is None or match[1] not in PARAMETERIZED:
-        raise _unsupported(word)
+        raise _unsupported_error(word)
     return PARAMETERIZED[match[1]](
         *(int(group) for group in match.groups()[1:] if group is not None)
     )
 
 
-def _unsupported(word: str) -> UnsupportedError:
+def _unsupported_error(word: str) -> UnsupportedError:
     return UnsupportedError(
         f"Flink has no type for Spark's {word[:100]}",
         code="type-not-in-flink",

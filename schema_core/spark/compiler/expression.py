@@ -60,7 +60,7 @@ from schema_core.spark.compiler.tree import (
     let,
     let_all,
     null_or,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import FLOATS, INTERVALS, is_fine, require_orderable
 from schema_core.sql.syntax import Interval
@@ -102,7 +102,7 @@ def column(ref: Ref) -> Node:
 
 def no_subquery(subquery: Select) -> Node:
     """Refuse a subquery outside of a query."""
-    raise unsupported("subqueries are not supported here")
+    raise unsupported_error("subqueries are not supported here")
 
 
 def user_call(called: TranslatedCall) -> Node:
@@ -116,7 +116,7 @@ def user_call(called: TranslatedCall) -> Node:
         case str() as template:
             return UserSql(_parts(template, arguments), call.function.deterministic)
         case None:
-            raise unsupported(f"{call.function.name} has no implementation for Spark")
+            raise unsupported_error(f"{call.function.name} has no implementation for Spark")
         case write:
             sql = write(call, [to_sql(argument) for argument in arguments])
             return UserSql((sql,), call.function.deterministic)
@@ -221,7 +221,7 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
     others = call.arguments[len(first) :]
     arguments = (*first, *(_compile(argument, context) for argument in others))
     if call.nulls is not None and call.function.name != "ARRAY_AGG":
-        raise unsupported(f"{call.nulls} is not supported on Spark")
+        raise unsupported_error(f"{call.nulls} is not supported on Spark")
     compiled = TranslatedCall(
         call,
         arguments,
@@ -238,7 +238,7 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
     if node.facts & Fact.UDF_IN_LAMBDA:
         node = _with_udfs_outside(translate, compiled)
     if node.facts & Fact.SUBQUERY_IN_LAMBDA:
-        raise unsupported(
+        raise unsupported_error(
             "a subquery is not supported within a function over the elements of a collection",
             hint="compute its value in a derived table, and join that",
         )
@@ -254,7 +254,9 @@ def _translation(call: FunctionCall, context: TranslationContext) -> Translate:
 
         if rule := RULES.get(call.function.name):
             return rule.translate
-        raise unsupported(f"{call.function.name} is not supported on Spark with Flink's semantics")
+        raise unsupported_error(
+            f"{call.function.name} is not supported on Spark with Flink's semantics"
+        )
     return context.user
 
 
@@ -275,7 +277,7 @@ def _with_udfs_outside(translate: Translate, compiled: TranslatedCall) -> Node:
 
     node = let_all([arguments[place] for place in places], body)
     if node.facts & Fact.UDF_IN_LAMBDA:
-        raise unsupported("it is a Python UDF, which Spark does not call within a collection")
+        raise unsupported_error("it is a Python UDF, which Spark does not call within a collection")
     return node
 
 
@@ -328,7 +330,7 @@ def _of_no_rows(call: FunctionCall) -> Node:
         return NULL
     if call.function.name in {"COUNT", "APPROX_COUNT_DISTINCT"}:
         return Literal("0", "L")
-    raise unsupported(
+    raise unsupported_error(
         f"{call.function.name} over a frame before or after its row is not supported on Spark for "
         "rows that are sorted by NULL",
         hint="remove the rows that are NULL with WHERE",
@@ -356,7 +358,7 @@ def _frame(over: Over, context: TranslationContext) -> str:
     if over.frame is None:
         return ""
     if over.frame.disallow_partial:
-        raise unsupported("DISALLOW PARTIAL is not supported on Spark")
+        raise unsupported_error("DISALLOW PARTIAL is not supported on Spark")
     sorted_by = over.order_by[0].value.type.root if over.order_by else None
     unit = _UNITS_OF_RANGE.get(sorted_by) if over.frame.unit == "RANGE" else None
     frame = (over.frame.lower, over.frame.upper)
@@ -392,7 +394,9 @@ def _distance(distance: Typed, context: TranslationContext, frame: str, unit: in
     """
     if isinstance(distance.type, YearMonthIntervalType | DayTimeIntervalType):
         if not isinstance(distance, Constant) or not isinstance(distance.literal, Interval):
-            raise unsupported("a frame whose interval is not constant is not supported on Spark")
+            raise unsupported_error(
+                "a frame whose interval is not constant is not supported on Spark"
+            )
         count = interval(distance.literal, distance.type)
         if isinstance(distance.type, YearMonthIntervalType):
             return f"INTERVAL '{count}' MONTH"

@@ -44,7 +44,7 @@ from schema_core.spark.compiler.tree import (
     Variable,
     Window,
     children,
-    unsupported,
+    unsupported_error,
 )
 
 #: Characters of one expression: Spark would plan a longer one for minutes.
@@ -102,7 +102,7 @@ def string(value: str) -> str:
     '\u0024{env:HOME}'
     """
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-        raise unsupported(
+        raise unsupported_error(
             f"the string {value!r} has a lone surrogate, which Spark cannot store",
             hint="replace the surrogate, or store the value as BYTES",
         )
@@ -507,7 +507,7 @@ def is_repeated_unlifted(facts: int, text: str, body: Node, mode: int) -> bool:
 
 def too_large() -> UnsupportedError:
     """Return the error for an expression beyond `MAX_SQL_LENGTH`."""
-    return unsupported(
+    return unsupported_error(
         "the expression is too large to run",
         hint="compute parts of it in columns of their own",
     )
@@ -716,7 +716,7 @@ _PRINTERS: dict[type[Node], Callable[[_Printer, Any, _Place, int], list[_Part]]]
 }
 
 
-def aliased(node: Node, name: str, lifting: Lifting | None = None) -> str:
+def with_alias(node: Node, name: str, lifting: Lifting | None = None) -> str:
     """Return an expression with its name in a list of columns."""
     return f"{to_sql(node, lifting)} AS {quote(name)}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
-from schema_core.spark.compiler.printer import Lifting, Projection, aliased, quote
+from schema_core.spark.compiler.printer import Lifting, Projection, quote, with_alias
 from schema_core.spark.compiler.tree import Column
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def select(frame: DataFrame, columns: Iterable[NamedNode]) -> DataFrame:
     ):
         return frame
     lifted = Projection()
-    items = [aliased(node, name, Lifting(own=(lifted,))) for node, name in columns]
+    items = [with_alias(node, name, Lifting(own=(lifted,))) for node, name in columns]
     require_udfs(frame.sparkSession, *items, *lifted.columns)
     if lifted.columns:
         values = (f"{value} AS {quote(name)}" for value, name in lifted.columns.items())

@@ -85,9 +85,9 @@ from schema_core.spark.compiler.printer import (
     REPEATED,
     Lifting,
     Projection,
-    aliased,
     quote,
     to_sql,
+    with_alias,
 )
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import TranslatedCall
@@ -100,7 +100,7 @@ from schema_core.spark.compiler.tree import (
     call,
     children,
     is_simple,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import is_fine, require_orderable, sql_type
 from schema_core.spark.compiler.windows import (
@@ -204,7 +204,7 @@ MAX_QUERY = 2_000_000
 
 def _require_length(text: str) -> str:
     if len(text) > MAX_QUERY:
-        raise unsupported(
+        raise unsupported_error(
             "the query is too large to run, its views included",
             hint="write a part of it into a table, and read that",
         )
@@ -319,7 +319,7 @@ class QueryCompiler:
         items = []
         for node, name in columns:
             if node.facts & tree.Fact.SUBQUERY_IN_LAMBDA:
-                raise unsupported(
+                raise unsupported_error(
                     "Spark does not support a subquery inside a collection conversion"
                 )
             items.append(f"{to_sql(node, lifting)} AS {quote(name)}")
@@ -333,10 +333,10 @@ class QueryCompiler:
         Raises:
             UnsupportedError: with code `not-executable` beyond `MAX_QUERY` characters.
         """
-        text = self.unbounded(relation)
+        text = self.write_unchecked(relation)
         return _require_length(text if self.staged is None else self.staged(relation, text))
 
-    def unbounded(self, relation: Relation) -> str:
+    def write_unchecked(self, relation: Relation) -> str:
         """Write a relation whose length is not checked yet."""
         match relation:
             case Scan():
@@ -370,7 +370,7 @@ class QueryCompiler:
                 return self.function_table(relation)
             case ProcessTable() | Match():
                 problem = f"{NOT_RUN[type(relation)]} is not supported on Spark"
-                raise unsupported(problem, hint="run the query on an engine that supports it")
+                raise unsupported_error(problem, hint="run the query on an engine that supports it")
             case _:
                 assert_never(relation)
 
@@ -387,7 +387,7 @@ class QueryCompiler:
     def scan(self, scan: Scan) -> str:
         """A table's columns as expressions see them."""
         if scan.period is not None:
-            raise unsupported("FOR SYSTEM_TIME AS OF is not supported on Spark")
+            raise unsupported_error("FOR SYSTEM_TIME AS OF is not supported on Spark")
         if _is_plain(scan):
             return f"SELECT * FROM {self.source(scan)}"
         columns = [
@@ -404,7 +404,7 @@ class QueryCompiler:
     def hints(self, block: Select) -> str:
         """The hints of a block that Spark has too; what cannot change a result is left out."""
         if any(hint.name.upper() == OPTIONS for hint in block.hints):
-            raise unsupported(
+            raise unsupported_error(
                 "OPTIONS after SELECT has no effect in Flink",
                 hint="write the hint after the name of the table",
             )
@@ -455,21 +455,21 @@ class QueryCompiler:
         while isinstance(chain[-1].left, SetOperation):
             chain.append(chain[-1].left)
         inner = chain[-1].left
-        text = f"({self.aligned(inner, self.write(inner), chain[-1].columns)})"
+        text = f"({self.align_columns(inner, self.write(inner), chain[-1].columns)})"
         for one in reversed(chain):
             if one.left is not inner:
-                aligned = self.aligned(one.left, text, one.columns)
-                continues = aligned is text and _precedence(one) == _precedence(one.left)
-                text = aligned if continues else f"({aligned})"
+                align_columns = self.align_columns(one.left, text, one.columns)
+                continues = align_columns is text and _precedence(one) == _precedence(one.left)
+                text = align_columns if continues else f"({align_columns})"
             if not (one.operator == "UNION" and one.all):
                 for column in one.columns:
                     require_orderable(column.type, one.operator)
-            right = self.aligned(one.right, self.write(one.right), one.columns)
+            right = self.align_columns(one.right, self.write(one.right), one.columns)
             word = f"{one.operator}{' ALL' if one.all else ''}"
             text = _require_length(f"{text} {word} ({right})")
         return text
 
-    def aligned(self, relation: Relation, text: str, columns: Columns) -> str:
+    def align_columns(self, relation: Relation, text: str, columns: Columns) -> str:
         """The text of a relation with its columns in other types, by position."""
         types = zip(relation.columns, columns, strict=True)
         if all(one.type.nullable() == other.type.nullable() for one, other in types):
@@ -540,7 +540,7 @@ class QueryCompiler:
     def with_tables(self, query: With) -> str:
         """Write common tables, each of which is in scope of those after it."""
         if query.recursive:
-            raise unsupported(
+            raise unsupported_error(
                 "WITH RECURSIVE is not supported on Spark",
                 hint="omit RECURSIVE if no common table reads itself",
             )
@@ -575,8 +575,8 @@ class QueryCompiler:
         )
         left.offered = frozenset(aliases_of(join.left))
         on = ""
-        exploded = adds_elements(join)
-        if join.condition is not None and not exploded:
+        write_explode = adds_elements(join)
+        if join.condition is not None and not write_explode:
             own = (left,) if is_lateral else (left, right)
             hiding = frozenset(aliases_of(join))
             lifting = Lifting(own=own, outer=self.around, hiding=hiding)
@@ -588,7 +588,7 @@ class QueryCompiler:
             )
             on = f" ON {to_sql(compiler.compile(join.condition), lifting)}"
         compiler = replace(self, around=(left,)) if is_lateral else self
-        if exploded and isinstance(join.right, Named):
+        if write_explode and isinstance(join.right, Named):
             kind = "CROSS JOIN"
             other = compiler.elements(join.right, OUTER if join.kind is JoinKind.LEFT else "")
         else:
@@ -618,7 +618,7 @@ class QueryCompiler:
         type_ = unnest.collection.type
         for subquery in subqueries_in(unnest.collection):
             if any(outer_columns(rows_of(subquery))):
-                raise unsupported(
+                raise unsupported_error(
                     "a subquery within UNNEST that reads columns of other tables is not supported "
                     "on Spark",
                     hint="compute the collection in a derived table",
@@ -644,16 +644,16 @@ class QueryCompiler:
                 if isinstance(type_.element_type, RowType):
                     fields = [Field(element, one.name) for one in type_.element_type.fields]
             case _:
-                raise unsupported(
+                raise unsupported_error(
                     f"UNNEST of {type_.as_summary_string()} is not supported on Spark"
                 )
         columns = list(map(to_sql, fields))
         if unnest.ordinality:
             columns.append("`the_place` + 1")
             names = f"`the_place`, {quote(ELEMENT)}"
-            rows = self.exploded(f"posexplode{suffix}", collection, names, source)
+            rows = self.write_explode(f"posexplode{suffix}", collection, names, source)
         else:
-            rows = self.exploded(f"explode{suffix}", collection, quote(ELEMENT), source)
+            rows = self.write_explode(f"explode{suffix}", collection, quote(ELEMENT), source)
         return f"SELECT {', '.join(columns)} FROM {rows}"
 
     def computed_first(self, collection: Node) -> tuple[Node, str]:
@@ -667,7 +667,7 @@ class QueryCompiler:
         source = f"SELECT {self.collection(collection)} AS {quote(COLLECTION)}"
         return tree.Column(COLLECTION), source
 
-    def exploded(self, generator: str, collection: Node, names: str, source: str) -> str:
+    def write_explode(self, generator: str, collection: Node, names: str, source: str) -> str:
         """Write the rows of a collection as a source with columns of these names."""
         if source:
             text = f"{generator}({to_sql(collection)})"
@@ -678,7 +678,7 @@ class QueryCompiler:
         """Write the rows of a table function: the elements of the array that it is run to give."""
         apply = table.call
         if self.rows is None or not isinstance(apply, typed.FunctionCall):
-            raise unsupported(
+            raise unsupported_error(
                 "table functions are not supported here",
                 hint="run the query on an engine that supports it",
             )
@@ -690,8 +690,8 @@ class QueryCompiler:
             fields = [Field(element, one.name) for one in apply.type.fields]
         columns = ", ".join(map(to_sql, fields))
         collection, source = self.computed_first(rows)
-        exploded = self.exploded(f"explode{suffix}", collection, quote(ELEMENT), source)
-        return f"SELECT {columns} FROM {exploded}"
+        write_explode = self.write_explode(f"explode{suffix}", collection, quote(ELEMENT), source)
+        return f"SELECT {columns} FROM {write_explode}"
 
     def collection(self, collection: Node) -> str:
         """Write the argument of UNNEST, which is computed in the source that it reads.
@@ -856,7 +856,7 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
             if not _reads(query, own):
                 continue
             if grouping.sets is not None:
-                raise unsupported(
+                raise unsupported_error(
                     "a correlated subquery over several grouping sets is not supported on Spark",
                     hint="group in a derived table, and use the subquery over that",
                 )
@@ -864,7 +864,7 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
             if is_value:
                 found.add(id(query))
             elif _reads(query, own, plain):
-                raise unsupported(
+                raise unsupported_error(
                     "a subquery over groups reads an expression of GROUP BY that is not a column",
                     hint="group in a derived table, and use the subquery over that",
                 )
@@ -872,7 +872,7 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
         for query, _ in subqueries_of_group(block.qualify, keys):
             if _reads(query, own):
                 problem = "a correlated subquery in QUALIFY over groups is not supported on Spark"
-                raise unsupported(problem, hint="use QUALIFY over a derived table")
+                raise unsupported_error(problem, hint="use QUALIFY over a derived table")
     return frozenset(found)
 
 
@@ -892,7 +892,7 @@ def _require_grouped(query: Subquery, own: Names, keys: Collection[Typed]) -> No
 
 
 def _unsupported_column(column: Ref, problem: str, hint: str) -> UnsupportedError:
-    error = unsupported(problem, hint=hint)
+    error = unsupported_error(problem, hint=hint)
     error.span = column.span
     return error
 
@@ -1066,7 +1066,7 @@ class Block:
         compiled = self.compiler((self.rows,))
         columns = self.columns(compiled)
         self.start()
-        items = [aliased(node, name, self.lifting) for node, name in columns]
+        items = [with_alias(node, name, self.lifting) for node, name in columns]
         qualify = self.condition(self.block.qualify, compiled, self.lifting)
         if self.lifting.missed:
             return self.over_windows(columns, compiled)
@@ -1082,7 +1082,7 @@ class Block:
         lifting = Lifting(
             ALWAYS, ALWAYS, (above,), aggregates=windows, windows=True, below=self.lifting
         )
-        items = [aliased(node, name, lifting) for node, name in columns]
+        items = [with_alias(node, name, lifting) for node, name in columns]
         qualify = self.condition(self.block.qualify, compiled, lifting)
         rows, where, hints = self.from_rows()
         rows = self.nested(f"{rows}{where}", hints, self.scope.lifted(), _aliases(windows))
@@ -1106,7 +1106,7 @@ class Block:
         columns = self.columns(compiled)
         lifting = replace(self.lifting, mode=REPEATED)
         self.has_subqueries = any(node.facts & Fact.SUBQUERY for node, _ in columns)
-        items = [aliased(node, name, lifting) for node, name in columns]
+        items = [with_alias(node, name, lifting) for node, name in columns]
         having = self.condition(self.block.having, compiled, lifting)
         qualify = self.condition(self.block.qualify, compiled, lifting)
         if (lifting.missed or self.filters_sets()) and not self.has_subqueries:
@@ -1171,7 +1171,7 @@ class Block:
         """Refuse sessions beside other windows, or within grouping sets."""
         grouping = cast("Grouping", self.block.grouping)  # sessions are its keys
         if grouping.sets is not None or sum(map(_is_group_window, grouping.keys)) > 1:
-            raise unsupported(
+            raise unsupported_error(
                 "SESSION beside another window, or within grouping sets, is not supported on Spark"
             )
 
@@ -1267,7 +1267,7 @@ class Block:
         if self.block.qualify is not None or any(_is_windowed(node) for node, _ in columns):
             last = Projection(names=self.scope.names)
             top = Lifting(ALWAYS, ALWAYS, (last,), aggregates=windows, windows=True, below=lifting)
-        items = [aliased(node, name, top) for node, name in columns]
+        items = [with_alias(node, name, top) for node, name in columns]
         qualify = self.condition(self.block.qualify, compiled, top)
         rows, where, hints = self.from_rows()
         shown = [f"{key} AS {quote(name)}" for key, name in zip(keys, names, strict=True)]

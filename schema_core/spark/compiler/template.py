@@ -134,7 +134,7 @@ class _Parser:
         if self.take(text) is None:
             raise ValueError(f"expected {text!r}, found {self.peek!r} in {self.text!r}")
 
-    def listed(self, end: str) -> list[Builder]:
+    def parse_list(self, end: str) -> list[Builder]:
         """Parse expressions up to an ending mark."""
         found: list[Builder] = []
         while not self.take(end):
@@ -168,7 +168,7 @@ class _Parser:
         negation = "NOT " if self.peek == "NOT" and self.take("NOT") else ""
         if self.take("IN"):
             self.require("(")
-            return _operator(f"{negation}IN", [left, *self.listed(")")])
+            return _operator(f"{negation}IN", [left, *self.parse_list(")")])
         if self.take("BETWEEN"):
             low = self.comparison()
             self.require("AND")
@@ -256,7 +256,7 @@ class _Parser:
         self.require("(")
         if word in ("CAST", "try_cast"):
             return self.cast(safe=word == "try_cast")
-        arguments = self.listed(")")
+        arguments = self.parse_list(")")
         if word == "raise_error":
             return lambda environment: Raise(arguments[0](environment))
         if self.all_arguments:

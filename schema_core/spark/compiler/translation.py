@@ -23,7 +23,7 @@ from schema_core.spark.compiler.tree import (
     Window,
     let,
     node_of,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import sql_type
 
@@ -60,7 +60,7 @@ class TranslatedCall:
         """The types of the arguments."""
         return tuple(argument.type for argument in self.call.arguments)
 
-    def bound(self, index: int) -> int:
+    def integer_digits(self, index: int) -> int:
         """Return how many integer digits the values of an argument have at most."""
         return self.bounds.of(self.call.arguments[index])
 
@@ -126,7 +126,7 @@ def native(rule: str | Translate) -> TranslationRule:
     return TranslationRule(Translation.NATIVE, _translate(rule))
 
 
-def rewritten(rule: str | Translate) -> TranslationRule:
+def rewrite_rule(rule: str | Translate) -> TranslationRule:
     """Return a rule that builds the meaning of other functions of Spark."""
     return TranslationRule(Translation.REWRITTEN, _translate(rule))
 
@@ -136,11 +136,11 @@ def udf(rule: Translate) -> TranslationRule:
     return TranslationRule(Translation.UDF, rule)
 
 
-def refused(reason: str) -> TranslationRule:
+def refusal_rule(reason: str) -> TranslationRule:
     """Return the rule of a function that is not computed on Spark."""
 
     def translate(called: TranslatedCall) -> Node:
-        raise unsupported(f"{called.call.function.name} is not supported on Spark: {reason}")
+        raise unsupported_error(f"{called.call.function.name} is not supported on Spark: {reason}")
 
     return TranslationRule(Translation.REFUSED, translate, reason)
 
@@ -160,8 +160,8 @@ def call_udf(name: str, *arguments: Node | str | int | None) -> Node:
 
     if not UDFS[name].fails:
         return call
-    return let(call, _checked)
+    return let(call, _raise_problem)
 
 
-def _checked(result: Node) -> Node:
+def _raise_problem(result: Node) -> Node:
     return sql("if({r}.`problem` IS NULL, {r}.`value`, raise_error({r}.`problem`))", r=result)

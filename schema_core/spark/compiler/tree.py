@@ -14,7 +14,7 @@ from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import UnsupportedError
 
 
-def unsupported(problem: str, hint: str | None = None) -> UnsupportedError:
+def unsupported_error(problem: str, hint: str | None = None) -> UnsupportedError:
     """Return the error for an expression that Spark cannot compute as Flink does."""
     return UnsupportedError(problem, code="not-executable", hint=hint)
 
@@ -457,7 +457,7 @@ def all_of(conditions: Sequence[Node]) -> Node:
     return conditions[0] if len(conditions) == 1 else Operator("AND", tuple(conditions))
 
 
-def negated(node: Node) -> Operator:
+def negate(node: Node) -> Operator:
     """Return ``NOT node``."""
     return Operator("NOT", (node,))
 
@@ -508,7 +508,7 @@ def rarely(value: Node, body: Callable[[Node], Node]) -> Node:
     return Element(call("transform", call("array", value), function(body)), 0)
 
 
-def interpreted(value: Node, body: Callable[[Node], Node]) -> Node:
+def interpret_rarely(value: Node, body: Callable[[Node], Node]) -> Node:
     """Return what `rarely` does, for a large body.
 
     Spark generates code for the lambdas of `transform`, but not for those of `zip_with`: what

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schema_core.spark.compiler.printer import quote
-from schema_core.spark.compiler.tree import unsupported
+from schema_core.spark.compiler.tree import unsupported_error
 from schema_core.types import (
     AnyTimestampType,
     ArrayType,
@@ -112,7 +112,9 @@ def require_orderable(type_: DataType, clause: str) -> None:
         UnsupportedError: with code `not-executable`.
     """
     if not is_orderable(type_):
-        raise unsupported(f"{clause} of {type_.as_summary_string()} is not supported on Spark")
+        raise unsupported_error(
+            f"{clause} of {type_.as_summary_string()} is not supported on Spark"
+        )
 
 
 def sql_type(type_: DataType) -> str:
@@ -144,13 +146,13 @@ def sql_type(type_: DataType) -> str:
         case _:
             if name := _NAMES.get(type(type_)):
                 return name
-            raise unsupported(f"Spark has no values of type {type_.as_summary_string()}")
+            raise unsupported_error(f"Spark has no values of type {type_.as_summary_string()}")
 
 
 def _key(type_: DataType) -> str:
     """Return the Spark type of the keys of a map, or of the elements of a multiset."""
     if not is_orderable(type_):
-        raise unsupported(
+        raise unsupported_error(
             f"Spark has no maps with keys, and no multisets, of {type_.as_summary_string()}"
         )
     return _part(type_)

@@ -26,7 +26,7 @@ from schema_core.spark.compiler.tree import (
     is_null,
     let,
     null_or,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.sql.syntax import Interval
 from schema_core.types import (
@@ -64,11 +64,11 @@ def lengths_of(name: str, sizes: Sequence[Typed]) -> list[int]:
     numbers = []
     for one in sizes:
         if not isinstance(one, Constant) or not isinstance(one.literal, Interval):
-            raise unsupported(
+            raise unsupported_error(
                 f"{name} with an alignment or a computed length is not supported on Spark"
             )
         if isinstance(one.type, YearMonthIntervalType):
-            raise unsupported(f"{name} of months is not supported on Spark")
+            raise unsupported_error(f"{name} of months is not supported on Spark")
         numbers.append(interval(one.literal, one.type))
     for word, number in zip(LENGTHS[name], numbers, strict=False):
         if number <= 0:

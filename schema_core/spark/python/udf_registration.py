@@ -59,7 +59,7 @@ def register_udfs(session: SparkSession, names: Iterable[str] = UDFS) -> None:
     from pyspark.sql.functions import arrow_udf
 
     for name in names:
-        function = arrow_udf(vectorized(name), spark_type(result_type(UDFS[name])))
+        function = arrow_udf(vectorized_udf(name), spark_type(result_type(UDFS[name])))
         session.udf.register(f"{PREFIX}{name}", function)
 
 
@@ -85,7 +85,7 @@ def result_type(udf: Udf) -> str:
     return udf.returns
 
 
-def vectorized(name: str) -> Callable[..., Any]:
+def vectorized_udf(name: str) -> Callable[..., Any]:
     """Return a function of Arrow columns; only its name is sent to the workers."""
     import pyarrow as pa
 

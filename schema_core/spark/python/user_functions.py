@@ -183,7 +183,9 @@ class UserCalls:
         checked = checked_result(lambda value: value, name, called.type, self.zone)
         received = _in_arrow(called.type)
         columns, result = _columns(types), _columns([received])
-        evaluate = of_batches(call, name, checked, columns, result, async_calls(self.options))
+        evaluate = of_batches(
+            call, name, checked, columns, result, async_calls(self.options)
+        )
         name = self.names.function_of_columns(evaluate, _exchange_type(received))
         node = self._result(called, name, called.type, arguments)
         return node if received == called.type else called.cast(node)
@@ -300,7 +302,7 @@ def checked_result(
     for a value that cannot be converted so.
     """
 
-    def checked(*arguments: Any) -> Any:
+    def checked_result(*arguments: Any) -> Any:
         value = function(*arguments)
         converted, reason = convert_losslessly(type_, _local(value, type_, zone))
         if reason is None:
@@ -310,7 +312,7 @@ def checked_result(
             f" {type_.as_summary_string()}: {reason}"
         )
 
-    return checked
+    return checked_result
 
 
 def _local(value: Any, type_: DataType, zone: str) -> Any:
@@ -361,11 +363,11 @@ def _scalar(implementation: object, context: FunctionContext) -> Callable[..., A
     function = cast("ScalarFunction | AsyncScalarFunction | TableFunction", implementation)
     open_once, evaluate = _opener_of(function, context), function.eval
 
-    def evaluated(*arguments: Any) -> Any:
+    def evaluate_call(*arguments: Any) -> Any:
         open_once()
         return evaluate(*arguments)
 
-    return evaluated
+    return evaluate_call
 
 
 def _with_rows(
@@ -427,10 +429,10 @@ def _table(implementation: object, context: FunctionContext) -> Callable[..., An
     """Return the callable of a table function, which returns the list of its rows."""
     evaluate = _scalar(implementation, context)
 
-    def evaluated(*arguments: Any) -> list[Any]:
+    def evaluate_call(*arguments: Any) -> list[Any]:
         return list(evaluate(*arguments) or ())
 
-    return evaluated
+    return evaluate_call
 
 
 def _aggregate(

@@ -76,7 +76,7 @@ class ScanDemand:
     filters: tuple[Typed, ...] = ()
     limit: int | None = None
 
-    def merged(self, other: ScanDemand) -> ScanDemand:
+    def merge_demands(self, other: ScanDemand) -> ScanDemand:
         """Return the demand of a scan that is read twice."""
         columns = self.columns | other.columns
         if self.filters != other.filters:
@@ -288,7 +288,7 @@ class _DemandAnalysis:
         names = frozenset(columns[place].name for place in positions)
         needed = ScanDemand(names, tuple(filters), limit)
         known = self.found.get(id(scan))
-        self.found[id(scan)] = needed if known is None else known.merged(needed)
+        self.found[id(scan)] = needed if known is None else known.merge_demands(needed)
 
     # --- expressions ---------------------------------------------------------------------------
 
@@ -353,11 +353,11 @@ class _DemandAnalysis:
                          *(on if one.kind in _ON_RIGHT else ())]  # fmt: skip
                 chain += [(one.left, left), (one.right, right)]
             elif isinstance(one, Named):
-                self.named(one, above, limit)
+                self.visit_named(one, above, limit)
             else:
                 self.relation(one, EVERYTHING)
 
-    def named(self, source: Named, filters: Sequence[Typed], limit: int | None) -> None:
+    def visit_named(self, source: Named, filters: Sequence[Typed], limit: int | None) -> None:
         """Visit a source with the columns that were read by its alias."""
         places = {column.name: place for place, column in enumerate(source.columns)}
         positions = frozenset(

@@ -93,7 +93,7 @@ class Reader:
     def session_for(self, query: Relation) -> SparkSession:
         """Return the session for a query, whose sources are validated first."""
         self.validate(query)
-        return self._session.opened()
+        return self._session.open_session()
 
     def frame(
         self,

@@ -46,7 +46,7 @@ from schema_core.spark.filters import Comparison, Filter, FilterResult
 from schema_core.spark.reading.pushdown import ScanDemand
 from schema_core.spark.session.api_mode import is_connect, is_same_session
 from schema_core.spark.session.session import create_view, drop_view
-from schema_core.spark.writing.row_checks import required
+from schema_core.spark.writing.row_checks import require_not_null
 from schema_core.types import DataType, TimestampType
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _null_column(column: Column) -> NamedNode:
 def _check_physical(column: Column, without_null: set[str]) -> NamedNode:
     """Return a physical column, checked for forbidden NULLs."""
     type_ = column.data_type.nullable() if column.name in without_null else column.data_type
-    return required(ColumnNode(column.name), type_, column.name), column.name
+    return require_not_null(ColumnNode(column.name), type_, column.name), column.name
 
 
 def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
@@ -162,7 +162,7 @@ def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedN
         value = from_physical(ColumnNode(metadata_column(column.key)), given)
         node = to_physical(convert(value, given.nullable(), type_.nullable(), zone), type_)
     # a cast that does not fail keeps NOT NULL
-    return required(
+    return require_not_null(
         node, type_ if given.is_nullable else type_.nullable(), column.name
     ), column.name
 

@@ -61,7 +61,7 @@ def sources_of(query: Relation) -> Tables:
 def sink_of(target: BoundTable) -> Tables:
     """Return the columns of a table that a job writes."""
     columns = target.table.resolved_schema.columns
-    written = {column.name: _stored(column) for column in columns if column.is_persisted()}
+    written = {column.name: _stored_column(column) for column in columns if column.is_persisted()}
     return {join_names(target.identifier.to_list()): written}
 
 
@@ -73,14 +73,14 @@ def _columns(schema: ResolvedSchema, names: Collection[str]) -> dict[str, Stored
         column = known[rest.pop()]
         if column.name in found:
             continue
-        found[column.name] = _stored(column)
+        found[column.name] = _stored_column(column)
         if isinstance(column, ComputedColumn):
             read = walk(column.expression.typed)
             rest += (one.name for one in read if isinstance(one, Ref) and one.name in known)
     return found
 
 
-def _stored(column: Column) -> Stored:
+def _stored_column(column: Column) -> Stored:
     return Stored(str(column.data_type), _source(column))
 
 

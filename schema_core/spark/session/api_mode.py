@@ -123,7 +123,7 @@ def has_lost_jvm(context: SparkContext | None = None) -> bool:
     return not is_alive(context) and context._jsc is None  # noqa: SLF001
 
 
-def stopped(hint: str = "create an environment with a running session") -> ExternalError:
+def stopped_error(hint: str = "create an environment with a running session") -> ExternalError:
     """Return the error for a session that has been stopped."""
     return ExternalError(
         "the Spark session of the environment is stopped, or its JVM has ended",
@@ -156,7 +156,7 @@ def has_remote_workers(session: SparkSession) -> bool:
 
 
 @contextmanager
-def checkpointed(frame: DataFrame, *, when: bool = True) -> Iterator[DataFrame]:
+def checkpoint_frame(frame: DataFrame, *, when: bool = True) -> Iterator[DataFrame]:
     """Yield a frame of the same rows, computed now, whatever happens to what the frame reads.
 
     Args:

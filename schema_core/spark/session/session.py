@@ -39,7 +39,7 @@ from schema_core.spark.session.api_mode import (
     is_running,
     java_class,
     not_over_connect,
-    stopped,
+    stopped_error,
 )
 from schema_core.spark.session.java import find_java
 from schema_core.spark.session.settings import MEANING, ORPHANS, SECRECY, START, TUNING
@@ -79,13 +79,13 @@ class JobSession:
         self._lock = threading.RLock()  # jobs may come from several threads
 
     def get(self) -> SparkSession:
-        """Return the session with the Python UDFs registered; errors are those of `opened`."""
-        session = self.opened()
+        """Return the session with the Python UDFs registered; errors as `open_session`."""
+        session = self.open_session()
         if not has_udfs(session):
             register_udfs(session)
         return session
 
-    def opened(self) -> SparkSession:
+    def open_session(self) -> SparkSession:
         """Return the session, in a SparkContext that runs; see `require_udfs` for its functions.
 
         The session of the user is never changed, whichever thread calls.
@@ -109,9 +109,9 @@ class JobSession:
         return self._session is not None
 
     def root(self) -> SparkSession:
-        """Return the session of the user in whose SparkContext jobs run; errors as `opened`."""
+        """Return the session in whose SparkContext jobs run; errors as `open_session`."""
         with self._lock:
-            self.opened()  # sets the attribute
+            self.open_session()  # sets the attribute
             return cast("SparkSession", self._opened_from)
 
     def _open(self) -> SparkSession:
@@ -123,7 +123,7 @@ class JobSession:
                 self._opened_from = running_session() or start(self._settings)
                 return _new_session(self._opened_from)
             if not is_running(self._root):
-                raise stopped()
+                raise stopped_error()
             self._opened_from = self._root
             return _new_session(self._root)
 
@@ -397,12 +397,12 @@ class TemporaryNames:
         import pandas as pd
         from pyspark.sql.functions import pandas_udf
 
-        def evaluated(*series: Any) -> Any:
+        def evaluate_series(*series: Any) -> Any:
             return function(*series)
 
         # Spark decides by the hints what a function is given
-        evaluated.__annotations__ = {"series": pd.Series, "return": pd.Series}
-        return self._register(pandas_udf(evaluated, spark_type(result)))
+        evaluate_series.__annotations__ = {"series": pd.Series, "return": pd.Series}
+        return self._register(pandas_udf(evaluate_series, spark_type(result)))
 
     @needs("pyarrow")
     def function_of_columns(self, function: Callable[..., Any], result: str) -> str:

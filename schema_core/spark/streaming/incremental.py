@@ -203,7 +203,7 @@ class StreamPlan:
         return zone if self.has_windows else None
 
     @property
-    def streamed(self) -> Relation | None:
+    def streamed_input(self) -> Relation | None:
         """The operation with state; the input of a session window, whose rows Spark collects."""
         operation = self.operation
         if self.state is not OperatorState.SESSION:
@@ -244,7 +244,7 @@ class _Stream:
         """Whether all rows of a window arrive in one micro-batch."""
         return self.state in WINDOWED
 
-    def renamed(self, names: Mapping[object, tuple[object, ...]]) -> _Stream:
+    def rename_columns(self, names: Mapping[object, tuple[object, ...]]) -> _Stream:
         """Return the stream with columns under other names; those without one are left out."""
         bounds = {new: part for old, part in self.bounds.items() for new in names.get(old, ())}
         keys = [names.get(one, ()) for one in self.key]
@@ -393,7 +393,7 @@ class _StreamAnalysis:
                 found = next(known, None)
             case Named(input=below):
                 found = self.table(below)
-                found = None if found is None else found.renamed(_names_of_source(relation))
+                found = None if found is None else found.rename_columns(_names_of_source(relation))
             case Join() | SetOperation():
                 found = self._chain(relation)
             case Select():
@@ -516,7 +516,7 @@ class _StreamAnalysis:
             _refuse("WHERE on rows that are updated", found)
         if block.qualify is not None or any(map(is_windowed, parts)):
             found = _over(found, parts)
-        found = found.renamed(_items(block))
+        found = found.rename_columns(_items(block))
         return _distinct(block, found) if block.distinct else found
 
     def _group_stream(self, block: Select, found: _Stream, parts: list[Typed]) -> _Stream:
@@ -564,7 +564,7 @@ class _StreamAnalysis:
             _refuse("ROW_NUMBER by another order than that of a time attribute", found)
         key: frozenset[object] = frozenset(kept.key)
         found = _Stream(found.table, (), {}, state, kept.block, False, key, len(key), kept)
-        return found.renamed(_names_of_source(cast("Named", source)))  # that of `_first_rows`
+        return found.rename_columns(_names_of_source(cast("Named", source)))  # that of `_first_rows`
 
     def _with(self, query: With) -> _Stream | None:
         depth = len(self._common)

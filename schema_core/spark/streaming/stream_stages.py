@@ -82,7 +82,7 @@ def staging(
     windows = {id(window) for window in plan.windows} if plan.has_windows else set()
     unique = id(plan.operation) if plan.state in UNIQUE else None
 
-    def staged(relation: Relation, text: str) -> str:
+    def stage_text(relation: Relation, text: str) -> str:
         if id(relation) in windows:
             frame = analysed(_select_with_names(relation, text))
             frame = with_event_time(frame, frame.columns[-2])
@@ -92,7 +92,7 @@ def staging(
             return text
         return f"SELECT * FROM {names.view(frame)}"
 
-    return staged
+    return stage_text
 
 
 def _select_with_names(relation: Relation, text: str) -> str:

@@ -526,7 +526,7 @@ class StreamPlanner:
             columns = result_columns(side.input)
             type_ = columns[side.time].type
             sides[id(side.place)] = with_join_time(read(side.input, columns), side.time, type_)
-        operation = plan.streamed
+        operation = plan.streamed_input
         if not plan.rest or operation is None:
             return StreamedQuery(read(plan.query, targets, frames=sides), mode)
         frame = read(operation, result_columns(operation))
@@ -560,7 +560,7 @@ class StreamPlanner:
         description = self._description(query, target, columns, has_state=has_state)
         self._reader.validate(query)
         checkpoint = self._checkpoint(connector, target, description, creates=creates)
-        session = self._session.opened()
+        session = self._session.open_session()
         reads: list[Read] = []
         sink = Sink(target.table.resolved_schema, columns, self._context.options)
         targets = sink.targets(query)
@@ -724,7 +724,7 @@ class StreamPlanner:
                 raise missing_checkpoint(description.sink, guarantee.value)
             return None
         with spark_errors():
-            return checkpoint_of(self._session.opened(), options, description, creates=creates)
+            return checkpoint_of(self._session.open_session(), options, description, creates=creates)
 
 
 def needs_all_rows(operation: str) -> UnsupportedError:

@@ -47,7 +47,7 @@ Violation: TypeAlias = "tuple[Node, str]"
 Find: TypeAlias = "Callable[[Node, DataType], Iterator[Violation]]"
 
 
-def required(node: Node, type_: DataType, name: str) -> Node:
+def require_not_null(node: Node, type_: DataType, name: str) -> Node:
     r"""Return an expression for a value that fails the job at a forbidden NULL.
 
     `node` is a value in the physical type of `type_`; `name` is the column that the message names.
@@ -57,11 +57,11 @@ def required(node: Node, type_: DataType, name: str) -> Node:
     >>> from schema_core.spark.compiler.printer import to_sql
     >>> from schema_core.spark.compiler.tree import Column
     >>> from schema_core.types import parse_type
-    >>> to_sql(required(Column("a"), parse_type("INT"), "a"))
+    >>> to_sql(require_not_null(Column("a"), parse_type("INT"), "a"))
     '`a`'
-    >>> print(to_sql(required(Column("a"), parse_type("INT NOT NULL"), "a")))
+    >>> print(to_sql(require_not_null(Column("a"), parse_type("INT NOT NULL"), "a")))
     coalesce(`a`, raise_error('column \'a\' is NOT NULL but received NULL'))
-    >>> print(to_sql(required(Column("a"), parse_type("ARRAY<INT NOT NULL>"), "a"))[:62])
+    >>> print(to_sql(require_not_null(Column("a"), parse_type("ARRAY<INT NOT NULL>"), "a"))[:62])
     CASE WHEN exists(`a`, the_x1 -> the_x1 IS NULL) THEN raise_err
     """
     inner = type_.nullable()
@@ -91,12 +91,12 @@ def of_exact_type(node: Node, type_: DataType, name: str) -> Node:
 
 
 def _check_value(node: Node, type_: DataType, name: str, find: Find) -> Node:
-    def checked(value: Node) -> Node:
+    def check_value(value: Node) -> Node:
         found = _violations(value, type_, "", find)
         branches = ((wrong, _fail_column(name, place, problem)) for wrong, place, problem in found)
         return Case(tuple(branches), value)
 
-    return let(node, checked)
+    return let(node, check_value)
 
 
 NULL_PROBLEM = "is NOT NULL but received NULL"

@@ -59,7 +59,7 @@ from schema_core.spark.connector import (
     zone_of,
 )
 from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
-from schema_core.spark.writing.row_checks import required
+from schema_core.spark.writing.row_checks import require_not_null
 from schema_core.types import (
     MAX_LENGTH,
     AnyTimestampType,
@@ -170,7 +170,7 @@ class Sink:
                 node = _fit_string(node, type_)
             elif rule == "ERROR":
                 node = _require_fitting(node, name, type_)
-        return required(node, type_, name), name
+        return require_not_null(node, type_, name), name
 
 
 def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
@@ -179,7 +179,7 @@ def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedN
     with at(f"column {column.name!r}"):
         value = from_physical(ColumnNode(column.name), type_)
         node = to_physical(convert(value, type_.nullable(), given.nullable(), zone), given)
-    return required(node, given, column.name), metadata_column(column.key)
+    return require_not_null(node, given, column.name), metadata_column(column.key)
 
 
 def _fit_string(node: Node, type_: LengthType) -> Node:
@@ -543,7 +543,7 @@ class Writer:
             target.table,
             snapshot(self._context.options),
             target.is_temporary,
-            session=self._session.opened(),
+            session=self._session.open_session(),
             zone=zone_of(self._context.options),
             metadata=metadata_types(connector, target.table, persisted=True),
             overwrite=overwrite,

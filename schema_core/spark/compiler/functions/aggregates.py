@@ -16,8 +16,8 @@ from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
     native,
-    refused,
-    rewritten,
+    refusal_rule,
+    rewrite_rule,
 )
 from schema_core.spark.compiler.tree import (
     Aggregate,
@@ -35,7 +35,7 @@ from schema_core.spark.compiler.tree import (
     node_of,
     null_or,
     operator,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import (
     CHARACTERS,
@@ -80,7 +80,7 @@ def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Nod
     is_exact = not isinstance(type_, types.DecimalType) or type_.scale <= _SCALE_OF_SUMS
     is_known = called.call.function.name in OF_DISTINCT_ROWS and name in _OF_ARRAYS
     if not is_known or len(arguments) != 1 or (name == "sum" and not is_exact):
-        raise unsupported(
+        raise unsupported_error(
             f"{called.call.function.name} of DISTINCT values over a window is not supported on "
             "Spark",
             hint="remove duplicates in a derived table",
@@ -159,7 +159,7 @@ def _average_of_decimals(called: TranslatedCall, result: types.DecimalType) -> N
             counted,
             (COUNT_DIGITS, 0),
             digits_of(result),
-            integer_digits=called.bound(0) + SUM_DIGITS,
+            integer_digits=called.integer_digits(0) + SUM_DIGITS,
             may_be_zero=False,
             are_aggregates=called.window is None,
         )
@@ -183,7 +183,7 @@ def spread(*, of_sample: bool = False, is_root: bool = False) -> TranslationRule
             node = _variance_over_window(called, of_sample=of_sample)
         return called.cast(call("pow", node, Literal("0.5", "D")) if is_root else node)
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> Node:
@@ -220,7 +220,7 @@ def extreme(name: str) -> TranslationRule:
     def translate(called: TranslatedCall) -> Node:
         for part in called.types[0].walk():
             if isinstance(part, types.MapType | types.MultisetType | types.VariantType):
-                raise unsupported(f"Spark does not order {part.as_summary_string()}")
+                raise unsupported_error(f"Spark does not order {part.as_summary_string()}")
         return compile_aggregate(name, called, called[0])
 
     return native(translate)
@@ -231,7 +231,7 @@ def ranking(name: str) -> TranslationRule:
 
     def translate(called: TranslatedCall) -> Node:
         if called.window is None:
-            raise unsupported(f"{called.call.function.name} requires an OVER clause")
+            raise unsupported_error(f"{called.call.function.name} requires an OVER clause")
         if name in SHIFTS and len(called.arguments) > 1 and not is_constant(called[1]):
             return _lag_by_row(name, called, called.window)
         ranked = compile_aggregate(name, called, *called.arguments)
@@ -316,7 +316,7 @@ def _sort_group(called: TranslatedCall) -> Node:
     for key in called.types[1:]:
         require_orderable(key, "ORDER BY")
     if called.call.symbol == "DISTINCT":
-        raise unsupported(
+        raise unsupported_error(
             "ARRAY_AGG of DISTINCT values with ORDER BY is not supported on Spark",
             hint="remove duplicates in a derived table",
         )
@@ -474,7 +474,7 @@ def _of_pairs(pairs: Node, place: Node) -> Node:
 def distinct_count(called: TranslatedCall) -> Node:
     """APPROX_COUNT_DISTINCT, with Flink's error of 1 percent and its hashes of datetimes."""
     if len(called.arguments) > 1:
-        raise unsupported("APPROX_COUNT_DISTINCT of several values is not supported on Spark")
+        raise unsupported_error("APPROX_COUNT_DISTINCT of several values is not supported on Spark")
     value = called[0]
     match called.types[0]:
         case types.AnyTimestampType():
@@ -517,8 +517,8 @@ _BITMAPS = "Spark has no bitmaps of Flink's format"
 
 RULES: dict[str, TranslationRule] = {
     "COUNT": native(count),
-    "SUM": rewritten(total),
-    "AVG": rewritten(average),
+    "SUM": rewrite_rule(total),
+    "AVG": rewrite_rule(average),
     "MIN": extreme("min"),
     "MAX": extreme("max"),
     "STDDEV_POP": spread(is_root=True),
@@ -527,20 +527,20 @@ RULES: dict[str, TranslationRule] = {
     "VAR_POP": spread(),
     "VAR_SAMP": spread(of_sample=True),
     "VARIANCE": spread(of_sample=True),
-    "SINGLE_VALUE": rewritten(single),
-    "LISTAGG": rewritten(compile_listagg),
-    "ARRAY_AGG": rewritten(array_of),
-    "COLLECT": rewritten(multiset_of),
-    "JSON_ARRAYAGG": rewritten(json_array_of),
-    "JSON_OBJECTAGG": rewritten(json_object_of),
-    "PERCENTILE": rewritten(percentile),
+    "SINGLE_VALUE": rewrite_rule(single),
+    "LISTAGG": rewrite_rule(compile_listagg),
+    "ARRAY_AGG": rewrite_rule(array_of),
+    "COLLECT": rewrite_rule(multiset_of),
+    "JSON_ARRAYAGG": rewrite_rule(json_array_of),
+    "JSON_OBJECTAGG": rewrite_rule(json_object_of),
+    "PERCENTILE": rewrite_rule(percentile),
     "APPROX_COUNT_DISTINCT": native(distinct_count),
     "FIRST_VALUE": of_values("first_value"),
     "LAST_VALUE": of_values("last_value"),
     **{name.upper(): ranking(name) for name in (*SHIFTS, *RANKS)},
-    **{name: refused(_INTERNAL) for name in ("$SUM0", "AUXILIARY_GROUP")},
+    **{name: refusal_rule(_INTERNAL) for name in ("$SUM0", "AUXILIARY_GROUP")},
     **{
-        f"BITMAP_{name}": refused(_BITMAPS)
+        f"BITMAP_{name}": refusal_rule(_BITMAPS)
         for name in (
             "AND", "ANDNOT", "AND_AGG", "AND_CARDINALITY_AGG", "BUILD", "BUILD_AGG",
             "BUILD_CARDINALITY_AGG", "CARDINALITY", "FROM_BYTES", "OR", "OR_AGG",

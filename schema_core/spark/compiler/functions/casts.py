@@ -34,7 +34,7 @@ from schema_core.spark.compiler.tree import (
     null_or,
     operator,
     rarely,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import (
     BYTES,
@@ -86,7 +86,7 @@ def convert(
         converted = step(node, context)
         if converted is not None:
             return converted
-    raise unsupported(
+    raise unsupported_error(
         f"cannot cast {source.as_summary_string()} to {target.as_summary_string()} on Spark"
     )
 
@@ -386,7 +386,7 @@ def cast_nested(node: Node, cast: CastContext) -> Node | None:
         return convert(value, *pair, cast.zone, try_=cast.try_)
 
     if _fails_in_flink(source, target):
-        raise unsupported("Flink does not cast strings to bytes within a value")
+        raise unsupported_error("Flink does not cast strings to bytes within a value")
     if cast.try_ and any(isinstance(part, CHARACTERS) for part in source.walk()):
         return let(node, lambda v: _try_cast_nested(v, source, target, inner))
     match source, target:
@@ -440,7 +440,9 @@ def _try_cast_nested(
             row = null_or(any_of(lost), _row(node, source, target, inner))
             return null_or(is_null(node), row)
         case _:
-            raise unsupported(f"TRY_CAST of {source.as_summary_string()} is not supported on Spark")
+            raise unsupported_error(
+                f"TRY_CAST of {source.as_summary_string()} is not supported on Spark"
+            )
 
 
 def _null_unless_complete(before: Node, after: Node) -> Node:

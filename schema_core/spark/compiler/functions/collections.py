@@ -13,8 +13,8 @@ from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
     native,
-    refused,
-    rewritten,
+    refusal_rule,
+    rewrite_rule,
 )
 from schema_core.spark.compiler.tree import (
     FALSE,
@@ -36,7 +36,7 @@ from schema_core.spark.compiler.tree import (
     null_or,
     operator,
     string_of,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS, is_orderable, sql_type
 from schema_core.types import (
@@ -64,7 +64,9 @@ def array(called: TranslatedCall) -> Node:
 def compile_map(called: TranslatedCall) -> Node:
     """MAP[key, value, ...]; of equal keys the last one is kept."""
     if any(map(is_null_constant, called.arguments[::2])):
-        raise unsupported("a MAP with a NULL key is not supported: Spark's maps have no NULL keys")
+        raise unsupported_error(
+            "a MAP with a NULL key is not supported: Spark's maps have no NULL keys"
+        )
     children = [child.nullable() for child in called.type.children()]
     entries = (
         convert(node, type_, children[index % 2], called.zone)
@@ -77,9 +79,9 @@ def row(called: TranslatedCall) -> Node:
     """ROW(...)."""
     type_ = called.type
     if not isinstance(type_, RowType):
-        raise unsupported(f"{type_.as_summary_string()} is not supported on Spark")
+        raise unsupported_error(f"{type_.as_summary_string()} is not supported on Spark")
     if any(isinstance(data_type, NullType) for data_type in called.types):
-        raise unsupported(
+        raise unsupported_error(
             "Flink does not support an untyped NULL in a row", hint="write CAST(NULL AS ...)"
         )
     parts: list[Node | str] = []
@@ -91,7 +93,7 @@ def row(called: TranslatedCall) -> Node:
 def object_of(called: TranslatedCall) -> Node:
     """OBJECT_OF(class, name, value, ...): a structured value."""
     if not isinstance(called.type, StructuredType):
-        raise unsupported(f"{called.type.as_summary_string()} is not supported on Spark")
+        raise unsupported_error(f"{called.type.as_summary_string()} is not supported on Spark")
     values = zip(called.arguments[2::2], called.types[2::2], called.type.fields, strict=True)
     parts: list[Node | str] = []
     for node, was, one in values:
@@ -103,7 +105,7 @@ def compile_object_update(called: TranslatedCall) -> Node:
     """OBJECT_UPDATE(object, name, value, ...): a structured value with other values of fields."""
     source, target = called.types[0], called.type
     if not (isinstance(source, StructuredType) and isinstance(target, StructuredType)):
-        raise unsupported(f"{source.as_summary_string()} is not supported on Spark")
+        raise unsupported_error(f"{source.as_summary_string()} is not supported on Spark")
     names = map(string_of, called.arguments[1::2])
     pairs = zip(called.arguments[2::2], called.types[2::2], strict=True)
     changes = dict(zip(names, pairs, strict=True))
@@ -123,7 +125,7 @@ def item(called: TranslatedCall) -> Node:
     source, position = called.types[0], integer_of(called[1])
     if isinstance(source, ArrayType):
         if position is not None and position < 1:
-            raise unsupported("array positions start at 1")
+            raise unsupported_error("array positions start at 1")
         return inline("get({a}, CAST({i} AS INT) - 1)", a=called[0], i=called[1])
     if isinstance(source, MapType):
         key, sought = called[1], source.key_type.nullable()
@@ -136,7 +138,7 @@ def item(called: TranslatedCall) -> Node:
         return Field(called[0], name)
     if isinstance(source, VariantType):
         return _item_of_variant(called)
-    raise unsupported(f"an item of {source.as_summary_string()} is not supported on Spark")
+    raise unsupported_error(f"an item of {source.as_summary_string()} is not supported on Spark")
 
 
 def _item_of_variant(called: TranslatedCall) -> Node:
@@ -146,7 +148,7 @@ def _item_of_variant(called: TranslatedCall) -> Node:
     """
     name = string_of(called[1])
     if name is None and isinstance(called.types[1], CHARACTERS):
-        raise unsupported("Flink requires a constant name of a member of a VARIANT")
+        raise unsupported_error("Flink requires a constant name of a member of a VARIANT")
     kind = "ARRAY" if name is None else "OBJECT"
     if name is not None:
         found = _member_of_variant(called[0], name)
@@ -170,7 +172,7 @@ def _item_of_variant(called: TranslatedCall) -> Node:
 def _member_of_variant(variant: Node, name: str) -> Node:
     """Return a member of an object by its name."""
     if "'" in name or "\\" in name:
-        raise unsupported(f"reading member {name!r} of a VARIANT is not supported on Spark")
+        raise unsupported_error(f"reading member {name!r} of a VARIANT is not supported on Spark")
     return call("try_variant_get", variant, f"$['{name}']", "VARIANT")
 
 
@@ -185,7 +187,7 @@ def element(called: TranslatedCall) -> Node:
     """ELEMENT: the only element of a collection; NULL if it is empty, an error if it has more."""
     if not isinstance(called.types[0], ArrayType):
         type_ = called.types[0].as_summary_string()
-        raise unsupported(f"ELEMENT of {type_} is not supported on Spark")
+        raise unsupported_error(f"ELEMENT of {type_} is not supported on Spark")
     return sql("if(size({v}) > 1, raise_error('more than one element'), get({v}, 0))", v=called[0])
 
 
@@ -219,7 +221,7 @@ def extreme(name: str, symbol: str) -> TranslationRule:
             return call(name, called[0])
         return floats({"v": inline("filter({a}, x -> x IS NOT NULL)", a=called[0])})
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 #: Whether two elements are equal; it is never NULL.
@@ -238,7 +240,7 @@ def _equality(left: DataType, right: DataType, zone: str) -> Equality | None:
             b=b,
         )
     if any(isinstance(part, FLOATS) for part in left.walk()):
-        raise unsupported("nested floats are not compared on Spark")
+        raise unsupported_error("nested floats are not compared on Spark")
     if is_orderable(left) and sql_type(left) == sql_type(right):
         return None
     return lambda a, b: null_safe_equal(a, left, b, right, zone)
@@ -262,7 +264,7 @@ def seeking(text: str, generic: Callable[[Node, Node, Equality], Node]) -> Trans
             return parsed({str(index): node for index, node in enumerate(called.arguments)})
         return let_all(called.arguments, lambda array_, value: generic(array_, value, equality))
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def as_sets(text: str, generic: Callable[[Equality, list[Node]], Node]) -> TranslationRule:
@@ -290,7 +292,7 @@ def as_sets(text: str, generic: Callable[[Equality, list[Node]], Node]) -> Trans
             arrays, lambda *names: null_or(any_null(*names), generic(equality, [*names]))
         )
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def _position(array_: Node, value: Node, equality: Equality) -> Node:
@@ -416,7 +418,7 @@ def compile_array_append(*, first: bool) -> TranslationRule:
         added = call("array", element)
         return call("concat", added, array_) if first else call("concat", array_, added)
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def compile_map_union(called: TranslatedCall) -> Node:
@@ -429,22 +431,22 @@ def compile_map_union(called: TranslatedCall) -> Node:
 
 
 RULES: dict[str, TranslationRule] = {
-    "ARRAY": rewritten(array),
-    "MAP": rewritten(compile_map),
-    "ROW": rewritten(row),
-    "OBJECT_OF": rewritten(object_of),
-    "[]": rewritten(item),
-    "CARDINALITY": rewritten(cardinality),
-    "ELEMENT": rewritten(element),
-    "ARRAY_CONTAINS": rewritten(contains),
+    "ARRAY": rewrite_rule(array),
+    "MAP": rewrite_rule(compile_map),
+    "ROW": rewrite_rule(row),
+    "OBJECT_OF": rewrite_rule(object_of),
+    "[]": rewrite_rule(item),
+    "CARDINALITY": rewrite_rule(cardinality),
+    "ELEMENT": rewrite_rule(element),
+    "ARRAY_CONTAINS": rewrite_rule(contains),
     "ARRAY_DISTINCT": as_sets("array_distinct({0})", lambda same, arrays: _distinct(same, *arrays)),
     "ARRAY_REVERSE": native("reverse({0})"),
     "ARRAY_MAX": extreme("array_max", ">"),
     "ARRAY_MIN": extreme("array_min", "<"),
-    "ARRAY_SORT": rewritten(sorted_array),
-    "ARRAY_SLICE": rewritten(part),
+    "ARRAY_SORT": rewrite_rule(sorted_array),
+    "ARRAY_SLICE": rewrite_rule(part),
     "ARRAY_JOIN": native("array_join({*})"),
-    "ARRAY_CONCAT": rewritten(compile_array_concat),
+    "ARRAY_CONCAT": rewrite_rule(compile_array_concat),
     "ARRAY_APPEND": compile_array_append(first=False),
     "ARRAY_PREPEND": compile_array_append(first=True),
     "ARRAY_POSITION": seeking("if({1} IS NULL, NULL, array_position({0}, {1}))", _position),
@@ -454,11 +456,11 @@ RULES: dict[str, TranslationRule] = {
     ),
     "ARRAY_EXCEPT": as_sets("array_except({0}, {1})", partial(_where_in, negated=True)),
     "ARRAY_INTERSECT": as_sets("array_intersect({0}, {1})", partial(_where_in, negated=False)),
-    "MAP_UNION": rewritten(compile_map_union),
-    "MAP_ENTRIES": rewritten("CAST(map_entries({0}) AS {type})"),
+    "MAP_UNION": rewrite_rule(compile_map_union),
+    "MAP_ENTRIES": rewrite_rule("CAST(map_entries({0}) AS {type})"),
     "MAP_KEYS": native("map_keys({0})"),
     "MAP_VALUES": native("map_values({0})"),
     "MAP_FROM_ARRAYS": native("CAST(map_from_arrays({0}, {1}) AS {type})"),
-    "MULTISET": refused("Spark has no constructor of multisets"),
-    "OBJECT_UPDATE": rewritten(compile_object_update),
+    "MULTISET": refusal_rule("Spark has no constructor of multisets"),
+    "OBJECT_UPDATE": rewrite_rule(compile_object_update),
 }

@@ -13,7 +13,7 @@ from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
     native,
-    rewritten,
+    rewrite_rule,
 )
 from schema_core.spark.compiler.tree import (
     FALSE,
@@ -38,10 +38,10 @@ from schema_core.spark.compiler.tree import (
     null_or,
     operator,
     string_of,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.tree import (
-    negated as not_,
+    negate as not_,
 )
 from schema_core.spark.compiler.value_types import (
     BYTES,
@@ -129,7 +129,7 @@ def compare_values(
         return let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right, zone))
     for type_ in (left, right):
         if not is_orderable(type_):
-            raise unsupported(f"Spark cannot compare {type_.as_summary_string()}")
+            raise unsupported_error(f"Spark cannot compare {type_.as_summary_string()}")
     if same(a, b):
         return operator(symbol, a, b)
     if isinstance(left, CHARACTERS) != isinstance(right, CHARACTERS) and BooleanType in (
@@ -251,14 +251,16 @@ def _require_comparable(symbol: str, left: DataType, right: DataType) -> None:
     if symbol in {"=", "<>"}:
         pairs = ((left, right), (right, left))
         if any(isinstance(a, CHARACTERS) and isinstance(b, NUMBERS) for a, b in pairs):
-            raise unsupported("Flink does not compare a string with a number", hint="add a CAST")
+            raise unsupported_error(
+                "Flink does not compare a string with a number", hint="add a CAST"
+            )
     if _are_mixed(left, right):
-        raise unsupported(
+        raise unsupported_error(
             f"Spark does not compare {left.as_summary_string()} with {right.as_summary_string()}",
             hint="add a CAST",
         )
     if symbol not in {"=", "<>"} and isinstance(left, ArrayType | MapType | MultisetType | RowType):
-        raise unsupported(f"Flink does not order values of type {left.as_summary_string()}")
+        raise unsupported_error(f"Flink does not order values of type {left.as_summary_string()}")
 
 
 def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool:
@@ -305,7 +307,7 @@ def null_safe_equal(a: Node, left: DataType, b: Node, right: DataType, zone: str
         return call("coalesce", compare_equal("=", a, left, b, right, zone), FALSE)
     if _is_native(left, right) or not (left.children() and right.children()):
         if not is_orderable(left):
-            raise unsupported(f"Spark cannot compare {left.as_summary_string()}")
+            raise unsupported_error(f"Spark cannot compare {left.as_summary_string()}")
         return operator("<=>", a, b)
 
     def body(x: Node, y: Node) -> Node:
@@ -363,7 +365,7 @@ def _maps(symbol: str, a: Node, left: DataType, b: Node, right: DataType, zone: 
 def _rows(symbol: str, a: Node, left: RowType, b: Node, right: RowType, zone: str) -> Node:
     """Compare rows: they are equal when their fields are."""
     if symbol not in {"=", "<>"}:
-        raise unsupported("Flink does not order rows")
+        raise unsupported_error("Flink does not order rows")
     equal = all_of(
         [
             compare_values(
@@ -415,7 +417,7 @@ def comparison(symbol: str) -> TranslationRule:
         left, right = called.types
         return rule(symbol, called[0], left, called[1], right, called.zone)
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def compile_and_or(symbol: str) -> TranslationRule:
@@ -499,7 +501,7 @@ def between_rule(*, negated: bool) -> TranslationRule:
 
         return let_all(called.arguments[:3], body)
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def membership(*, negated: bool) -> TranslationRule:
@@ -529,7 +531,7 @@ def membership(*, negated: bool) -> TranslationRule:
             )
         return not_(found) if negated else found
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 #: Types that Spark's IN compares without a loss of digits: within a group as each pair by itself.
@@ -574,7 +576,7 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
     for type_of, (_, column) in zip(types, columns, strict=False):
         is_nested = type_of.children() or column.children()
         if not is_orderable(type_of) or (is_nested and not _is_native(type_of, column)):
-            raise unsupported(
+            raise unsupported_error(
                 f"{type_of.as_summary_string()} IN a query of {column.as_summary_string()} is not "
                 "supported on Spark",
                 hint="join the query with a condition",
@@ -585,7 +587,7 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
     if called.in_condition or is_known or not isinstance(rows, Subquery):
         return operator(symbol, value, rows)
     if is_row:
-        raise unsupported(
+        raise unsupported_error(
             "IN over rows of a query is supported on Spark only as a condition",
             hint="write it in WHERE or as a condition of CASE",
         )
@@ -624,7 +626,7 @@ def compile_quantified(symbol: str, *, every: bool) -> TranslationRule:
 
         return let(first[0], body)
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> Node:
@@ -634,14 +636,14 @@ def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> Node:
     unless another row decides it.
     """
     if symbol in {"=", "<>"}:
-        raise unsupported(f"Flink does not support {called.call.function.name} of a query")
+        raise unsupported_error(f"Flink does not support {called.call.function.name} of a query")
     if len({isinstance(data_type, CHARACTERS) for data_type in called.types}) > 1:
-        raise unsupported(
+        raise unsupported_error(
             "a string is not compared with rows of another type on Spark", hint="add a CAST"
         )
     rows = called[1]
     if not isinstance(rows, Subquery):
-        raise unsupported(
+        raise unsupported_error(
             "a comparison with the rows of a query is not supported on Spark over groups"
         )
     members = f"FROM {rows.sql} AS `members`(`member`)"
@@ -729,7 +731,7 @@ def extreme(name: str) -> TranslationRule:
         found = _extreme_float if isinstance(called.type, FLOATS) else call
         return let_all(values, lambda *names: null_or(any_null(*names), found(name, *names)))
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def _extreme_float(name: str, *values: Node) -> Node:
@@ -748,8 +750,8 @@ def _extreme_float(name: str, *values: Node) -> Node:
 
 RULES: dict[str, TranslationRule] = {
     **{symbol: comparison(symbol) for symbol in _NAN},
-    "IS DISTINCT FROM": rewritten(lambda called: not_(indistinct(called))),
-    "IS NOT DISTINCT FROM": rewritten(indistinct),
+    "IS DISTINCT FROM": rewrite_rule(lambda called: not_(indistinct(called))),
+    "IS NOT DISTINCT FROM": rewrite_rule(indistinct),
     "AND": compile_and_or("AND"),
     "OR": compile_and_or("OR"),
     "NOT": native("NOT {0}"),
@@ -772,7 +774,7 @@ RULES: dict[str, TranslationRule] = {
     "IF": native(choice),
     "COALESCE": native(first_known),
     "IFNULL": native(first_known),
-    "NULLIF": rewritten(unless_equal),
+    "NULLIF": rewrite_rule(unless_equal),
     "GREATEST": extreme("greatest"),
     "LEAST": extreme("least"),
     **{

@@ -7,7 +7,7 @@ from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
-    rewritten,
+    rewrite_rule,
 )
 from schema_core.spark.compiler.tree import Literal, Node, call, fail
 from schema_core.types import DecimalType, NullType
@@ -23,7 +23,7 @@ def cast(*, try_: bool) -> TranslationRule:
             return call("coalesce", converted, fail(f"the value does not fit {target}"))
         return converted
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def _is_number(tree: Typed) -> bool:
@@ -43,5 +43,5 @@ RULES: dict[str, TranslationRule] = {
     "CAST": cast(try_=False),
     "TRY_CAST": cast(try_=True),
     "REINTERPRET_CAST": cast(try_=False),
-    "TYPEOF": rewritten(type_of),
+    "TYPEOF": rewrite_rule(type_of),
 }

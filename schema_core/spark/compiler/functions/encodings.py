@@ -9,8 +9,8 @@ from schema_core.spark.compiler.translation import (
     TranslationRule,
     call_udf,
     native,
-    refused,
-    rewritten,
+    refusal_rule,
+    rewrite_rule,
     udf,
 )
 from schema_core.spark.compiler.tree import (
@@ -27,7 +27,7 @@ from schema_core.spark.compiler.tree import (
     let_all,
     operator,
     string_of,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.udfs.strings import CHARSETS
 from schema_core.spark.compiler.value_types import CHARACTERS
@@ -45,7 +45,7 @@ def compile_sha2(called: TranslatedCall) -> Node:
     if bits in BITS:
         return call("sha2", called[0], bits)
     if isinstance(called[1], Literal):
-        raise unsupported("the bit length of SHA2 must be 224, 256, 384 or 512")
+        raise unsupported_error("the bit length of SHA2 must be 224, 256, 384 or 512")
 
     def body(text: Node, length: Node) -> Node:
         hashes = tuple((operator("=", length, bit), call("sha2", text, bit)) for bit in BITS)
@@ -121,7 +121,7 @@ def _require_charset(charset: Node) -> None:
     """Refuse a constant charset that Python does not support."""
     name = string_of(charset)
     if name is not None and name.lower() not in CHARSETS:
-        raise unsupported(f"unsupported character set {name!r}", "use UTF-8")
+        raise unsupported_error(f"unsupported character set {name!r}", "use UTF-8")
 
 
 def parsed_url(called: TranslatedCall) -> Node:
@@ -212,18 +212,18 @@ RULES: dict[str, TranslationRule] = {
     "SHA512": native("sha2({0}, 512)"),
     "SHA2": native(compile_sha2),
     "TO_BASE64": native("base64({0})"),
-    "FROM_BASE64": rewritten(lambda called: decoded_base64(called[0])),
+    "FROM_BASE64": rewrite_rule(lambda called: decoded_base64(called[0])),
     "HEX": native(hexadecimal),
-    "UNHEX": rewritten(lambda called: let(called[0], compile_unhex)),
+    "UNHEX": rewrite_rule(lambda called: let(called[0], compile_unhex)),
     "ENCODE": udf(compile_encode),
     "DECODE": udf(compile_decode),
     "PARSE_URL": udf(parsed_url),
-    "INET_ATON": rewritten(lambda called: let(called[0], integer_of_address)),
-    "INET_NTOA": rewritten(lambda called: let(Cast(called[0], "BIGINT"), address_of_integer)),
+    "INET_ATON": rewrite_rule(lambda called: let(called[0], integer_of_address)),
+    "INET_NTOA": rewrite_rule(lambda called: let(Cast(called[0], "BIGINT"), address_of_integer)),
     "URL_ENCODE": native("url_encode({0})"),
-    "URL_DECODE": rewritten("make_valid_utf8(try_url_decode({0}))"),
+    "URL_DECODE": rewrite_rule("make_valid_utf8(try_url_decode({0}))"),
     **{
-        name: refused("Flink accepts it, but cannot execute it")
+        name: refusal_rule("Flink accepts it, but cannot execute it")
         for name in ("TRANSLATE", "TRANSLATE USING")
     },
 }

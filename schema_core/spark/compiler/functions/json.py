@@ -20,7 +20,7 @@ from schema_core.spark.compiler.translation import (
     TranslationRule,
     call_udf,
     native,
-    rewritten,
+    rewrite_rule,
     udf,
 )
 from schema_core.spark.compiler.tree import (
@@ -43,10 +43,10 @@ from schema_core.spark.compiler.tree import (
     operator,
     rarely,
     string_of,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.tree import (
-    negated as not_,
+    negate as not_,
 )
 from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.json_paths import NoSuchPathError, compile_path
@@ -82,7 +82,9 @@ def refuse_document(typed: Typed) -> None:
         UnsupportedError: with code `not-executable`.
     """
     if isinstance(typed, FunctionCall) and typed.function.name == DOCUMENT:
-        raise unsupported("JSON(...) is supported only as a value of JSON_OBJECT or JSON_ARRAY")
+        raise unsupported_error(
+            "JSON(...) is supported only as a value of JSON_OBJECT or JSON_ARRAY"
+        )
 
 
 def write_json(node: Node, type_: types.DataType) -> Node:
@@ -121,7 +123,9 @@ def write_json(node: Node, type_: types.DataType) -> Node:
         case _ if isinstance(type_, (*CHARACTERS, *BYTES)):
             return let(node, quote_json)
         case _:
-            raise unsupported(f"{type_.as_summary_string()} cannot be serialized to JSON on Spark")
+            raise unsupported_error(
+                f"{type_.as_summary_string()} cannot be serialized to JSON on Spark"
+            )
 
 
 _POWER = r"^(-?)(\d+)\.(\d+)E(\d+)$"
@@ -472,7 +476,7 @@ def _path(called: TranslatedCall) -> Node:
         except NoSuchPathError:
             pass
         except UdfError as failure:
-            raise unsupported(str(failure), "use a path of names and positions") from None
+            raise unsupported_error(str(failure), "use a path of names and positions") from None
     return called[1]
 
 
@@ -502,7 +506,9 @@ def value(called: TranslatedCall) -> Node:
     """JSON_VALUE(string, path, returned type, behaviors)."""
     returned = RETURNED.get(type(called.type))
     if returned is None:
-        raise unsupported(f"JSON_VALUE does not return {called.type.as_summary_string()} on Spark")
+        raise unsupported_error(
+            f"JSON_VALUE does not return {called.type.as_summary_string()} on Spark"
+        )
     clauses = (*_clause(called, "ON EMPTY"), *_clause(called, "ON ERROR"))
 
     def computed(text: Node) -> Node:
@@ -619,16 +625,16 @@ def _with_equal_keys(name: str, text: Node, is_allowed: Node) -> Node:
 
 
 RULES: dict[str, TranslationRule] = {
-    "JSON_OBJECT": rewritten(object_),
-    "JSON_ARRAY": rewritten(array),
-    "JSON_STRING": rewritten(lambda called: value_of(called, 0)),
+    "JSON_OBJECT": rewrite_rule(object_),
+    "JSON_ARRAY": rewrite_rule(array),
+    "JSON_STRING": rewrite_rule(lambda called: value_of(called, 0)),
     "JSON_EXISTS": udf(exists),
     "JSON_VALUE": udf(value),
     "JSON_QUERY": udf(query),
     "DEFAULT ON EMPTY": native("{0}"),
     "DEFAULT ON ERROR": native("{0}"),
-    "JSON_QUOTE": rewritten(lambda called: let(called[0], quote)),
-    "JSON_UNQUOTE": rewritten(lambda called: let(called[0], unquote)),
+    "JSON_QUOTE": rewrite_rule(lambda called: let(called[0], quote)),
+    "JSON_UNQUOTE": rewrite_rule(lambda called: let(called[0], unquote)),
     "PARSE_JSON": parse_json_rule("parse_json"),
     "TRY_PARSE_JSON": parse_json_rule("try_parse_json"),
     **{

@@ -16,9 +16,9 @@ from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
     native,
-    rewritten,
+    rewrite_rule,
 )
-from schema_core.spark.compiler.tree import Cast, Node, call, fail, let, unsupported
+from schema_core.spark.compiler.tree import Cast, Node, call, fail, let, unsupported_error
 from schema_core.types import DataType, DataTypes, IntType, SmallIntType, TinyIntType
 
 #: Milliseconds since 1970 when the query starts, and when a row is computed.
@@ -50,10 +50,12 @@ def _clock(read: Callable[[str, DataType], Node]) -> TranslationRule:
     def translate(called: TranslatedCall) -> Node:
         if called.arguments:
             name = called.call.function.name
-            raise unsupported(f"Flink does not support {name} with a precision", f"write {name}")
+            raise unsupported_error(
+                f"Flink does not support {name} with a precision", f"write {name}"
+            )
         return read(called.zone, called.type)
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def rand(called: TranslatedCall) -> Node:
@@ -68,7 +70,7 @@ def rand_integer(called: TranslatedCall) -> Node:
     if len(called.arguments) > 1:
         raise _seed_error("RAND_INTEGER(bound)")
     if not isinstance(called.types[0], IntType | SmallIntType | TinyIntType):
-        raise unsupported(
+        raise unsupported_error(
             f"Flink does not support RAND_INTEGER of {called.types[0].as_summary_string()}",
             "cast the bound to INT",
         )
@@ -84,7 +86,9 @@ def rand_integer(called: TranslatedCall) -> Node:
 
 
 def _seed_error(form: str) -> Exception:
-    return unsupported("seeded random numbers differ between Spark and Flink", f"write {form}")
+    return unsupported_error(
+        "seeded random numbers differ between Spark and Flink", f"write {form}"
+    )
 
 
 RULES: dict[str, TranslationRule] = {
@@ -97,6 +101,6 @@ RULES: dict[str, TranslationRule] = {
     "LOCALTIMESTAMP": _clock(_local),
     "CURRENT_ROW_TIMESTAMP": _clock(partial(_instant, clock=_ROW_CLOCK)),
     "RAND": native(rand),
-    "RAND_INTEGER": rewritten(rand_integer),
+    "RAND_INTEGER": rewrite_rule(rand_integer),
     "UUID": native("uuid()"),
 }

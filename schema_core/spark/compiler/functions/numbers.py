@@ -14,8 +14,8 @@ from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
     native,
-    refused,
-    rewritten,
+    refusal_rule,
+    rewrite_rule,
 )
 from schema_core.spark.compiler.tree import (
     NULL,
@@ -30,7 +30,7 @@ from schema_core.spark.compiler.tree import (
     let_all,
     null_or,
     operator,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import (
     FLOATS,
@@ -71,7 +71,7 @@ _BY_ZERO = "if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero')
 def _quotient(called: TranslatedCall, result: DecimalType) -> Node:
     left, right = map(digits_of, called.types)
     first, second = _operands(called, result)
-    found = quotient(first, left, second, right, digits_of(result), integer_digits=called.bound(0))
+    found = quotient(first, left, second, right, digits_of(result), integer_digits=called.integer_digits(0))
     return called.cast(found)
 
 
@@ -100,7 +100,7 @@ def arithmetic(symbol: str) -> TranslationRule:
             return operator(symbol, *map(called.cast, called.arguments))
         return operator(symbol, *_operands(called, called.type))
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def negative(called: TranslatedCall) -> Node:
@@ -131,7 +131,7 @@ def _minus(node: Node, type_: DataType) -> Node:
 def absolute(called: TranslatedCall) -> Node:
     """ABS; Flink accepts an interval, but cannot evaluate it."""
     if isinstance(called.type, INTERVALS):
-        raise unsupported("Flink does not support ABS of an interval")
+        raise unsupported_error("Flink does not support ABS of an interval")
     if isinstance(called.type, DecimalType) and called.type.precision > KEPT:
         minus = _minus(called[0], called.type)
         zero = zero_of(digits_of(called.type))
@@ -147,7 +147,7 @@ def divide(called: TranslatedCall) -> Node:
         first, second = _operands(called, called.type)
         return called.cast(sql(_FLOAT_QUOTIENT, a=first, b=second))
     if isinstance(called.types[0], INTERVALS):
-        raise unsupported("Flink does not support division of intervals")
+        raise unsupported_error("Flink does not support division of intervals")
     return _integral_quotient("DIV", *_operands(called, called.type), called.type)
 
 
@@ -274,7 +274,7 @@ def mathematics(text: str) -> TranslationRule:
     def translate(called: TranslatedCall) -> Node:
         return parsed({str(index): node for index, node in enumerate(_doubles(called))})
 
-    return (rewritten if parsed.repeated else native)(translate)
+    return (rewrite_rule if parsed.repeated else native)(translate)
 
 
 _LOG = (
@@ -293,7 +293,7 @@ def _constant_digits(name: str, called: TranslatedCall) -> int:
     """Return the number of digits of ROUND and TRUNCATE, 0 unless given."""
     digits = integer_of(called[1]) if len(called.arguments) > 1 else 0
     if digits is None:
-        raise unsupported(f"{name} requires a constant number of digits on Spark")
+        raise unsupported_error(f"{name} requires a constant number of digits on Spark")
     return digits
 
 
@@ -406,29 +406,29 @@ def cotangent(called: TranslatedCall) -> Node:
 RULES: dict[str, TranslationRule] = {
     "+": arithmetic("+"),
     "-": arithmetic("-"),
-    "-x": rewritten(negative),
+    "-x": rewrite_rule(negative),
     "+x": native("{0}"),
     "*": arithmetic("*"),
-    "/": rewritten(divide),
-    "%": rewritten(remainder),
-    "MOD": rewritten(remainder),
-    "ABS": rewritten(absolute),
-    "SIGN": rewritten(sign),
-    "ROUND": rewritten(compile_round),
-    "TRUNCATE": rewritten(compile_truncate),
-    "INTERVAL": rewritten(interval_of),
-    "(-)": rewritten(between_datetimes),
+    "/": rewrite_rule(divide),
+    "%": rewrite_rule(remainder),
+    "MOD": rewrite_rule(remainder),
+    "ABS": rewrite_rule(absolute),
+    "SIGN": rewrite_rule(sign),
+    "ROUND": rewrite_rule(compile_round),
+    "TRUNCATE": rewrite_rule(compile_truncate),
+    "INTERVAL": rewrite_rule(interval_of),
+    "(-)": rewrite_rule(between_datetimes),
     "EXP": mathematics("exp({0})"),
     "LN": mathematics(_LOG),
     "LOG10": mathematics(_LOG.replace("ln(", "log10(")),
     "LOG2": mathematics(_LOG.replace("ln(", "log2(")),
-    "LOG": rewritten(logarithm),
+    "LOG": rewrite_rule(logarithm),
     "SQRT": mathematics("sqrt({0})"),
     "POWER": mathematics("pow({0}, {1})"),
     "SIN": mathematics("sin({0})"),
     "COS": mathematics("cos({0})"),
     "TAN": mathematics("tan({0})"),
-    "COT": rewritten(cotangent),
+    "COT": rewrite_rule(cotangent),
     "ASIN": mathematics("asin({0})"),
     "ACOS": mathematics("acos({0})"),
     "ATAN": mathematics("atan({0})"),
@@ -441,5 +441,5 @@ RULES: dict[str, TranslationRule] = {
     "PI": native("pi()"),
     "E": native("e()"),
     "BIN": native("bin(CAST({0} AS BIGINT))"),
-    **{name: refused("Spark has no equal hash") for name in ("$HASHCODE$1", "HASH_CODE")},
+    **{name: refusal_rule("Spark has no equal hash") for name in ("$HASHCODE$1", "HASH_CODE")},
 }

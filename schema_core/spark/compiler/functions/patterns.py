@@ -20,7 +20,7 @@ from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
     call_udf,
-    rewritten,
+    rewrite_rule,
     udf,
 )
 from schema_core.spark.compiler.tree import (
@@ -39,10 +39,10 @@ from schema_core.spark.compiler.tree import (
     node_of,
     null_or,
     string_of,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.tree import (
-    negated as not_,
+    negate as not_,
 )
 from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.java_patterns import (
@@ -259,7 +259,7 @@ def similar(*, negated: bool) -> TranslationRule:
             try:
                 pattern = node_of(similar_pattern(*constants))
             except UdfError as failure:
-                raise unsupported(str(failure)) from None
+                raise unsupported_error(str(failure)) from None
         shape = sql("concat({start}, {p}, {end})", start=r"\A(?:", p=pattern, end=r")\z")
         if (text := string_of(pattern)) is not None:
             shape = node_of(rf"\A(?:{text})\z")
@@ -278,7 +278,7 @@ RULES: dict[str, TranslationRule] = {
     "REGEXP_SUBSTR": udf(where_valid(first)),
     "REGEXP_INSTR": udf(where_valid(position)),
     "SPLIT": udf(split),
-    "STR_TO_MAP": rewritten(to_map),
+    "STR_TO_MAP": rewrite_rule(to_map),
     "SIMILAR TO": similar(negated=False),
     "NOT SIMILAR TO": similar(negated=True),
 }

@@ -23,7 +23,7 @@ from schema_core.spark.compiler.tree import (
     Literal,
     Node,
     call,
-    interpreted,
+    interpret_rarely,
     let,
     let_all,
     operator,
@@ -69,11 +69,11 @@ def quotient(
         found = inline(simple, a=x, b=y, zero=zero_of(right))
         if are_aggregates:
             values = call("named_struct", "found", found, "x", x, "y", y)
-            exact = interpreted(
+            exact = interpret_rarely(
                 values, lambda one: corrected(*(Field(one, name) for name in ("found", "x", "y")))
             )
         else:
-            bind = _lambda_free(found, interpreted if left[0] == MAX_PRECISION else rarely)
+            bind = _lambda_free(found, interpret_rarely if left[0] == MAX_PRECISION else rarely)
             exact = bind(found, lambda one: corrected(one, x, y))
         return call("if", _is_beyond(x, left, limit), exact, found)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from schema_core.expressions.typed import FunctionCall
 from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.translation import TranslatedCall, TranslationRule, rewritten
-from schema_core.spark.compiler.tree import Node, call, fail, let, unsupported
+from schema_core.spark.compiler.translation import TranslatedCall, TranslationRule, rewrite_rule
+from schema_core.spark.compiler.tree import Node, call, fail, let, unsupported_error
 from schema_core.spark.compiler.value_types import FLOATS, sql_type
 from schema_core.types import (
     DataType,
@@ -36,14 +36,14 @@ def rounding(*, up: bool) -> TranslationRule:
         value, unit = called[0], called.keyword(1)
         type_ = called.types[0]
         if isinstance(type_, TimeType) and unit not in TIME_UNITS:
-            raise unsupported(f"{name.upper()} of a TIME to {unit} is not supported on Spark")
+            raise unsupported_error(f"{name.upper()} of a TIME to {unit} is not supported on Spark")
         if _is_repeated(called) or (isinstance(type_, DateType) and unit not in DATE_UNITS):
             return value
         if isinstance(type_, LocalZonedTimestampType):
             return let(value, lambda v: _step_instant(unit, v, called.zone, up=up))
         return floor_to_unit(unit, value, type_, up=up)
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def _is_repeated(called: TranslatedCall) -> bool:
@@ -196,7 +196,7 @@ def _start(unit: str, shown: Node, day: Node) -> Node:
             text = "make_date(floor((year({shown}) - 1) / 1000) * 1000 + 1, 1, 1)"
             return inline(text, shown=shown)
         case _:
-            raise unsupported(f"FLOOR to {unit} is not supported on Spark")
+            raise unsupported_error(f"FLOOR to {unit} is not supported on Spark")
 
 
 def _following(unit: str, start: Node) -> Node:

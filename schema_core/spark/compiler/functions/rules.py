@@ -24,9 +24,9 @@ from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
     native,
-    refused,
+    refusal_rule,
 )
-from schema_core.spark.compiler.tree import Literal, Node, unsupported
+from schema_core.spark.compiler.tree import Literal, Node, unsupported_error
 
 FAMILIES = (
     numbers,
@@ -47,14 +47,14 @@ FAMILIES = (
 def current_database(called: TranslatedCall) -> Node:
     """CURRENT_DATABASE(): the database of the environment when the query is run."""
     if called.database is None:
-        raise unsupported("CURRENT_DATABASE has no value here: there is no current database")
+        raise unsupported_error("CURRENT_DATABASE has no value here: there is no current database")
     return Literal(called.database)
 
 
 #: Functions of the session and of plans, which belong to no family.
 OTHERS = {
     "CURRENT_DATABASE": native(current_database),
-    "PRINT": refused("it is internal to Flink"),
+    "PRINT": refusal_rule("it is internal to Flink"),
 }
 
 #: Name of a function -> its rule.

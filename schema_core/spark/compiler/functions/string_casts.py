@@ -14,7 +14,7 @@ from schema_core.spark.compiler.tree import (
     is_null,
     let,
     null_or,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import FLOATS, INTEGERS
 
@@ -53,7 +53,9 @@ def cast_to_string(node: Node, source: types.DataType, zone: str) -> Node:
         case _ if isinstance(source, (*INTEGERS, *FLOATS)):
             return Cast(node, "STRING")
         case _:
-            raise unsupported(f"{source.as_summary_string()} cannot be cast to a string on Spark")
+            raise unsupported_error(
+                f"{source.as_summary_string()} cannot be cast to a string on Spark"
+            )
 
 
 def _or_null(node: Node, source: types.DataType, zone: str) -> Node:

@@ -15,7 +15,7 @@ from schema_core.spark.compiler.translation import (
     TranslationRule,
     call_udf,
     native,
-    rewritten,
+    rewrite_rule,
     udf,
 )
 from schema_core.spark.compiler.tree import (
@@ -36,7 +36,7 @@ from schema_core.spark.compiler.tree import (
     operator,
     rarely,
     string_of,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.udfs.strings import MAX_UNITS, is_format, to_units
 from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS, NUMBERS
@@ -84,7 +84,7 @@ def trim(called: TranslatedCall) -> Node:
 def one_sided(side: str) -> TranslationRule:
     """LTRIM, RTRIM and BTRIM: the string, then optionally the characters."""
     blank = node_of(" ")
-    return rewritten(lambda called: _trim(side, called[0], (*called.arguments, blank)[1]))
+    return rewrite_rule(lambda called: _trim(side, called[0], (*called.arguments, blank)[1]))
 
 
 #: Side -> the function that trims some characters there.
@@ -282,7 +282,7 @@ def compile_like(*, negated: bool) -> TranslationRule:
         symbol = "NOT LIKE" if negated else "LIKE"
         return operator(symbol, called[0], called[1], _escape_of(called))
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def _escape_of(called: TranslatedCall) -> Node:
@@ -294,7 +294,7 @@ def _escape_of(called: TranslatedCall) -> Node:
         return _NO_ESCAPE
     escape, pattern = string_of(called[2]), string_of(called[1])
     if escape is None:
-        raise unsupported("LIKE requires a constant ESCAPE character on Spark")
+        raise unsupported_error("LIKE requires a constant ESCAPE character on Spark")
     if pattern == "%" or (not escape and pattern is not None and "_" not in pattern):
         return _NO_ESCAPE
     require_escape(escape)
@@ -304,7 +304,9 @@ def _escape_of(called: TranslatedCall) -> Node:
 def require_escape(escape: str) -> None:
     """Require the string after ESCAPE to be one character."""
     if len(to_units(escape)) != len(to_units(" ")):
-        raise unsupported(f"ESCAPE requires one character, got {escape!r}", "use one character")
+        raise unsupported_error(
+            f"ESCAPE requires one character, got {escape!r}", "use one character"
+        )
 
 
 def concat(called: TranslatedCall) -> Node:
@@ -459,7 +461,7 @@ def matches(shape: str, numbers: tuple[type[types.DataType], ...]) -> Translatio
             return Literal(value=isinstance(type_, numbers))
         return call("coalesce", call("rlike", called[0], shape), False)
 
-    return rewritten(translate)
+    return rewrite_rule(translate)
 
 
 def elt(called: TranslatedCall) -> Node:
@@ -495,7 +497,7 @@ def _format_constantly(format_: str, kinds: str, values: Sequence[Node]) -> Node
     """Format values of some kinds; those to which a conversion does not apply must be NULL."""
     letters = "".join(_OTHER_CONVERSIONS[kind] for kind in kinds)
     if letters and (match := re.search(rf"%[^a-zA-Z%]*[{letters}]", format_.replace("%%", ""))):
-        raise unsupported(f"{match[0]!r} in the format of PRINTF is not supported on Spark")
+        raise unsupported_error(f"{match[0]!r} in the format of PRINTF is not supported on Spark")
     nulls = "n" * len(kinds)
     if not is_format(format_, nulls):
         return Cast(NULL, "STRING")
@@ -537,7 +539,9 @@ def _format_argument(node: Node, type_: types.DataType) -> tuple[Node, str]:
         case _ if isinstance(type_, CHARACTERS):
             return node, "s"
         case _:
-            raise unsupported(f"PRINTF of {type_.as_summary_string()} is not supported on Spark")
+            raise unsupported_error(
+                f"PRINTF of {type_.as_summary_string()} is not supported on Spark"
+            )
 
 
 def _local_datetime(clock: Node) -> Node:
@@ -565,42 +569,42 @@ RULES: dict[str, TranslationRule] = {
     "CHAR_LENGTH": native("char_length({0})"),
     "CHARACTER_LENGTH": native("char_length({0})"),
     "REVERSE": native("reverse({0})"),
-    "INITCAP": rewritten(initcap),
+    "INITCAP": rewrite_rule(initcap),
     #: The first byte, as a signed number; 0 for an empty string.
-    "ASCII": rewritten(
+    "ASCII": rewrite_rule(
         "CAST(if({0} = '', 0, CAST(CAST(conv(left(hex({0}), 2), 16, 10) AS INT) AS TINYINT))"
         " AS INT)"
     ),
-    "TRIM": rewritten(trim),
+    "TRIM": rewrite_rule(trim),
     "LTRIM": one_sided("LEADING"),
     "RTRIM": one_sided("TRAILING"),
     "BTRIM": one_sided("BOTH"),
-    "SUBSTRING": rewritten(substring),
-    "SUBSTR": rewritten(substring),
+    "SUBSTRING": rewrite_rule(substring),
+    "SUBSTR": rewrite_rule(substring),
     "LEFT": native("left({0}, {1})"),
     "RIGHT": native("right({0}, {1})"),
     "POSITION": native("locate({0}, {1})"),
-    "LOCATE": rewritten(locate),
+    "LOCATE": rewrite_rule(locate),
     "INSTR": udf(in_string),
     "LPAD": compile_pad("lpad"),
     "RPAD": compile_pad("rpad"),
-    "OVERLAY": rewritten(overlay),
-    "REPLACE": rewritten(replace),
+    "OVERLAY": rewrite_rule(overlay),
+    "REPLACE": rewrite_rule(replace),
     "REPEAT": native("repeat({0}, {1})"),
-    "||": rewritten(concat),
-    "CONCAT": rewritten(concat),
-    "CONCAT_WS": rewritten(concat_with),
+    "||": rewrite_rule(concat),
+    "CONCAT": rewrite_rule(concat),
+    "CONCAT_WS": rewrite_rule(concat_with),
     "LIKE": compile_like(negated=False),
     "NOT LIKE": compile_like(negated=True),
-    "SPLIT_INDEX": rewritten(split_index),
+    "SPLIT_INDEX": rewrite_rule(split_index),
     "STARTSWITH": native("startswith({0}, {1})"),
     "ENDSWITH": native("endswith({0}, {1})"),
     "IS_DIGIT": matches(r"^\p{Nd}+$", INTEGERS),
     "IS_DECIMAL": matches(_DECIMAL, NUMBERS),
     "IS_ALPHA": matches(r"^\p{L}+$", ()),
     #: Without characters to replace, the string stays; without replacements, they are removed.
-    "TRANSLATE3": rewritten("if({1} IS NULL, {0}, translate({0}, {1}, coalesce({2}, '')))"),
-    "ELT": rewritten(elt),
-    "CHR": rewritten("if({0} < 0, '', chr({0} % 256))"),
+    "TRANSLATE3": rewrite_rule("if({1} IS NULL, {0}, translate({0}, {1}, coalesce({2}, '')))"),
+    "ELT": rewrite_rule(elt),
+    "CHR": rewrite_rule("if({0} < 0, '', chr({0} % 256))"),
     "PRINTF": udf(compile_printf),
 }

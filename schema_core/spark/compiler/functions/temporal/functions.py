@@ -15,8 +15,8 @@ from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
     call_udf,
-    refused,
-    rewritten,
+    refusal_rule,
+    rewrite_rule,
     udf,
 )
 from schema_core.spark.compiler.tree import (
@@ -36,7 +36,7 @@ from schema_core.spark.compiler.tree import (
     let_all,
     operator,
     string_of,
-    unsupported,
+    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import (
     CHARACTERS,
@@ -104,7 +104,7 @@ def field(unit: str, node: Node, type_: types.DataType, zone: str) -> Node:
     if isinstance(type_, types.DayTimeIntervalType) and unit in TIME_FIELDS:
         return inline(TIME_FIELDS[unit], t=inline("{n} % 86400000", n=node))
     if type_.is_(types.TypeFamily.INTERVAL):
-        raise unsupported(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
+        raise unsupported_error(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
     if unit == "EPOCH":
         if isinstance(type_, types.DateType):
             return inline("unix_date({d}) * 86400L", d=node)
@@ -113,7 +113,7 @@ def field(unit: str, node: Node, type_: types.DataType, zone: str) -> Node:
         return sql(TIME_FIELDS[unit], t=_time(node, type_, zone))
     if unit in DATE_FIELDS and not isinstance(type_, types.TimeType):
         return sql(DATE_FIELDS[unit], d=_days(node, type_, zone))
-    raise unsupported(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
+    raise unsupported_error(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
 
 
 def extract(called: TranslatedCall) -> Node:
@@ -146,7 +146,7 @@ def _fraction(digits: int, node: Node, type_: types.AnyTimestampType, zone: str)
 
 def part(unit: str) -> TranslationRule:
     """YEAR(datetime) and its variants."""
-    return rewritten(
+    return rewrite_rule(
         lambda called: Cast(field(unit, called[0], called.types[0], called.zone), "BIGINT")
     )
 
@@ -178,7 +178,7 @@ def timestamp_add(called: TranslatedCall) -> Node:
         return add_interval(node, type_, count, types.YearMonthIntervalType())
     sizes = {**MILLIS, "WEEK": 604_800_000}
     if unit not in sizes:
-        raise unsupported(f"TIMESTAMPADD of {unit} is not supported on Spark")
+        raise unsupported_error(f"TIMESTAMPADD of {unit} is not supported on Spark")
     count = operator("*", number, Literal(str(sizes[unit]), "L"))
     return add_interval(node, type_, count, types.DayTimeIntervalType())
 
@@ -188,7 +188,7 @@ def timestamp_diff(called: TranslatedCall) -> Node:
     unit = _unit_argument(called)
     pairs = ((called[1], called.types[1]), (called[2], called.types[2]))
     if len({isinstance(type_, types.LocalZonedTimestampType) for _, type_ in pairs}) > 1:
-        raise unsupported(
+        raise unsupported_error(
             "Flink does not compare TIMESTAMP_LTZ with another datetime", hint="cast one of them"
         )
     clocks = [datetimes.clock(node, type_, "UTC") for node, type_ in pairs]
@@ -202,7 +202,7 @@ def timestamp_diff(called: TranslatedCall) -> Node:
     if unit == "WEEK":
         return inline("CAST({n} DIV 604800 AS INT)", n=seconds)
     if unit not in PARTS:
-        raise unsupported(f"TIMESTAMPDIFF of {unit} is not supported on Spark")
+        raise unsupported_error(f"TIMESTAMPDIFF of {unit} is not supported on Spark")
     return operator("*", seconds, called.cast(Literal(PARTS[unit])))
 
 
@@ -227,7 +227,7 @@ def overlaps(called: TranslatedCall) -> Node:
 def _period(row: Node, type_: types.DataType) -> tuple[Node, Node]:
     """Return the earlier and the later end of a period, which may be given in either order."""
     if not isinstance(type_, types.RowType):
-        raise unsupported("OVERLAPS requires pairs of datetimes")
+        raise unsupported_error("OVERLAPS requires pairs of datetimes")
     start, end = (Field(row, one.name) for one in type_.fields)
     datetime, length = (one.data_type for one in type_.fields)
     last: Node = (
@@ -358,7 +358,7 @@ def to_instant(called: TranslatedCall) -> Node:
     if digits is None and isinstance(type_, INTEGERS):
         return let_all(called.arguments, lambda n, places: _instant_by_row(n, places, called.type))
     if digits is None or digits < 0:
-        raise unsupported("TO_TIMESTAMP_LTZ requires a constant precision on Spark")
+        raise unsupported_error("TO_TIMESTAMP_LTZ requires a constant precision on Spark")
     if isinstance(type_, FLOATS):
         return let(_nanos_of_float(called[0], digits), lambda n: _instant(n, 9, called.type))
     return let(Cast(called[0], "BIGINT"), lambda n: _instant(n, digits, called.type))
@@ -409,7 +409,7 @@ def _instant(count: Node, digits: int, type_: types.DataType) -> Node:
 def _instant_of_string(called: TranslatedCall) -> Node:
     """Parse a string by a pattern as local time of a zone, which is UTC unless given."""
     if is_fine(called.type):
-        raise unsupported("TO_TIMESTAMP_LTZ of more than 6 digits is not supported on Spark")
+        raise unsupported_error("TO_TIMESTAMP_LTZ of more than 6 digits is not supported on Spark")
     if len(called.arguments) < 2:
         parsed = let(
             called[0],
@@ -428,7 +428,7 @@ def _instant_of_string(called: TranslatedCall) -> Node:
     if is_null_constant(called[2]):
         return called.cast(NULL)
     if zone is None:
-        raise unsupported("TO_TIMESTAMP_LTZ requires a constant time zone on Spark")
+        raise unsupported_error("TO_TIMESTAMP_LTZ requires a constant time zone on Spark")
     return datetimes.instant(read, zone)
 
 
@@ -473,7 +473,7 @@ def unix_time(called: TranslatedCall) -> Node:
 _STREAMS = "it belongs to windows and watermarks of streams"
 
 RULES: dict[str, TranslationRule] = {
-    "EXTRACT": rewritten(extract),
+    "EXTRACT": rewrite_rule(extract),
     "YEAR": part("YEAR"),
     "QUARTER": part("QUARTER"),
     "MONTH": part("MONTH"),
@@ -484,8 +484,8 @@ RULES: dict[str, TranslationRule] = {
     "HOUR": part("HOUR"),
     "MINUTE": part("MINUTE"),
     "SECOND": part("SECOND"),
-    "TIMESTAMPADD": rewritten(timestamp_add),
-    "TIMESTAMPDIFF": rewritten(timestamp_diff),
+    "TIMESTAMPADD": rewrite_rule(timestamp_add),
+    "TIMESTAMPDIFF": rewrite_rule(timestamp_diff),
     "DATE_FORMAT": udf(date_format),
     "TO_TIMESTAMP": udf(to_timestamp),
     "TO_DATE": udf(to_date),
@@ -493,9 +493,9 @@ RULES: dict[str, TranslationRule] = {
     "FROM_UNIXTIME": udf(unix_date_string),
     "UNIX_TIMESTAMP": udf(unix_time),
     "CONVERT_TZ": udf(convert_tz),
-    "OVERLAPS": rewritten(overlaps),
+    "OVERLAPS": rewrite_rule(overlaps),
     **{
-        name: refused(_STREAMS)
+        name: refusal_rule(_STREAMS)
         for name in (
             "$HOP", "$SESSION", "$TUMBLE", "CURRENT_WATERMARK", "DESCRIPTOR",
             "PROCTIME_MATERIALIZE", "SOURCE_WATERMARK", "STREAMRECORD_TIMESTAMP",

@@ -14,7 +14,7 @@ from dataclasses import replace
 from schema_core.expressions.typed import Ref
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import Translate, TranslatedCall
-from schema_core.spark.compiler.tree import Cast, Field, Node, fail, let, unsupported
+from schema_core.spark.compiler.tree import Cast, Field, Node, fail, let, unsupported_error
 from schema_core.spark.compiler.value_types import (
     MAX_PRECISION,
     MICROS,
@@ -145,7 +145,7 @@ def require_micros(*types: DataType) -> None:
     """
     for part in (part for type_ in types for part in type_.walk()):
         if is_fine(part):
-            raise unsupported(
+            raise unsupported_error(
                 f"Spark stores microseconds, {part.as_summary_string()} has more digits",
                 hint=f"cast it to a precision of {MAX_PRECISION}",
             )
