@@ -13,7 +13,7 @@ from schema_core.cli.findings import Output
 
 def commands() -> str:
     """The commands with their summaries."""
-    rows = [(code(name), one.summary) for name, one in COMMANDS.items()]
+    rows = [(code(name), value.summary) for name, value in COMMANDS.items()]
     return table(("command", "effect"), rows) + "\n"
 
 
@@ -25,7 +25,7 @@ def exit_codes() -> str:
 
 def formats() -> str:
     """The names of the formats."""
-    return ", ".join(code(one.value) for one in Output) + "\n"
+    return ", ".join(code(item.value) for item in Output) + "\n"
 
 
 def common() -> str:

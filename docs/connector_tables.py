@@ -34,7 +34,7 @@ def _default(option: ConfigOption[Any]) -> str:
 
 def options(declared: Iterable[ConfigOption[Any]]) -> Callable[[], str]:
     """What writes a table of options."""
-    rows = [(code(one.key), _default(one), one.description) for one in declared]
+    rows = [(code(option.key), _default(option), option.description) for option in declared]
     return lambda: table(("option", "default", "meaning"), rows) + "\n"
 
 
@@ -53,9 +53,9 @@ PARTS: dict[str, Callable[[], str]] = {
     "options_of_avro": options(AVRO.options),
     "options_of_raw": options(RAW.options),
     "options_of_filesystem": options(
-        one
-        for one in FilesystemConnector().declared({})
-        if not one.description.startswith(WITHOUT_EFFECT)
+        item
+        for item in FilesystemConnector().declared({})
+        if not item.description.startswith(WITHOUT_EFFECT)
     ),
     "options_of_csv": options(CSV.options),
     "options_of_json": options(JSON.options),

@@ -83,4 +83,4 @@ def family(module: ModuleType, rows: tuple[Function, ...]) -> list[str]:
 
 def tables() -> str:
     """Return one table per family of functions, with one line per row."""
-    return "\n".join(text for one in FAMILIES for text in family(one, one.FUNCTIONS))
+    return "\n".join(text for item in FAMILIES for text in family(item, item.FUNCTIONS))

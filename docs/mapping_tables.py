@@ -65,7 +65,7 @@ def kinds_of_loss() -> str:
     """The kinds of loss in that table."""
     return table(
         ("kind", "meaning", "values change"),
-        ((one.word, one.meaning, "yes" if one.changes_values else "") for one in LossKind),
+        ((item.word, item.meaning, "yes" if item.changes_values else "") for item in LossKind),
     )
 
 

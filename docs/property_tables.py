@@ -76,7 +76,7 @@ def _store(name: str, store: StoreLimits) -> str:
         "" if store == StoreLimits() else store.unit,
         "stored" if store.stores_empty else "lost",
         "; in keys ".join(
-            f"`{one}`" for one in (store.unsupported, store.unsupported_in_keys) if one
+            f"`{item}`" for item in (store.unsupported, store.unsupported_in_keys) if item
         ),
         f"`{store.prefix}`" if store.prefix else "",
     ]

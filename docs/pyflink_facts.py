@@ -34,12 +34,12 @@ def parameters(function: ast.FunctionDef, bound: bool) -> list[str]:
     positional = [*function.args.posonlyargs, *function.args.args]
     first_optional = len(positional) - len(function.args.defaults)
     found = [
-        f"{one.arg}=" if at >= first_optional else one.arg for at, one in enumerate(positional)
+        f"{item.arg}=" if at >= first_optional else item.arg for at, item in enumerate(positional)
     ]
     if function.args.vararg:
         found.append(f"*{function.args.vararg.arg}")
-    for one, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-        found.append(f"{one.arg}=" if default else one.arg)
+    for item, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+        found.append(f"{item.arg}=" if default else item.arg)
     if function.args.kwarg:
         found.append(f"**{function.args.kwarg.arg}")
     return found[1:] if bound else found
@@ -47,8 +47,8 @@ def parameters(function: ast.FunctionDef, bound: bool) -> list[str]:
 
 def decorators(node: ast.FunctionDef | ast.ClassDef) -> set[str]:
     """The names of the decorators of a function or class."""
-    called = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
-    return {one.id if isinstance(one, ast.Name) else ast.unparse(one) for one in called}
+    called = [item.func if isinstance(item, ast.Call) else item for item in node.decorator_list]
+    return {item.id if isinstance(item, ast.Name) else ast.unparse(item) for item in called}
 
 
 def is_public(name: str) -> bool:
@@ -60,7 +60,9 @@ def function_facts(function: ast.FunctionDef, in_class: bool) -> str | None:
     marks = decorators(function)
     if "Internal" in marks or any(mark.endswith((".setter", "overload")) for mark in marks):
         return None
-    kind = next((one for one in ("staticmethod", "classmethod", "property") if one in marks), None)
+    kind = next(
+        (item for item in ("staticmethod", "classmethod", "property") if item in marks), None
+    )
     names = parameters(function, in_class and kind != "staticmethod")
     if any(name.startswith(("j_", "gateway")) or "_j_" in name for name in names):
         return None
@@ -71,14 +73,14 @@ def function_facts(function: ast.FunctionDef, in_class: bool) -> str | None:
 def class_facts(node: ast.ClassDef) -> Names:
     """The bases and members of a class, with the classes inside it."""
     members: dict[str, object] = {}
-    for one in node.body:
-        match one:
+    for item in node.body:
+        match item:
             case ast.FunctionDef(name=name) if is_public(name):
-                facts = function_facts(one, in_class=True)
+                facts = function_facts(item, in_class=True)
                 if facts is not None:
                     members.setdefault(name, facts)
             case ast.ClassDef(name=name) if is_public(name):
-                members[name] = class_facts(one)
+                members[name] = class_facts(item)
             case ast.Assign(targets=[ast.Name(id=name)]) if is_public(name):
                 members[name] = "constant"
             case ast.AnnAssign(target=ast.Name(id=name)) if is_public(name):

@@ -49,20 +49,20 @@ class Compared:
 def accepts(parameters: list[str], ours: inspect.Signature, bound: bool) -> bool:
     """Return whether each call with the parameters of PyFlink is a call of our function."""
     own = list(ours.parameters.values())[1 if bound else 0 :]
-    kinds = {one.kind for one in own}
+    kinds = {option.kind for option in own}
     named = [parameter for parameter in parameters if not parameter.startswith("*")]
     if inspect.Parameter.VAR_POSITIONAL not in kinds and any(
         parameter.startswith("*") and not parameter.startswith("**") for parameter in parameters
     ):
         return False
-    required = {one.name for one in own if one.default is one.empty and one.kind < 2}
+    required = {option.name for option in own if option.default is option.empty and option.kind < 2}
     for at, written in enumerate(named):
         name, is_optional = written.rstrip("="), written.endswith("=")
         if at < len(own) and own[at].kind is inspect.Parameter.VAR_POSITIONAL:
             return True
         if at >= len(own) or own[at].name != name or (is_optional and name in required):
             return False
-    return required <= {one.rstrip("=") for one in named}
+    return required <= {source.rstrip("=") for source in named}
 
 
 def signature_of(function: object) -> inspect.Signature | None:
@@ -88,7 +88,7 @@ def callable_status(written: str, value: object, bound: bool) -> tuple[str, str]
         return SAME, ""
     own = [str(parameter) for parameter in signature.replace(return_annotation=signature.empty)
            .parameters.values()][1 if bound else 0 :]  # fmt: skip
-    names = ", ".join(one.partition(":")[0] for one in own)
+    names = ", ".join(option.partition(":")[0] for option in own)
     return DIFFERS, f"({names})"
 
 
@@ -98,7 +98,7 @@ def member_status(written: object, owner: type, name: str) -> tuple[str, str]:
     try:
         value = inspect.getattr_static(owner, name)
     except AttributeError:
-        fields = {one for base in owner.__mro__ for one in vars(base).get("__annotations__", ())}
+        fields = {item for base in owner.__mro__ for item in vars(base).get("__annotations__", ())}
         if name not in fields:
             return ABSENT, ""
         return (SAME, "") if written in ("property", "constant") else (DIFFERS, "an attribute")
@@ -161,10 +161,10 @@ def recorded() -> dict[str, dict[str, object]]:
 @cache
 def compared() -> tuple[Compared, ...]:
     """Every recorded name of PyFlink, compared with ours."""
-    found = (one for module, names in recorded().items() for one in of_module(module, names))
+    found = (item for module, names in recorded().items() for item in of_module(module, names))
     return tuple(
-        replace(one, status=DIFFERS) if one.key in BEHAVIOR and one.status == SAME else one
-        for one in found
+        replace(item, status=DIFFERS) if item.key in BEHAVIOR and item.status == SAME else item
+        for item in found
     )
 
 

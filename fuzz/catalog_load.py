@@ -168,7 +168,7 @@ def broken(books: list[Book], address: Address) -> list[str]:
     events = sum((book.events for book in books), Counter[str]())
     found = [f"{name}: {times}" for name, times in events.items() if name not in EXPECTED]
     numbers: dict[str, list[int]] = {}
-    for made, number in (one for book in books for one in book.written):
+    for made, number in (item for book in books for item in book.written):
         numbers.setdefault(made, []).append(number)
     found += [
         f"lost updates of {made}"
@@ -247,12 +247,12 @@ def run_kills(kind: str, times: int, longest: float = 0.4) -> int:
             found for _ in range(times) if (found := kill_one(address, draw.random() * longest))
         ]
     print(f"{kind}: {times} writers killed, {len(broken_ones)} left something broken")
-    return _told([one for found in broken_ones for one in found])
+    return _told([item for found in broken_ones for item in found])
 
 
 def _told(found: list[str]) -> int:
-    for one in found:
-        print(f"  BROKEN: {one}")
+    for item in found:
+        print(f"  BROKEN: {item}")
     return len(found)
 
 

@@ -46,15 +46,15 @@ def fill(catalog: Catalog, tables: int) -> None:
 def _fill_database(catalog: Catalog, name: str, size: int) -> None:
     names = [f"t{number}" for number in range(size)]
     if not isinstance(catalog, SqlCatalog):
-        for one in names:
-            catalog.create_table(ObjectPath(name, one), PLAIN, ignore_if_exists=False)
+        for item in names:
+            catalog.create_table(ObjectPath(name, item), PLAIN, ignore_if_exists=False)
         return
     content = serialize(StoredKind.TABLE, PLAIN)
     with catalog.entries.transaction(writing=True) as entries:  # one for each would take minutes
         database = entries.find(entries.root, StoredKind.DATABASE.value, name)
         assert database is not None
-        for one in names:
-            entries.create(database.id, StoredKind.TABLE.value, one, one, "TABLE", content)
+        for entry in names:
+            entries.create(database.id, StoredKind.TABLE.value, entry, entry, "TABLE", content)
 
 
 def _missing(catalog: Catalog) -> None:
@@ -123,7 +123,7 @@ def main() -> None:
     print(f"{given.store:18}", *(f"{tables:>10}" for tables in given.tables), "     ratio")
     for name in ACTS:
         row = [column[name] for column in columns]
-        print(f"{name:18}", *(f"{one:10.3f}" for one in row), f"{row[-1] / row[0]:10.2f}")
+        print(f"{name:18}", *(f"{cell:10.3f}" for cell in row), f"{row[-1] / row[0]:10.2f}")
 
 
 if __name__ == "__main__":

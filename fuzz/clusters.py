@@ -120,7 +120,7 @@ def run_submit(folder: Path) -> str:
     """Run the program by ``spark-submit`` on a master and two workers."""
     environment = prepare(folder)
     with standalone(environment, folder) as master:
-        given = [part for one in settings_of(folder) for part in ("--conf", one)]
+        given = [part for item in settings_of(folder) for part in ("--conf", item)]
         command = [str(SPARK / "bin" / "spark-submit"), "--master", master, *given]
         return ran([*command, str(PROGRAM), SUBMITTED, str(folder)], environment, folder)
 
@@ -177,10 +177,10 @@ def standalone(environment: Mapping[str, str], folder: Path) -> Iterator[str]:
                     await_port(port)
         yield master
     finally:
-        for one in reversed(started):
-            one.terminate()
-        for one in started:
-            one.wait(60)
+        for item in reversed(started):
+            item.terminate()
+        for entry in started:
+            entry.wait(60)
 
 
 def free_port() -> int:

@@ -177,7 +177,9 @@ def avro_schema(type_: DataType, name: str = "record") -> Any:
 def avro(old: RowType, new: RowType) -> Verdict:
     """Return whether the checker of Avro's Python package accepts a reader."""
     compatibility, schema = import_module("avro.compatibility"), import_module("avro.schema")
-    written, read = (schema.parse(json.dumps(avro_schema(one.not_null()))) for one in (old, new))
+    written, read = (
+        schema.parse(json.dumps(avro_schema(table.not_null()))) for table in (old, new)
+    )
     checker = compatibility.ReaderWriterCompatibilityChecker()
     found = checker.get_compatibility(read, written)
     accepts = found.compatibility is compatibility.SchemaCompatibilityType.compatible

@@ -189,7 +189,7 @@ def is_kept(case: Case, result: Value) -> bool:
         if len(result) != len(case.text):
             return False
         pairs = zip(case.text, result, strict=True)
-        return all(is_kept(Case(old, new, one), other) for one, other in pairs)
+        return all(is_kept(Case(old, new, first), other) for first, other in pairs)
     old, new = case.old.root, case.new.root
     before = _value(old, case.text, is_input=True)
     after = _value(new, result)
@@ -292,7 +292,7 @@ Run: TypeAlias = Callable[[Case], Any]
 
 def _literal(engine: str, type_: DataType, name: str, text: Any) -> str:
     if isinstance(text, tuple):
-        inner = ", ".join(_literal(engine, type_.element_type, "", one) for one in text)  # type: ignore[attr-defined]
+        inner = ", ".join(_literal(engine, type_.element_type, "", character) for character in text)  # type: ignore[attr-defined]
         return f"ARRAY[{inner}]" if engine != "spark" else f"array({inner})"
     if type_.root in MEMBERS[TypeFamily.BINARY_STRING]:
         return f"decode('{text}', 'hex')" if engine == "postgres" else f"X'{text}'"
@@ -390,7 +390,7 @@ def run_flink(oracle: str, every: Iterable[Case]) -> Run:
         input="\n".join(questions), capture_output=True, text=True, check=True,
     )  # fmt: skip
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    found = {str(case): one for case, one in zip(asked, answers, strict=True)}
+    found = {str(case): item for case, item in zip(asked, answers, strict=True)}
 
     def run(case: Case) -> Any:
         answer = found[str(case)]

@@ -83,8 +83,8 @@ SQLITE = "'type' = 'sql', 'url' = 'sqlite:///{folder}/catalog.db'"
 PATH = "'connector' = 'filesystem', 'format' = 'parquet', 'path' = '{folder}/tables/t'"
 LOGIN = "'username' = '{username}', 'password' = '{password}'"
 PLACES = {
-    one.name: one
-    for one in (
+    item.name: item
+    for item in (
         Place("files", PATH, SQLITE),
         Place(
             "postgresql",
@@ -263,7 +263,8 @@ def write_sources(folder: Path) -> None:
         for file in range(FILES):
             numbers = range(file * ROWS, (file + 1) * ROWS)
             lines = [
-                f"{one},{'x' if (file, row) == at else one * 3}" for row, one in enumerate(numbers)
+                f"{item},{'x' if (file, row) == at else item * 3}"
+                for row, item in enumerate(numbers)
             ]
             (folder / name / f"part-{file}.csv").write_text("\n".join(lines) + "\n")
 
@@ -324,7 +325,7 @@ def state_of(environment: Any) -> State:
         found = environment.find_table("t")
         if found is None or error.code == "table-not-found":
             return NOTHING
-        if any(one in f"{error.code} {error}" for one in ABSENT):
+        if any(item in f"{error.code} {error}" for item in ABSENT):
             return State(_columns(found))
         return State(f"error {error.code} {error}")
 
@@ -563,7 +564,7 @@ class Poller(threading.Thread):
 
         try:
             cursor = connection.execute("SELECT * FROM public.t")
-            return ",".join(one.name for one in cursor.description), len(cursor.fetchall())
+            return ",".join(item.name for item in cursor.description), len(cursor.fetchall())
         except psycopg.Error as error:
             if isinstance(error, psycopg.errors.UndefinedTable):
                 return frozenset()
@@ -574,7 +575,7 @@ class Poller(threading.Thread):
         """Return what is wrong with what was found."""
         self._is_over.set()
         self.join()
-        found = {one for one in self.found if one}
+        found = {item for item in self.found if item}
         if self.cell.level < 3:
             return []
         if self.cell.place.name == "postgresql":
@@ -621,8 +622,8 @@ class Matrix:
         write_sources(self.folder / "sources")
 
     def stop(self) -> None:
-        for one in (*self._drivers, *self._checkers, *self._readers):
-            one.stop()
+        for item in (*self._drivers, *self._checkers, *self._readers):
+            item.stop()
         for some in (self._drivers, self._checkers, self._readers):
             some.clear()
 
@@ -700,10 +701,10 @@ class Matrix:
         if fault.kind == KILL and victim and outcome.was_killed:
             name = f"{KILL} ({victim})"
         self.counts[str(cell), name] += 1
-        for one in wrong:
+        for item in wrong:
             how = f"{origin} + {fault.delay:.4f} s" if fault.kind == KILL else str(fault)
             then = "recover" if recovers else "next"
-            self.violations.append(f"{cell}, {how} [{victim}], {outcome}, {then}: {one}")
+            self.violations.append(f"{cell}, {how} [{victim}], {outcome}, {then}: {item}")
             print("VIOLATION", self.violations[-1], flush=True)
         return outcome.was_killed
 
@@ -730,11 +731,11 @@ class Matrix:
                 assert found is not None, "the reader ended"
                 assert found[0] == "returned", found
                 self.reads += len(found[1])
-                for one in found[1]:  # a query that runs while rows are replaced may fail
-                    if one.columns.startswith("error "):
-                        self.read_errors[one.columns.split()[1]] += 1
-                    elif not allowed(cell, one):
-                        wrong.append(f"a reader saw {one}")
+                for item in found[1]:  # a query that runs while rows are replaced may fail
+                    if item.columns.startswith("error "):
+                        self.read_errors[item.columns.split()[1]] += 1
+                    elif not allowed(cell, item):
+                        wrong.append(f"a reader saw {item}")
             return wrong
 
         yield ended

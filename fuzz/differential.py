@@ -56,7 +56,9 @@ class Flink:
         found: list[Answer] = []
         for start in range(0, len(questions), BATCH):
             part = questions[start : start + BATCH]
-            _open(self.process.stdin).write("".join(json.dumps(one) + "\n" for one in part))
+            _open(self.process.stdin).write(
+                "".join(json.dumps(diagnostic) + "\n" for diagnostic in part)
+            )
             _open(self.process.stdin).flush()
             found += [json.loads(_open(self.process.stdout).readline()) for _ in part]
         return found
@@ -92,10 +94,10 @@ def difference(asked: Question, theirs: Answer, ours: Answer) -> str:
 
 def compared(flink: Flink, drawn: Sequence[Drawn]) -> Iterator[tuple[Drawn, str, Answer, Answer]]:
     """Each expression with the difference, Flink's answer and the library's."""
-    questions = [question(one) for one in drawn]
-    for one, asked, theirs in zip(drawn, questions, flink.answers(questions), strict=True):
+    questions = [question(item) for item in drawn]
+    for item, asked, theirs in zip(drawn, questions, flink.answers(questions), strict=True):
         ours = answer(asked)
-        yield one, difference(asked, theirs, ours), theirs, ours
+        yield item, difference(asked, theirs, ours), theirs, ours
 
 
 # --- smaller expressions -------------------------------------------------------------------------
@@ -106,7 +108,7 @@ def shrunk(flink: Flink, drawn: Drawn, kind: str) -> Drawn:
     while True:
         smaller = sorted(shorter(drawn.text), key=len)[:200]
         tried = [replace(drawn, text=text) for text in smaller]
-        same = (one for one, found, _, _ in compared(flink, tried) if found == kind)
+        same = (item for item, found, _, _ in compared(flink, tried) if found == kind)
         better = next(same, None)
         if better is None:
             return replace(drawn, columns=used(drawn))
@@ -127,10 +129,10 @@ def shorter(text: str) -> set[str]:
     found: set[str] = set()
     for outer in parts:
         held = (part for part in parts if part != outer and _within(part, outer))
-        fills = {text[one.start : one.stop] for one in held}
+        fills = {text[item.start : item.stop] for item in held}
         for fill in fills | {"NULL", "1", ""}:
             found.add(text[: outer.start] + fill + text[outer.stop :])
-    return {one for one in found if len(one) < len(text) and one.strip()}
+    return {item for item in found if len(item) < len(text) and item.strip()}
 
 
 def _within(inner: Span, outer: Span) -> bool:

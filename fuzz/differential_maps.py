@@ -39,8 +39,8 @@ def compared(question: Question, theirs: Answer, ours: Answer) -> Counter[str]:
 
 def show(question: Question, theirs: Answer, ours: Answer) -> None:
     """A difference, as three lines of JSON."""
-    for name, one in (("asked", question), ("Flink", theirs), ("ours", ours)):
-        print(f"{name:6}{json.dumps(one, ensure_ascii=False)}")
+    for name, item in (("asked", question), ("Flink", theirs), ("ours", ours)):
+        print(f"{name:6}{json.dumps(item, ensure_ascii=False)}")
 
 
 def run(flink: Flink, drawing: MapDrawing, count: int, finds: int) -> dict[str, Counter[str]]:
@@ -75,7 +75,7 @@ def main() -> None:
         flink.close()
     names = ("asked", "taken", "meaning", "exact", "wrongly")
     print(f"--seed {options.seed:<26}" + "".join(f"{name:>9}" for name in names))
-    for family, counts in sorted(found.items(), key=lambda one: (one[0] == "all", one[0])):
+    for family, counts in sorted(found.items(), key=lambda item: (item[0] == "all", item[0])):
         print(f"{family:33}" + "".join(f"{counts[name]:9}" for name in names))
 
 

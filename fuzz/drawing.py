@@ -234,7 +234,7 @@ class Drawing:
     def forget(self, text: str) -> None:
         """Draw no more from an expression that is known to be typed wrongly."""
         for known in self.pool.values():
-            known[:] = [one for one in known if text not in one]
+            known[:] = [name for name in known if text not in name]
         self.pool = {kind: known for kind, known in self.pool.items() if known}
 
     def _start(self) -> None:

@@ -223,9 +223,9 @@ class MapDrawing:
                 found[f"{start}.columns"] = ",".join(call["columns"])
         names = [call["name"] for call in calls if call["kind"] == "physical"]
         if names and self.chance(0.3):
-            found |= numbered("partition.keys", [{"name": one} for one in self.some(names, 2)])
+            found |= numbered("partition.keys", [{"name": item} for item in self.some(names, 2)])
         if (distribution := self.distribution(names)) is not None:
-            keys = [{"name": one} for one in distribution["keys"]]
+            keys = [{"name": item} for item in distribution["keys"]]
             found |= {"distribution.kind": distribution["kind"]}
             found |= numbered("distribution.keys", keys)
             if distribution["buckets"] is not None:
@@ -279,7 +279,9 @@ class MapDrawing:
         }
         sound = ("SELECT 1", "3", "MINUTE", "AUTOMATIC", "CONTINUOUS", "ACTIVATED", "AQL/", "q")
         if self.chance(0.6):
-            found = {key: one if one in sound else found_first(key) for key, one in found.items()}
+            found = {
+                key: value if value in sound else found_first(key) for key, value in found.items()
+            }
         return found
 
     def deserialize_materialized_table(self) -> Question:
@@ -288,7 +290,7 @@ class MapDrawing:
 
     def deserialize_model(self) -> Question:
         sides = [
-            {key.replace("schema.", side, 1): one for key, one in self.properties().items()}
+            {key.replace("schema.", side, 1): value for key, value in self.properties().items()}
             for side in ("input-schema.", "output-schema.")
         ]
         return {"op": "deserialize_model", "properties": self.harmed(sides[0] | sides[1])}
@@ -401,16 +403,16 @@ def numbered(prefix: str, rows: Sequence[dict[str, str]]) -> dict[str, str]:
 
 #: Form of a builder's question -> what it asks.
 FORMS: dict[str, Callable[[MapDrawing], Question]] = {
-    "schema_string": lambda one: {"schema": one.calls()},
-    "schema_equals": lambda one: (
-        {"left": (calls := one.calls(3)), "right": calls if one.chance(0.5) else one.calls(2)}
+    "schema_string": lambda item: {"schema": item.calls()},
+    "schema_equals": lambda item: (
+        {"left": (calls := item.calls(3)), "right": calls if item.chance(0.5) else item.calls(2)}
     ),
-    "from_schema": lambda one: {"parts": [one.calls(3), one.calls(3)]},
-    "from_row": lambda one: {"type": one.row_type()},
+    "from_schema": lambda item: {"parts": [item.calls(3), item.calls(3)]},
+    "from_row": lambda item: {"type": item.row_type()},
     "from_fields": MapDrawing.fields,
-    "from_resolved": lambda one: {"schema": one.calls()},
-    "summaries": lambda one: {"schema": one.calls()},
-    "row_types": lambda one: {"schema": one.calls()},
+    "from_resolved": lambda item: {"schema": item.calls()},
+    "summaries": lambda item: {"schema": item.calls()},
+    "row_types": lambda item: {"schema": item.calls()},
     "column": MapDrawing.column,
     "constraint": lambda one: {
         "name": one.name(),

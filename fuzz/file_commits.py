@@ -572,7 +572,7 @@ def main(arguments: list[str] | None = None) -> int:
     draw = random.Random(options.seed)
     if options.spark:
         return 1 if on_spark(options.spark, draw) else 0
-    counts = {name: operations(one) for name, one in SCENARIOS.items()}
+    counts = {name: operations(value) for name, value in SCENARIOS.items()}
     states: Counter[tuple[str, str]] = Counter()
     problems: list[str] = []
     for _ in range(options.runs):
@@ -588,7 +588,7 @@ def main(arguments: list[str] | None = None) -> int:
             problems.append(f"{drawn}: {verdict.problem}")
     print(f"{'fault':55} old  new  lost mixed")
     for fault in Fault:
-        found = [states[fault.value, one] for one in (OLD, NEW, "lost", "mixed")]
+        found = [states[fault.value, item] for item in (OLD, NEW, "lost", "mixed")]
         print(f"{fault.value:55}" + "".join(f"{number:>4} " for number in found))
     lost = sum(number for (_, state), number in states.items() if state == "lost")
     mixed = sum(number for (_, state), number in states.items() if state == "mixed")

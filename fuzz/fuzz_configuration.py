@@ -40,9 +40,9 @@ def target(text: str) -> None:
             execute(f"SET {quote_string(key)} = {quote_string(value)}")
         with suppress(SchemaCoreError):
             execute(f"RESET {quote_string(key)}")
-    for one in filter(None, held):
-        repr(one)
-        for getter in getters(one):
+    for item in filter(None, held):
+        repr(item)
+        for getter in getters(item):
             with suppress(SchemaCoreError):
                 getter()
     for option in ENVIRONMENT:

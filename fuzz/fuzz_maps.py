@@ -61,7 +61,7 @@ def upgraded_once(stored: Properties, kind: MapKind) -> Properties | None:
 
 def tells_what_is_lost(stored: Properties, found: StoredMap, key: str) -> None:
     """A sound map of today without a key is damaged, refused, or of another object."""
-    rest = {one: value for one, value in stored.items() if one != key}
+    rest = {column: value for column, value in stored.items() if column != key}
     if not verify(rest, kind=found.kind):
         again = read(rest, found.kind)
         assert again is None or again.object != found.object, f"the loss of {key!r} goes unnoticed"

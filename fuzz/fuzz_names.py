@@ -41,8 +41,8 @@ def folder() -> Path:
 def catalogs() -> tuple[Catalog, ...]:
     """Catalogs that keep names in different ways."""
     found = (InMemoryCatalog("memory", "home"), make_sql_catalog("sql", {"url": "sqlite://"}))
-    for one in found:
-        one.open()
+    for item in found:
+        item.open()
     return found
 
 

@@ -15,7 +15,7 @@ def harmed(draw: random.Random, found: Map) -> Map:
 
 
 def lost(_: random.Random, found: Map, key: str) -> Map:
-    return {one: value for one, value in found.items() if one != key}
+    return {item: value for item, value in found.items() if item != key}
 
 
 def changed(draw: random.Random, found: Map, key: str) -> Map:
@@ -37,7 +37,7 @@ def renamed(draw: random.Random, found: Map, key: str) -> Map:
          (".0.", ".2147483647."), (".1.", ".99999999999."), (".0.", ".0.0."), ("", " "))
     )  # fmt: skip
     other = key.replace(old, new, 1) if old else key + new
-    return {(other if one == key else one): value for one, value in found.items()}
+    return {(other if item == key else item): value for item, value in found.items()}
 
 
 def doubled(draw: random.Random, found: Map, key: str) -> Map:

@@ -113,9 +113,9 @@ class World:
             here = Path(place)
             if here == self.folder:
                 directories.remove("table")
-            for one in (here / name for name in (*directories, *files)):
-                text = one.read_text() if one.is_file() else ""
-                state[str(one.relative_to(self.outermost))] = one.lstat().st_mode, text
+            for item in (here / name for name in (*directories, *files)):
+                text = item.read_text() if item.is_file() else ""
+                state[str(item.relative_to(self.outermost))] = item.lstat().st_mode, text
         return state
 
     def rows(self) -> Counter[str]:

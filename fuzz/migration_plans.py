@@ -66,7 +66,7 @@ def drawn_pair(random: Random, *, for_flink: bool) -> tuple[CatalogTable, Catalo
     added = [
         (name, _type(random))
         for name in NAMES
-        if name not in {one for one, _ in changed} and random.random() < 0.2
+        if name not in {item for item, _ in changed} and random.random() < 0.2
     ]
     after = changed + added
     if random.random() < 0.3:
@@ -265,7 +265,7 @@ def check_flink(old: CatalogTable, new: CatalogTable, renames: Renames) -> str:
             environment.execute_sql(statement)
     manager = environment.catalog_manager
     table = manager.get(environment_path(environment)).table
-    shown, expected = (_resolved(one) for one in (table, new))
+    shown, expected = (_resolved(item) for item in (table, new))
     assert expected == shown, f"{found}\nexpected {expected}\ngot {shown}"
     return "in place" if found.rewrite is None else "rewrite"
 
@@ -281,7 +281,7 @@ def environment_path(environment: TableEnvironment) -> Any:
 def _resolved(table: Any) -> CatalogTable:
     """Return the normal form, without secrets, which plans do not change."""
     found = normalize(resolve_table(table, SchemaResolver()))
-    return found.copy({key: one for key, one in found.options.items() if key != "password"})
+    return found.copy({key: option for key, option in found.options.items() if key != "password"})
 
 
 # --- the program ---------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def _as_user(*files: Path) -> dict[str, Any]:
     """Whom the server runs as, if not as ourselves; that user owns the files."""
     if os.geteuid() != 0:
         return {}
-    known = {one.pw_name for one in pwd.getpwall()}
+    known = {item.pw_name for item in pwd.getpwall()}
     user = pwd.getpwnam("postgres" if "postgres" in known else "nobody")
     for file in files:
         os.chown(file, user.pw_uid, user.pw_gid)

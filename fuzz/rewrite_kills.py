@@ -112,8 +112,8 @@ def rewrite(session: SparkSession, send: Send, folder: str) -> None:
 def recover(session: SparkSession, send: Send, folder: str) -> tuple[list[str], list[str]]:
     """Recover twice; return what was done each time."""
     environment = environment_of(session, folder)
-    first = [str(one.action.value) for one in environment.recover()]
-    return first, [str(one.action.value) for one in environment.recover()]
+    first = [str(item.action.value) for item in environment.recover()]
+    return first, [str(item.action.value) for item in environment.recover()]
 
 
 def write(session: SparkSession, send: Send, folder: str) -> None:

@@ -116,11 +116,11 @@ class Finder:
 
     def finds(self, asked: Sequence[Question]) -> Iterator[tuple[Question, Answer, Answer]]:
         """The smallest scripts that differ, with both answers to their last statement."""
-        for one, theirs in zip(asked, self.flink.answers(asked), strict=True):
-            place = self.first(one, theirs)
-            self.compared += len(one["statements"]) if place is None else place
+        for item, theirs in zip(asked, self.flink.answers(asked), strict=True):
+            place = self.first(item, theirs)
+            self.compared += len(item["statements"]) if place is None else place
             if place is not None:
-                small = self.smallest(one, place)
+                small = self.smallest(item, place)
                 found = self.flink.answers([small])[0]["results"][-1]
                 yield small, found, answer(small)["results"][-1]
 
@@ -135,8 +135,8 @@ def main() -> None:
     flink = Flink(given.oracle)
     context = preamble()
     flink.answers(context)
-    for one in context:
-        answer(one)
+    for item in context:
+        answer(item)
     finder, drawn, differ = Finder(flink), scripts(given.seed), 0
     for _ in range(0, given.count, BATCH):
         for small, theirs, ours in finder.finds(list(islice(drawn, BATCH))):

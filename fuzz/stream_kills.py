@@ -135,7 +135,7 @@ def ids(root: Path, query: str) -> Counter[int]:
     for path in (root / "sink").glob("*.parquet"):
         table = pq.ParquetFile(path).read()
         if query == "rows":
-            found.update(one for one in table["id"].to_pylist() if one < LAST)
+            found.update(item for item in table["id"].to_pylist() if item < LAST)
             continue
         for row in table.to_pylist():
             first = round(row["first_"].replace(tzinfo=dt.UTC).timestamp()) - START

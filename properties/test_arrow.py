@@ -38,8 +38,8 @@ arrow_types_of_ours = types().filter(held)
 def stripped(field: pa.Field) -> pa.Field:
     """The field without exact-type metadata at every level, as other programs see it."""
     kept = {
-        key: one
-        for key, one in (field.metadata or {}).items()
+        key: value
+        for key, value in (field.metadata or {}).items()
         if key not in (TYPE_KEY.encode(), DEFINITIONS_KEY.encode(), LAYOUT_KEY.encode())
     }
     return pa.field(field.name, stripped_type(field.type), field.nullable, kept or None)
@@ -118,7 +118,7 @@ def test_the_physical_equivalent_accepts_every_value(type_: DataType) -> None:
 
 @given(
     st.lists(
-        types().filter(lambda one: physical_equivalent(one, "parquet") is not None), max_size=3
+        types().filter(lambda item: physical_equivalent(item, "parquet") is not None), max_size=3
     )
 )
 def test_parquet_without_arrow_schema_has_the_physical_equivalents(found: list[DataType]) -> None:
@@ -129,7 +129,7 @@ def test_parquet_without_arrow_schema_has_the_physical_equivalents(found: list[D
         writer.write_table(schema.empty_table())
     back = pyarrow.parquet.read_schema(io.BytesIO(sink.getvalue()))
 
-    assert [without_comments(physical_equivalent(one, "parquet")) for one in found] == [
+    assert [without_comments(physical_equivalent(item, "parquet")) for item in found] == [
         from_field(field) for field in back
     ]
 
@@ -198,7 +198,7 @@ def nested(nodes: st.SearchStrategy[list[Any]]) -> st.SearchStrategy[list[Any]]:
     item = st.tuples(names(), st.booleans(), nodes).map(nullable_null)
     key = st.tuples(st.just("key"), st.just(False), nodes.filter(lambda node: not is_null(node)))
     value = st.tuples(st.just("value"), st.booleans(), nodes).map(nullable_null)
-    fields = st.lists(item, max_size=3, unique_by=lambda one: one[0])
+    fields = st.lists(item, max_size=3, unique_by=lambda item: item[0])
     lists = st.sampled_from(("list", "large_list", "list_view", "large_list_view"))
     return st.one_of(
         st.tuples(lists, item).map(list),

@@ -33,7 +33,7 @@ REFUSALS = {
 
 #: Dialects that support comments of columns, and so exact types.
 KEEPERS = [
-    name for name, one in ENGINES.items() if one.comment is not None or one.comment_statement
+    name for name, value in ENGINES.items() if value.comment is not None or value.comment_statement
 ]
 
 

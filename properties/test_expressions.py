@@ -195,7 +195,7 @@ def test_checked_expression_has_the_expected_type(tree: Tree, expected: DataType
 def test_any_function_accepts_or_refuses_any_argument_types(
     name: str, given_types: list[DataType]
 ) -> None:
-    columns = {f"c{index}": one for index, one in enumerate(given_types)}
+    columns = {f"c{index}": item for index, item in enumerate(given_types)}
     call = Call(name, tuple(Name((column,)) for column in columns))
 
     with suppress(SchemaError, UnsupportedError):
@@ -291,5 +291,5 @@ def test_a_printed_number_is_the_same_number(sign: str, number: str) -> None:
     assert isinstance(written, syntax.Literal)
     kind = Decimal if written.kind is syntax.LiteralKind.EXACT else float
     assert [kind(written.text)] * 2 == [
-        kind(one.text) for one in read if isinstance(one, syntax.Literal)
+        kind(column.text) for column in read if isinstance(column, syntax.Literal)
     ]

@@ -172,7 +172,7 @@ def test_storage_options_reproduce_the_storage(
 @given(st.lists(HIVE_NAMES.filter(str.strip), min_size=1, max_size=3))
 def test_partition_values_are_restored_from_the_name(values: list[str]) -> None:
     """Hive escapes what a path has a use for, and more; any escaping is read."""
-    special = {ord(one): f"%{ord(one):02X}" for one in "=/%'\"\n"}
+    special = {ord(item): f"%{ord(item):02X}" for item in "=/%'\"\n"}
     escaped = (value.translate(special) for value in values)
     name = "/".join(f"k{number}={value}" for number, value in enumerate(escaped))
 

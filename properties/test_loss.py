@@ -50,7 +50,7 @@ def test_types_without_equivalent_are_exactly_those_reported(type_: DataType, ta
     refused = [loss for loss in losses(type_, target) if loss.kind is LossKind.REFUSED]
 
     assert bool(refused) == (physical_equivalent(type_, target) is None)
-    assert all(not one.reversible and not one.target for one in refused)
+    assert all(not loss.reversible and not loss.target for loss in refused)
 
 
 @given(types(), targets)
@@ -65,11 +65,11 @@ def test_every_path_exists(type_: DataType, target: str) -> None:
 @given(types(), st.sampled_from(("arrow", "spark:4.3")), st.sampled_from(get_args(Policy)))
 def test_policies_are_enforced(type_: DataType, target: str, policy: Policy) -> None:
     found = losses(type_, target)
-    changing = [one for one in found if one.changes_values]
+    changing = [item for item in found if item.changes_values]
     if policy == "error" and changing:
         with pytest.raises(UnsupportedError) as caught:
             enforce(found, policy)
-        assert [one.path for one in changing] == [
+        assert [item.path for item in changing] == [
             diagnostic.path for diagnostic in caught.value.diagnostics
         ]
     else:
@@ -118,6 +118,6 @@ def test_losses_of_a_schema_are_those_of_its_columns_and_members(
     hidden = len(names) - len(set(names)) if target == "hive" else 0
 
     assert of_types == list(found[: len(of_types)])
-    assert hidden == sum(one.kind is LossKind.REFUSED for one in found[len(of_types) :])
-    assert members == sum(one.kind is LossKind.MEMBER for one in found)
+    assert hidden == sum(item.kind is LossKind.REFUSED for item in found[len(of_types) :])
+    assert members == sum(item.kind is LossKind.MEMBER for item in found)
     assert len(found) == len(of_types) + hidden + members

@@ -124,7 +124,7 @@ def loose_tables(draw: st.DrawFn) -> CatalogTable:
         tuple(draw(columns(name)) for name in names),
         tuple(draw(st.lists(WATERMARKS, max_size=1))),
         draw(st.none() | KEYS),
-        tuple(draw(st.lists(INDEXES, max_size=3, unique_by=lambda one: one.name))),
+        tuple(draw(st.lists(INDEXES, max_size=3, unique_by=lambda index: index.name))),
         draw(st.none() | IMMUTABLE),
     )
     return CatalogTable(
@@ -143,7 +143,7 @@ def evolved(draw: st.DrawFn, table: CatalogTable) -> CatalogTable:
     other = draw(loose_tables())
     shared = draw(st.permutations(table.schema.columns))
     shared = shared[: draw(st.integers(0, len(shared)))]
-    names = {one.name for one in shared}
+    names = {item.name for item in shared}
     new = [column for column in other.schema.columns if column.name not in names]
     schema = replace(
         draw(st.sampled_from((table.schema, other.schema))),
@@ -215,7 +215,7 @@ def test_a_table_does_not_differ_from_itself(table: CatalogTable) -> None:
 @given(st.tuples(tables(), tables()))
 def test_resolved_tables_differ_by_meaning(pair: tuple[CatalogTable, CatalogTable]) -> None:
     """The changes between resolved tables lead to a table that resolves to the new one."""
-    old, new = (resolve_table(one, SchemaResolver()) for one in pair)
+    old, new = (resolve_table(token, SchemaResolver()) for token in pair)
     found = apply(diff(old, new), pair[0])
 
     assert new.resolved_schema == SchemaResolver().resolve(found.schema)
@@ -280,11 +280,11 @@ def test_longest_increasing_subsequence(values: list[int]) -> None:
     found = longest_increasing(values)
     chosen = [values[index] for index in found]
     lengths = [0] * len(values)
-    for index, one in enumerate(values):
-        before = [lengths[i] for i in range(index) if values[i] < one]
+    for index, value in enumerate(values):
+        before = [lengths[i] for i in range(index) if values[i] < value]
         lengths[index] = 1 + max(before, default=0)
 
-    assert all(one < two for one, two in pairwise(chosen))
+    assert all(first < two for first, two in pairwise(chosen))
     assert max(lengths, default=0) == len(found)
 
 
@@ -335,9 +335,9 @@ def test_types_are_replaced_only_where_they_cannot_be_changed(old: DataType, new
     ]
 
     assert [] == [
-        (one, two)
-        for one, two in replaced
-        if type(one) is type(two) and steps_of(one) and one.nullable() != two.nullable()
+        (first, two)
+        for first, two in replaced
+        if type(first) is type(two) and steps_of(first) and first.nullable() != two.nullable()
     ]
 
 
@@ -354,7 +354,7 @@ def catalogs(draw: st.DrawFn) -> InMemoryCatalog:
         made.create_database(name, CatalogDatabase({}, draw(REMARKS)), ignore_if_exists=False)
     for database in made.list_databases():
         for name in draw(st.sets(st.sampled_from(("t", "u", "v")))):
-            columns_ = draw(st.lists(FEW_COLUMNS, unique_by=lambda one: one.name))
+            columns_ = draw(st.lists(FEW_COLUMNS, unique_by=lambda column: column.name))
             found: CatalogBaseTable = CatalogTable(Schema(tuple(columns_)), comment=draw(REMARKS))
             if draw(st.booleans()):
                 found = CatalogView(found.schema, "SELECT 1", "SELECT 1")

@@ -118,8 +118,8 @@ def test_exactly_the_expected_errors_are_reported(
 
     assert [
         (code, f"column 'c{number}'") for number, text in ordered if (code := MEMBERS[text][1])
-    ] == [(one.code, one.path[0]) for one in found]
-    assert all(one.message and one.code in codes() for one in found)
+    ] == [(diagnostic.code, diagnostic.path[0]) for diagnostic in found]
+    assert all(diagnostic.message and diagnostic.code in codes() for diagnostic in found)
     if found:
         with pytest.raises(SchemaCoreError) as caught:
             resolver.resolve(schema)

@@ -116,7 +116,7 @@ MAPS = st.dictionaries(KEYS.filter(lambda key: not is_part(key)), TEXTS, max_siz
 def test_any_map_fits_any_store(properties: dict[str, str], store: str, seed: int) -> None:
     packed = pack(properties, STORES[store])
     length = len(STORES[store].prefix)
-    inner = {key[length:]: one for key, one in packed.items() if key != "is_generic"}
+    inner = {key[length:]: value for key, value in packed.items() if key != "is_generic"}
 
     assert [] == list(limit_violations(inner, STORES[store]))
     assert properties == unpack(shuffled(packed, seed), STORES[store])
@@ -138,15 +138,15 @@ def test_malformed_part_is_reported(
         case "cut":
             inner[key] = value[: data.draw(st.integers(0, len(value) - 1))]
         case "changed":
-            inner[key] = data.draw(st.text(max_size=9).filter(lambda one: one != value))
+            inner[key] = data.draw(st.text(max_size=9).filter(lambda item: item != value))
         case _:
-            other = data.draw(st.sampled_from([one for one in own if inner[one] != value]))
+            other = data.draw(st.sampled_from([option for option in own if inner[option] != value]))
             inner[key], inner[other] = inner[other], value
     named = {part.path for part in malformed_parts(inner)}
 
     assert named
     assert all(place[0] in packed or is_part(place[0]) for place in named)
     with pytest.raises(SchemaError):
-        unpack({f"flink.{one}": text for one, text in inner.items()}, STORES["hive"])
+        unpack({f"flink.{item}": text for item, text in inner.items()}, STORES["hive"])
     if key.startswith(PART) and key not in inner:
         assert (key,) in named

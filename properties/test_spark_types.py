@@ -58,11 +58,11 @@ def test_json_equals_that_of_pyspark(type_: DataType) -> None:
 def forgetful(tree: Any) -> Any:
     """The tree as Spark reads it from a file: everything is nullable."""
     if isinstance(tree, list):
-        return [forgetful(one) for one in tree]
+        return [forgetful(child) for child in tree]
     if not isinstance(tree, dict):
         return tree
     forgotten = ("nullable", "containsNull", "valueContainsNull")
-    return {key: True if key in forgotten else forgetful(one) for key, one in tree.items()}
+    return {key: True if key in forgotten else forgetful(value) for key, value in tree.items()}
 
 
 @given(held("spark:4.3"))
@@ -88,13 +88,13 @@ def test_ddl_has_the_physical_equivalents(columns: list[tuple[str, DataType, str
         "type": "struct",
         "fields": [to_field_tree(field, on_loss="accept") for field in fields],
     }
-    back = [from_field_tree(one) for one in parse_ddl(print_ddl(tree))["fields"]]
+    back = [from_field_tree(item) for item in parse_ddl(print_ddl(tree))["fields"]]
 
     assert [(field.name, field.description) for field in fields] == [
-        (one.name, one.description) for one in back
+        (item.name, item.description) for item in back
     ]
     assert [physical_equivalent(field.data_type, "spark-ddl:4.3") for field in fields] == [
-        one.data_type for one in back
+        field.data_type for field in back
     ]
 
 
@@ -148,7 +148,7 @@ def is_kept_by_both(type_: DataType) -> bool:
 @given(st.lists(held("spark:4.3").filter(is_kept_by_both), max_size=3))
 def test_spark_to_arrow_and_back(found: list[DataType]) -> None:
     """Types within Spark's precision are restored from Arrow, with and without layouts."""
-    struct = StructType([to_struct_field(f"c{index}", one) for index, one in enumerate(found)])
+    struct = StructType([to_struct_field(f"c{index}", item) for index, item in enumerate(found)])
 
     for layouts in (False, True):
         back = to_struct_type(to_schema(struct, layouts=layouts))

@@ -81,7 +81,7 @@ def test_recorded_map_is_valid_and_its_version_is_detected(file: Path) -> None:
     version = VERSIONS.index(version_of(file))
     for record in recorded(file):
         first, last, _ = read_map(record["properties"]).versions
-        diagnostics = {one.code for one in verify(record["properties"])}
+        diagnostics = {diagnostic.code for diagnostic in verify(record["properties"])}
 
         assert VERSIONS.index(first) <= version <= VERSIONS.index(last)
         lost_option = {"option-kept"} if "schema-registry.url" in record["properties"] else set()
@@ -146,7 +146,7 @@ def changed(properties: dict[str, str], data: st.DataObject) -> dict[str, str]:
     value = properties[key]
     how = data.draw(st.sampled_from(["changed", "cut", "missing"]))
     if how == "missing":
-        return {name: one for name, one in properties.items() if name != key}
+        return {name: value for name, value in properties.items() if name != key}
     cut = value[: data.draw(st.integers(0, max(0, len(value) - 1)))]
     odd = st.sampled_from(
         [value.upper(), value + " ", " " + value, value + ",", "+" + value, "0" + value, value * 2]
@@ -178,7 +178,7 @@ def test_generated_changes_are_detected() -> None:
     """A short run of `fuzz.map_damage`, which generates more unusual tables."""
     found = run(random.Random(7), 1_000)
 
-    assert dict.fromkeys(STORES, 0) == {name: one["same"] for name, one in found.items()}
+    assert dict.fromkeys(STORES, 0) == {name: value["same"] for name, value in found.items()}
 
 
 # --- anything -------------------------------------------------------------------------------------

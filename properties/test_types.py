@@ -113,7 +113,7 @@ def test_equal_types_have_equal_hashes(type_: DataType) -> None:
 
     assert [type_, type_] == copies
     assert {type_} == set(copies)
-    assert all(repr(type_) == repr(one) for one in copies)
+    assert all(repr(type_) == repr(item) for item in copies)
 
 
 @given(types())
@@ -186,7 +186,7 @@ def test_explicit_casts_ignore_nullability(pair: tuple[DataType, DataType], null
 
 @given(types(), types())
 def test_an_obstacle_of_a_nested_type_has_its_path(source: DataType, target: DataType) -> None:
-    row, other = (RowType([RowField("a", ArrayType(one))]) for one in (source, target))
+    row, other = (RowType([RowField("a", ArrayType(item))]) for item in (source, target))
     within, alone = why_not(row, other), why_not(source, target)
 
     assert (within is None) == (alone is None)

@@ -59,7 +59,7 @@ def test_only_nullable_types_accept_none(drawn: tuple[DataType, Any]) -> None:
 @given(st.lists(typed_values(), max_size=3))
 def test_fields_by_name_equal_fields_by_position(drawn: list[tuple[DataType, Any]]) -> None:
     named = {f"f{place}": value for place, (_, value) in enumerate(drawn)}
-    type_ = DataTypes.ROW([one for one, _ in drawn])
+    type_ = DataTypes.ROW([item for item, _ in drawn])
 
     assert type_.accepts(named)
     assert type_.accepts(tuple(named.values()))

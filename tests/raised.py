@@ -45,13 +45,13 @@ def functions_with_code(tree: ast.Module) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name=name, args=arguments) if name not in OTHERS:
-                names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+                names = [item.arg for item in (*arguments.posonlyargs, *arguments.args)]
                 names = names[1:] if names[:1] in (["self"], ["cls"]) else names
             case ast.ClassDef(name=name, body=body):
                 names = [
-                    one.target.id
-                    for one in body
-                    if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+                    item.target.id
+                    for item in body
+                    if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
                 ]
             case _:
                 continue
@@ -121,7 +121,7 @@ def _assigned(name: str, at: ast.expr, where: Module) -> Iterator[str | None]:
     if isinstance(around, ast.FunctionDef):
         arguments = around.args
         every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-        if name in {one.arg for one in every} and name == "code":
+        if name in {item.arg for item in every} and name == "code":
             for default in (*arguments.defaults, *filter(None, arguments.kw_defaults)):
                 if isinstance(default, ast.Constant) and isinstance(default.value, str):
                     yield default.value

@@ -11,7 +11,7 @@ from tests.benchmarks import core
 from tests.benchmarks.measuring import Candidate, Figure, Task, measured, table
 
 
-@pytest.mark.parametrize("task", core.tasks(None), ids=lambda one: one.name)
+@pytest.mark.parametrize("task", core.tasks(None), ids=lambda item: item.name)
 def test_every_task_runs(task: Task) -> None:
     shortest, median = task.candidates[0].turn(0)
 

@@ -76,7 +76,7 @@ def raised_by_python(text: str, code: str) -> set[str]:
     except SchemaCoreError as error:
         return {diagnostic.code for diagnostic in error.diagnostics}
     assert isinstance(found, Iterable), "the last expression raises, or returns diagnostics"
-    return {one.code for one in found if one.code == code}
+    return {diagnostic.code for diagnostic in found if diagnostic.code == code}
 
 
 def examples(*kinds: str) -> list[str]:
@@ -95,7 +95,7 @@ def test_page_has_all_parts(code: str) -> None:
 
 @pytest.mark.parametrize("code", examples("sql"))
 def test_an_example_in_sql_raises_its_code(code: str) -> None:
-    assert {code} == {one.code for one in raised_by_sql(read(code).example)}
+    assert {code} == {diagnostic.code for diagnostic in raised_by_sql(read(code).example)}
 
 
 @pytest.mark.parametrize("code", examples("python"))

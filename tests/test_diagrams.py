@@ -17,12 +17,12 @@ HOSTILE = (
 
 def texts(svg: str, tag: str) -> list[str]:
     root = ET.fromstring(svg)
-    return ["".join(one.itertext()) for one in root.iter(f"{{http://www.w3.org/2000/svg}}{tag}")]
+    return ["".join(item.itertext()) for item in root.iter(f"{{http://www.w3.org/2000/svg}}{tag}")]
 
 
 def numbers(svg: str, attribute: str) -> list[int]:
     root = ET.fromstring(svg)
-    return [int(one.attrib[attribute]) for one in root.iter("{http://www.w3.org/2000/svg}rect")]
+    return [int(item.attrib[attribute]) for item in root.iter("{http://www.w3.org/2000/svg}rect")]
 
 
 def diagram(*arrows: Arrow, names: str = "abc") -> Diagram:
@@ -48,13 +48,13 @@ def test_text_is_escaped_in_svg(name: str) -> None:
     made = Diagram([DiagramNode("a", "physical", name, name)], ()).to_svg()
 
     assert 1 == len(texts(made, "title")) == len(texts(made, "text"))
-    assert "script" not in {one.tag.partition("}")[2] for one in ET.fromstring(made).iter()}
+    assert "script" not in {item.tag.partition("}")[2] for item in ET.fromstring(made).iter()}
 
 
 def test_boxes_do_not_overlap() -> None:
     made = diagram(Arrow("a", "b"), Arrow("a", "c"), Arrow("b", "d"), names="abcd").to_svg()
 
-    x, y, width = (numbers(made, one) for one in ("x", "y", "width"))
+    x, y, width = (numbers(made, item) for item in ("x", "y", "width"))
     assert x[0] + width[0] < x[1] == x[2] < x[2] + width[2] < x[3]
     assert y[0] == y[1] == y[3] < y[2]
 

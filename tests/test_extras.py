@@ -65,7 +65,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 
     for extra, modules in EXTRAS.items():
         names = {
-            one.partition("[")[0].partition(">")[0].partition("<")[0] for one in declared[extra]
+            item.partition("[")[0].partition(">")[0].partition("<")[0] for item in declared[extra]
         }
         assert names == set(modules.values())
     assert {module for module in MAY_USE if extra_of(module) is None} == set()
@@ -123,9 +123,9 @@ WITHOUT_EXTRA = frozenset({"type_of", "extension_of"})
 def test_every_mapping_names_its_extra(module: str, extra: str) -> None:
     tree = ast.parse((ROOT / f"{module.replace('.', '/')}.py").read_text())
     names = [
-        one.name
-        for one in tree.body
-        if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")
+        item.name
+        for item in tree.body
+        if isinstance(item, ast.FunctionDef) and not item.name.startswith("_")
     ]
     names = [name for name in names if name not in WITHOUT_EXTRA]
     program = f"""
@@ -138,8 +138,8 @@ print(json.dumps({{name: outcome(lambda: getattr(module, name)(None)) for name i
 
 def third_parties(node: ast.AST) -> Iterator[str]:
     """The modules of extras that are imported in a function, but for its inner functions."""
-    for one in ast.walk(node):
-        match one:
+    for item in ast.walk(node):
+        match item:
             case ast.Import(names=names):
                 yield from (name.name for name in names if extra_of(name.name))
             case ast.ImportFrom(module=str(module)) if extra_of(module):
@@ -176,7 +176,7 @@ def test_the_package_is_imported_without_extras() -> None:
 from importlib import import_module
 print(json.dumps({{name: outcome(lambda: import_module(name)) for name in {names!r}}}))
 """
-    assert [] == [name for name, one in run(program).items() if one[0] != "returned"]
+    assert [] == [name for name, value in run(program).items() if value[0] != "returned"]
 
 
 def test_the_command_line_names_its_extra() -> None:

@@ -141,9 +141,9 @@ def calls(signature: inspect.Signature) -> Iterator[tuple[list[Any], dict[str, A
     """Yield wrong arguments: the same value for all, or one wrong value among strings."""
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     given = list(signature.parameters.values())
-    places = [one for one in given if one.kind in positional]
-    some = [one for one in given if one.kind is inspect.Parameter.VAR_POSITIONAL]
-    keys = [one.name for one in given if one.kind is inspect.Parameter.KEYWORD_ONLY]
+    places = [item for item in given if item.kind in positional]
+    some = [item for item in given if item.kind is inspect.Parameter.VAR_POSITIONAL]
+    keys = [item.name for item in given if item.kind is inspect.Parameter.KEYWORD_ONLY]
     required = sum(place.default is inspect.Parameter.empty for place in places)
     for wrong in WRONG:
         every = dict.fromkeys(keys, wrong)
@@ -172,7 +172,7 @@ def test_wrong_arguments_raise_errors_of_the_library(name: str) -> None:
             pytest.fail(f"{name}(*{arguments!r:.200}, **{keys!r:.200}): {error!r:.200}")
 
 
-@pytest.mark.parametrize("wrong", [one for one in WRONG if one != {}])
+@pytest.mark.parametrize("wrong", [item for item in WRONG if item != {}])
 @pytest.mark.parametrize(
     "function",
     [
@@ -200,9 +200,9 @@ INT = DataTypes.INT()
 @pytest.mark.parametrize(
     "declaration",
     [
-        *(one for one in WRONG),
+        *(item for item in WRONG),
         FunctionClass,
-        *(FunctionClass(one) for one in WRONG if one not in ((), [])),
+        *(FunctionClass(item) for item in WRONG if item not in ((), [])),
         FunctionClass(((INT, INT),)),  # type: ignore[arg-type]
         FunctionClass((((INT,),),)),  # type: ignore[arg-type]
         FunctionClass((((INT, "INT"), INT),)),  # type: ignore[arg-type]

@@ -49,6 +49,6 @@ def test_errors_of_other_classes_are_findings() -> None:
 def test_generated_type_questions_are_answered_or_refused() -> None:
     """fuzz/type_questions.py compares the answers with Flink."""
     drawn = islice(Drawing(random.Random(0)).questions(), TEXTS)
-    errors = {one.get("error") for one in map(answer, drawn)}
+    errors = {item.get("error") for item in map(answer, drawn)}
 
     assert {None, "ParseError"} <= errors <= {None, "ParseError", "UnsupportedError"}

@@ -29,12 +29,12 @@ MULTIPLIED = ("views that double columns", "views of rows", "ORDER BY of a large
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_10_kb_of_any_shape_take_less_than_two_seconds(name: str) -> None:
-    limit = LIMIT_OF_BOUNDS if any(one in name for one in MULTIPLIED) else LIMIT
+    limit = LIMIT_OF_BOUNDS if any(item in name for item in MULTIPLIED) else LIMIT
 
     found: list[str] = []
 
     assert processor_time(lambda: found.append(outcome(SHAPES[name](10_000))), limit) < limit
-    assert not any(one.startswith("!!") for one in found)
+    assert not any(item.startswith("!!") for item in found)
 
 
 def doubled(first: Expression, times: int) -> Expression:

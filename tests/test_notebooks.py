@@ -155,7 +155,7 @@ def test_a_plan_shows_its_steps() -> None:
 def test_plans_are_escaped(target: str) -> None:
     old = Schema.new_builder().column("id", DataTypes.INT()).build()
     builder = Schema.new_builder().column("id", DataTypes.INT())
-    for name in (one for one in HOSTILE if "\n" not in one):
+    for name in (item for item in HOSTILE if "\n" not in item):
         builder.column(name, DataTypes.INT())
     found = read(plan(old, builder.build(), target)._repr_html_())
 

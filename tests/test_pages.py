@@ -93,7 +93,7 @@ def test_nested_types_are_folded() -> None:
 
     assert 4 == found.tags.count("details")
     assert ["key STRING", "element", "<b> INT", "d STRING"] == [
-        one for one in ("key STRING", "element", "<b> INT", "d STRING") if one in found.text
+        item for item in ("key STRING", "element", "<b> INT", "d STRING") if item in found.text
     ]
 
 
@@ -163,7 +163,7 @@ def test_other_parts_are_side_by_side_and_masked() -> None:
     assert "letmein" not in html
 
 
-@pytest.mark.parametrize("made", [copy.copy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("made", [copy.copy, lambda item: pickle.loads(pickle.dumps(item))])
 def test_copies_of_changes_have_the_same_page(made: object) -> None:
     changes = diff(OLD, NEW)
 

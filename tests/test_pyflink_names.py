@@ -21,10 +21,12 @@ from schema_core.pyflink.version import __version__
 
 
 def test_every_difference_has_a_reason_and_every_reason_a_difference() -> None:
-    different = [one for one in compared() if one.status != SAME]
+    different = [item for item in compared() if item.status != SAME]
 
-    assert [] == [f"{one.key}: {one.status} {one.found}" for one in different if not one.reason]
-    used = {one.cause for one in different}
+    assert [] == [
+        f"{item.key}: {item.status} {item.found}" for item in different if not item.reason
+    ]
+    used = {item.cause for item in different}
     without_names = {f"pyflink.{name}" for name in pyflink_facts.LEFT_OUT}
     without_names |= {module for module, names in recorded().items() if not names}
     unused = {*REASONS, *BEHAVIOR} - used - without_names
@@ -32,8 +34,8 @@ def test_every_difference_has_a_reason_and_every_reason_a_difference() -> None:
 
 
 def test_most_names_of_the_table_api_are_the_same() -> None:
-    table_api = [one for one in compared() if one.module.startswith("pyflink.table")]
-    same = [one for one in table_api if one.status == SAME]
+    table_api = [item for item in compared() if item.module.startswith("pyflink.table")]
+    same = [item for item in table_api if item.status == SAME]
 
     assert len(table_api) > 1200
     assert len(same) >= 960
@@ -92,9 +94,9 @@ def test_the_recorded_names_are_names_only() -> None:
 def texts(value: object) -> list[str]:
     match value:
         case dict():
-            return [*value, *(text for one in value.values() for text in texts(one))]
+            return [*value, *(text for element in value.values() for text in texts(element))]
         case list():
-            return [text for one in value for text in texts(one)]
+            return [text for element in value for text in texts(element)]
         case _:
             return [str(value)]
 
@@ -183,7 +185,7 @@ def test_parameters_are_compared(
 
 
 def test_absent_and_different_names_are_found() -> None:
-    found = {one.key: one for one in compared()}
+    found = {item.key: item for item in compared()}
 
     assert isinstance(found["pyflink.table.table.Table.select"], Compared)
     assert SAME == found["pyflink.table.table.Table.select"].status

@@ -82,8 +82,8 @@ def test_a_process_imports_only_what_it_uses(name: str, tmp_path: Path) -> None:
     imported = done.stderr.splitlines()[-1].split()
     assert "schema_core.errors" in imported
     assert [] == [
-        one
-        for one in imported
+        item
+        for item in imported
         for unwanted in unused | THIRD_PARTIES
-        if f"{one}.".startswith(f"{unwanted}.")
+        if f"{item}.".startswith(f"{unwanted}.")
     ]

@@ -104,7 +104,7 @@ def comparable(output: str, folder: Path) -> str:
 
 def assert_prints(command: str, shown: str, folder: Path) -> None:
     """Require that a command prints what is shown; of tests the page may show only the end."""
-    expected, printed = (comparable(one, folder) for one in (shown, run(command, folder)))
+    expected, printed = (comparable(item, folder) for item in (shown, run(command, folder)))
     if command.startswith("pytest "):
         printed = "".join(printed.splitlines(keepends=True)[-len(expected.splitlines()) :])
     assert expected == printed, command

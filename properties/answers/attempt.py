@@ -30,7 +30,7 @@ def attempt(operation: Operation, question: Question) -> Answer:
         return {"ok": True, **operation(question)}
     except SchemaCoreError as error:
         named = set(BY_CODE.values())  # after a code: the class above tells what a caller would do
-        kind = next(one for one in type(error).__mro__ if one not in named)
+        kind = next(item for item in type(error).__mro__ if item not in named)
         return {"ok": False, "error": kind.__name__, "message": error.problem}
     except Exception as error:  # noqa: BLE001 - the program answers every question
         print(f"crash at {question.get('op')}: {str(question)[:500]}", file=sys.stderr)

@@ -24,8 +24,8 @@ from schema_core.types import DataTypes
 def schema_equals(question: Question) -> Answer:
     """Whether two schemas are equal to Flink, for which a type given as text equals only itself."""
     left, right = written(question["left"]), written(question["right"])
-    columns = [one for one in left.columns if not isinstance(one, UnresolvedComputedColumn)]
-    equal = left == right and not any(isinstance(one.data_type, str) for one in columns)
+    columns = [item for item in left.columns if not isinstance(item, UnresolvedComputedColumn)]
+    equal = left == right and not any(isinstance(field.data_type, str) for field in columns)
     return {"equal": equal, "left": str(left), "right": str(right)}
 
 
@@ -42,7 +42,7 @@ def from_row(question: Question) -> Answer:
 
 
 def from_fields(question: Question) -> Answer:
-    types = [DataTypes.of(one) for one in question["types"]]
+    types = [DataTypes.of(item) for item in question["types"]]
     return {"string": str(Schema.new_builder().from_fields(question["names"], types).build())}
 
 

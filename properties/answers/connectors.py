@@ -78,7 +78,7 @@ def require_connector(
     ]
     if purpose == "write" and table.distribution is not None:
         raise SchemaError("the connector has no buckets", code="no-buckets")
-    if purpose == "write" and any(one.is_persisted() for one in metadata):
+    if purpose == "write" and any(item.is_persisted() for item in metadata):
         raise SchemaError("the connector writes no metadata", code="metadata-not-supported")
     if purpose == "read" and metadata and options["connector"] == "datagen":
         raise SchemaError("the connector reads no metadata", code="metadata-not-supported")
@@ -86,7 +86,7 @@ def require_connector(
 
 def _require_options(known: Connector, given: set[str], file_format: str | None) -> None:
     own = {*known.options, *IMPLICIT_OPTIONS}
-    groups = tuple(one for one in own if one.endswith("."))
+    groups = tuple(option for option in own if option.endswith("."))
     if file_format is not None and "format" in own:
         if file_format not in FORMATS:
             raise SchemaError(f"no format {file_format}", code="unknown-format")

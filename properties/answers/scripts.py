@@ -48,8 +48,8 @@ def function_class(declared: dict[str, Any]) -> FunctionClass:
     kind = declared["kind"]
     if "signatures" in declared:
         signatures = tuple(
-            (tuple(map(parse_type, one["args"])), parse_type(one["returns"]))
-            for one in declared["signatures"]
+            (tuple(map(parse_type, item["args"])), parse_type(item["returns"]))
+            for item in declared["signatures"]
         )
         return FunctionClass(signatures, FunctionKind(kind))
     return FunctionClass(problem=kind, is_function=not kind.startswith("not a function"))

@@ -131,7 +131,7 @@ def cell(value: Any, type_: DataType) -> str:
         case AnyTimestampType():
             return f"CAST({string(value)} AS {sql_type(type_)})"
         case ArrayType():
-            inner = ", ".join(cell(one, type_.element_type) for one in value)
+            inner = ", ".join(cell(element, type_.element_type) for element in value)
             return f"CAST(array({inner}) AS {sql_type(type_)})"
         case MapType() | MultisetType():
             kinds = (*type_.children(), DataTypes.INT())[:2]
@@ -140,7 +140,7 @@ def cell(value: Any, type_: DataType) -> str:
             return f"CAST(map({inner}) AS {sql_type(type_)})"
         case RowType():
             named = zip(value, type_.fields, strict=True)
-            inner = ", ".join(f"{string(f.name)}, {cell(one, f.data_type)}" for one, f in named)
+            inner = ", ".join(f"{string(f.name)}, {cell(item, f.data_type)}" for item, f in named)
             return f"CAST(named_struct({inner}) AS {sql_type(type_)})"
         case _:
             return f"CAST({string(str(value).lower())} AS {sql_type(type_)})"
@@ -253,7 +253,7 @@ def entries(value: Any, type_: DataType) -> list[Any]:
 def fields(value: dict[str, Any], type_: Any) -> list[Any]:
     """The values of a row."""
     pairs = zip(value.values(), type_.fields, strict=True)
-    return [canonical(one, field.data_type) for one, field in pairs]
+    return [canonical(item, field.data_type) for item, field in pairs]
 
 
 WRITERS: dict[type[DataType], Callable[[Any, Any], Any]] = {
@@ -266,7 +266,7 @@ WRITERS: dict[type[DataType], Callable[[Any, Any], Any]] = {
     DateType: date,
     TimeType: time,
     AnyTimestampType: timestamp,
-    ArrayType: lambda value, type_: [canonical(one, type_.element_type) for one in value],
+    ArrayType: lambda value, type_: [canonical(element, type_.element_type) for element in value],
     MapType: entries,
     MultisetType: entries,
     RowType: fields,

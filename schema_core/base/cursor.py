@@ -109,8 +109,8 @@ class Cursor:
         """Consume the tokens with these keys if all of them follow, in order."""
         if self.tokens[self.index].key != key:
             return False
-        for ahead, one in enumerate(further, 1):
-            if self.peek(ahead).key != one:
+        for ahead, token in enumerate(further, 1):
+            if self.peek(ahead).key != token:
                 return False
         self.index += 1 + len(further)
         return True
@@ -121,8 +121,8 @@ class Cursor:
         if token.key != key:
             raise self.missing(key)
         self.index += 1
-        for one in further:
-            token = self.expect(one)
+        for item in further:
+            token = self.expect(item)
         return token
 
     def string_literal(self) -> str:

@@ -138,7 +138,7 @@ def tuple_of(*codecs: Codec) -> Codec:
         return _decode_members(document, codecs)
 
     return Codec(
-        lambda values: [codec.encode(one) for codec, one in zip(codecs, values, strict=True)],
+        lambda values: [codec.encode(item) for codec, item in zip(codecs, values, strict=True)],
         decode,
     )
 
@@ -156,7 +156,7 @@ def mapping(codec: Codec) -> Codec:
             raise _within(error, key) from None
         return members
 
-    return Codec(lambda value: {key: codec.encode(one) for key, one in value.items()}, decode)
+    return Codec(lambda value: {key: codec.encode(item) for key, item in value.items()}, decode)
 
 
 def enumeration(kind: type[Enum], attribute: str = "name") -> Codec:

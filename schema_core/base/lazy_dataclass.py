@@ -56,7 +56,7 @@ class _Generated:
         annotations = body.get("__annotations__", {})
         if any("InitVar" in annotation for annotation in annotations.values()):
             raise TypeError("InitVar is not supported: write a method that returns the instance")
-        names = [name for name, one in annotations.items() if "ClassVar" not in one]
+        names = [name for name, annotation in annotations.items() if "ClassVar" not in annotation]
         self.options = options
         self.defaults = {name: body.pop(name) for name in names if name in body}
         if "__eq__" in body and body.get("__hash__") is None:
@@ -66,7 +66,7 @@ class _Generated:
         slots = [name for name in names if name not in taken]
         body["__slots__"] = (*slots, *(["__weakref__"] if weakref_slot else []))
         #: until they are generated
-        self.pending = {name: one for name, one in self._pending().items() if name not in body}
+        self.pending = {name: value for name, value in self._pending().items() if name not in body}
         body = self._fixed_members() | self.pending | body
         self.cls: Any = type(declared)(declared.__name__, declared.__bases__, body)
         self.cls.__qualname__ = declared.__qualname__
@@ -83,7 +83,7 @@ class _Generated:
             **dict.fromkeys(_ORDER, options.get("order", False)),
             **dict.fromkeys(_FACTS, True),
         }
-        return {name: _Pending(self, name) for name, one in wanted.items() if one}
+        return {name: _Pending(self, name) for name, value in wanted.items() if value}
 
     def _fixed_members(self) -> dict[str, Any]:
         """Return what stays when the others have been generated."""

@@ -35,10 +35,10 @@ class LeftDeepNode:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LeftDeepNode):
             return NotImplemented
-        for one, two in zip_longest(self.left_spine(), other.left_spine()):
-            if one is two:
+        for first, two in zip_longest(self.left_spine(), other.left_spine()):
+            if first is two:
                 return True
-            if one is None or two is None or compared_values(one) != compared_values(two):
+            if first is None or two is None or compared_values(first) != compared_values(two):
                 return False
         return True
 
@@ -51,7 +51,7 @@ class LeftDeepNode:
         return "".join([*before, _leaf_repr(spine[-1]), *reversed(after)])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return from_left_spine, ([parts(one) for one in self.left_spine()],)
+        return from_left_spine, ([parts(item) for item in self.left_spine()],)
 
 
 #: A class, the values of its fields without the spine below it, and whether the spine continues.
@@ -70,9 +70,9 @@ class FieldNames(NamedTuple):
 def _names_of(kind: Any) -> FieldNames:
     every = fields(kind)
     return FieldNames(
-        tuple(one.name for one in every if one.init),
-        tuple(one.name for one in every if one.compare and one.name != "arguments"),
-        tuple(one.name for one in every if one.repr),
+        tuple(item.name for item in every if item.init),
+        tuple(item.name for item in every if item.compare and item.name != "arguments"),
+        tuple(item.name for item in every if item.repr),
     )
 
 

@@ -323,7 +323,9 @@ def _token(cursor: Cursor) -> Token:
     if "$" in text and (end := _collation_end(text, start)) > stop:
         kind, stop = "word", end
     elif kind == "bad":
-        value = next(one for one in (*_UNPAIRED, "/*", text[start]) if text.startswith(one, start))
+        value = next(
+            item for item in (*_UNPAIRED, "/*", text[start]) if text.startswith(item, start)
+        )
         kind, stop = "symbol" if value in _UNPAIRED else kind, start + len(value)
     else:
         return token

@@ -63,8 +63,8 @@ def require_catalog_names(name: object, default_database: object) -> None:
     Raises:
         SchemaError: with code `wrong-argument`, or `blank-name`.
     """
-    for what, one in (("name", name), ("default_database", default_database)):
-        if is_blank(str(require_instance(one, str, what))):
+    for what, item in (("name", name), ("default_database", default_database)):
+        if is_blank(str(require_instance(item, str, what))):
             raise SchemaError(f"{what} must not be blank", code="blank-name")
 
 

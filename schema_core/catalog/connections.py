@@ -74,9 +74,9 @@ class ConnectionManager:
         """Return the sorted names of the connections of a database and of those of the system."""
         place = (catalog_name, database)
         found = {
-            one.object_name
-            for one in self.temporary
-            if (one.catalog_name, one.database_name) == place
+            path.object_name
+            for path in self.temporary
+            if (path.catalog_name, path.database_name) == place
         }
         catalog = self._registry.get(catalog_name)
         catalog.get_database(database)

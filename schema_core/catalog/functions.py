@@ -146,8 +146,8 @@ class Modules:
         with self._lock:
             if name not in self.loaded:
                 raise self._not_found(name, self.loaded)
-            self.loaded = [one for one in self.loaded if one != name]
-            self.used = [one for one in self.used if one != name]
+            self.loaded = [module for module in self.loaded if module != name]
+            self.used = [module for module in self.used if module != name]
             self._functions.pop(name, None)
 
     def use(self, names: Iterable[str]) -> None:

@@ -86,7 +86,7 @@ class ManagedStorage:
 
     def _link(self, directory: str) -> str | None:
         """Return the symbolic link that leads to a directory of a table, None without one."""
-        link = find_link([f"{directory}/"], lambda one: os.path.islink(self._path(one)))  # noqa: PTH114
+        link = find_link([f"{directory}/"], lambda item: os.path.islink(self._path(item)))  # noqa: PTH114
         return None if link is None else self._path(link)
 
     def remove(self, directory: str) -> None:
@@ -119,8 +119,8 @@ class ManagedStorage:
         """Return whether an option of a table is a path within a directory."""
         root = os.path.realpath(self._path(directory))
         used = (re.sub(r"^file:(//)?(?=/)", "", option) for option in table.options.values())
-        inner = (os.path.realpath(one) for one in used if os.path.isabs(one))  # noqa: PTH117
-        return any(f"{one}/".startswith(f"{root}/") for one in inner)
+        inner = (os.path.realpath(option) for option in used if os.path.isabs(option))  # noqa: PTH117
+        return any(f"{item}/".startswith(f"{root}/") for item in inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def new_directory(identifier: ObjectIdentifier) -> str:
 def _name(path: ObjectIdentifier | ObjectPath) -> str:
     """Return the name of the directory of a table, without its suffix."""
     database, name = (
-        quote(one, safe="")[:MAX_NAME] for one in (path.database_name, path.object_name)
+        quote(name, safe="")[:MAX_NAME] for name in (path.database_name, path.object_name)
     )
     return f"{database}.db/{name}"
 

@@ -72,9 +72,9 @@ class CatalogFactory:
         if isinstance(declared, str) or not isinstance(declared, Collection):
             raise _wrong_factory("options", "a set of keys or a sequence of options", declared)
         kind = str if isinstance(declared, AbstractSet) else DeclaredOption
-        for one in declared:
-            if not isinstance(one, kind):
-                raise _wrong_factory("options", "keys in a set or options in a sequence", one)
+        for option in declared:
+            if not isinstance(option, kind):
+                raise _wrong_factory("options", "keys in a set or options in a sequence", option)
         make: object = self.make
         if not callable(make):
             raise _wrong_factory("make", "a function", make)
@@ -291,7 +291,7 @@ class CatalogRegistry:
 
     def managing_names(self) -> list[str]:
         """Return the names of the open catalogs that manage tables without a connector."""
-        return sorted(name for name, one in self._open.items() if one.storage is not None)
+        return sorted(name for name, value in self._open.items() if value.storage is not None)
 
     def find(self, name: str) -> Catalog | None:
         """Return the catalog of this name, created from the store at first use, or None."""

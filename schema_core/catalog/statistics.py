@@ -36,9 +36,9 @@ class CatalogTableStatistics:
     properties: Mapping[str, str] = field(default_factory=Options, hash=False)
 
     def __post_init__(self) -> None:
-        for one in fields(self)[:4]:
-            number = require_instance(getattr(self, one.name), int, one.name)
-            _require_range(one.name, number, UNKNOWN_NUMBER)
+        for item in fields(self)[:4]:
+            number = require_instance(getattr(self, item.name), int, item.name)
+            _require_range(item.name, number, UNKNOWN_NUMBER)
         given: Any = self.properties
         object.__setattr__(self, "properties", Options({} if given is None else given))
 
@@ -81,11 +81,11 @@ class ColumnStatisticsData:
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        for one in fields(cast("Any", self)):
-            value = getattr(self, one.name)
+        for item in fields(cast("Any", self)):
+            value = getattr(self, item.name)
             if value is not None:
-                checked = _CHECKS[_kind_of_field(one)](one.name, value)
-                object.__setattr__(self, one.name, checked)
+                checked = _CHECKS[_kind_of_field(item)](item.name, value)
+                object.__setattr__(self, item.name, checked)
 
 
 def _kind_of_field(one: Field[Any]) -> str:
@@ -213,9 +213,9 @@ class CatalogColumnStatistics:
     def __post_init__(self) -> None:
         given: Any = self.column_statistics_data
         data = dict(require_instance({} if given is None else given, Mapping, "the statistics"))
-        for name, one in data.items():
+        for name, value in data.items():
             require_instance(name, str, "the name of a column")
-            require_instance(one, ColumnStatisticsData, f"the statistics of column {name!r}")
+            require_instance(value, ColumnStatisticsData, f"the statistics of column {name!r}")
         object.__setattr__(self, "column_statistics_data", data)
         given = self.properties
         object.__setattr__(self, "properties", Options({} if given is None else given))
@@ -255,7 +255,7 @@ class StoredStatistics:
         """Return the statistics as a document of JSON; dates are strings."""
         table, columns = self.table, self.columns
         return {
-            "table": [getattr(table, one.name) for one in fields(table)[:4]],
+            "table": [getattr(table, item.name) for item in fields(table)[:4]],
             "properties": table.get_properties(),
             "columns": {
                 name: [_kind_of(data), *map(_to_json, _values(data))]
@@ -292,7 +292,7 @@ def _kind_of(data: ColumnStatisticsData) -> str:
 
 
 def _values(data: ColumnStatisticsData) -> list[Any]:
-    return [getattr(data, one.name) for one in fields(cast("Any", data))]
+    return [getattr(data, item.name) for item in fields(cast("Any", data))]
 
 
 def _to_json(value: Any) -> Any:
@@ -303,7 +303,7 @@ def _to_json(value: Any) -> Any:
 
 def _read(name: str, *values: Any) -> ColumnStatisticsData:
     class_ = COLUMN_KINDS[name]
-    kinds = [_kind_of_field(one) for one in fields(cast("Any", class_))]
+    kinds = [_kind_of_field(item) for item in fields(cast("Any", class_))]
     parsed = [
         _PARSERS[kind](value) if isinstance(value, str) else value
         for kind, value in zip(kinds, values, strict=True)

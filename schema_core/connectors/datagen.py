@@ -467,8 +467,8 @@ class RowGenerator:
 
     def row(self, field_: GeneratedField, type_: RowType) -> Node:
         arguments: list[Node | str] = []
-        for one in type_.fields:
-            arguments += [one.name, self.value(field_.part(one.name), one.data_type)]
+        for item in type_.fields:
+            arguments += [item.name, self.value(field_.part(item.name), item.data_type)]
         return call("named_struct", *arguments)
 
     # --- time ------------------------------------------------------------------------------

@@ -90,8 +90,10 @@ class HiveConnector(
         frame = session.table(name)
         stored = {field.name: field.dataType for field in frame.schema.fields}
         zone = jvm_zone(session)
-        known = {one: type_ for one, type_ in context.columns.items() if one in stored}
-        return select(frame, (_read(one, type_, stored[one], zone) for one, type_ in known.items()))
+        known = {column: type_ for column, type_ in context.columns.items() if column in stored}
+        return select(
+            frame, (_read(value, type_, stored[value], zone) for value, type_ in known.items())
+        )
 
     def validate_write(self, context: WriteContext) -> None:
         """Refuse what could not be replaced or rolled back.
@@ -103,7 +105,7 @@ class HiveConnector(
         Raises:
             UnsupportedError: with code `unsupported-ability`.
         """
-        given = [one for one in OWN_STORAGE if context.options.get(one, "false") != "false"]
+        given = [key for key in OWN_STORAGE if context.options.get(key, "false") != "false"]
         if context.creates and given and is_atomic(context.configuration):
             raise UnsupportedError(
                 f"CREATE TABLE AS into a Hive table with {given[0]!r} cannot be rolled back: "
@@ -135,10 +137,12 @@ class HiveConnector(
         reads_itself = context.overwrite and shares_source(frame, table)
         stored = {field.name: field.dataType for field in table.schema.fields}
         zone, types = jvm_zone(session), context.physical_columns
-        written = [_to_hive_column(one, types[one], stored[one], zone) for one in stored]
+        written = [
+            _to_hive_column(column, types[column], stored[column], zone) for column in stored
+        ]
         fixed = _fixed_partition(context)
         clause = f" PARTITION ({', '.join(map(_assignment, fixed.items()))})" if fixed else ""
-        columns = ", ".join(quote(one) for one in stored if one not in fixed)
+        columns = ", ".join(quote(column) for column in stored if column not in fixed)
         verb = "OVERWRITE" if context.overwrite else "INTO"
         with (
             checkpoint_frame(frame, when=reads_itself) as rows,
@@ -236,7 +240,9 @@ def with_timestamps(type_: DataType, spark: SparkType, timestamp: DataType) -> D
             return MapType(key, value, nullable=nullable)
         case RowType(), types.StructType():
             pairs = zip(type_.fields, spark.fields, strict=True)
-            fields = [RowField(one.name, inner(one.data_type, own.dataType)) for one, own in pairs]
+            fields = [
+                RowField(field.name, inner(field.data_type, own.dataType)) for field, own in pairs
+            ]
             return RowType(fields, nullable=nullable)
         case _:
             return type_

@@ -112,7 +112,7 @@ def _print(lines: Iterable[tuple[str, int]], context: WriteContext) -> None:
     stream = sys.stderr if STANDARD_ERROR.of(context.options) else sys.stdout
     for line, task in lines:
         number = str(task + 1) if has_numbers else ""
-        start = ":".join(one for one in (prefix, number) if one)
+        start = ":".join(text for text in (prefix, number) if text)
         stream.write(f"{start}> {line}\n" if start else f"{line}\n")
     stream.flush()
 
@@ -160,7 +160,7 @@ def _join_elements(elements: Node, body: Callable[[Node], Node], marks: str) -> 
 
 
 def _array(node: Node, type_: ArrayType) -> Node:
-    return _join_elements(node, lambda one: _or_null(one, type_.element_type), "[]")
+    return _join_elements(node, lambda item: _or_null(item, type_.element_type), "[]")
 
 
 def _entries(node: Node, key_type: DataType, value_type: DataType | None) -> Node:

@@ -119,7 +119,7 @@ def _load_class(path: str, allowed: Sequence[str]) -> Any:
             f"option {CLASS.key!r} must be `module.Class`, got {show(path)}",
             code="invalid-option-value",
         )
-    if not any(module == one or module.startswith(f"{one}.") for one in allowed):
+    if not any(module == item or module.startswith(f"{item}.") for item in allowed):
         raise UnsupportedError(
             f"the module {module!r} is not among those that tables may import",
             code="module-not-allowed",

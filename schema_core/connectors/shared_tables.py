@@ -100,7 +100,7 @@ def _names(leaf: Any) -> Iterator[str]:
     if leaf.catalogTable().isDefined():
         yield f"table {leaf.catalogTable().get().identifier().unquotedString()}"
     if leaf.relation().getClass().getSimpleName() == "HadoopFsRelation":
-        yield from (str(one.toString()) for one in _each(leaf.relation().location().rootPaths()))
+        yield from (str(item.toString()) for item in _each(leaf.relation().location().rootPaths()))
 
 
 def _each(found: Any) -> Iterator[Any]:

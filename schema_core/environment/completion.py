@@ -96,7 +96,7 @@ def _may_follow(text: str, word: str) -> bool:
     if is_beginning(text):
         return True
     rest = TOGETHER.get(word, ("(",) if word in RESERVED else ())
-    return any(is_beginning(f"{text} {one}") for one in rest)
+    return any(is_beginning(f"{text} {token}") for token in rest)
 
 
 # --- tokens before the position ---------------------------------------------------------------
@@ -108,7 +108,7 @@ def _statement(before: str) -> list[Token] | None:
         tokens = list(cursor_over(before).tokens)[:-1]
         if any(token.kind == "bad" for token in tokens):
             return None
-        ends = [place for place, one in enumerate(tokens) if one.key == ";"]
+        ends = [place for place, token in enumerate(tokens) if token.key == ";"]
         return tokens[ends[-1] + 1 :] if ends else tokens
     return None
 
@@ -205,12 +205,12 @@ def _names(session: Session, kind: str, path: list[str], text: str, wanted: str)
     yield from _columns(session, text, path)
     if not path:
         every = session.functions.list_callable()
-        yield from (one for one in every if one.isidentifier() and one.upper() not in RESERVED)
+        yield from (item for item in every if item.isidentifier() and item.upper() not in RESERVED)
 
 
 def _kind(head: list[Token]) -> str | None:
     """Return the kind of object that is named after some tokens, or None."""
-    keys = [one.key for one in head]
+    keys = [token.key for token in head]
     while keys[-2:] == ["IF", "EXISTS"]:
         keys = keys[:-2]
     if keys[:1] == ["CREATE"] and keys[-1] in ("TABLE", "VIEW"):
@@ -250,8 +250,8 @@ def _columns(session: Session, text: str, path: list[str]) -> Iterator[str]:
 def _sources(text: str) -> Iterator[tuple[list[str], str]]:
     """Return the paths after FROM, JOIN and similar keywords, each with its alias."""
     tokens = cursor_over(text).tokens
-    for place, (one, following) in enumerate(pairwise(tokens)):
-        if one.key not in {"FROM", "JOIN", "UPDATE", "INTO", ","} or following.kind not in NAMES:
+    for place, (item, following) in enumerate(pairwise(tokens)):
+        if item.key not in {"FROM", "JOIN", "UPDATE", "INTO", ","} or following.kind not in NAMES:
             continue
         names = [following.value.strip("`")]
         rest = place + 2

@@ -258,7 +258,12 @@ def secret_keys(options: Mapping[str, str]) -> frozenset[str]:
     """
     with suppress(SchemaCoreError):
         declared = find_connector(options).declared(options)
-        return frozenset(key.lower() for one in declared if one.secret for key in one.keys())  # noqa: SIM118 - not a mapping
+        return frozenset(
+            key.lower()
+            for option in declared
+            if option.secret
+            for key in option.keys()  # noqa: SIM118 - not a mapping
+        )
     return frozenset()
 
 

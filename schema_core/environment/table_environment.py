@@ -1073,7 +1073,7 @@ class TableEnvironment:
 
     def list_full_modules(self) -> list[ModuleEntry]:
         """Return the names of all loaded modules, each with whether it is in use."""
-        return [ModuleEntry(*one) for one in self._session.functions.modules.listed()]
+        return [ModuleEntry(*item) for item in self._session.functions.modules.listed()]
 
     # --- types: methods of this library, for types in catalogs (FLIP-164) ----------------------
 

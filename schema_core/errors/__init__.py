@@ -492,13 +492,13 @@ def close_matches(name: str, known: Sequence[str], likeness: float, count: int =
     """
     length = len(name)
     names = [
-        one
-        for one in known
-        if 2 * min(length, len(one)) >= likeness * (length + len(one)) and len(one) <= MAX_PLACE
+        name
+        for name in known
+        if 2 * min(length, len(name)) >= likeness * (length + len(name)) and len(name) <= MAX_PLACE
     ]
     if len(names) > MAX_COMPARED:
         own = _pairs(name)
-        names = nlargest(MAX_COMPARED, names, key=lambda one: len(own & _pairs(one)))
+        names = nlargest(MAX_COMPARED, names, key=lambda item: len(own & _pairs(item)))
     from difflib import get_close_matches
 
     return get_close_matches(name, names, n=count, cutoff=likeness)

@@ -66,11 +66,13 @@ def aggregate_call(
             `invalid-window`.
     """
     _reject_clauses(typed.function, call)
-    keys = tuple(infer(scope, one.expression) for one in call.within)
+    keys = tuple(infer(scope, sort_key.expression) for sort_key in call.within)
     if call.orders_arguments:
-        directions = tuple(SortDirection(one.descending, one.nulls_last) for one in call.within)
+        directions = tuple(
+            SortDirection(sort_key.descending, sort_key.nulls_last) for sort_key in call.within
+        )
         typed = replace(typed, arguments=(*typed.arguments, *keys), order=directions)
-    inner = [part for one in (*typed.arguments, *keys) for part in walk(one)]
+    inner = [part for argument in (*typed.arguments, *keys) for part in walk(argument)]
     if any(_is_aggregate(part) and (call.over is None or is_windowed(part)) for part in inner):
         raise SchemaError("aggregates cannot be nested", code="nested-aggregate", span=call.span)
     condition = None if call.filter is None else _filter(infer(scope, call.filter))
@@ -207,7 +209,7 @@ def check_declared_window(scope: Scope, written: syntax.Window, infer: Infer) ->
 
 def _type_window(scope: Scope, written: syntax.Window, infer: Infer) -> Over:
     return Over(
-        tuple(infer(scope, one) for one in written.partition_by),
+        tuple(infer(scope, key) for key in written.partition_by),
         tuple(
             SortedBy(infer(scope, key.expression), key.descending, key.nulls_last)
             for key in written.order_by

@@ -190,20 +190,20 @@ def sql_comparable(left: DataType, right: DataType) -> bool:
         return True
     if any(left.root in family and right.root in family for family in COMPARABLE_ROOTS):
         return True
-    for one, other in ((left, right), (right, left)):
-        if one.is_(F.CHARACTER_STRING) and other.root in CAST_FROM_STRING:
+    for first, other in ((left, right), (right, left)):
+        if first.is_(F.CHARACTER_STRING) and other.root in CAST_FROM_STRING:
             return True
     return False
 
 
 def _comparable_records(left: DataType, right: DataType) -> bool:
     """Return whether SQL compares two types as records, field by field."""
-    for one in (left, right):
-        if not isinstance(one, types.RowType | types.StructuredType):
+    for operand in (left, right):
+        if not isinstance(operand, types.RowType | types.StructuredType):
             return False
     pairs = list(zip(left.children(), right.children(), strict=False))
     return len(left.children()) == len(right.children()) and all(
-        sql_comparable(one, other) for one, other in pairs
+        sql_comparable(first, other) for first, other in pairs
     )
 
 
@@ -230,7 +230,8 @@ def comparable(left: DataType, right: DataType, *, ordered: bool) -> bool:
     if left.is_(F.CONSTRUCTED):
         ours, theirs = left.children(), right.children()
         return len(ours) == len(theirs) and all(
-            comparable(one, other, ordered=ordered) for one, other in zip(ours, theirs, strict=True)
+            comparable(first, other, ordered=ordered)
+            for first, other in zip(ours, theirs, strict=True)
         )
     if isinstance(left, types.DistinctType):
         return left.nullable() == right.nullable() and comparable(

@@ -58,9 +58,9 @@ def _literal(value: object, depth: int) -> syntax.Expression:
         case date() | time():
             return _datetime(value)
         case list() | tuple():
-            return Call("ARRAY", tuple(_literal(one, depth + 1) for one in value))
+            return Call("ARRAY", tuple(_literal(element, depth + 1) for element in value))
         case dict():
-            pairs = (one for pair in value.items() for one in pair)
+            pairs = (token for pair in value.items() for token in pair)
             return Call("MAP", tuple(_literal(pair, depth + 1) for pair in pairs))
         case _:
             raise _no_literal(value)

@@ -143,12 +143,12 @@ def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Ca
     It lists what all overloads that matched as many arguments expect next.
     """
     index, function, overload = max(mismatches, key=lambda mismatch: mismatch[0])
-    expected = dict.fromkeys(one[index].label for i, _, one in mismatches if i == index)
+    expected = dict.fromkeys(item[index].label for i, _, item in mismatches if i == index)
     actual = args.types[index]
     tree = args.trees[index]
     got = tree.symbol.word if isinstance(tree, Keyword) else actual.as_summary_string()
     reasons = (
-        rule(args, i) for i, _, one in mismatches if i == index and (rule := one[i].mismatch)
+        rule(args, i) for i, _, item in mismatches if i == index and (rule := item[i].mismatch)
     )
     hint = "write CAST(NULL AS ...)" if actual.root is TypeRoot.NULL else None
     if actual.is_(TypeFamily.CHARACTER_STRING) and _NUMERIC_LABELS.issuperset(expected):

@@ -122,7 +122,7 @@ class _Rewriting:
         return results[0]
 
     def _call(self, call: Call, arguments: tuple[syntax.Expression, ...]) -> syntax.Expression:
-        same = all(one is other for one, other in zip(arguments, call.arguments, strict=True))
+        same = all(first is other for first, other in zip(arguments, call.arguments, strict=True))
         found = call if same else replace(call, arguments=arguments)
         if _is_row(call):
             return self._row(replace(found, symbol=None))
@@ -134,8 +134,8 @@ class _Rewriting:
         is_string = (self._is_string(left), self._is_string(right))
         if any(is_string):
             left, right = (
-                one if known else _cast(one, DataTypes.STRING())
-                for one, known in zip(arguments, is_string, strict=True)
+                item if known else _cast(item, DataTypes.STRING())
+                for item, known in zip(arguments, is_string, strict=True)
             )
             found = Call(CONCATENATION, (left, right))
         self._strings[id(found)] = (found, any(is_string))
@@ -150,7 +150,7 @@ class _Rewriting:
         ]
         if len(known) < len(types):
             return row
-        fields = [DataTypes.FIELD(f"f{place}", one) for place, one in enumerate(known)]
+        fields = [DataTypes.FIELD(f"f{place}", name) for place, name in enumerate(known)]
         found = _cast(row, DataTypes.ROW(fields))
         self._rows[id(found)] = (found, row)
         return found

@@ -157,10 +157,10 @@ def _converted_to_sql(type_: DataType) -> DataType:
             )
         case RowType(fields=fields):
             types = [in_sql(field.data_type) for field in fields]
-            if all(_is_same_field(one, inner) for one, inner in zip(fields, types, strict=True)):
+            if all(_is_same_field(item, inner) for item, inner in zip(fields, types, strict=True)):
                 return type_
             pairs = zip(fields, types, strict=True)
-            return RowType([RowField(one.name, inner) for one, inner in pairs], nullable)
+            return RowType([RowField(item.name, inner) for item, inner in pairs], nullable)
         case _:
             children = type_.children()
             inner = tuple(map(in_sql, children))

@@ -192,8 +192,10 @@ def _with_full_paths(written: syntax.TypeName, type_: DataType) -> syntax.TypeNa
     arguments = zip(written.arguments, inner, strict=False)
     return replace(
         written,
-        arguments=tuple(_with_full_paths(one, child) for one, child in arguments),
-        fields=tuple(replace(one, type=_with_full_paths(one.type, child)) for one, child in fields),
+        arguments=tuple(_with_full_paths(argument, child) for argument, child in arguments),
+        fields=tuple(
+            replace(item, type=_with_full_paths(item.type, child)) for item, child in fields
+        ),
     )
 
 
@@ -253,15 +255,15 @@ def field(value: Typed, name: str, span: Span) -> Access:
     """
     type_ = value.type
     fields = type_.fields if isinstance(type_, RowType | StructuredType) else ()
-    for one in fields:
-        if one.name == name:
-            found = in_sql(one.data_type)
+    for item in fields:
+        if item.name == name:
+            found = in_sql(item.data_type)
             nullable = type_.is_nullable or found.is_nullable
             return Access(value, name, found.with_nullability(nullable), span)
     raise SchemaError(
         f"{type_.as_summary_string()} has no field {name!r}",
         code="unknown-field",
-        hint=similar(name, [one.name for one in fields]),
+        hint=similar(name, [item.name for item in fields]),
         span=span,
     )
 
@@ -270,8 +272,8 @@ def _name(scope: Scope, name: syntax.Name) -> Typed:
     """Type a column and the fields that follow it."""
     typed, fields = scope.lookup(name.parts, name.span)
     found: Typed = typed
-    for one in fields:
-        found = field(found, one, name.span)
+    for item in fields:
+        found = field(found, item, name.span)
     return found
 
 

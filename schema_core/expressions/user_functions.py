@@ -399,7 +399,7 @@ def udtf(
         if not result_types:
             raise SchemaError("result_types must not be empty", code="wrong-argument")
         types = list(map(_type, result_types))
-        fields = [DataTypes.FIELD(f"f{i}", one) for i, one in enumerate(types)]
+        fields = [DataTypes.FIELD(f"f{i}", data_type) for i, data_type in enumerate(types)]
         result = DataTypes.ROW(fields) if len(types) > 1 else types[0]
     return _decorate(f, FunctionKind.TABLE, input_types, result, deterministic, name)
 
@@ -597,10 +597,10 @@ def _signatures(
     is_method = isinstance(instance, UserDefinedFunction)
     skipped = methods.skipped if is_method else 0
     found: list[Signature] = []
-    for one in _overloads(instance, methods.accepts):
+    for item in _overloads(instance, methods.accepts):
         is_same = methods.returns == methods.accepts
-        returning = one if is_same else _overloads(instance, methods.returns)[0]
-        accepted = _parameters(one, skipped) if parameters is None else [parameters]
+        returning = item if is_same else _overloads(instance, methods.returns)[0]
+        accepted = _parameters(item, skipped) if parameters is None else [parameters]
         result = _result(returning, methods.many) if returns is None else returns
         found += [(each, result) for each in accepted]
     return tuple(found)
@@ -678,7 +678,7 @@ def _parameter_type(hint: Any) -> Declared:
 
 def _is_imprecise(hint: Any) -> bool:
     """Return whether a hint names an imprecise class, other than within ``Annotated``."""
-    if any(hint is one for one in IMPRECISE):
+    if any(hint is data_type for data_type in IMPRECISE):
         return True
     nested = () if get_origin(hint) is Annotated else get_args(hint)
     return any(map(_is_imprecise, nested))

@@ -305,20 +305,20 @@ SPARK: dict[type[DataType], tuple[LossRule, ...]] = {
         LossRule(
             LossKind.PRECISION,
             _is(WIDEST_YEAR_MONTH),
-            lambda one: one.nullable() != WIDEST_YEAR_MONTH,
+            lambda item: item.nullable() != WIDEST_YEAR_MONTH,
         ),
     ),
     DayTimeIntervalType: (
         LossRule(
             LossKind.DIGITS,
             _is(_SPARK_DAY_TIME),
-            lambda one: one.fractional_precision > MICROSECONDS,
+            lambda item: item.fractional_precision > MICROSECONDS,
         ),
         LossRule(
             LossKind.PRECISION,
             _is(_SPARK_DAY_TIME),
-            lambda one: (
-                one.fractional_precision <= MICROSECONDS and one.nullable() != _SPARK_DAY_TIME
+            lambda item: (
+                item.fractional_precision <= MICROSECONDS and item.nullable() != _SPARK_DAY_TIME
             ),
         ),
     ),
@@ -359,8 +359,9 @@ def is_hive_name(name: str) -> bool:
     (True, False, False)
     """
     return all(
-        one in "_ .$" or (category(one) in _HIVE_NAME_CATEGORIES and one <= "\uffff")
-        for one in name
+        character in "_ .$"
+        or (category(character) in _HIVE_NAME_CATEGORIES and character <= "\uffff")
+        for character in name
     )
 
 
@@ -387,8 +388,8 @@ HIVE: dict[type[DataType], tuple[LossRule, ...]] = {
 }  # fmt: skip
 
 TARGETS: dict[str, LossTarget] = {
-    one.name: one
-    for one in (
+    item.name: item
+    for item in (
         LossTarget("arrow", ARROW),
         LossTarget("parquet", PARQUET),
         LossTarget("spark:4.3", SPARK),
@@ -508,7 +509,7 @@ def lasting_losses(schema: ResolvedSchema) -> frozenset[tuple[str, LossKind]]:
 @cached_by_identity(node_count, budget=50_000, unit="types")
 def _lasting_losses_of(type_: DataType) -> frozenset[tuple[str, LossKind]]:
     found = ((target, loss) for target in TARGETS for loss in _type_losses(type_, target))
-    return frozenset((target, one.kind) for target, one in found if one.lasts)
+    return frozenset((target, item.kind) for target, item in found if item.lasts)
 
 
 def physical_equivalent(type_: DataType, target: str) -> DataType | None:
@@ -578,7 +579,7 @@ def check_nesting(foreign: Node, children: Callable[[Node], Iterable[Node]]) -> 
         depth += 1
         if depth > MAX_DEPTH:
             raise too_deep()
-        level = [inner for one in level for inner in children(one)]
+        level = [inner for data_type in level for inner in children(data_type)]
 
 
 # --- evaluating the rules -------------------------------------------------------------------------
@@ -708,10 +709,12 @@ def _holds_values_of(least: DataType, physical: DataType, *, exactly_null: bool)
     if type(least) is not type(physical) or child_names(least) != child_names(physical):
         return False
     pairs = list(zip(least.children(), physical.children(), strict=True))
-    if exactly_null and any(one.is_nullable != other.is_nullable for one, other in pairs):
+    if exactly_null and any(first.is_nullable != other.is_nullable for first, other in pairs):
         return False
     if pairs or not least.parameters():
-        return all(_holds_values_of(one, other, exactly_null=exactly_null) for one, other in pairs)
+        return all(
+            _holds_values_of(first, other, exactly_null=exactly_null) for first, other in pairs
+        )
     return _has_parameters_of(least, physical)
 
 
@@ -764,6 +767,6 @@ def read_fields(
 def raise_refused(refused: Iterable[Diagnostic]) -> None:
     """Raise the errors of refused columns as one error; do nothing if there are none."""
     raise_all(
-        UnsupportedError(one.message, code=one.code, hint=one.hint, path=one.path)
-        for one in refused
+        UnsupportedError(loss.message, code=loss.code, hint=loss.hint, path=loss.path)
+        for loss in refused
     )

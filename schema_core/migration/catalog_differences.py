@@ -57,7 +57,7 @@ def read_catalog(catalog: Catalog) -> CatalogContent:
     paths = [ObjectPath(name, table) for name in databases for table in catalog.list_tables(name)]
     if Capability.MATERIALIZED_TABLES in catalog.capabilities:
         listed = {name: catalog.list_materialized_tables(name) for name in databases}
-        paths += [ObjectPath(name, one) for name, found in listed.items() for one in found]
+        paths += [ObjectPath(name, item) for name, found in listed.items() for item in found]
     views = [ObjectPath(name, view) for name in databases for view in catalog.list_views(name)]
     objects = {
         path: without_own_options(catalog.get_resolved_table(path) or catalog.get_table(path))

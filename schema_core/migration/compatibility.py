@@ -310,11 +310,11 @@ def _data(
         reason = f"older files are read by it, the former name of {new_path[-1]!r}"
         yield _finding(question, "field-renamed-by-mapping", path, reason)
     found: Iterator[TypeFinding] = rules.findings(old, new, renames=renames)
-    for one in found:
-        ends = range(len(one.path), 0, -1)
-        end = next((end for end in ends if one.path[:end] in former), 0)
-        path = (*former.get(one.path[:end], ()), *one.path[end:])
-        yield _finding(question, one.kind, path, one.reason)
+    for risk in found:
+        ends = range(len(risk.path), 0, -1)
+        end = next((end for end in ends if risk.path[:end] in former), 0)
+        path = (*former.get(risk.path[:end], ()), *risk.path[end:])
+        yield _finding(question, risk.kind, path, risk.reason)
 
 
 def _with_new_names(
@@ -335,7 +335,7 @@ def _with_new_names(
         children.append(_with_new_names(child, before, after, renames, former))
     if isinstance(type_, RowType):
         pairs = zip(type_.fields, names, children, strict=True)
-        fields = [replace(one, name=name, data_type=kind) for one, name, kind in pairs]
+        fields = [replace(item, name=name, data_type=kind) for item, name, kind in pairs]
         return RowType(fields, type_.is_nullable)
     return type_.rebuild(tuple(children)) if children else type_
 
@@ -347,7 +347,7 @@ def _rules_of_format(old: Definition, new: Definition) -> RuleSet:
 
 def _has_files_by_name(written: Definition, read: Definition) -> bool:
     """Return whether both are tables of files of which the catalog keeps the former names."""
-    return all(format_by_name(_options(one), None) is not None for one in (written, read))
+    return all(format_by_name(_options(schema), None) is not None for schema in (written, read))
 
 
 def _renames_by_path(old: Definition, new: Definition, renames: RenameHints | None) -> Renames:
@@ -414,7 +414,7 @@ def _storage(
         if keys != others and not rules.partitions_evolve:
             reason = f"partitioned by ({', '.join(keys)}), read by ({', '.join(others)})"
             yield _finding(question, "partitions-changed", (), reason)
-    key_of = [schema_of(one).get_primary_key() for one in (written, read)]
+    key_of = [schema_of(schema).get_primary_key() for schema in (written, read)]
     columns = [key.columns if key else () for key in key_of]
     if columns[1] and columns[0] != columns[1]:
         yield _finding(question, "key-changed", columns[1], "rows were written without this key")
@@ -606,8 +606,11 @@ class CompatibilityReport:
             f"  {finding.question.value}, version {finding.version}: {finding}"
             for finding in self.findings
         ]
-        lines += [f"  not needed: acceptance of {one.kind}" for one in self.unused]
-        lines += [f"  expired on {one.until}: acceptance of {one.kind}" for one in self.expired]
+        lines += [f"  not needed: acceptance of {acceptance.kind}" for acceptance in self.unused]
+        lines += [
+            f"  expired on {acceptance.until}: acceptance of {acceptance.kind}"
+            for acceptance in self.expired
+        ]
         return "\n".join(lines)
 
 
@@ -659,28 +662,30 @@ def check_compatibility(
     if not mode.is_transitive:
         compared = compared[-1:]
     findings = [
-        replace(one, version=version, severity=levels.get(one.kind, one.severity))
+        replace(item, version=version, severity=levels.get(item.kind, item.severity))
         for version, old in compared
         for ask in ASKED[mode.value.removesuffix("_TRANSITIVE")]
-        for one in ask(old, new, rule_set, renames if version == last else None)
+        for item in ask(old, new, rule_set, renames if version == last else None)
     ]
     now = today or date.today()  # noqa: DTZ011 - the day where the check runs
     current = [
-        one for one in accepted if require_instance(one, Acceptance, "accepted").until >= now
+        acceptance
+        for acceptance in accepted
+        if require_instance(acceptance, Acceptance, "accepted").until >= now
     ]
     errors = [finding for finding in findings if finding.severity is ERROR]
     return CompatibilityReport(
         mode,
         (rule_set or rules_of(_options(new))).name,
         tuple(_with_acceptance(finding, current) for finding in findings),
-        tuple(one for one in current if not any(map(one.covers, errors))),
-        tuple(one for one in accepted if one not in current),
+        tuple(acceptance for acceptance in current if not any(map(acceptance.covers, errors))),
+        tuple(acceptance for acceptance in accepted if acceptance not in current),
     )
 
 
 def _with_acceptance(finding: Finding, accepted: Sequence[Acceptance]) -> Finding:
     """Return an error with the reason of the last acceptance that covers it."""
-    covering = [one.reason for one in accepted if one.covers(finding)]
+    covering = [acceptance.reason for acceptance in accepted if acceptance.covers(finding)]
     if finding.severity is not ERROR or not covering:
         return finding
     return replace(finding, accepted=covering[-1])

@@ -651,7 +651,7 @@ def _rows(
     writer: ConversionWriter, value: str, old: RowType, new: RowType, path: Path
 ) -> Conversion:
     """Return a row of the new fields, NULL for a NULL row."""
-    sources = {writer.renames.get((*path, one.name), one.name): one for one in old}
+    sources = {writer.renames.get((*path, column.name), column.name): column for column in old}
     if old.field_names() == new.field_names() == list(sources):
         parts = zip(old, new, strict=True)
         inner = [

@@ -81,8 +81,8 @@ def _require_fit(report: ValidationReport, accepted: tuple[str, ...]) -> None:
     """
     refused = [problem for problem in report.problems if problem.kind not in accepted]
     if refused:
-        losses = all(not KINDS[one.kind] for one in refused)
-        kinds = ", ".join(dict.fromkeys(one.kind for one in refused))
+        losses = all(not KINDS[loss.kind] for loss in refused)
+        kinds = ", ".join(dict.fromkeys(loss.kind for loss in refused))
         raise SchemaError(
             f"rows of {report.path} do not fit the new definition: {refused[0]}",
             code="rows-do-not-fit",

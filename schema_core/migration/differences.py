@@ -236,8 +236,8 @@ def _align_expressions(
     same = set(meaning.columns)
     written = {column.name: column for column in old.schema.columns}
     columns = [
-        written[one.name] if found in same else one
-        for one, found in zip(new.schema.columns, target.columns, strict=True)
+        written[item.name] if found in same else item
+        for item, found in zip(new.schema.columns, target.columns, strict=True)
     ]
     specs = old if meaning.watermark_specs == target.watermark_specs else new
     schema = replace(
@@ -260,7 +260,7 @@ def renames_by_path(renames: RenameHints | None) -> dict[Path, str]:
         require_instance(path, (str, tuple), "the path of a rename", "a name or a tuple of names")
         require_instance(name, str, "the new name of a rename")
         found[(path,) if isinstance(path, str) else path] = name
-    for (path, name), count in Counter((one[:-1], name) for one, name in found.items()).items():
+    for (path, name), count in Counter((value[:-1], name) for value, name in found.items()).items():
         if count > 1:
             where = ".".join((*path, name))
             raise SchemaError(f"{count} columns are renamed to {where!r}", code="duplicate-column")
@@ -311,8 +311,8 @@ def _changes(old: CatalogTable, new: CatalogTable, hints: Renames) -> Progress:
     _place_columns(progress, target)
     _set_parts(progress, new)
     _set_indexes(progress, new)
-    gone = [one for name, one in progress.columns.items() if name not in target]
-    for column in sorted(gone, key=lambda one: not isinstance(one, UnresolvedComputedColumn)):
+    gone = [column for name, column in progress.columns.items() if name not in target]
+    for column in sorted(gone, key=lambda name: not isinstance(name, UnresolvedComputedColumn)):
         progress.make(DropColumn(column))
     _set_options(progress, new)
     return progress
@@ -423,7 +423,9 @@ def _rename_columns(progress: Progress, pairs: Mapping[str, str]) -> None:
 
 def _place_columns(progress: Progress, target: Mapping[str, UnresolvedColumn]) -> None:
     """Move columns and add new ones: the computed ones last, since they refer to the others."""
-    computed = {name for name, one in target.items() if isinstance(one, UnresolvedComputedColumn)}
+    computed = {
+        name for name, value in target.items() if isinstance(value, UnresolvedComputedColumn)
+    }
     late = computed - progress.columns.keys()
     for order in ([name for name in target if name not in late], list(target)):
         for name, position in placements(progress.columns, order):
@@ -464,9 +466,9 @@ def _modify_row(progress: Progress, path: Path, origin: Path, new: RowType) -> N
 
     def fields() -> dict[str, RowField]:
         row = progress.type_at(path)
-        return {one.name: one for one in row} if isinstance(row, RowType) else {}
+        return {cell.name: cell for cell in row} if isinstance(row, RowType) else {}
 
-    target = {one.name: one for one in new}
+    target = {column.name: column for column in new}
     pairs = _pairs(progress, origin, list(fields()), list(target))
     for name, field in fields().items():
         if name not in pairs:
@@ -533,7 +535,7 @@ def placements(
     current = list(present)
     index = {name: position for position, name in enumerate(current)}
     kept = [name for name in order if name in index]
-    still = {kept[one] for one in longest_increasing([index[name] for name in kept])}
+    still = {kept[item] for item in longest_increasing([index[name] for name in kept])}
     before: str | None = None
     for name in order:
         if name not in still:
@@ -555,10 +557,10 @@ def longest_increasing(values: Sequence[int]) -> list[int]:
     ends: list[int] = []  # the smallest last value of a subsequence of each length
     indexes: list[int] = []
     previous: list[int] = []
-    for index, one in enumerate(values):
-        length = bisect_left(ends, one)
+    for index, value in enumerate(values):
+        length = bisect_left(ends, value)
         previous.append(indexes[length - 1] if length else -1)
-        ends[length : length + 1] = [one]
+        ends[length : length + 1] = [value]
         indexes[length : length + 1] = [index]
     found = []
     index = indexes[-1] if indexes else -1
@@ -573,18 +575,18 @@ def longest_increasing(values: Sequence[int]) -> list[int]:
 
 def _candidates(path: Path, old: Sequence[Any], new: Sequence[Any]) -> Iterator[tuple[Path, str]]:
     """Yield the likely renames of columns or fields, and those within the ones that stay."""
-    here, there = {one.name: one for one in old}, {one.name: one for one in new}
-    gone = Counter(_definition(one) for name, one in here.items() if name not in there)
-    added = Counter(_definition(one) for name, one in there.items() if name not in here)
-    for name, one in here.items():
+    here, there = {column.name: column for column in old}, {column.name: column for column in new}
+    gone = Counter(_definition(value) for name, value in here.items() if name not in there)
+    added = Counter(_definition(value) for name, value in there.items() if name not in here)
+    for name, value in here.items():
         if name in there:
-            types = getattr(one, "data_type", None), getattr(there[name], "data_type", None)
+            types = getattr(value, "data_type", None), getattr(there[name], "data_type", None)
             yield from _candidates_within((*path, name), *types)
-        elif gone[_definition(one)] == 1 == added[_definition(one)]:
+        elif gone[_definition(value)] == 1 == added[_definition(value)]:
             yield from (
                 ((*path, name), other)
                 for other, found in there.items()
-                if other not in here and _definition(found) == _definition(one)
+                if other not in here and _definition(found) == _definition(value)
             )
 
 
@@ -611,7 +613,7 @@ def _renames_back(changes: Iterable[TableChange]) -> dict[Path, str]:
             continue
         (*path, old), name = change.rename
         first = back.pop((*path, old), old)
-        back = {_rename_in_path(one, (*path, old), name): there for one, there in back.items()}
+        back = {_rename_in_path(value, (*path, old), name): there for value, there in back.items()}
         back[*path, name] = first
     return {path: name for path, name in back.items() if path[-1] != name}
 

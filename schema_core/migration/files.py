@@ -201,7 +201,7 @@ def fill_variables(name: str, text: str, variables: Mapping[str, str]) -> str:
 
     def piece(found: re.Match[str]) -> str:
         quote = "''" if found["literal"] else "'"
-        return _VARIABLE.sub(lambda one: value(one, quote), found[0])
+        return _VARIABLE.sub(lambda item: value(item, quote), found[0])
 
     return _PIECE.sub(piece, text)
 
@@ -213,7 +213,7 @@ def escaped_variables(text: str, variables: Container[str]) -> str:
     "'$${day}' = '${secret}'"
     """
     pattern = re.compile(r"\$\{(\w+)\}")
-    return pattern.sub(lambda one: one[0] if one[1] in variables else f"${one[0]}", text)
+    return pattern.sub(lambda item: item[0] if item[1] in variables else f"${item[0]}", text)
 
 
 # --- directories ---------------------------------------------------------------------------------
@@ -267,10 +267,12 @@ class MigrationDirectory:
         """
         require_instance(path, (str, os.PathLike), "path")
         given = require_sequence(files, "the files")
-        for one in given:
-            require_instance(one, MigrationFile, "a file")
-        by_name = {one.name: one for one in sorted(given, key=lambda one: (one.number, one.name))}
-        parents = {one.name: _parents(one, by_name) for one in by_name.values()}
+        for item in given:
+            require_instance(item, MigrationFile, "a file")
+        by_name = {
+            entry.name: entry for entry in sorted(given, key=lambda item: (item.number, item.name))
+        }
+        parents = {file.name: _parents(file, by_name) for file in by_name.values()}
         order = _sort_files(by_name, parents)
         return MigrationDirectory(Path(path), tuple(by_name[name] for name in order), parents)
 
@@ -313,7 +315,7 @@ class MigrationDirectory:
         raise NotFoundError(
             problem,
             code="migration-not-found",
-            hint=", ".join(one.name for one in found) or similar(target, names),
+            hint=", ".join(item.name for item in found) or similar(target, names),
         )
 
     def closure(self, name: str) -> frozenset[str]:
@@ -365,7 +367,7 @@ def closure_of(name: str, parents: Mapping[str, tuple[str, ...]]) -> frozenset[s
     """
     found, left = {name}, [name]
     while left:
-        new = [one for one in parents.get(left.pop(), ()) if one not in found]
+        new = [item for item in parents.get(left.pop(), ()) if item not in found]
         found.update(new)
         left += new
     return frozenset(found)
@@ -402,11 +404,11 @@ def _read_files(directory: Path) -> Iterator[MigrationFile]:
 def _parents(file: MigrationFile, files: Mapping[str, MigrationFile]) -> tuple[str, ...]:
     """Return the declared parents, else the migrations with the next lower number."""
     if file.declared_parents is None:
-        before = [one for one in files.values() if one.number < file.number]
+        before = [item for item in files.values() if item.number < file.number]
         if not before:
             return ()
-        nearest = max(one.number for one in before)
-        found = tuple(one.name for one in before if one.number == nearest)
+        nearest = max(file.number for file in before)
+        found = tuple(file.name for file in before if file.number == nearest)
         if len(found) > 1:
             raise SchemaError(
                 f"migration {file.name} follows several with the number {nearest}: "
@@ -443,7 +445,7 @@ def _sort_files(
         ) from None
     ready: list[str] = []
     while sorter.is_active():
-        ready = sorted([*ready, *sorter.get_ready()], key=lambda one: (files[one].number, one))
+        ready = sorted([*ready, *sorter.get_ready()], key=lambda item: (files[item].number, item))
         name = ready.pop(0)
         yield name
         sorter.done(name)

@@ -314,8 +314,8 @@ def _undo_statements(
     Raises:
         SchemaError: with code `migration-needs-rewrite`.
     """
-    names = {ObjectPath(one.database_name, new): one for one, new in renames.items()}
-    back = {path: one.object_name for path, one in names.items()}
+    names = {ObjectPath(old.database_name, new): old for old, new in renames.items()}
+    back = {path: name.object_name for path, name in names.items()}
     columns = {
         names.get(path, path): _invert_renames(hints) for path, hints in column_renames.items()
     }
@@ -482,7 +482,7 @@ class _Writer:
         return f"ALTER {kind} {_quote_path(path)} RENAME TO {quote_identifier(name)}"
 
     def _alter(self, path: ObjectPath) -> tuple[str, ...]:
-        before = {ObjectPath(one.database_name, new): one for one, new in self.renames.items()}
+        before = {ObjectPath(old.database_name, new): old for old, new in self.renames.items()}
         there = before.get(path, path)
         old, new = self.old.objects[there], self.new.objects[path]
         if not isinstance(old, CatalogTable) or not isinstance(new, CatalogTable):
@@ -531,7 +531,7 @@ def _create_database(name: str, database: CatalogDatabase) -> str:
 
 def _alter_database(name: str, properties: Mapping[str, str]) -> tuple[str, ...]:
     """Return the statement that sets properties; there is none for their removal."""
-    pairs = [f"{quote_string(key)} = {quote_string(one)}" for key, one in properties.items()]
+    pairs = [f"{quote_string(key)} = {quote_string(value)}" for key, value in properties.items()]
     head = f"ALTER DATABASE {quote_identifier(name)} SET"
     return (f"{head} ({', '.join(pairs)})",) if pairs else ()
 
@@ -544,7 +544,7 @@ def _invert_renames(hints: RenameHints) -> dict[tuple[str, ...], str]:
     """
     names = renames_by_path(hints)
     return {
-        tuple(names.get(path[: end + 1], one) for end, one in enumerate(path)): path[-1]
+        tuple(names.get(path[: end + 1], part) for end, part in enumerate(path)): path[-1]
         for path in names
     }
 
@@ -562,14 +562,14 @@ def _differences(
     Raises:
         SchemaCoreError: of a statement that fails.
     """
-    scripts = [";\n".join(one) for one in (up, down) if one is not None]
+    scripts = [";\n".join(item) for item in (up, down) if item is not None]
     after, *back = migrator.contents_after(
         [fill_variables("generated", script, variables) for script in scripts]
     )
     found = [f"-- unsupported: {catalog}" for catalog in diff_catalogs(after, wanted)]
     for content in back:
         found += [f"-- not restored by down: {catalog}" for catalog in diff_catalogs(content, live)]
-    return [escaped(one) for one in found]
+    return [escaped(item) for item in found]
 
 
 def _require_sections(lines: list[str], up: list[str], down: list[str] | None) -> None:

@@ -142,14 +142,17 @@ class Migrator:
         files = {migration.name: migration for migration in self.directory.migrations}
         applied = self.catalog.list_migrations()
         found = [
-            MigrationStatus(one.name, _state(one, files), one.applied_at, one.stamped)
-            for one in applied
+            MigrationStatus(record.name, _state(record, files), record.applied_at, record.stamped)
+            for record in applied
         ]
-        done = {one.name for one in applied}
+        done = {record.name for record in applied}
         pending = (
             migration for migration in self.directory.migrations if migration.name not in done
         )
-        return (*found, *(MigrationStatus(one.name, MigrationState.PENDING) for one in pending))
+        return (
+            *found,
+            *(MigrationStatus(operator.name, MigrationState.PENDING) for operator in pending),
+        )
 
     @property
     def resolver(self) -> SchemaResolver:
@@ -162,7 +165,7 @@ class Migrator:
         Raises:
             SchemaError: as `upgrade`.
         """
-        return tuple(one.name for one in self._find_pending(self.catalog.list_migrations(), None))
+        return tuple(item.name for item in self._find_pending(self.catalog.list_migrations(), None))
 
     def content(self) -> CatalogContent:
         """Return the databases, tables and views of the catalog, as sessions see them."""
@@ -197,7 +200,7 @@ class Migrator:
             for migration in self.catalog.list_migrations():
                 left |= {(object_.database, object_.name): object_ for object_ in migration.objects}
             found = {key: self._record_object(self.catalog, *key) for key in left}
-        differing = [key for key, one in left.items() if found[key] != one]
+        differing = [key for key, value in left.items() if found[key] != value]
         return diff_catalogs(
             _content([left[key] for key in differing]), _content([found[key] for key in differing])
         )
@@ -215,7 +218,7 @@ class Migrator:
         if down:
             section = "down"
             undone = self._find_undone(applied, require_instance(target or "", str, "target"))
-            files = [MigrationFile.parse(one.name, one.text) for one in undone]
+            files = [MigrationFile.parse(migration.name, migration.text) for migration in undone]
         else:
             files = self._find_pending(applied, target)
         texts = [(file.name, file.script(section).strip()) for file in files]
@@ -247,7 +250,7 @@ class Migrator:
         def next_one(catalog: Catalog) -> MigrationResult | None:
             applied = catalog.list_migrations()
             pending = self._find_pending(applied, target)
-            position = max((one.position for one in applied), default=0) + 1
+            position = max((record.position for record in applied), default=0) + 1
             return self._apply(catalog, pending[0], position) if pending else None
 
         return self._repeat(next_one, dry_run)
@@ -268,17 +271,17 @@ class Migrator:
             ConflictError: if another process applies a migration that follows one of them.
         """
         require_instance(target, str, "target")
-        names = [one.name for one in self._find_undone(self.catalog.list_migrations(), target)]
+        names = [item.name for item in self._find_undone(self.catalog.list_migrations(), target)]
 
         def next_one(catalog: Catalog) -> MigrationResult | None:
             applied = {migration.name: migration for migration in catalog.list_migrations()}
             left = [name for name in names if name in applied]
             if not left:
                 return None
-            for one in applied.values():
-                if left[0] in one.parents and one.name not in names:
+            for record in applied.values():
+                if left[0] in record.parents and record.name not in names:
                     raise ConflictError(
-                        f"migration {one.name}, which follows {left[0]}, was applied meanwhile",
+                        f"migration {record.name}, which follows {left[0]}, was applied meanwhile",
                         hint="start again",
                     )
             return self._undo(catalog, applied[left[0]])
@@ -510,14 +513,14 @@ class Migrator:
             SchemaError, NotFoundError: as `upgrade`.
         """
         files = {migration.name: migration for migration in self.directory.migrations}
-        for one in applied:
-            _require_unchanged(one, files, applied[-1].name)
+        for record in applied:
+            _require_unchanged(record, files, applied[-1].name)
         if target is None:
             self.directory.require_single_head()
             wanted = frozenset(files)
         else:
             wanted = self.directory.closure(self.directory.find(target).name)
-        done = {one.name for one in applied}
+        done = {record.name for record in applied}
         return [
             migration
             for migration in self.directory.migrations
@@ -538,9 +541,9 @@ class Migrator:
             undone = [*reversed(applied)]
         else:
             kept = _closure(applied, target)
-            undone = [one for one in reversed(applied) if one.name not in kept]
-        for one in undone:
-            MigrationFile.parse(one.name, one.text).script("down")
+            undone = [record for record in reversed(applied) if record.name not in kept]
+        for migration in undone:
+            MigrationFile.parse(migration.name, migration.text).script("down")
         return undone
 
 
@@ -579,7 +582,7 @@ def _closure(applied: Sequence[CatalogMigration], target: str) -> frozenset[str]
     Raises:
         NotFoundError: with code `migration-not-found`.
     """
-    parents = {one.name: one.parents for one in applied}
+    parents = {record.name: record.parents for record in applied}
     names = [parent for parent in parents if is_target(target, parent)]
     if len(names) != 1:
         raise NotFoundError(
@@ -602,7 +605,7 @@ def _not_allowed_error(statement: Statement, hint: str) -> SchemaError:
 
 
 def _visible(content: CatalogContent) -> CatalogContent:
-    objects = {path: without_own_options(one) for path, one in content.objects.items()}
+    objects = {path: without_own_options(object_) for path, object_ in content.objects.items()}
     return replace(content, objects=objects)
 
 
@@ -610,7 +613,7 @@ def _recorded_database(catalog: Catalog, name: str) -> RecordedObject:
     if not catalog.database_exists(name):
         return RecordedObject(name, "", DATABASE, None)
     found = catalog.get_database(name)
-    properties = {f"properties.{key}": one for key, one in mask(found.get_properties()).items()}
+    properties = {f"properties.{key}": value for key, value in mask(found.get_properties()).items()}
     if found.comment is not None:
         properties["comment"] = found.comment
     return RecordedObject(name, "", DATABASE, properties)

@@ -64,7 +64,7 @@ def grouped_changes(
     }
     changes = [*diff(old, start), *diff(start, end, renames=hints), *diff(end, new)]
     table = old
-    for key, members in groupby(enumerate(changes), lambda one: _group_key(*one)):
+    for key, members in groupby(enumerate(changes), lambda item: _group_key(*item)):
         group = tuple(change for _, change in members)
         after = apply(group, table)
         yield ChangeGroup(group, table, after)
@@ -77,7 +77,7 @@ def with_renames_apart(group: ChangeGroup) -> Iterator[ChangeGroup]:
     table = group.before
     parts = groupby(
         enumerate(group.changes),
-        lambda one: one[0] if one[1].rename is not None else None,
+        lambda item: item[0] if item[1].rename is not None else None,
     )
     for _, members in parts:
         changes = tuple(change for _, change in members)

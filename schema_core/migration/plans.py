@@ -303,7 +303,7 @@ def plan(
     if writer.target.engine is None:
         store = rules_of(before.options, storage.form if storage else None)
         writer = replace(writer, keeps_names=is_by_name, store=store)
-    kept = [_project(one, writer) for one in (before, after)]
+    kept = [_project(table, writer) for table in (before, after)]
     count = statistics.row_count if statistics is not None and statistics.row_count >= 0 else None
     columns = {column.name for column in kept[0].schema.columns}
     known = {path: name for path, name in hints.items() if path[0] in columns}
@@ -461,7 +461,7 @@ def _select_columns(
                 yield physical(column, type_of(column))
             case UnresolvedComputedColumn() if COMPUTED in writer.target.keeps and dialect:
                 schema = resolved.get_resolved_schema()
-                typed = next(one for one in schema.columns if one.name == column.name)
+                typed = next(item for item in schema.columns if item.name == column.name)
                 if column_ddl(typed, schema, dialect, [], notes=False) is not None:
                     yield column
             case _:
@@ -714,7 +714,7 @@ def _rewrite(
         table_name_beside(writer.path, "old"),
     )
     risks: list[TypeFinding] = []
-    changes = tuple(str(one) for one in diff(old, new, renames=renames))
+    changes = tuple(str(item) for item in diff(old, new, renames=renames))
     created = create_statements(writer, new)
     insert = insert_statement(writer, old, new, renamed_columns(renames), risks)
     if writer.target.engine is None and old.options == new.options and new.options:
@@ -782,7 +782,7 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
         key: table.options[key] if options.get(key) == value else value
         for key, value in new.options.items()
     }
-    hidden = {key: one for key, one in expected.options.items() if key not in table.options}
+    hidden = {key: option for key, option in expected.options.items() if key not in table.options}
     altered = new.copy({**values, **hidden})
     before, changes = as_written(table), []
     for text in plan.statements:

@@ -78,16 +78,18 @@ def select_query(
     """Return the query that converts the rows; `risks` as in `insert_statement`."""
     sources = sources_of(old, new, renames)
     stored = [column for column in new.schema.columns if is_stored(column)]
-    used = {source.name for one in stored if (source := sources.get(one.name)) is not None}
+    used = {source.name for column in stored if (source := sources.get(column.name)) is not None}
     risks += [
         TypeFinding("field-dropped", (column.name,), "the rows have it")
         for column in old.schema.columns
         if is_stored(column) and column.name not in used
     ]
-    expressions = (_expression(writer, old, sources.get(one.name), one, risks) for one in stored)
+    expressions = (
+        _expression(writer, old, sources.get(column.name), column, risks) for column in stored
+    )
     lines = [
-        f"  {text} AS {writer.name(one.name)}"
-        for text, one in zip(expressions, stored, strict=True)
+        f"  {text} AS {writer.name(item.name)}"
+        for text, item in zip(expressions, stored, strict=True)
     ]
     return "SELECT\n" + ",\n".join(lines) + f"\nFROM {writer.table}"
 

@@ -345,7 +345,7 @@ def _postgres_type(
 ) -> Iterator[str]:
     """Write the statements from the type before the group to that after it."""
     name = change.redefined_column or ""
-    old, new = (type_of(column_of(one, name)) for one in (group.before, group.after))
+    old, new = (type_of(column_of(item, name)) for item in (group.before, group.after))
     quoted, types = writer.name(name), (writer.type(old), writer.type(new))
     if new.is_nullable and not old.is_nullable:
         yield writer.alter(f"ALTER COLUMN {quoted} DROP NOT NULL")
@@ -466,7 +466,7 @@ def spark_has_cast(old: DataType, new: DataType) -> bool:
         return False
     if old.children() and new.children():
         pairs = zip(old.children(), new.children(), strict=False)
-        return all(spark_has_cast(one, other) for one, other in pairs)
+        return all(spark_has_cast(first, other) for first, other in pairs)
     if old.root not in SPARK_KINDS or new.root not in SPARK_KINDS:
         return not old.children() and not new.children()
     return SPARK_KINDS[new.root] in SPARK_CASTS[SPARK_KINDS[old.root]]
@@ -609,8 +609,8 @@ ICEBERG_STATEMENTS: Mapping[type[TableChange], Write] = {
 COMPUTED, KEY, PARTITIONS = "computed columns", "primary key", "partitions"
 
 TARGETS: Mapping[str, Target] = {
-    one.name: one
-    for one in (
+    item.name: item
+    for item in (
         Target("flink", "Flink", None, FLINK, FLINK_STATEMENTS),
         Target(
             "spark", "Spark", engine("spark"), SPARK, SPARK_STATEMENTS, has_cast=spark_has_cast,

@@ -85,7 +85,7 @@ def accepted_kinds(accept: Iterable[str]) -> tuple[str, ...]:
     accepted = require_names(accept, "accept")
     for kind in accepted:
         if KINDS.get(kind, True):
-            allowed = ", ".join(one for one, fails in KINDS.items() if not fails)
+            allowed = ", ".join(value for value, fails in KINDS.items() if not fails)
             raise SchemaError(
                 f"problems of the kind {kind!r} cannot be accepted",
                 code="wrong-argument",
@@ -110,7 +110,9 @@ class ValidationReport:
         lines = [f"{self.path}: {_plural(self.rows, 'row')}{where}, {found}"]
         for problem in self.problems:
             lines += [f"  {line}" for line in str(problem).splitlines()]
-        return "\n".join([*lines, *(f"  not checked: {escaped(one)}" for one in self.unchecked)])
+        return "\n".join(
+            [*lines, *(f"  not checked: {escaped(column)}" for column in self.unchecked)]
+        )
 
 
 def _plural(number: int, noun: str) -> str:
@@ -179,14 +181,14 @@ def validate_rows(
         rows, files, counts = _count_rows(environment, source, file, checks)
         problems = [
             RowProblem(
-                one.kind,
-                one.column,
-                one.reason,
+                item.kind,
+                item.column,
+                item.reason,
                 found,
                 by_file,
-                _read_samples(environment, source, file, one, samples),
+                _read_samples(environment, source, file, item, samples),
             )
-            for one, (found, by_file) in zip(checks, counts, strict=True)
+            for item, (found, by_file) in zip(checks, counts, strict=True)
             if found
         ]
     shown = identifier.as_summary_string()
@@ -338,7 +340,7 @@ def _field_checks(
     new: RowType,
     unchecked: list[str],
 ) -> Iterator[_Check]:
-    types = {one.name: one.data_type for one in old}
+    types = {column.name: column.data_type for column in old}
     for field in new:
         inner = f"{value}.{writer.name(field.name)}"
         where = (*path, field.name)
@@ -430,10 +432,10 @@ def _count_rows(
     rows = 0 if total is None else total[1]
     by_file = sorted((row for row in found if row[0] is not None), key=lambda row: str(row[0]))
     result = []
-    for position, one in enumerate(checks, 2):
+    for position, item in enumerate(checks, 2):
         files = {row[0]: row[position] for row in by_file if row[position]}
         number = 0 if total is None else total[position] or 0
-        result.append((number, {} if one.kind == "duplicate-key" else files))
+        result.append((number, {} if item.kind == "duplicate-key" else files))
     return rows, len(by_file), result
 
 

@@ -105,8 +105,8 @@ def versions_of(keys: Iterable[str]) -> Versions:
     """
     text = "\n".join(key for key in keys if "\n" not in key)
     found = tuple(feature for feature in FEATURES if re.search(rf"(?m)^(?:{feature.keys})$", text))
-    first = max((VERSIONS.index(one.first) for one in found), default=0)
-    last = min((VERSIONS.index(one.last) for one in found), default=len(VERSIONS) - 1)
+    first = max((VERSIONS.index(item.first) for item in found), default=0)
+    last = min((VERSIONS.index(item.last) for item in found), default=len(VERSIONS) - 1)
     return Versions(VERSIONS[first], VERSIONS[last], found)
 
 
@@ -156,7 +156,7 @@ class TimeColumns:
         key = f"schema.{number}"
         if row.get("proctime") == "true":
             yield {"name": row["name"], "expr": "PROCTIME()"}
-        elif any(one.startswith(ROWTIME) for one in row):
+        elif any(cell.startswith(ROWTIME) for cell in row):
             self.watermark(key, row)
             yield from TIMESTAMPS.get(row.get("rowtime.timestamps.type", ""), TimeColumns.custom)(
                 self, key, row

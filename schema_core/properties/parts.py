@@ -100,8 +100,8 @@ def split_parts(moved: Mapping[str, str], most: int) -> Properties:
     step = most - HEADER_LENGTH
     chunks = [text[start : start + step] for start in range(0, len(text), step)]
     parts = {
-        f"{PART}{number}": f"{part_checksum(number, one)} {one}"
-        for number, one in enumerate(chunks)
+        f"{PART}{number}": f"{part_checksum(number, chunk)} {chunk}"
+        for number, chunk in enumerate(chunks)
     }
     return {COUNT: str(len(chunks)), CHECKSUM: sha256(text), **parts}
 
@@ -141,7 +141,7 @@ def unpack(stored: Mapping[str, str], store: StoreLimits) -> Properties:
     """
     require_strings(stored)
     length = len(store.prefix)
-    inner = {key[length:]: one for key, one in stored.items() if key.startswith(store.prefix)}
+    inner = {key[length:]: column for key, column in stored.items() if key.startswith(store.prefix)}
     return join_parts(inner)
 
 

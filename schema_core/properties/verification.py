@@ -117,7 +117,7 @@ def malformed_numbers(properties: Properties) -> Iterator[Diagnostic]:
 def incomplete_rows(properties: Properties) -> Iterator[Diagnostic]:
     """Yield rows that are missing below the highest one, or that have no name."""
     for prefix, field in ROWS:
-        numbers = {int(one) for one in numbers_of(properties, prefix) if len(one) <= 10}
+        numbers = {int(item) for item in numbers_of(properties, prefix) if len(item) <= 10}
         missing = list(islice(gaps(numbers), MAX_REPORTED_GAPS))
         for number in missing:
             yield _missing_key(f"{prefix}.{number}.{field}")
@@ -166,8 +166,8 @@ def unknown_keys(
 
     In a map with unreadable parts, keys without numbers may not have been requested yet.
     """
-    for one in reader.ignored():
-        (key,) = one.path
+    for item in reader.ignored():
+        (key,) = item.path
         if key in properties and not (broken and key in RESERVED_KEYS):
             row = key.rpartition(".")[0]
             requested = sorted(name for name in reader.requested if name.rpartition(".")[0] == row)
@@ -357,7 +357,9 @@ def examine_spark_table(stored: Mapping[str, str], resolver: SchemaResolver | No
     try:
         return Examined(resolve_table(table, resolver or SchemaResolver()), found)
     except SchemaCoreError as error:
-        reported = {one.code for one in found}  # with the keys, absent from the resolver's errors
+        reported = {
+            diagnostic.code for diagnostic in found
+        }  # with the keys, absent from the resolver's errors
         others = (diagnostic for diagnostic in error.diagnostics if diagnostic.code not in reported)
         return Examined(None, (*found, *others))
 
@@ -436,8 +438,8 @@ def distinct(*parts: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of all parts, each code once for each key."""
     seen: dict[tuple[str, tuple[str, ...]], Diagnostic] = {}
     for part in parts:
-        for one in part:
-            seen.setdefault((one.code, one.path), one)
+        for diagnostic in part:
+            seen.setdefault((diagnostic.code, diagnostic.path), diagnostic)
     return tuple(seen.values())
 
 

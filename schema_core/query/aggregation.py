@@ -312,14 +312,14 @@ def _sets_of(item: GroupItem) -> Sets:
             choices = product((True, False), repeat=len(sets))
             elements = [_flat(set_) for set_ in sets]
             return [
-                _join_elements(one for one, taken in zip(elements, choice, strict=True) if taken)
+                _join_elements(item for item, taken in zip(elements, choice, strict=True) if taken)
                 for choice in choices
             ]
         case GroupingSets(sets=sets):
             return [
-                one
+                item
                 for inner in sets
-                for one in (_sets_of(inner) if isinstance(inner, GroupingSets) else [inner])
+                for item in (_sets_of(inner) if isinstance(inner, GroupingSets) else [inner])
             ]
         case Call(name="ROW", arguments=keys):
             return [keys]
@@ -354,7 +354,7 @@ def _product(items: list[Sets]) -> Sets:
     keys = sum(sum(map(len, sets)) * count // (len(sets) or 1) for sets in items)
     if count > 1:
         _require_few_keys(keys, None)
-    return [_join_elements(one) for one in product(*items)]
+    return [_join_elements(item) for item in product(*items)]
 
 
 def _require_few_keys(keys: int, span: Span | None) -> None:
@@ -415,10 +415,10 @@ def _complete(name: str, windows: Windows, complete: dict[str, Window]) -> None:
     base = None
     if current is not None:  # complete, or the first of a circle
         base = complete.get(current) or replace(windows[current], name=None)
-    for one in reversed(based):
-        own = replace(windows[one], name=None)
+    for item in reversed(based):
+        own = replace(windows[item], name=None)
         base = own if base is None else extend_window(base, own)
-        complete[one] = base
+        complete[item] = base
 
 
 def check_windows(scope: SelectScope, windows: Windows) -> None:

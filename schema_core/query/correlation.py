@@ -122,7 +122,7 @@ def outer_columns(query: Relation, keys: Collection[Typed] = ()) -> Iterator[Ref
     while rest:
         expressions, inputs, own = parts_of(rest.pop())
         for expression in expressions:
-            yield from (one for one in columns_read(expression, keys) if not is_own(one, own))
+            yield from (item for item in columns_read(expression, keys) if not is_own(item, own))
         if not own:
             rest += inputs
             continue

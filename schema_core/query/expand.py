@@ -158,8 +158,8 @@ def _select(query: syntax.Select, chain: ScopeChain) -> syntax.Query:
         group_by=None if query.group_by is None else tuple(_groups(query.group_by, resolved)),
         having=show_expression(query.having),
         windows=tuple(
-            (name, rewrite_window(unmerged_window(one, resolved.merged), _change(scope)))
-            for name, one in query.windows
+            (name, rewrite_window(unmerged_window(window, resolved.merged), _change(scope)))
+            for name, window in query.windows
         ),
         qualify=show_expression(query.qualify),
     )

@@ -95,8 +95,8 @@ def _origins(relation: Relation, scope: _Scope) -> list[Origins]:
         case SetOperation():
             return _combine_operands(relation, scope)
         case With(tables=tables, input=query, recursive=recursive):
-            for one in tables:
-                scope = _with_common(scope, one, is_recursive=recursive)
+            for entry in tables:
+                scope = _with_common(scope, entry, is_recursive=recursive)
             return _origins(query, scope)
 
 
@@ -162,7 +162,7 @@ def _combine_operands(relation: Relation, scope: _Scope) -> list[Origins]:
 
 
 def _merge_origins(origins: Iterable[Origins]) -> Origins:
-    return tuple(dict.fromkeys(one for found in origins for one in found))
+    return tuple(dict.fromkeys(item for found in origins for item in found))
 
 
 #: The columns of a source without an alias.

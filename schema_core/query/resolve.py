@@ -469,8 +469,8 @@ def _row_fields(star: Star, scope: SelectScope) -> Iterator[StarItem]:
         raise SchemaError(
             f"{'.'.join(star.prefix)!r} has no fields", code="unknown-source", span=star.span
         )
-    for one in typed.type.fields:
-        yield StarItem(one.name, Name((*star.prefix, one.name), star.span))
+    for item in typed.type.fields:
+        yield StarItem(item.name, Name((*star.prefix, item.name), star.span))
 
 
 # --- ORDER BY -------------------------------------------------------------------------------------
@@ -510,7 +510,9 @@ class SortedResult:
         self.columns: Columns = relation.columns
         self.names: list[str] = unique_names(column.name for column in self.columns)
         unnamed = (
-            {index for index, one in enumerate(resolved.outputs) if one.unnamed} if resolved else ()
+            {index for index, output in enumerate(resolved.outputs) if output.unnamed}
+            if resolved
+            else ()
         )
         self.places: dict[str, list[int]] = {}
         for index, column in enumerate(self.columns):
@@ -640,8 +642,8 @@ def _together(operation: syntax.SetOperation, left: Columns, right: Columns) -> 
             span=operation.span,
         )
     return tuple(
-        Column(one.name, _common((one.type, other.type), one.name, operation.span))
-        for one, other in zip(left, right, strict=True)
+        Column(first.name, _common((first.type, other.type), first.name, operation.span))
+        for first, other in zip(left, right, strict=True)
     )
 
 
@@ -671,9 +673,11 @@ def values(query: syntax.Values, chain: ScopeChain) -> rel.Values:
                 code="column-count-mismatch",
                 span=row[0].span,
             )
-        rows.append(tuple(value(scope, one) for one in row))
+        rows.append(tuple(value(scope, cell) for cell in row))
     columns = tuple(
-        Column(f"EXPR${index}", _common([one.type for one in column], f"EXPR${index}", query.span))
+        Column(
+            f"EXPR${index}", _common([part.type for part in column], f"EXPR${index}", query.span)
+        )
         for index, column in enumerate(zip(*rows, strict=True))
     )
     return rel.Values(tuple(rows), columns)

@@ -131,7 +131,7 @@ IN_QUERY: Mapping[str, tuple[Function, ...]] = {
 #: Name -> functions that exist in the measures and definitions of a row pattern.
 IN_PATTERN: Mapping[str, tuple[Function, ...]] = {
     **IN_QUERY,
-    **{one.name: (one,) for one in IN_MATCH},
+    **{function.name: (function,) for function in IN_MATCH},
 }
 
 
@@ -226,9 +226,9 @@ def _within(type_: DataType, name: str) -> list[tuple[str, ...]]:
     """Return the paths to fields of that name through rows; a row's own field hides deeper ones."""
     if not isinstance(type_, RowType):
         return []
-    if any(one.name == name for one in type_.fields):
+    if any(item.name == name for item in type_.fields):
         return [(name,)]
-    return [(one.name, *rest) for one in type_.fields for rest in _within(one.data_type, name)]
+    return [(item.name, *rest) for item in type_.fields for rest in _within(item.data_type, name)]
 
 
 @dataclass(frozen=True, slots=True)

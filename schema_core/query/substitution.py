@@ -38,10 +38,10 @@ def substitute_parts(relation: Relation, change: Callable[[Relation], Relation |
         chain.append(relation)
         relation = relation.left
     result = _with_inputs(relation, change) if found is None else found
-    for one in reversed(chain):
-        right = substitute_parts(one.right, change)
-        is_same = result is one.left and right is one.right
-        result = one if is_same else replace(one, left=result, right=right)
+    for item in reversed(chain):
+        right = substitute_parts(item.right, change)
+        is_same = result is item.left and right is item.right
+        result = item if is_same else replace(item, left=result, right=right)
     return result
 
 
@@ -91,7 +91,7 @@ def _in_place(query: Relation, visible: Mapping[str, Relation]) -> Relation:
 def _inline_with(query: With, outer: Mapping[str, Relation]) -> Relation:
     own = {table.name for table in query.tables}
     hidden = own if query.recursive else frozenset[str]()
-    visible = {name: one for name, one in outer.items() if name not in hidden}
+    visible = {name: value for name, value in outer.items() if name not in hidden}
     tables = []
     for table in query.tables:
         found = _in_place(table.relation, visible)
@@ -122,7 +122,7 @@ def _common_tables_in(relations: Iterable[Relation]) -> set[str]:
             found.add(relation.name)
         expressions, inputs, _ = parts_of(relation)
         rest += inputs
-        rest += [rows_of(one) for part in expressions for one in subqueries_in(part)]
+        rest += [rows_of(item) for part in expressions for item in subqueries_in(part)]
     return found
 
 

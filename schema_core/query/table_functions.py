@@ -124,7 +124,7 @@ def _window_arguments(name: str, call: Call) -> dict[str, Expression]:
         )
     given = dict(zip(function.parameters, call.arguments, strict=False))
     if by_name:
-        given = {one.name: one.value for one in by_name}
+        given = {argument.name: argument.value for argument in by_name}
     missing = [
         parameter
         for parameter in function.parameters[: function.required]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def changes_html(changes: Iterable[TableChange]) -> str:
     """Return changes as an HTML table in execution order, with secrets masked."""
     rows = [
-        (str(number), code(type(one).__name__), text(describe(one)))
-        for number, one in enumerate(changes, 1)
+        (str(number), code(type(change).__name__), text(describe(change)))
+        for number, change in enumerate(changes, 1)
     ]
     return table(("#", "change", "what it does"), rows, "Changes" if rows else "No changes")
 
@@ -32,7 +32,7 @@ STEP_HEADS = ("#", "statements", "changes", "at risk", "undo", "rewrites")
 
 def plan_html(plan: MigrationPlan) -> str:
     """Return a plan as an HTML table of its steps, and a list of unsupported changes."""
-    rows = [(str(number), *_step(one)) for number, one in enumerate(plan.steps, 1)]
+    rows = [(str(number), *_step(step)) for number, step in enumerate(plan.steps, 1)]
     found = table(STEP_HEADS, rows, plan.headline())
     return found + items(text(f"unsupported: {loss}") for loss in plan.losses)
 
@@ -123,7 +123,7 @@ def _parts(before: CatalogTable, after: CatalogTable) -> Iterator[tuple[str, str
     indexes = [
         {index.name: str(index) for index in table.schema.indexes} for table in (before, after)
     ]
-    options = [mask(one.options) for one in (before, after)]
+    options = [mask(item.options) for item in (before, after)]
     for what, (first, second) in (("index", indexes), ("option", options)):
         for name in dict.fromkeys((*first, *second)):
             yield f"{what} {name}", first.get(name, ""), second.get(name, "")

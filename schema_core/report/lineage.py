@@ -51,8 +51,8 @@ def _lineage_of(session: Session, identifier: ObjectIdentifier) -> TableLineage:
     else:
         explained = schema.explain().columns
         reads = [
-            tuple(dict.fromkeys(Origin(identifier, read.column) for read in one.reads))
-            for one in explained
+            tuple(dict.fromkeys(Origin(identifier, read.column) for read in column.reads))
+            for column in explained
         ]
     return TableLineage(identifier, table.get_table_kind(), schema, tuple(reads))
 

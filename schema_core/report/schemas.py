@@ -75,7 +75,7 @@ def _others(schema: Schema | ResolvedSchema) -> tuple[object, ...]:
 
 def _rest(watermarks: Iterable[object], *members: object) -> str:
     """Return watermarks, keys and indexes as an HTML list."""
-    return items(code(one) for one in (*watermarks, *members) if one is not None)
+    return items(code(member) for member in (*watermarks, *members) if member is not None)
 
 
 PAGE_HEADS = ("column", "type", "key", "how", "reads", "comes from", "comment")
@@ -120,7 +120,9 @@ def type_html(type_: DataType) -> str:
     short = whole if len(whole) <= MAX_SUMMARY else f"{whole[: MAX_SUMMARY - 3]}..."
     names = _child_names(type_)
     children = zip(names, type_.children(), strict=True)
-    return details(code(short), items(f"{code(name)} {type_html(one)}" for name, one in children))
+    return details(
+        code(short), items(f"{code(name)} {type_html(child)}" for name, child in children)
+    )
 
 
 def _child_names(type_: DataType) -> list[str]:
@@ -139,7 +141,7 @@ def column_html(column: UnresolvedColumn) -> str:
     type_ = getattr(column, "data_type", None)
     shown = type_html(type_) if isinstance(type_, DataType) else parts[0]
     found = (code(column.name), shown, how, text(column.comment or ""))
-    return " ".join(one for one in found if one)
+    return " ".join(item for item in found if item)
 
 
 COLUMN_HEADS = ("column", "type", "kind", "because", "reads", "comes from")
@@ -176,7 +178,9 @@ def draw_explanation(explanation: Explanation) -> Diagram:
     """Return a diagram with an arrow from each column to those that read it."""
     columns, watermarks = explanation.columns, explanation.watermarks
     promoted = [column.name for column in columns if column.is_promoted()]
-    nodes = [DiagramNode(f"c{i}", one.kind, _of_column(one)) for i, one in enumerate(columns)]
+    nodes = [
+        DiagramNode(f"c{i}", column.kind, _of_column(column)) for i, column in enumerate(columns)
+    ]
     for i, watermark in enumerate(watermarks):
         nodes.append(DiagramNode(f"w{i}", "watermark", f"watermark AS {watermark.expression}"))
     if promoted:

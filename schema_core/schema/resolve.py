@@ -338,7 +338,7 @@ def _known_columns(columns: Sequence[UnresolvedColumn]) -> Columns | None:
 def _schema_size(schema: Schema, *_: bool) -> int:
     """Return the weight of a schema in a cache: its columns and their expressions."""
     computed = [column for column in schema.columns if type(column) is UnresolvedComputedColumn]
-    texts = (str(one.expression) for one in computed)
+    texts = (str(column.expression) for column in computed)
     return 1 + len(schema.columns) + sum(len(text) // 50 for text in texts)
 
 
@@ -392,7 +392,10 @@ def _is_text(schema: Schema) -> bool:
             written.append(column.expression)
         elif not isinstance(column.data_type, str) and _has_ignored_parts(column):
             return False
-    return all(isinstance(one, SqlExpression) and one.syntax is None for one in written)
+    return all(
+        isinstance(expression, SqlExpression) and expression.syntax is None
+        for expression in written
+    )
 
 
 def _has_ignored_parts(column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> bool:
@@ -423,12 +426,12 @@ class SchemaScope(ColumnScope):
         types: LookUp | None,
         subqueries: Subqueries | None,
     ) -> None:
-        known = {name: one.data_type for name, one in columns.items() if one is not None}
+        known = {name: field.data_type for name, field in columns.items() if field is not None}
         require_visible_names(columns)
         super().__init__(
             known, streaming=streaming, functions=functions, types=types, subqueries=subqueries
         )
-        self.invalid: set[str] = {name for name, one in columns.items() if one is None}
+        self.invalid: set[str] = {name for name, column in columns.items() if column is None}
         self.computed: frozenset[str] = frozenset(computed)
 
     def names(self) -> Iterable[str]:

@@ -231,9 +231,9 @@ class ResolvedSchema:
 def _all(members: Iterable[T] | None, kind: type[Any], what: str) -> tuple[T, ...]:
     """Return the validated members of one class; None means none, as in PyFlink."""
     found = () if members is None else require_sequence(members, f"the {what}s")
-    if not all(issubclass(one, kind) for one in set(map(type, found))):
-        for one in found:
-            require_instance(one, kind, f"a {what}")
+    if not all(issubclass(item, kind) for item in set(map(type, found))):
+        for item in found:
+            require_instance(item, kind, f"a {what}")
     return found
 
 

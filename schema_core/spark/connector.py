@@ -149,7 +149,7 @@ class ReadContext(TableContext):
 
         metadata = {metadata_column(key): type_ for key, type_ in self.metadata.items()}
         every = {**self.columns, **metadata}
-        return StructType([StructField(name, to_spark(one)) for name, one in every.items()])
+        return StructType([StructField(name, to_spark(value)) for name, value in every.items()])
 
     def frame(self, rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> DataFrame:
         """Return Python rows as a frame for `read`, in the order or by the names of the columns.
@@ -170,7 +170,7 @@ class ReadContext(TableContext):
             return frame
         col = functions_of(frame).col
         return frame.select(
-            *(col(quote(one.name)).cast(one.dataType).alias(one.name) for one in schema.fields)
+            *(col(quote(item.name)).cast(item.dataType).alias(item.name) for item in schema.fields)
         )
 
     def filter_rows(self, frame: DataFrame) -> DataFrame:
@@ -491,7 +491,7 @@ class ConnectorBase:
     def abilities(self) -> frozenset[Ability]:
         """The abilities of the `Supports...` classes that the subclass extends."""
         extended = type(self).__mro__
-        return frozenset(ability for one, ability in ABILITIES.items() if one in extended)
+        return frozenset(ability for value, ability in ABILITIES.items() if value in extended)
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """Return `options`."""
@@ -596,7 +596,11 @@ def for_spark(connector: Connector) -> SparkConnector:
     """
     missing = [name for name in MEMBERS if not hasattr(connector, name)]
     if not missing:
-        methods = (METHODS[one] for one in Ability if one in connector.abilities & METHODS.keys())
+        methods = (
+            METHODS[ability]
+            for ability in Ability
+            if ability in connector.abilities & METHODS.keys()
+        )
         missing = [name for name in methods if not hasattr(connector, name)]
     if missing or not isinstance(connector, SparkConnector):
         raise UnsupportedError(

@@ -50,13 +50,13 @@ class ExplainRecorder:
         used = [name for name in physical if name in demand.columns]
         lines.append(f"  columns: {', '.join(used) or 'none'} ({len(used)} of {len(physical)})")
         accepted = {str(filter_) for filter_ in context.filters}
-        for one in (Filter(each, context.zone) for each in demand.filters):
+        for item in (Filter(each, context.zone) for each in demand.filters):
             by = "Spark (see its plan)"
-            if str(one) in accepted:
+            if str(item) in accepted:
                 by = "the connector"
             elif frame is not None and isinstance(connector, SupportsFilterExplanation):
-                by = connector.explain_filter(one, frame, context)
-            lines.append(f"  filter for {by}: {one}")
+                by = connector.explain_filter(item, frame, context)
+            lines.append(f"  filter for {by}: {item}")
         if context.limit is not None:
             lines.append(f"  limit: {context.limit}")
         self.computed += [

@@ -134,8 +134,8 @@ class FilterResult:
     def split(cls, filters: Iterable[Filter], accepts: Callable[[Filter], bool]) -> FilterResult:
         """Accept the filters for which a function returns True; the others remain."""
         every = tuple(filters)
-        accepted = tuple(one for one in every if accepts(one))
-        return cls(accepted, tuple(one for one in every if one not in accepted))
+        accepted = tuple(item for item in every if accepts(item))
+        return cls(accepted, tuple(item for item in every if item not in accepted))
 
 
 # --- comparisons -----------------------------------------------------------------------------
@@ -160,12 +160,12 @@ def _of_column(column: Ref, operator: str, rest: Sequence[Typed]) -> Comparison 
             return Comparison(column.name, operator)
         case "NOT" | "IS FALSE" | "IS TRUE" if isinstance(column.type, BooleanType):
             return Comparison(column.name, "=", operator == "IS TRUE")
-        case "IN" | "NOT IN" if not all(_fits(one, column.type) for one in rest):
+        case "IN" | "NOT IN" if not all(_fits(token, column.type) for token in rest):
             return None
         case "=" | "<>" if not _is_compared_exactly(column.type, rest[0].type):
             return None
         case "IN" | "NOT IN" | "BETWEEN":
-            values = tuple(_value(one, column.type) for one in rest)
+            values = tuple(_value(token, column.type) for token in rest)
             return None if None in values else Comparison(column.name, operator, values)
         case _ if operator in MIRRORED:
             value = _value(rest[0], column.type)

@@ -576,7 +576,9 @@ def read_dumps(session: JobSession, source: str) -> Iterator[DataFrame]:
     if not any(dumps.values()):
         expected = ", ".join(f"*{suffix}" for suffix in READERS)
         raise NotFoundError(f"no dumps in {source!r}: expected files {expected}", code="not-found")
-    return (READERS[suffix](session.open_session(), names) for suffix, names in dumps.items() if names)
+    return (
+        READERS[suffix](session.open_session(), names) for suffix, names in dumps.items() if names
+    )
 
 
 def _read_lines(session: SparkSession, files: list[str]) -> DataFrame:

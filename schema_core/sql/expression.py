@@ -281,7 +281,7 @@ def _not(stack: Operands, operator: Infix) -> bool | None:
 def _parse_between(stack: Operands, operator: Infix) -> bool:
     """Parse ``a BETWEEN b AND c``, where `b` is everything before AND."""
     cursor, pending = stack.cursor, stack.pending
-    if stack.is_bound or any(one.name in LIKES for one in pending):
+    if stack.is_bound or any(operator.name in LIKES for operator in pending):
         raise cursor.fail("a BETWEEN within an operand requires parentheses")
     stack.join(operator.left)
     cursor.index += 1
@@ -324,7 +324,11 @@ def _escape(stack: Operands, operator: Infix) -> bool | None:
     stack.join(operator.left)
     if pending and pending[-1].name in LIKES and pending[-1].arity == 3:
         stack.join(pending[-1].right - 1, most=1)
-    if not pending or pending[-1].name not in LIKES or any(one.arity == 3 for one in pending):
+    if (
+        not pending
+        or pending[-1].name not in LIKES
+        or any(operator.arity == 3 for operator in pending)
+    ):
         return None
     cursor.index += 1
     if cursor.key in PREFIX and cursor.peek().kind not in NUMBERS:

@@ -397,9 +397,9 @@ def _interval_problem(content: str, unit: Interval) -> str | None:
         return "it does not have the form of the unit"
     if len(match[1]) > 18 or int(match[1]) > min(10 ** (unit.leading or 2) - 1, 2147483647):
         return f"{match[1]} has more digits than {unit.unit}({unit.leading or 2}) allows"
-    for one, value in zip(following, match.groups()[1:], strict=True):
-        if int(value) > FOLLOWING[one][1]:
-            return f"{one} {value} is out of range"
+    for item, value in zip(following, match.groups()[1:], strict=True):
+        if int(value) > FOLLOWING[item][1]:
+            return f"{item} {value} is out of range"
     return None
 
 
@@ -409,10 +409,12 @@ def _form(first: str, last: str | None, places: int) -> tuple[re.Pattern[str], t
     following: tuple[str, ...] = ()
     if last is not None:
         between = UNITS[UNITS.index(first) + 1 : UNITS.index(last) + 1]
-        following = tuple(one for one in between if one in FOLLOWING and one in ENDINGS[first])
+        following = tuple(
+            token for token in between if token in FOLLOWING and token in ENDINGS[first]
+        )
     pattern = r"[+-]?(\d+)"
-    for one in following:
-        pattern += rf"{FOLLOWING[one][0]}(\d{{1,2}})"
+    for token in following:
+        pattern += rf"{FOLLOWING[token][0]}(\d{{1,2}})"
     if "SECOND" in (first, last):
         pattern += rf"(?:\.\d{{1,{places}}})?"
     return regex(pattern, re.ASCII), following

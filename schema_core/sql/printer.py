@@ -573,7 +573,7 @@ def _exists(call: syntax.Call, left: int, right: int) -> str:
 def _json_exists(call: syntax.Call, left: int, right: int) -> str:
     """Return ``JSON_EXISTS(a, path TRUE ON ERROR)``; only the path depends on the neighbours."""
     document, path, *rest = call.arguments
-    clauses = "".join(f" {render(one, 0, 0)}" for one in rest)
+    clauses = "".join(f" {render(token, 0, 0)}" for token in rest)
     return f"JSON_EXISTS({render(document, 0, 0)}, {render(path, left, right)}{clauses})"
 
 
@@ -773,7 +773,7 @@ def _select(query: syntax.Select) -> str:
         lines.append(f"HAVING {_expression(query.having)}")
     if query.windows:
         windows = [
-            f"{quote_identifier(name)} AS {print_window(one)}" for name, one in query.windows
+            f"{quote_identifier(name)} AS {print_window(window)}" for name, window in query.windows
         ]
         lines.append("WINDOW " + ",\n".join(windows))
     if query.qualify is not None:
@@ -809,16 +809,16 @@ def _set_operation(query: syntax.SetOperation) -> str:
     while isinstance(chain[-1].left, syntax.SetOperation) and _holds(chain[-1], chain[-1].left):
         chain.append(chain[-1].left)
     text = _operand(chain[-1].left, syntax.Ordered, syntax.With, syntax.SetOperation)
-    for one in reversed(chain):
-        tight = isinstance(one.right, syntax.SetOperation) and (
-            OPERATORS[one.right.operator] > OPERATORS[one.operator]
+    for item in reversed(chain):
+        tight = isinstance(item.right, syntax.SetOperation) and (
+            OPERATORS[item.right.operator] > OPERATORS[item.operator]
         )
         right = (
-            print_query(one.right)
+            print_query(item.right)
             if tight
-            else _operand(one.right, syntax.Ordered, syntax.With, syntax.SetOperation)
+            else _operand(item.right, syntax.Ordered, syntax.With, syntax.SetOperation)
         )
-        text += f"\n{one.operator}{' ALL' if one.all else ''}\n{right}"
+        text += f"\n{item.operator}{' ALL' if item.all else ''}\n{right}"
     return text
 
 
@@ -918,7 +918,7 @@ def _join(join: syntax.Join, gap: str = "\n") -> str:
     while isinstance(chain[-1].left, syntax.Join):
         chain.append(chain[-1].left)
     text = print_source(chain[-1].left)
-    return text + "".join(_joined_side(one, gap) for one in reversed(chain))
+    return text + "".join(_joined_side(item, gap) for item in reversed(chain))
 
 
 def _joined_side(join: syntax.Join, gap: str) -> str:

@@ -623,6 +623,6 @@ def rewrite_window(window: Window, change: Change) -> Window:
     """Return a window with its expressions rewritten; the bounds of its frame are constants."""
     return replace(
         window,
-        partition_by=tuple(rewrite(one, change) for one in window.partition_by),
+        partition_by=tuple(rewrite(key, change) for key in window.partition_by),
         order_by=rewrite_keys(window.order_by, change),
     )

@@ -409,7 +409,7 @@ class CatalogContract(ABC):
     def _changed_by_statements(self, catalog: Catalog) -> dict[str, object]:
         """Return what the catalog stores, without its default database."""
         default = f"database {catalog.get_default_database()}"
-        return {name: one for name, one in state(catalog).items() if name != default}
+        return {name: value for name, value in state(catalog).items() if name != default}
 
     # --- databases -------------------------------------------------------------------------------
 

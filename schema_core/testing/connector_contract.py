@@ -286,12 +286,12 @@ class ConnectorContract(ABC):
         except Exception as error:
             # one statement has all types, so that the contract is fast: find those that fail
             failing = {}
-            for name, one in self.types.items():
+            for name, data_type in self.types.items():
                 try:
-                    _changed_values({name: one}, table, run)
+                    _changed_values({name: data_type}, table, run)
                 except Exception as alone:  # noqa: BLE001 - whatever a connector raises
                     first = (str(alone).splitlines() or [type(alone).__name__])[0]
-                    failing[f"{name}: {one.type}"] = first
+                    failing[f"{name}: {data_type.type}"] = first
             if not failing:
                 raise
             listed = "\n".join(f"  {name}: {problem}" for name, problem in failing.items())
@@ -332,7 +332,7 @@ class ConnectorContract(ABC):
         """Columns with difficult names are written and read."""
         _need_write(connector)
         quoted = [print_path((name,)) for name in self.names]
-        name = table(", ".join(f"{one} INT" for one in quoted))
+        name = table(", ".join(f"{name} INT" for name in quoted))
         row = tuple(range(len(quoted)))
         run(f"INSERT INTO {name} VALUES ({', '.join(map(str, row))})")
 
@@ -596,7 +596,7 @@ class ConnectorContract(ABC):
         states = kill_writes(
             path, [kill.write for kill in kills], active_settings(), self.kill_timeout
         )
-        failed = {key: one.error for key, one in states.items() if one.name == FAILED}
+        failed = {key: state.error for key, state in states.items() if state.name == FAILED}
         assert not failed, f"writes failed: {failed}"
 
         everything = " UNION ALL ".join(
@@ -672,8 +672,12 @@ class ConnectorContract(ABC):
         _need_write(connector)
         if not connector.abilities & PUSH_DOWN:
             pytest.skip("the connector pushes nothing down")
-        columns = {name: one for name, one in PREDICATE_COLUMNS.items() if one.sample in self.types}
-        name = table(", ".join(["k INT", *(f"{key} {one.type}" for key, one in columns.items())]))
+        columns = {
+            name: value for name, value in PREDICATE_COLUMNS.items() if value.sample in self.types
+        }
+        name = table(
+            ", ".join(["k INT", *(f"{key} {column.type}" for key, column in columns.items())])
+        )
         rows = [
             ", ".join(
                 f"CAST({column.values[place] or 'NULL'} AS {column.type})"
@@ -710,9 +714,11 @@ class ConnectorContract(ABC):
         purpose = "SELECT * FROM {}" if connector.can_read else "INSERT INTO {} VALUES (1)"
         declared: dict[str, ConfigOption[Any]] = {}
         own = {"connector": connector.identifier, **self.options(Path("nowhere"))}
-        for one in connector.declared(own):
-            declared[one.key] = one
-        assert all(one in {*declared, "connector"} or _in_map(one, declared) for one in own)
+        for item in connector.declared(own):
+            declared[item.key] = item
+        assert all(
+            option in {*declared, "connector"} or _in_map(option, declared) for option in own
+        )
         unknown = table("a INT", options={"no-such-option": "x"})
         if self.any_option:
             run(purpose.format(unknown))
@@ -843,7 +849,7 @@ def _changed_values(
         one that was written.
     """
     samples = list(types.values())
-    name = table(", ".join(["k INT", *(f"c{n} {one.type}" for n, one in enumerate(samples))]))
+    name = table(", ".join(["k INT", *(f"c{n} {sample.type}" for n, sample in enumerate(samples))]))
     height = max(len(sample.values) for sample in samples) + 1
     # the values in SQL; NULL in the last row, and below the last value of a type
     rows = [
@@ -852,19 +858,19 @@ def _changed_values(
     ]
     selects = []
     for number, row in enumerate(rows):
-        casts = (f"CAST({value} AS {one.type})" for value, one in zip(row, samples, strict=True))
+        casts = (f"CAST({value} AS {item.type})" for value, item in zip(row, samples, strict=True))
         selects.append(f"SELECT {number}, {', '.join(casts)}")
     query = " UNION ALL ".join(selects)
     run(f"INSERT INTO {name} {query}")
 
     found, expected = (
-        sorted(run(one), key=itemgetter(0)) for one in (f"SELECT * FROM {name}", query)
+        sorted(run(item), key=itemgetter(0)) for item in (f"SELECT * FROM {name}", query)
     )
-    assert [repr(one[0]) for one in found] == [repr(one[0]) for one in expected]
+    assert [repr(item[0]) for item in found] == [repr(item[0]) for item in expected]
     return {
-        f"{key}: {one.type}, {value}": (got, wanted)
+        f"{key}: {item.type}, {value}": (got, wanted)
         for row, found_row, expected_row in zip(rows, found, expected, strict=True)
-        for (key, one), value, got, wanted in zip(
+        for (key, item), value, got, wanted in zip(
             types.items(), row, found_row[1:], expected_row[1:], strict=True
         )
         if repr(got) != repr(wanted)
@@ -917,13 +923,13 @@ def _pushing_queries(name: str, conditions: Sequence[str]) -> dict[str, str]:
 def _number_queries(queries: Iterable[str], start: int = 0) -> str:
     """Return one query of the rows of all, each after the number of its query."""
     numbers = enumerate(queries, start)
-    return " UNION ALL ".join(f"SELECT {number} AS number, {one}" for number, one in numbers)
+    return " UNION ALL ".join(f"SELECT {number} AS number, {item}" for number, item in numbers)
 
 
 def _in_map(key: str, declared: Mapping[str, ConfigOption[Any]]) -> bool:
-    keys = {name for one in declared.values() for name in one.keys()}  # noqa: SIM118 - no mapping
+    keys = {name for option in declared.values() for name in option.keys()}  # noqa: SIM118 - no mapping
     return key in keys or any(
-        one.is_map and key.startswith(f"{name}.") for name, one in declared.items()
+        option.is_map and key.startswith(f"{name}.") for name, option in declared.items()
     )
 
 
@@ -940,7 +946,7 @@ def _refused_option(run: Any, statement: str, code: str, key: str) -> None:
         run(statement)
     found = [diagnostic for diagnostic in caught.value.diagnostics if diagnostic.code == code]
     assert found, f"{statement}: no error {code}"
-    assert any(key in str(one) for one in found), f"{code} does not name {key!r}"
+    assert any(key in str(item) for item in found), f"{code} does not name {key!r}"
 
 
 def _run_or_refuse(run: Any, statement: str) -> None:

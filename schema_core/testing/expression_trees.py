@@ -144,7 +144,7 @@ def _leaves(columns: Columns) -> Leaves:
     written = (*_values(columns), parse_expression(LITERALS[-1]))
     types = ((target, TypeArgument(target, data_type(target, as_cast=True))) for target in TARGETS)
     words = ((word, Keyword(word, SymbolType(nullable=False))) for word in WORDS)
-    return (*((one, infer(scope, one)) for one in written), *types, *words)
+    return (*((expression, infer(scope, expression)) for expression in written), *types, *words)
 
 
 @cache

@@ -139,7 +139,7 @@ def kill_writes(
             _kill(process)
             process.communicate()
         errors.seek(0)
-        reached = {table: one.name for table, one in states.items()}
+        reached = {table: state.name for table, state in states.items()}
         if not is_ready:
             raise AssertionError(
                 f"the process ended, or did not stop all writes within {timeout:g} seconds; "
@@ -157,8 +157,13 @@ def active_settings() -> dict[str, str]:
 
 
 def _environment() -> dict[str, str]:
-    kept = {key: one for key, one in os.environ.items() if not key.startswith("PYSPARK_GATEWAY")}
-    return {**kept, "PYTHONPATH": os.pathsep.join(one or str(Path.cwd()) for one in sys.path)}
+    kept = {
+        key: value for key, value in os.environ.items() if not key.startswith("PYSPARK_GATEWAY")
+    }
+    return {
+        **kept,
+        "PYTHONPATH": os.pathsep.join(directory or str(Path.cwd()) for directory in sys.path),
+    }
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

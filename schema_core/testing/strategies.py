@@ -227,7 +227,7 @@ def _integers(size: int) -> Callable[[DataType], st.SearchStrategy[Any]]:
 def _decimal(type_: DecimalType) -> st.SearchStrategy[Decimal]:
     bound = 10**type_.precision - 1
     digits = st.integers(-bound, bound)
-    return digits.map(lambda one: Decimal(one).scaleb(-type_.scale, _ENOUGH_DIGITS))
+    return digits.map(lambda item: Decimal(item).scaleb(-type_.scale, _ENOUGH_DIGITS))
 
 
 def _least(type_: LengthType) -> int:
@@ -374,7 +374,7 @@ def computed_columns(
     for name in draw(
         st.lists(names().filter(lambda name: name not in taken), max_size=3, unique=True)
     ):
-        over = [text.format(one) for text in OVER_ANY for one in named]
+        over = [text.format(source) for text in OVER_ANY for source in named]
         builder.column_by_expression(name, draw(st.sampled_from((*OVER_NONE, *over))))
         builder.with_comment(draw(comments()))
 
@@ -425,14 +425,14 @@ def type_of(column: UnresolvedColumn) -> DataType:
 @st.composite
 def keys(draw: st.DrawFn, builder: SchemaBuilder, stored: list[UnresolvedColumn]) -> None:
     """Append a primary key with or without immutable columns, and an index."""
-    physical = [one for one in stored if isinstance(one, UnresolvedPhysicalColumn)]
-    certain = [one.name for one in physical if not type_of(one).is_nullable]
+    physical = [column for column in stored if isinstance(column, UnresolvedPhysicalColumn)]
+    certain = [column.name for column in physical if not type_of(column).is_nullable]
     if certain and chance(draw):
         builder.primary_key_named(draw(names()), *draw(some(certain)))
         if chance(draw):
-            builder.immutable_columns(*draw(some([one.name for one in physical])))
+            builder.immutable_columns(*draw(some([column.name for column in physical])))
     if stored and chance(draw):
-        builder.index(*draw(some([one.name for one in stored])))
+        builder.index(*draw(some([column.name for column in stored])))
 
 
 def some(values: list[str]) -> st.SearchStrategy[list[str]]:

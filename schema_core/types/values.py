@@ -124,7 +124,7 @@ def _first(items: Iterable[tuple[str, DataType, object]]) -> Rejection | None:
 
 def _elements(type_: ArrayType, value: Iterable[object]) -> Rejection | None:
     element = type_.element_type
-    return _first((f"element {index}", element, one) for index, one in enumerate(value))
+    return _first((f"element {index}", element, item) for index, item in enumerate(value))
 
 
 def _entries(type_: MapType, value: Mapping[object, object]) -> Rejection | None:
@@ -418,7 +418,7 @@ def _to_array(type_: ArrayType, value: object) -> Converted:
         return _convert_unchanged(type_, value)
     element = type_.element_type
     converted, reason = _convert_all(
-        (f"element {index}", element, one) for index, one in enumerate(value)
+        (f"element {index}", element, item) for index, item in enumerate(value)
     )
     return (None, reason) if reason else (converted, None)
 

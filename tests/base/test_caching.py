@@ -92,7 +92,7 @@ def test_a_cache_can_be_cleared() -> None:
 def test_only_short_strings_are_cached(parse: Callable[[str], object]) -> None:
     name = "x" * (MAX_CACHED // 2)
     templates = {parse_type: "ROW<`{}` INT>", parse_expression: "`{}`", parse_query: "SELECT `{}`"}
-    short, long = (templates[parse].format(one) for one in ("x", name))
+    short, long = (templates[parse].format(item) for item in ("x", name))
 
     assert parse(short) is parse(short)
     assert parse(long) is not parse(long)
@@ -135,7 +135,7 @@ def test_usage_counts_what_both_generations_hold() -> None:
         return text
 
     def usage() -> CacheUsage:
-        [found] = [one for one in cache_usage() if one.name == f"{__name__}.counted"]
+        [found] = [item for item in cache_usage() if item.name == f"{__name__}.counted"]
         return found
 
     assert CacheUsage(f"{__name__}.counted", 0, 0, 100, "characters") == usage()
@@ -159,17 +159,17 @@ SCHEMAS = [
 def test_resolving_is_counted_and_the_same_after_clearing(schema: Schema) -> None:
     clear_caches()
     before = SchemaResolver().resolve(schema)
-    kept = {one.name.removeprefix("schema_core."): one for one in cache_usage() if one.entries}
+    kept = {item.name.removeprefix("schema_core."): item for item in cache_usage() if item.entries}
 
     assert {"schema.resolve.ResolvedColumns", "schema.resolve.resolve_cached"} & set(kept)
-    assert all(0 < one.size <= one.budget for one in kept.values())
+    assert all(0 < item.size <= item.budget for item in kept.values())
     clear_caches()
     assert before == SchemaResolver().resolve(schema)
 
 
 def test_resolved_columns_are_bounded_by_their_types() -> None:
     def columns() -> CacheUsage:
-        [found] = [one for one in cache_usage() if one.name.endswith(".ResolvedColumns")]
+        [found] = [item for item in cache_usage() if item.name.endswith(".ResolvedColumns")]
         return found
 
     clear_caches()

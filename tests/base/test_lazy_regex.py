@@ -43,7 +43,7 @@ def test_an_expression_is_compiled_at_its_first_use(compiled: list[str]) -> None
     assert ([], ["a+b"]) == (before, compiled)
 
 
-@pytest.mark.parametrize("name", sorted(one for one in dir(COMPILED) if not one.startswith("_")))
+@pytest.mark.parametrize("name", sorted(item for item in dir(COMPILED) if not item.startswith("_")))
 def test_it_has_the_attributes_of_a_compiled_expression(name: str) -> None:
     expected = getattr(COMPILED, name)
 
@@ -60,8 +60,8 @@ def test_an_attribute_that_expressions_do_not_have_is_an_error() -> None:
 
 
 def test_it_is_copied_pickled_and_printed() -> None:
-    for one in (copy.deepcopy(WORD), pickle.loads(pickle.dumps(WORD))):
-        assert "Ab" == one.search("1 Ab")["word"]
+    for item in (copy.deepcopy(WORD), pickle.loads(pickle.dumps(WORD))):
+        assert "Ab" == item.search("1 Ab")["word"]
     assert repr(COMPILED) == repr(WORD)
 
 
@@ -81,6 +81,6 @@ def declared() -> Iterator[Any]:
 
 
 def test_every_expression_of_a_module_is_valid() -> None:
-    patterns = [one.pattern for one in declared()]
+    patterns = [item.pattern for item in declared()]
 
     assert 100 < len(patterns)

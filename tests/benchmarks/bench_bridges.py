@@ -84,7 +84,8 @@ def main() -> None:
                 (measured(ours, processor), measured(other, processor)) for _ in range(PAIRS + 2)
             ][2:]
             ratios = [
-                statistics.median(one[kind] / two[kind] for one, two in pairs) for kind in (0, 1)
+                statistics.median(first[kind] / two[kind] for first, two in pairs)
+                for kind in (0, 1)
             ]
             print(f"| {name} | {ratios[0]:.2f} | {ratios[1]:.2f} |")
     spark.stop()

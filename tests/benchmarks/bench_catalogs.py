@@ -165,7 +165,7 @@ def main() -> None:
     print(f"| operation | {' | '.join(f'{count:,} tables' for count in found)} |")
     print("|---|" + "---:|" * len(found))
     for operation in next(iter(found.values())):
-        times = " | ".join(f"{one[operation]:,.1f} ms" for one in found.values())
+        times = " | ".join(f"{entry[operation]:,.1f} ms" for entry in found.values())
         print(f"| {operation} | {times} |")
     if given.json:
         Path(given.json).write_text(json.dumps(found, indent=1) + "\n")

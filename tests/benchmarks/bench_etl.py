@@ -56,7 +56,7 @@ FLIGHTS = (
     "distance SMALLINT, hour TINYINT, minute TINYINT, time_hour STRING"
 )
 ALL = "SUM(dep_delay), SUM(air_time), SUM(flight), SUM(distance), " + ", ".join(
-    f"MAX({one})" for one in ("carrier", "tailnum", "origin", "dest", "time_hour", "arr_time")
+    f"MAX({item})" for item in ("carrier", "tailnum", "origin", "dest", "time_hour", "arr_time")
 )
 DEPARTURE = (
     "to_timestamp(concat(year, '-', lpad(month, 2, '0'), '-', lpad(day, 2, '0'), ' ', "

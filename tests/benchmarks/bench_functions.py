@@ -153,7 +153,7 @@ def processor_seconds(root: int, seen: dict[int, int]) -> float:
 
 def compiled(expression: str) -> tuple[str, Node]:
     """Return the outermost function of a Flink expression and its Spark expression."""
-    scope = ColumnScope({name: parse_type(one[0]) for name, one in COLUMNS.items()})
+    scope = ColumnScope({name: parse_type(value[0]) for name, value in COLUMNS.items()})
     typed = infer(scope, parse_expression(expression))
     node = compile_expression(typed, TranslationContext("UTC"))
     name = typed.function.name if isinstance(typed, FunctionCall) else ""
@@ -191,7 +191,9 @@ class Bench:
 
     def is_same(self, ours: Node, theirs: str) -> bool:
         """Return whether Spark computes both by the same plan."""
-        plans = [self.frame_of(one)._jdf.queryExecution().optimizedPlan() for one in (ours, theirs)]
+        plans = [
+            self.frame_of(item)._jdf.queryExecution().optimizedPlan() for item in (ours, theirs)
+        ]
         return bool(plans[0].sameResult(plans[1]))
 
 
@@ -201,7 +203,7 @@ def measure(bench: Bench, ours: Node, theirs: str, rounds: int) -> tuple[float, 
         cost = min(bench.cost(ours) for _ in range(2))
         return cost, cost
     costs = [(bench.cost(ours), bench.cost(theirs)) for _ in range(rounds + 1)][1:]
-    return min(one for one, _ in costs), min(one for _, one in costs)
+    return min(item for item, _ in costs), min(item for _, item in costs)
 
 
 def main() -> None:

@@ -770,7 +770,7 @@ def runs(prepare: Prepare) -> Iterator[Run | None]:
     for size in SIZES:
         best = measured(prepare, size)
         for _ in range(2 if best and best.seconds < 0.1 else 0):
-            best = min(best, measured(prepare, size) or best, key=lambda one: one.seconds)
+            best = min(best, measured(prepare, size) or best, key=lambda item: item.seconds)
         yield best
         if best is None:
             return
@@ -792,10 +792,10 @@ def growth(found: list[Run | None]) -> float:
 
 def line(name: str, found: list[Run | None]) -> str:
     cells = [
-        f"{one.seconds:8.3f} s {one.memory / 1e6:6.0f} MB" if one else f"> {LIMIT:4} s{'':11}"
-        for one in found
+        f"{item.seconds:8.3f} s {item.memory / 1e6:6.0f} MB" if item else f"> {LIMIT:4} s{'':11}"
+        for item in found
     ]
-    outcomes = dict.fromkeys(one.outcome for one in found if one)
+    outcomes = dict.fromkeys(item.outcome for item in found if item)
     empty = " " * 20 * (len(SIZES) - len(found))
     return f"{name:52}{' '.join(cells)}{empty} {growth(found):6.1f} x  {', '.join(outcomes)}"
 
@@ -879,8 +879,8 @@ def chosen(limit: float, total: float) -> None:
             found.append(measured(SHAPES[name], size, limit))
             if found[-1] is None:
                 break
-        cells = [cell(one, limit) for one in found] + [""] * (len(SIZES) - len(found))
-        outcomes = ", ".join(dict.fromkeys(one.outcome for one in found if one))
+        cells = [cell(item, limit) for item in found] + [""] * (len(SIZES) - len(found))
+        outcomes = ", ".join(dict.fromkeys(item.outcome for item in found if item))
         print(f"| {name} | {' | '.join(cells)} | {ratio(found)} | {outcomes} |", flush=True)
 
 
@@ -907,7 +907,7 @@ def start() -> None:
 def main(wanted: list[str]) -> None:
     print(f"{'shape':52}{'1 KB':>20} {'10 KB':>19} {'100 KB':>19} {'990 KB':>19}   growth  outcome")
     worse = []
-    names = [name for name in SHAPES if not wanted or any(one in name for one in wanted)]
+    names = [name for name in SHAPES if not wanted or any(item in name for item in wanted)]
     for name in names:
         found = list(runs(SHAPES[name]))
         print(line(name, found), flush=True)

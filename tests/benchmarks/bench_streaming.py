@@ -182,11 +182,11 @@ def row(work: Work, query: Query, pairs: int) -> str:
             one = measured(work, runs[place])
             if pair:
                 found[place].append(one)
-    counts = {one[2] for side in found for one in side}
+    counts = {item[2] for side in found for item in side}
     assert len(counts) == 1, counts
-    used = [median(one[0] for one in side) for side in found]
-    rates = [work.rows / median(one[1] for one in side) for side in found]
-    ratio = median(one[0] / other[0] for one, other in zip(*found, strict=True))
+    used = [median(item[0] for item in side) for side in found]
+    rates = [work.rows / median(item[1] for item in side) for side in found]
+    ratio = median(first[0] / other[0] for first, other in zip(*found, strict=True))
     return f"{used[0]:.2f} s | {used[1]:.2f} s | {ratio:.2f} | {rates[0]:,.0f} | {rates[1]:,.0f}"
 
 

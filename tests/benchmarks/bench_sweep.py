@@ -66,8 +66,8 @@ def generated(number: int, source: random.Random) -> dict[str, str]:
         if source.random() < 0.2:
             properties[f"schema.{row}.comment"] = f"the {name}"
     if number % 4 == 0:
-        properties |= {f"schema.{len(columns)}.{key}": one for key, one in COMPUTED.items()}
-        properties |= {f"schema.watermark.0.{key}": one for key, one in WATERMARK.items()}
+        properties |= {f"schema.{len(columns)}.{key}": value for key, value in COMPUTED.items()}
+        properties |= {f"schema.watermark.0.{key}": value for key, value in WATERMARK.items()}
     if number % 2 == 0:
         properties |= {"schema.primary-key.name": "PK_id", "schema.primary-key.columns": "id"}
     return properties | {"connector": "filesystem", "path": f"/data/{number}", "format": "parquet"}
@@ -114,7 +114,7 @@ def within_this_process(maps: list[str]) -> None:
     plain = kept["JSON only"]
     print(f"{'one process':22}{'us a map':>10}{'maps a second':>15}{'x JSON':>10}")
     for name, turns in kept.items():
-        ratio = statistics.median(one / other for one, other in zip(turns, plain, strict=True))
+        ratio = statistics.median(first / other for first, other in zip(turns, plain, strict=True))
         least = statistics.median(turns)
         print(f"{name:22}{least:10.1f}{1e6 / least:15,.0f}{ratio:10.2f}")
 
@@ -128,8 +128,8 @@ def counting(
     """A plain job: decode the JSON of every map, do some work with it, and count the keys."""
     keys = 0
     for batch in batches:
-        for one in batch.column(1).to_pylist():
-            properties = json.loads(one)
+        for item in batch.column(1).to_pylist():
+            properties = json.loads(item)
             work(properties)
             keys += len(properties)
     yield pa.RecordBatch.from_arrays([pa.array([str(keys).encode()])], names=["report"])
@@ -197,7 +197,7 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
 
 
 def main() -> None:
-    numbers = [int(one) for one in sys.argv[1:] if one.isdigit()]
+    numbers = [int(item) for item in sys.argv[1:] if item.isdigit()]
     maps = texts(numbers[0] if numbers else 6_000)
     within_this_process(maps)
     if "--spark" in sys.argv:

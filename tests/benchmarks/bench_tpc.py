@@ -179,9 +179,9 @@ def processor_time() -> float:
                 parents[int(entry.name)] = int(fields[1])
                 used[int(entry.name)] = sum(map(int, fields[11:15]))
     own = {os.getpid()}
-    while grown := {one for one, parent in parents.items() if parent in own} - own:
+    while grown := {value for value, parent in parents.items() if parent in own} - own:
         own |= grown
-    return sum(used[one] for one in own) / os.sysconf("SC_CLK_TCK")
+    return sum(used[option] for option in own) / os.sysconf("SC_CLK_TCK")
 
 
 def timed(run: Callable[[], list[Any]], spark: SparkSession) -> float:
@@ -204,11 +204,13 @@ def normal(value: Any, *, integral: bool) -> Any:
 def normalized(rows: Sequence[Any], integral: Sequence[bool]) -> list[tuple[Any, ...]]:
     """Return rows for comparison, sorted."""
     found = [
-        tuple(normal(one, integral=whole) for one, whole in zip(row, integral, strict=True))
+        tuple(normal(item, integral=whole) for item, whole in zip(row, integral, strict=True))
         for row in rows
     ]
     key = [
-        tuple((one is not None, f"{one:.3g}" if isinstance(one, float) else one) for one in row)
+        tuple(
+            (cell is not None, f"{cell:.3g}" if isinstance(cell, float) else cell) for cell in row
+        )
         for row in found
     ]
     return [found[place] for place in sorted(range(len(found)), key=lambda place: repr(key[place]))]
@@ -295,8 +297,8 @@ class Benchmark:
         ours: list[float] = []
         theirs: list[float] = []
         for pair in range(pairs):
-            for one in (0, 1) if pair % 2 else (1, 0):
-                run, sql, times = ((self.ours, text, ours), (self.theirs, reference, theirs))[one]
+            for item in (0, 1) if pair % 2 else (1, 0):
+                run, sql, times = ((self.ours, text, ours), (self.theirs, reference, theirs))[item]
                 times.append(timed(partial(run, sql), self.spark))
         return Measured(number, tuple(ours), tuple(theirs), problem)
 
@@ -323,18 +325,23 @@ def report(measured: Sequence[Measured]) -> Iterator[str]:
     """Yield the lines of the table in Markdown."""
     yield "| query | schema_core | Spark | ratio | of the shortest | rows |"
     yield "|---:|---:|---:|---:|---:|---|"
-    for one in measured:
-        ours, theirs = (median(times) if times else math.nan for times in (one.ours, one.theirs))
-        times = f"{ours:.2f} s | {theirs:.2f} s | {one.ratio:.2f} | {one.shortest:.2f}"
-        yield f"| {one.number} | {times} | {one.problem or 'equal'} |"
-    ran = [one for one in measured if one.ours]
+    for item in measured:
+        ours, theirs = (median(times) if times else math.nan for times in (item.ours, item.theirs))
+        times = f"{ours:.2f} s | {theirs:.2f} s | {item.ratio:.2f} | {item.shortest:.2f}"
+        yield f"| {item.number} | {times} | {item.problem or 'equal'} |"
+    ran = [item for item in measured if item.ours]
     if ran:
-        ours, theirs = sum(median(one.ours) for one in ran), sum(median(one.theirs) for one in ran)
+        ours, theirs = (
+            sum(median(item.ours) for item in ran),
+            sum(median(item.theirs) for item in ran),
+        )
         above = [
-            f"{one.number} ({one.ratio:.2f}, {one.shortest:.2f})" for one in ran if one.ratio > 1.10
+            f"{item.number} ({item.ratio:.2f}, {item.shortest:.2f})"
+            for item in ran
+            if item.ratio > 1.10
         ]
-        mean = math.exp(sum(math.log(max(one.ratio, 0.01)) for one in ran) / len(ran))
-        equal = sum(not one.problem for one in measured)
+        mean = math.exp(sum(math.log(max(item.ratio, 0.01)) for item in ran) / len(ran))
+        equal = sum(not item.problem for item in measured)
         yield f"\n{len(ran)} of {len(measured)} run, {equal} with equal rows; total {ours:.1f} s"
         yield f"against {theirs:.1f} s: {ours / theirs:.3f}; geometric mean {mean:.3f};"
         yield f"above 1.10: {', '.join(above) or 'none'}"

@@ -63,7 +63,7 @@ def spark_by_hand() -> object:
             spark.DateType(),
         )  # fmt: skip
         fields += [
-            field(f"c{index + offset}", one, text)
-            for offset, (one, text) in enumerate(zip(types, TEN, strict=True))
+            field(f"c{index + offset}", item, text)
+            for offset, (item, text) in enumerate(zip(types, TEN, strict=True))
         ]
     return spark.StructType(fields)

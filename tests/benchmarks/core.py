@@ -74,7 +74,7 @@ BASE = [
     ("id", "BIGINT NOT NULL"),
     ("ts", "TIMESTAMP(3)"),
 ]
-COMPUTED = [(f"e{place}", one) for place, one in enumerate(EXPRESSIONS)]
+COMPUTED = [(f"e{place}", item) for place, item in enumerate(EXPRESSIONS)]
 STATEMENT = (
     f"CREATE TABLE t ({', '.join(f'{name} {type_}' for name, type_ in BASE)}, "
     f"{', '.join(f'{name} AS {text}' for name, text in COMPUTED)}, "
@@ -102,7 +102,7 @@ def schema_of(name: str) -> Schema:
 
 def forget() -> None:
     """Empty all caches of texts, types and schemas; tables that are built once stay."""
-    modules = [one for name, one in sys.modules.items() if name.startswith("schema_core")]
+    modules = [value for name, value in sys.modules.items() if name.startswith("schema_core")]
     functions: Iterator[Any] = (
         value
         for module in modules
@@ -158,7 +158,7 @@ def _inputs() -> Iterator[tuple[str, str]]:
     yield from (("base", f"{name} {type_}") for name, type_ in BASE)
     yield from (("computed", f"{name} {text}") for name, text in COMPUTED)
     yield from (("expression", expression) for expression in EXPRESSIONS)
-    yield from (("type", one) for one in by_hand.TEN)
+    yield from (("type", item) for item in by_hand.TEN)
     yield "statement", STATEMENT
 
 
@@ -204,7 +204,7 @@ def tasks(jvm: Jvm | None) -> list[Task]:
     for name, what in (("columns", "100 columns"), ("computed", "80 + 20 computed columns")):
         for work in _of_tables(name, what):
             add(*work)
-    types = [parse_type(one) for one in by_hand.TEN]
+    types = [parse_type(item) for item in by_hand.TEN]
     add("parse 10 types, first sight", _parse_types, "parse types", forget)
     add("parse 10 types, seen before", _parse_types, "parse types")
     add(
@@ -230,15 +230,17 @@ def tasks(jvm: Jvm | None) -> list[Task]:
         )
         add(
             f"parse {len(SHARED)} expressions",
-            lambda: [parse_expression(one) for one in SHARED],
+            lambda: [parse_expression(item) for item in SHARED],
             None,
             parse_expression.cache_clear,
-            _glot(glot, lambda: [glot.parse_one(one) for one in SHARED]),
+            _glot(glot, lambda: [glot.parse_one(item) for item in SHARED]),
         )
     others = [*_ibis(), *_pyflink()]
     add("build 100 columns", lambda: schema_of("columns"), None, None, *others)
     columns = [(f"c{place}", parse_type(by_hand.TEN[place % 10])) for place in range(100)]
-    schema = ResolvedSchema.physical([name for name, _ in columns], [one for _, one in columns])
+    schema = ResolvedSchema.physical(
+        [name for name, _ in columns], [column for _, column in columns]
+    )
     assert to_schema(schema) == by_hand.arrow_by_hand()
     assert to_struct_type(schema) == by_hand.spark_by_hand()
     other = python("the same by hand", by_hand.arrow_by_hand)
@@ -279,7 +281,7 @@ def _of_tables(name: str, what: str) -> Iterator[Work]:
 
 
 def _parse_types() -> object:
-    return [parse_type(one) for one in by_hand.TEN]
+    return [parse_type(item) for item in by_hand.TEN]
 
 
 def _sqlglot() -> Any:

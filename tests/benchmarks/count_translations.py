@@ -37,7 +37,7 @@ TABLES = recorded.document("tables")
 def main() -> None:
     """Print the shares of each file, and the reasons of refusals with their number."""
     names = sys.argv[1:] or ["expr", "values", "values-new-york"]
-    print(f"{'file':<18}{'cases':>7}" + "".join(f"{one.value:>11}" for one in Translation))
+    print(f"{'file':<18}{'cases':>7}" + "".join(f"{item.value:>11}" for item in Translation))
     reasons: Counter[str] = Counter()
     for name in names:
         count: Counter[Translation] = Counter()
@@ -47,7 +47,7 @@ def main() -> None:
                 count[kind] += 1
                 reasons.update([reason] if reason else [])
         cases = count.total()
-        shares = (f"{100 * count[one] / cases:>10.1f}%" for one in Translation)
+        shares = (f"{100 * count[item] / cases:>10.1f}%" for item in Translation)
         print(f"{name:<18}{cases:>7}" + "".join(shares))
     for reason, times in reasons.most_common():
         print(f"{times:>5} refused: {reason}")
@@ -71,7 +71,7 @@ def translation(question: Question) -> tuple[Translation, str]:
     if node.facts & Fact.UDF:
         return Translation.UDF, ""
     kinds = {
-        RULES[one.function.name].kind for one in calls_of([typed]) if one.function.name in RULES
+        RULES[item.function.name].kind for item in calls_of([typed]) if item.function.name in RULES
     }
     return Translation.NATIVE if kinds <= {Translation.NATIVE} else Translation.REWRITTEN, ""
 

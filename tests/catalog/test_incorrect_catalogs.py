@@ -51,13 +51,13 @@ def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "from schema_core.catalog.stores.memory import InMemoryCatalog",
         "from tests.catalog import incorrect_catalogs as wrong",
     ]
-    for one in WRONG:
-        arguments = "" if issubclass(one, ToyCatalog) else "'mine'"
+    for item in WRONG:
+        arguments = "" if issubclass(item, ToyCatalog) else "'mine'"
         lines += [
-            f"class Test{one.__name__}(CatalogContract):",
-            *(["    unresolved = 'refused'"] if issubclass(one, ToyCatalog) else []),
+            f"class Test{item.__name__}(CatalogContract):",
+            *(["    unresolved = 'refused'"] if issubclass(item, ToyCatalog) else []),
             "    def make_catalog(self, directory):",
-            f"        return wrong.{one.__name__}({arguments})",
+            f"        return wrong.{item.__name__}({arguments})",
         ]
     file.write_text("\n".join(lines))
     command = [sys.executable, "-c", RUN, str(file), str(ROOT / "pyproject.toml")]
@@ -67,6 +67,6 @@ def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrong", [one.__name__ for one in WRONG])
+@pytest.mark.parametrize("wrong", [item.__name__ for item in WRONG])
 def test_contract_fails_for_an_incorrect_catalog(noticed: dict[str, str], wrong: str) -> None:
     assert noticed[wrong].startswith("test_")

@@ -359,9 +359,9 @@ def test_the_later_of_two_concurrent_alters_raises_a_conflict(
 ) -> None:
     """Another session alters the table between the read and the write of the first."""
     env, other = (TableEnvironment.create(EnvironmentSettings.in_batch_mode()) for _ in range(2))
-    for one in (env, other):
-        one.execute_sql(f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///{file}')")
-        one.execute_sql("USE CATALOG shop")
+    for item in (env, other):
+        item.execute_sql(f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///{file}')")
+        item.execute_sql("USE CATALOG shop")
     env.execute_sql("CREATE TABLE t (a INT, b AS a + 1) WITH ('connector' = 'x')")
     alter = SqlCatalog.alter_table
 

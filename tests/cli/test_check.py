@@ -160,7 +160,7 @@ def test_a_setup_precedes_each_file(tmp_path: Path) -> None:
     assert WRONG == done.exit_code
     found = json.loads(done.stdout)
     assert [(setup, "not-discovered"), (scripts[0], "unknown-column")] == [
-        (one["file"], one["code"]) for one in found["findings"]
+        (item["file"], item["code"]) for item in found["findings"]
     ]
     assert {*scripts, setup} == set(found["subjects"])
 

@@ -47,7 +47,7 @@ def test_no_command_is_imported_before_it_runs(arguments: list[str]) -> None:
 
     found = done.stderr.splitlines()[-1].split()
     assert "schema_core.cli.app" in found
-    assert not [one for one in found if one.split(".")[1] in ("catalog", "environment", "spark")]
+    assert not [item for item in found if item.split(".")[1] in ("catalog", "environment", "spark")]
 
 
 def test_the_help_of_a_command_is_its_own() -> None:

@@ -163,5 +163,5 @@ def test_a_report_of_junit_has_a_case_for_each_table(tmp_path: Path) -> None:
         list(failures)
     )
     assert {"type-changed", "range-narrowed", "table-removed"} >= {
-        one.get("type") for found in failures.values() for one in found
+        item.get("type") for found in failures.values() for item in found
     }

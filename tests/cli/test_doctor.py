@@ -74,7 +74,7 @@ def test_a_connector_without_its_package_is_not_usable(
     monkeypatch: pytest.MonkeyPatch, identifier: str
 ) -> None:
     monkeypatch.setattr(doctor, "java", lambda: ("17", "x"))
-    [found] = [one for one in discover(CONNECTORS) if one.identifier == identifier]
+    [found] = [item for item in discover(CONNECTORS) if item.identifier == identifier]
     monkeypatch.setattr(doctor, "has_package", lambda source: source != "kafka")
     reason = doctor.why_not_usable(found) or ""
 

@@ -195,7 +195,7 @@ def test_every_command_has_its_exit_codes() -> None:
     for name in COMMANDS:
         command = load_command(name)
         below = command.commands if isinstance(command, TyperGroup) else {}
-        names |= {f"{name} {one}" for one in below} or {name}
+        names |= {f"{name} {item}" for item in below} or {name}
 
     assert names == set(EXIT_CODES)
 

@@ -179,7 +179,7 @@ def test_standard_output_has_the_document_only(
     for name, text in files.items():
         (tmp_path / f"{name}.sql").write_text(text)
     paths = {name: tmp_path / f"{name}.sql" for name in files}
-    arguments = [one.format(**paths) for one in COMMANDS[command]]
+    arguments = [item.format(**paths) for item in COMMANDS[command]]
     done = CliRunner().invoke(application(), [command, *arguments, "--format", output.value])
 
     assert done.exit_code in (0, 1), done.output

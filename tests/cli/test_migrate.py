@@ -135,7 +135,7 @@ def test_drift_is_a_finding(shell: Shell) -> None:
     assert 1 == len(shell.run("drift", status=1).splitlines())
     (change,) = catalog_changes_from_json(shell.run("drift", "--format", "json", status=1))
     assert isinstance(change, ModifyTable)
-    assert ["AddColumn{column=`b` INT, position=null}"] == [str(one) for one in change.changes]
+    assert ["AddColumn{column=`b` INT, position=null}"] == [str(item) for item in change.changes]
 
 
 @pytest.mark.parametrize(

@@ -122,11 +122,11 @@ def test_the_files_have_the_names_of_the_package(kit: Kit) -> None:
 def test_the_command_prints_the_paths_that_it_has_written(folder: Path) -> None:
     done = invoke("catalog", "Shop_Files")
 
-    files = {one for one in tree(folder) if (folder / one).is_file()}
+    files = {item for item in tree(folder) if (folder / item).is_file()}
     assert 0 == done.exit_code
     assert files == set(done.stdout.splitlines())
     assert "shop-files/src/shop_files/catalog.py" in files
-    assert not [one for one in tree(folder) if ".new-" in one]
+    assert not [item for item in tree(folder) if ".new-" in item]
 
 
 def test_the_directory_is_that_of_the_option(folder: Path) -> None:

@@ -93,7 +93,7 @@ def test_names_are_completed(environment: TableEnvironment, tmp_path: Path) -> N
         text = Document("SHOW TABLES;\nDESCRIBE ord")
         found = list(session.completer.get_completions(text, CompleteEvent()))
 
-    assert [("orders", -3)] == [(one.text, one.start_position) for one in found]
+    assert [("orders", -3)] == [(item.text, item.start_position) for item in found]
     assert [] == [*shell.completions(environment, "SELECT 'a", 9)]
 
 

@@ -211,7 +211,7 @@ STATEMENTS: dict[type, tuple[str, ...]] = {
 
 def statements(option: str) -> list[str]:
     """Every statement with this option in it."""
-    return [one.replace("{}", option) for some in STATEMENTS.values() for one in some]
+    return [item.replace("{}", option) for some in STATEMENTS.values() for item in some]
 
 
 def shown_by(error: BaseException) -> Iterator[str]:

@@ -275,7 +275,7 @@ def test_plan_files(env: TableEnvironment, tmp_path: Path) -> None:
     env.execute_sql("SET 'table.plan.force-recompile' = 'true'")
     env.execute_sql(other)
     assert "'y'" in path.read_text(encoding="utf-8")
-    assert [one.name for one in path.parent.iterdir()] == ["plan.json"]
+    assert [item.name for item in path.parent.iterdir()] == ["plan.json"]
     with pytest.raises(NotFoundError) as missing:
         env.execute_sql("EXECUTE PLAN '/missing/plan.json'")
     assert missing.value.code == "plan-not-found"

@@ -85,7 +85,7 @@ def completed(environment: TableEnvironment, text: str) -> list[str]:
 def test_completions(environment: TableEnvironment, text: str, expected: list[str]) -> None:
     found = completed(environment, text)
 
-    assert expected == [one for one in found if one != "IF"]
+    assert expected == [item for item in found if item != "IF"]
 
 
 def test_columns_and_functions_are_completed_in_expressions(environment: TableEnvironment) -> None:

@@ -177,7 +177,7 @@ def test_objects_preserve_every_member(environment: TableEnvironment, member: st
         decode_object(table.get_table_kind(), encode_object(table)).schema,
     ]
 
-    assert [expected] * len(copies) == [resolver.resolve(one) for one in copies]
+    assert [expected] * len(copies) == [resolver.resolve(item) for item in copies]
     assert expected == kept(environment)
 
 

@@ -318,7 +318,9 @@ def test_a_plan_does_not_give_the_former_name_of_a_column_to_another(
         run(env, "DROP TABLE t", f"CREATE TABLE t (id INT, a STRING) {FILES.format(form)}")
     run(env, "ALTER TABLE t RENAME a TO b")
     wanted = Schema.new_builder().column("id", "INT").column("b", "STRING").column("a", "INT")
-    shown = {key: one for key, one in stored(env).options.items() if key not in (KEY, DIRECTORY)}
+    shown = {
+        key: option for key, option in stored(env).options.items() if key not in (KEY, DIRECTORY)
+    }
     new = CatalogTable(wanted.build(), options=shown)
 
     found = plan_table(env, "t", wanted.build())

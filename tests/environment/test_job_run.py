@@ -411,14 +411,14 @@ def test_savepoints_are_refused() -> None:
 
 
 def test_statuses_have_the_numbers_of_pyflink() -> None:
-    ends = {one.name for one in JobStatus if one.is_globally_terminal_state()}
+    ends = {item.name for item in JobStatus if item.is_globally_terminal_state()}
 
     assert {"FAILED", "CANCELED", "FINISHED"} == ends
-    assert {*ends, "SUSPENDED"} == {one.name for one in JobStatus if one.is_terminal_state()}
+    assert {*ends, "SUSPENDED"} == {item.name for item in JobStatus if item.is_terminal_state()}
     assert (0, 6, list(range(10))) == (
         JobStatus.CREATED.value,
         JobStatus.FINISHED.value,
-        [one.value for one in JobStatus],
+        [item.value for item in JobStatus],
     )
 
 
@@ -750,7 +750,7 @@ def test_ctrl_c_while_the_thread_starts_leaves_the_job_to_one_thread(
     ran = ["run"] * has_started
     assert ["begin", *ran, "abort"] == waiting.calls
     assert ["_JobThread" if has_started else "MainThread"] == [
-        one.replace("_MainThread", "MainThread") for one in on
+        item.replace("_MainThread", "MainThread") for item in on
     ]
     assert (["created", "canceled"] if has_started else []) == watcher.events
     assert set() == job_run._RUNNING
@@ -1029,6 +1029,6 @@ def test_a_client_does_not_keep_what_the_engine_holds_for_a_job_that_failed() ->
     gc.collect()
 
     assert caught.value.__cause__ is not None
-    assert [None] == [one() for one in found]
+    assert [None] == [item() for item in found]
     shown = "".join(traceback.format_exception(caught.value))
     assert 'raise ValueError("no space") from error' in shown  # the lines stay

@@ -68,7 +68,9 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TableEnviron
 
 def test_all_groups_are_found(environment: TableEnvironment) -> None:
     found = {
-        group: [(one.identifier, one.problem) for one in discover(group) if "toy" in one.package]
+        group: [
+            (item.identifier, item.problem) for item in discover(group) if "toy" in item.package
+        ]
         for group in GROUPS
     }
 
@@ -126,7 +128,7 @@ def test_hooks_are_found_by_their_names(tmp_path: Path, environment: TableEnviro
 
     created, finished = toy_store.EVENTS[:4], toy_store.EVENTS[4:]
     assert ["Audit", "Own", "Own", "Audit"] == [name for name, _, _ in created]
-    assert [(*one[:2], "finished") for one in created] == finished
+    assert [(*item[:2], "finished") for item in created] == finished
     assert 4 == len({hook for _, hook, _ in created}), "each job and name has a hook of its own"
 
     with pytest.raises(SchemaError, match="hook must be a JobStatusHook or the name of one"):
@@ -316,7 +318,7 @@ def test_secret_options_of_one_connector_are_not_masked_for_others(
         str(list(environment.execute_sql(f"SHOW CREATE TABLE {name}").shown())) for name in "tu"
     ]
 
-    assert ["12" in one for one in shown] == [False, True]
+    assert ["12" in character for character in shown] == [False, True]
 
 
 def test_connector_that_fails_to_load(environment: TableEnvironment) -> None:

@@ -17,9 +17,9 @@ def test_statements(statements: str, expected: str) -> None:
     settings = EnvironmentSettings.in_streaming_mode()
     environment = TableEnvironment.create(settings, planner=DryRunPlanner())
     *before, last = read_statements(statements)
-    for one in before:
-        assert not isinstance(one, SchemaCoreError)
-        environment.execute_statement(one, statements)
+    for file in before:
+        assert not isinstance(file, SchemaCoreError)
+        environment.execute_statement(file, statements)
     try:
         if isinstance(last, SchemaCoreError):
             raise last

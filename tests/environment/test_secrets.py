@@ -185,9 +185,9 @@ def test_no_printed_value_shows_a_secret(environment: TableEnvironment, form: st
         environment.from_path("s"), environment.from_path("s").relation,
         environment.sql_query(f"SELECT * FROM s /*+ OPTIONS({OPTIONS['plain']}) */").relation,
     ]  # fmt: skip
-    for one in values:
-        assert CANARY not in repr(one)
-        assert CANARY not in str(one)
+    for item in values:
+        assert CANARY not in repr(item)
+        assert CANARY not in str(item)
 
 
 def outputs_of_option(

@@ -43,8 +43,8 @@ def code(environment: TableEnvironment, statement: str) -> str:
 
 
 def test_a_statement_set_of_several_statements(environment: TableEnvironment) -> None:
-    for one in ("BEGIN STATEMENT SET", "INSERT INTO t VALUES (1)"):
-        assert rows(environment, one) == [("OK",)]
+    for item in ("BEGIN STATEMENT SET", "INSERT INTO t VALUES (1)"):
+        assert rows(environment, item) == [("OK",)]
     assert code(environment, "SHOW TABLES") == "statement-set-open"
     assert code(environment, "BEGIN STATEMENT SET") == "statement-set-open"
     assert code(environment, "INSERT INTO u VALUES ('x', 1)") == "column-count-mismatch"

@@ -321,8 +321,8 @@ FOREIGN: dict[str, Callable[[TableEnvironment, Table, Table], object]] = {
 @pytest.mark.parametrize("use", FOREIGN)
 def test_a_table_belongs_to_its_environment(use: str) -> None:
     first, second = (TableEnvironment.create(EnvironmentSettings.in_batch_mode()) for _ in range(2))
-    for one in (first, second):
-        one.execute_sql("CREATE TABLE w (a BIGINT, b STRING)")
+    for side in (first, second):
+        side.execute_sql("CREATE TABLE w (a BIGINT, b STRING)")
     with pytest.raises(SchemaCoreError, match="belongs to another environment") as caught:
         FOREIGN[use](first, first.from_path("w"), second.from_path("w"))
 

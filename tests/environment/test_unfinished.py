@@ -212,7 +212,7 @@ def test_a_table_of_a_running_or_a_remote_process_is_left_alone(
     assert "table-exists" == code(environment, f"CREATE TABLE t {FILES} AS SELECT 1 AS a")
     for write in writes(environment):
         assert "unfinished-table" == code_of(write)
-    assert [RecoveryAction.CHECKED] == [one.action for one in environment.recover("t")]
+    assert [RecoveryAction.CHECKED] == [item.action for item in environment.recover("t")]
     assert stored(environment) is not None
 
 
@@ -300,7 +300,7 @@ def test_recovery_of_the_isolated_level_depends_on_the_rows(
     assert action is first.action
     assert (action is RecoveryAction.FINISHED) == (environment.list_tables() == ["t"])
     again = environment.recover()
-    assert [one.action for one in again] in ([], [RecoveryAction.CHECKED])
+    assert [item.action for item in again] in ([], [RecoveryAction.CHECKED])
     assert ("t" in planner.cleaned) == (action is RecoveryAction.UNDONE)
     if again:
         assert stored(environment) is None
@@ -313,11 +313,11 @@ def test_one_of_several_processes_recovers_a_table(
 
     def recover(_: int) -> list[RecoveryAction]:
         with suppress(NotFoundError):
-            return [one.action for one in environment.recover("t")]
+            return [item.action for item in environment.recover("t")]
         return []
 
     with ThreadPoolExecutor(4) as pool:
-        found = [one for many in pool.map(recover, range(4)) for one in many]
+        found = [item for many in pool.map(recover, range(4)) for item in many]
 
     assert 1 == found.count(RecoveryAction.UNDONE)
     assert [] == environment.list_tables()
@@ -433,7 +433,9 @@ def test_a_value_that_is_not_a_mark_has_no_effect(
     environment.execute_sql(f"CREATE TABLE t (a INT) {FILES}")
     store_options(environment, "t", {PENDING_JOB: value})
 
-    assert [] == [one for one in environment.recover() if one.action is not RecoveryAction.CHECKED]
+    assert [] == [
+        item for item in environment.recover() if item.action is not RecoveryAction.CHECKED
+    ]
     assert PENDING_JOB not in environment.get_create_statement("t")
 
 
@@ -491,8 +493,8 @@ def test_a_temporary_table_in_front_of_an_unfinished_one_is_left_alone(
     environment.execute_sql("INSERT INTO t VALUES (1)")
     assert [] == seen
     assert stored(environment) is not None
-    assert [RecoveryAction.UNDONE] == [one.action for one in environment.recover()]
-    assert ["filesystem"] == [one.table.options["connector"] for one in seen]
+    assert [RecoveryAction.UNDONE] == [item.action for item in environment.recover()]
+    assert ["filesystem"] == [item.table.options["connector"] for item in seen]
     assert "other" in environment.get_create_statement("t")
     assert environment.drop_temporary_table("t")
     assert [] == environment.list_tables()
@@ -605,7 +607,7 @@ def test_an_undone_replacement_of_a_managed_table_keeps_its_directory(
     kill(warehouse, planner, f"REPLACE TABLE m {FILES} AS SELECT 2 AS b")
     assert "schema-core" not in warehouse.get_create_statement("m")
 
-    assert [RecoveryAction.UNDONE] == [one.action for one in warehouse.recover("m")]
+    assert [RecoveryAction.UNDONE] == [item.action for item in warehouse.recover("m")]
     assert before == warehouse.get_create_statement("m")
     assert folder == fill(warehouse)
     assert [folder.name] == folders(tmp_path)
@@ -635,7 +637,7 @@ def test_an_undone_replacement_by_a_managed_table_leaves_no_directory(
     kill(warehouse, planner, "REPLACE TABLE m AS SELECT 2 AS b")
     fill(warehouse)
 
-    assert [RecoveryAction.UNDONE] == [one.action for one in warehouse.recover("m")]
+    assert [RecoveryAction.UNDONE] == [item.action for item in warehouse.recover("m")]
     assert before == warehouse.get_create_statement("m")
     stored = warehouse.get_catalog("c").get_table(ObjectPath("default", "m"))
     assert not [key for key in stored.options if key.startswith("schema-core")]
@@ -653,7 +655,7 @@ def test_a_replaced_managed_table_leaves_no_directory(
         if is_killed:
             planner.committed = True
             kill(warehouse, planner, statement)
-            assert [RecoveryAction.FINISHED] == [one.action for one in warehouse.recover("m")]
+            assert [RecoveryAction.FINISHED] == [item.action for item in warehouse.recover("m")]
         else:
             warehouse.execute_sql(statement)
         assert left == folders(tmp_path)
@@ -700,7 +702,7 @@ def test_a_statement_set_applies_the_hints_of_its_statements(
     environment.execute_sql(f"CREATE TABLE t (a INT) {FILES}")
     hinted = "INSERT INTO t /*+ OPTIONS('sink.parallelism' = '3') */ VALUES (1)"
     environment.create_statement_set().add_insert_sql(hinted).execute()
-    assert ["3"] == [one.get("sink.parallelism") for one in seen]
+    assert ["3"] == [item.get("sink.parallelism") for item in seen]
     environment.get_config().set("table.dynamic-table-options.enabled", "false")
     assert "hints-disabled" == code_of(
         lambda: environment.create_statement_set().add_insert_sql(hinted)

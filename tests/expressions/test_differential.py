@@ -49,7 +49,7 @@ def test_drawn_expressions_are_reproducible_and_mostly_valid() -> None:
         return [line(next(source), {"ok": False}) for _ in range(400)]
 
     first = drawn()
-    taken = [one for one in first if answered(one.removesuffix(" -> !")) != "!"]
+    taken = [item for item in first if answered(item.removesuffix(" -> !")) != "!"]
 
     assert first == drawn()
     assert 150 < len(taken) < 400
@@ -74,7 +74,7 @@ def test_a_difference_is_reduced_to_its_parts() -> None:
     found = shorter(text)
 
     assert {"ABS(i + 1)", "i > 2", "ABS(i) > 2", "NULL > 2"} <= found
-    assert all(len(one) < len(text) for one in found)
+    assert all(len(item) < len(text) for item in found)
 
 
 @pytest.mark.parametrize(

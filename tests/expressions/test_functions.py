@@ -36,7 +36,7 @@ def test_listed_functions_are_the_public_definitions() -> None:
 def test_signatures_are_unique() -> None:
     counted = Counter((name, str(row)) for row in ROWS for name in (row.name, *row.aliases))
 
-    assert [one for one, count in counted.items() if count > 1] == []
+    assert [value for value, count in counted.items() if count > 1] == []
 
 
 def test_overloads_of_one_name_have_the_same_kind() -> None:

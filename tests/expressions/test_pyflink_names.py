@@ -46,7 +46,7 @@ def format_parameters(function: Any) -> str:
         star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
         optional = "" if star or parameter.default is parameter.empty else "="
         found.append(f"{star}{parameter.name}{optional}")
-    return f"({', '.join(one for one in found if one != 'self')})"
+    return f"({', '.join(item for item in found if item != 'self')})"
 
 
 @pytest.mark.parametrize(

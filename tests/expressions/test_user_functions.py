@@ -205,7 +205,7 @@ def test_queries_call_registered_functions(
 ) -> None:
     found = environment.sql_query(query).get_resolved_schema().get_column_data_types()
 
-    assert types == [one.as_summary_string() for one in found]
+    assert types == [item.as_summary_string() for item in found]
 
 
 def test_arguments_are_nullable(environment: TableEnvironment) -> None:

@@ -27,21 +27,21 @@ DDL = "CREATE TABLE t (a int)"
 WRONG_ARGUMENTS: tuple[Any, ...] = (None, 5, b"x", [], {}, object(), 10**5_000, "\ud800")
 
 CALLS: list[Callable[[Any], object]] = [
-    lambda one: loss.losses(one, "arrow"),
-    lambda one: loss.losses(INT, one),
-    lambda one: loss.physical_equivalent(one, "arrow"),
-    lambda one: loss.physical_equivalent(INT, one),
-    lambda one: loss.enforce((), one),
-    lambda one: arrow.to_field("a", one),
-    lambda one: arrow.to_field("a", INT, layout=WRONG if one is None else one),
+    lambda item: loss.losses(item, "arrow"),
+    lambda item: loss.losses(INT, item),
+    lambda item: loss.physical_equivalent(item, "arrow"),
+    lambda item: loss.physical_equivalent(INT, item),
+    lambda item: loss.enforce((), item),
+    lambda item: arrow.to_field("a", item),
+    lambda item: arrow.to_field("a", INT, layout=WRONG if item is None else item),
     arrow.to_arrow,
     arrow.to_schema,
     arrow.from_field,
     arrow.from_arrow,
     arrow.from_schema,
     arrow.read_schema,
-    lambda one: spark.to_struct_field("a", one),
-    lambda one: spark.to_struct_field("a", INT, target=one),
+    lambda item: spark.to_struct_field("a", item),
+    lambda item: spark.to_struct_field("a", INT, target=item),
     spark.to_spark,
     spark.to_struct_type,
     spark.from_struct_field,
@@ -53,15 +53,15 @@ CALLS: list[Callable[[Any], object]] = [
     spark_ddl.parse_ddl,
     schemas.parse_json,
     dialects.from_ddl,
-    lambda one: dialects.from_ddl(DDL, one),
+    lambda item: dialects.from_ddl(DDL, item),
     dialects.to_ddl,
-    lambda one: dialects.to_ddl(TABLE, one),
-    lambda one: Schema.from_ddl(DDL, one),
+    lambda item: dialects.to_ddl(TABLE, item),
+    lambda item: Schema.from_ddl(DDL, item),
 ]
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("given", WRONG_ARGUMENTS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("given", WRONG_ARGUMENTS, ids=lambda item: type(item).__name__)
 def test_a_wrong_argument_is_refused(call: Callable[[Any], object], given: Any) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         call(given)

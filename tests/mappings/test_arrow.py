@@ -163,18 +163,18 @@ def test_all_fifty_one_types_are_listed() -> None:
     assert 48 + len(NEWER) == len({str(arrow) for arrow, _ in FIFTY_ONE})
 
 
-@pytest.mark.parametrize(("arrow", "sql"), TYPES, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(("arrow", "sql"), TYPES, ids=lambda item: str(item)[:40])
 def test_type_of_a_field_without_metadata(arrow: pa.DataType, sql: str) -> None:
     found = read_schema(pa.schema([pa.field("f", arrow)]))
 
-    assert ([sql] if sql.islower() else []) == [one.code for one in found.refused]
+    assert ([sql] if sql.islower() else []) == [diagnostic.code for diagnostic in found.refused]
     assert ([] if sql.islower() else [f"`f` {sql}"]) == [
         str(column) for column in found.schema.columns
     ]
 
 
 @pytest.mark.parametrize(
-    "arrow", [arrow for arrow, sql in TYPES if not sql.islower()], ids=lambda one: str(one)[:40]
+    "arrow", [arrow for arrow, sql in TYPES if not sql.islower()], ids=lambda item: str(item)[:40]
 )
 def test_no_type_is_silently_different(arrow: pa.DataType) -> None:
     """The layout restores the Arrow type, with metadata in nested fields."""
@@ -272,7 +272,7 @@ def test_a_registered_extension_is_restored() -> None:
 
 
 def without_notes(field: pa.Field) -> pa.Field:
-    kept = {key: one for key, one in field.metadata.items() if key != TYPE_KEY.encode()}
+    kept = {key: value for key, value in field.metadata.items() if key != TYPE_KEY.encode()}
     return field.with_metadata(kept)
 
 
@@ -351,7 +351,7 @@ def test_refused_columns_do_not_affect_others() -> None:
     assert [
         ("type-not-in-flink", ("field 'odd'",)),
         ("invalid-field-name", ("field 'twice'",)),
-    ] == [(one.code, one.path) for one in found.refused]
+    ] == [(diagnostic.code, diagnostic.path) for diagnostic in found.refused]
     with pytest.raises(UnsupportedError) as caught:
         from_schema(schema)
     assert found.refused == caught.value.diagnostics
@@ -411,7 +411,7 @@ def test_every_class_of_type_is_mapped_or_refused() -> None:
     """A new type needs a row, or an entry in the list of types that exist only within Flink."""
 
     public = [getattr(types, name) for name in types.__all__]
-    concrete = {one for one in public if isinstance(one, type) and "root" in vars(one)}
+    concrete = {item for item in public if isinstance(item, type) and "root" in vars(item)}
     stay = {"SymbolType", "DescriptorType", "UnresolvedType", "LegacyType"}
     assert stay == {kind.__name__ for kind in concrete - set(TO_ARROW)}
 

@@ -26,7 +26,7 @@ from tests.mappings.test_arrow import FIFTY_ONE, NEWER, OTHERS
 NANOSECONDS = {"TIMESTAMP(9)", "TIMESTAMP_LTZ(9)", "INTERVAL DAY(6) TO SECOND(9)"}
 
 
-@pytest.mark.parametrize(("arrow", "sql"), [*FIFTY_ONE, *OTHERS], ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(("arrow", "sql"), [*FIFTY_ONE, *OTHERS], ids=lambda item: str(item)[:40])
 def test_no_type_changes_silently(arrow: pa.DataType, sql: str) -> None:
     """A round trip restores the type, or it is refused, or a loss is reported."""
     schema = pa.schema([pa.field("f", arrow)])

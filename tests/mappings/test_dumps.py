@@ -444,7 +444,7 @@ def test_like_of_mysql_copies_the_key() -> None:
 def test_a_word_with_a_meaning_is_a_loss(text: str, dialect: str, loss: str) -> None:
     found = read_tables(text, dialect).tables[0].losses
 
-    assert loss in {one.source for one in found}
+    assert loss in {item.source for item in found}
 
 
 # --- clauses of single engines --------------------------------------------------------------------

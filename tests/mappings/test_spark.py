@@ -107,7 +107,7 @@ def test_refused_columns_do_not_affect_others(odd: spark.DataType) -> None:
 
     assert ["`id` BIGINT NOT NULL"] == [str(column) for column in found.schema.columns]
     assert [("type-not-in-flink", ("field 'odd'",))] == [
-        (one.code, one.path) for one in found.refused
+        (diagnostic.code, diagnostic.path) for diagnostic in found.refused
     ]
     with pytest.raises(UnsupportedError):
         from_struct_type(struct)

@@ -91,7 +91,7 @@ def test_ddl_columns_without_a_flink_type() -> None:
 
     assert ["`a` INT", "`c` STRING"] == [str(column) for column in found.schema.columns]
     assert ["type-not-in-flink", "type-not-in-flink", "invalid-type-parameter"] == [
-        one.code for one in found.refused
+        diagnostic.code for diagnostic in found.refused
     ]
     assert [("c",)] == [loss.path for loss in found.losses]
 
@@ -156,4 +156,4 @@ def test_classes_named_in_json_are_not_imported() -> None:
     field = json.loads(FIELD) | {"type": {**udt, "sqlType": "long"}}
     found = from_json(json.dumps({"type": "struct", "fields": [field]}))
 
-    assert ["type-not-in-flink"] == [one.code for one in found.refused]
+    assert ["type-not-in-flink"] == [diagnostic.code for diagnostic in found.refused]

@@ -39,9 +39,9 @@ def catalog(
     made = InMemoryCatalog("c", "db")
     for name, database in (databases or {}).items():
         made.create_database(name, database, ignore_if_exists=False)
-    for path, one in objects.items():
+    for path, object_ in objects.items():
         database_name, _, name = f"db.{path}".rpartition(".")
-        made.create_table(ObjectPath(database_name.rpartition(".")[2], name), one, False)
+        made.create_table(ObjectPath(database_name.rpartition(".")[2], name), object_, False)
     return made
 
 

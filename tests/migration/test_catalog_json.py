@@ -85,7 +85,7 @@ CHANGES: list[CatalogChange] = [
     AddDatabase("d", DATABASE),
     ModifyDatabase("d", DATABASE, CatalogDatabase()),
     RemoveDatabase("d", CatalogDatabase()),
-    *(AddObject(PATH, one) for one in (TABLE, VIEW, STORED, BARE)),
+    *(AddObject(PATH, item) for item in (TABLE, VIEW, STORED, BARE)),
     RenameObject(PATH, "u"),
     ModifyTable(PATH, diff(CatalogTable(Schema.new_builder().build()), TABLE)),
     ModifyObject(PATH, VIEW, STORED),
@@ -100,7 +100,7 @@ def test_every_change_round_trips_in_normal_form() -> None:
 
     assert list(map(str, CHANGES)) == list(map(str, found))
     assert document == catalog_changes_to_json(found)
-    (added,) = (one for one in found[3:4] if isinstance(one, AddObject))
+    (added,) = (item for item in found[3:4] if isinstance(item, AddObject))
     assert normalize(TABLE) == added.new_object
     assert found[:3] == tuple(CHANGES[:3])
     assert catalog_changes_from_json(document) == found

@@ -35,8 +35,8 @@ def changed(connection: Any, every: Iterable[Case]) -> tuple[list[str], int]:
     results = [(case, run(case)) for case in every]
     kept = [result is not None and is_kept(case, result) for case, result in results]
     pairs = zip(results, kept, strict=True)
-    silent = [(case, one) for (case, one), good in pairs if one is not None and not good]
-    return [f"{case}: {one!r}" for case, one in silent], sum(kept)
+    silent = [(case, item) for (case, item), good in pairs if item is not None and not good]
+    return [f"{case}: {item!r}" for case, item in silent], sum(kept)
 
 
 def test_conversions_for_postgresql_keep_the_value_or_fail(connection: Any) -> None:
@@ -95,7 +95,7 @@ def test_values_of_postgresql(
 
 def test_columns_without_values_can_have_any_type(connection: Any) -> None:
     for old, new in (("INT", "DATE"), ("DATE", "BYTES"), ("TIME(0)", "BOOLEAN")):
-        before, after = (Schema.new_builder().column("c", one).build() for one in (old, new))
+        before, after = (Schema.new_builder().column("c", table).build() for table in (old, new))
         connection.execute(f"CREATE TABLE t (c {old.lower()})".encode())
         connection.execute(b"INSERT INTO t VALUES (NULL)")
         for statement in plan(before, after, "postgres").statements:
@@ -113,7 +113,7 @@ def test_columns_without_values_can_have_any_type(connection: Any) -> None:
     ],
 )
 def test_changes_can_be_accepted(new: str, accept: list[str], using: str) -> None:
-    before, after = (Schema.new_builder().column("c", one).build() for one in ("STRING", new))
+    before, after = (Schema.new_builder().column("c", item).build() for item in ("STRING", new))
     (statement,) = plan(before, after, "postgres", accept=accept).statements
 
     assert using in statement

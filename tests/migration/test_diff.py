@@ -187,8 +187,8 @@ OF_TABLES = ("distribution", "partition_keys", "comment", "snapshot", "options")
 
 def table(**members: Any) -> CatalogTable:
     """A table with these parts."""
-    within = {name: one for name, one in members.items() if name not in OF_TABLES}
-    of_table = {name: one for name, one in members.items() if name in OF_TABLES}
+    within = {name: value for name, value in members.items() if name not in OF_TABLES}
+    of_table = {name: value for name, value in members.items() if name in OF_TABLES}
     return CatalogTable(Schema(schema(*AB).columns, **within), **of_table)
 
 
@@ -341,7 +341,7 @@ def test_resolved_tables_are_compared_by_meaning() -> None:
     """The implicit cast written out means the same; changes fit the table as it is written."""
     plain = CatalogTable(schema("a INT", "b BIGINT", "c AS COALESCE(a, b)", "d AS a + 1"))
     cast = CatalogTable(schema("a INT", "b BIGINT", "c AS COALESCE(CAST(a AS BIGINT), b)"))
-    old, new = (resolve_table(one, SchemaResolver()) for one in (plain, cast))
+    old, new = (resolve_table(item, SchemaResolver()) for item in (plain, cast))
 
     assert ["DropColumn{columnName='d'}"] == list(map(str, diff(old, new)))
     assert plain.schema.columns[:3] == apply(diff(old, new), plain).schema.columns

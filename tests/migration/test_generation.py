@@ -257,7 +257,7 @@ def test_each_secret_has_a_variable_of_its_own(
         Migrator(environment, tmp_path / "m", variables=secrets).upgrade()
         if not number:
             left = diff_catalogs(Migrator(environment, tmp_path / "m").content(), wanted)
-            assert () == tuple(one for one in left if type(one).__name__ != "RemoveDatabase")
+            assert () == tuple(item for item in left if type(item).__name__ != "RemoveDatabase")
 
 
 FILES = "WITH ('connector' = 'filesystem', 'path' = '/data/t', 'format' = 'parquet')"

@@ -167,7 +167,7 @@ REFUSED: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("document", REFUSED, ids=lambda one: str(one)[:60])
+@pytest.mark.parametrize("document", REFUSED, ids=lambda item: str(item)[:60])
 def test_other_documents_are_refused(document: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         from_json(document if isinstance(document, str) else json.dumps(document))

@@ -53,28 +53,28 @@ def environments(request: pytest.FixtureRequest, tmp_path: Path) -> Environments
 
 def directory(*texts: str) -> MigrationDirectory:
     """Return a directory with migrations named 0001_m, 0002_m, ..."""
-    files = [MigrationFile.parse(f"{number:04}_m", one) for number, one in enumerate(texts, 1)]
+    files = [MigrationFile.parse(f"{number:04}_m", text) for number, text in enumerate(texts, 1)]
     return MigrationDirectory.of(Path("migrations"), files)
 
 
 def states(migrator: Migrator) -> list[MigrationState]:
-    return [one.state for one in migrator.history()]
+    return [item.state for item in migrator.history()]
 
 
 def test_upgrade_and_downgrade(environments: Environments) -> None:
     environment = environments()
     migrator = Migrator(environment, directory(CREATE, ADD))
 
-    assert ["0001_m", "0002_m"] == [one.name for one in migrator.upgrade()]
+    assert ["0001_m", "0002_m"] == [item.name for item in migrator.upgrade()]
     assert ["ids", "orders"] == sorted(environment.list_tables())
     assert ["id", "channel"] == columns(environment)
     assert [MigrationState.APPLIED] * 2 == states(migrator)
     assert () == migrator.upgrade()
 
-    assert ["0002_m"] == [one.name for one in migrator.downgrade("1")]
+    assert ["0002_m"] == [item.name for item in migrator.downgrade("1")]
     assert (["orders"], ["id"]) == (environment.list_tables(), columns(environment))
     assert [MigrationState.APPLIED, MigrationState.PENDING] == states(migrator)
-    assert ["0001_m"] == [one.name for one in migrator.downgrade("-1")]
+    assert ["0001_m"] == [item.name for item in migrator.downgrade("-1")]
     assert [] == environment.list_tables()
 
 
@@ -88,7 +88,7 @@ def test_another_environment_sees_the_history(environments: Environments) -> Non
     migrator = Migrator(environments(), directory(CREATE, ADD))
 
     assert [MigrationState.APPLIED, MigrationState.PENDING] == states(migrator)
-    assert ["0002_m"] == [one.name for one in migrator.upgrade()]
+    assert ["0002_m"] == [item.name for item in migrator.upgrade()]
 
 
 def test_a_migration_that_fails_changes_nothing(environments: Environments) -> None:
@@ -111,7 +111,7 @@ def test_a_dry_run_executes_all_and_changes_nothing(environments: Environments) 
     environment = environments()
     migrator = Migrator(environment, directory(CREATE, ADD))
 
-    assert ["0001_m", "0002_m"] == [one.name for one in migrator.upgrade(dry_run=True)]
+    assert ["0001_m", "0002_m"] == [item.name for item in migrator.upgrade(dry_run=True)]
     assert [] == environment.list_tables()
     assert [MigrationState.PENDING] * 2 == states(migrator)
     with pytest.raises(SchemaCoreError):
@@ -140,7 +140,9 @@ def test_changed_and_missing_files_are_refused(environments: Environments) -> No
         with pytest.raises(SchemaCoreError) as caught:
             migrator.upgrade()
         assert code == caught.value.code
-    assert ["0001_m"] == [one.name for one in Migrator(environment, directory()).downgrade("base")]
+    assert ["0001_m"] == [
+        item.name for item in Migrator(environment, directory()).downgrade("base")
+    ]
     assert [] == environment.list_tables()
 
 
@@ -159,10 +161,10 @@ def test_branches_are_refused_until_they_are_merged(environments: Environments) 
     with pytest.raises(SchemaCoreError) as caught:
         migrator().upgrade()
     assert "migration-branches" == caught.value.code
-    assert ["0001_a", "0002_c"] == [one.name for one in migrator().upgrade("0002_c")]
+    assert ["0001_a", "0002_c"] == [item.name for item in migrator().upgrade("0002_c")]
     merged = migrator(**{"0003_d": "-- parents: 0002_b, 0002_c\n-- up\n-- down\n"})
-    assert ["0002_b", "0003_d"] == [one.name for one in merged.upgrade()]
-    assert ["0003_d", "0002_b"] == [one.name for one in merged.downgrade("0002_c", dry_run=True)]
+    assert ["0002_b", "0003_d"] == [item.name for item in merged.upgrade()]
+    assert ["0003_d", "0002_b"] == [item.name for item in merged.downgrade("0002_c", dry_run=True)]
 
 
 @pytest.mark.parametrize(
@@ -246,7 +248,7 @@ def test_drift_is_what_changed_outside(environments: Environments) -> None:
     environment.execute_sql("DROP VIEW ids")
     environment.execute_sql("ALTER TABLE orders SET ('password' = 'hunter2')")
 
-    found = [str(one) for one in migrator.drift()]
+    found = [str(item) for item in migrator.drift()]
     assert [
         (
             "ModifyTable{path=`default`.`orders`, changes=[AddColumn{column=`hotfix` INT, "
@@ -270,7 +272,7 @@ def test_drift_of_renamed_and_dropped_objects(environments: Environments) -> Non
 
     environment.execute_sql("CREATE DATABASE d")
     environment.execute_sql("CREATE TABLE d.t (a INT)")
-    assert ["AddDatabase", "AddObject"] == [type(one).__name__ for one in migrator.drift()]
+    assert ["AddDatabase", "AddObject"] == [type(item).__name__ for item in migrator.drift()]
 
 
 def test_stamp_adopts_an_existing_catalog(environments: Environments) -> None:
@@ -283,7 +285,7 @@ def test_stamp_adopts_an_existing_catalog(environments: Environments) -> None:
     assert () == migrator.drift()
     environment.execute_sql("ALTER TABLE orders ADD hotfix INT")
     assert 1 == len(migrator.drift())
-    assert ["0002_m"] == [one.name for one in migrator.upgrade()]
+    assert ["0002_m"] == [item.name for item in migrator.upgrade()]
     assert () == migrator.stamp("base")
     assert [MigrationState.PENDING] * 2 == states(migrator)
 
@@ -308,7 +310,7 @@ def test_of_several_that_start_at_once_each_migration_is_applied_by_one(
 
     def upgrade(migrator: Migrator) -> list[str]:
         start.wait()
-        return [one.name for one in migrator.upgrade()]
+        return [item.name for item in migrator.upgrade()]
 
     with ThreadPoolExecutor(len(migrators)) as pool:
         found = [name for names in pool.map(upgrade, migrators) for name in names]
@@ -393,7 +395,7 @@ def test_positions_are_not_reused(environments: Environments) -> None:
     found.upgrade("0002_b")
     found.upgrade("0002_c")
     found.downgrade("0002_c", dry_run=True)
-    assert ["0002_b"] == [one.name for one in found.downgrade("0002_c")]
+    assert ["0002_b"] == [item.name for item in found.downgrade("0002_c")]
     found.upgrade("0002_b")
 
     assert [1, 3, 4] == [migration.position for migration in found.catalog.list_migrations()]

@@ -227,7 +227,7 @@ def test_names_that_the_store_does_not_support(
 ) -> None:
     found = check_names(path, columns, (), comment, STORES[store])
 
-    assert codes == [one.code for one in found]
+    assert codes == [diagnostic.code for diagnostic in found]
 
 
 def test_partition_columns_have_their_own_limit() -> None:

@@ -66,8 +66,8 @@ def test_table_written_by_spark_is_read() -> None:
 def without_notes(tree: Any) -> Any:
     """A tree of Spark's JSON without exact types."""
     if isinstance(tree, dict):
-        return {key: without_notes(one) for key, one in tree.items() if key != NOTE}
-    return [without_notes(one) for one in tree] if isinstance(tree, list) else tree
+        return {key: without_notes(value) for key, value in tree.items() if key != NOTE}
+    return [without_notes(child) for child in tree] if isinstance(tree, list) else tree
 
 
 def recorded() -> list[dict[str, str]]:
@@ -174,7 +174,7 @@ def test_unknown_columns_are_reported() -> None:
     harmed = WRITTEN_BY_SPARK | {f"{SCHEMA}.partCol.0": "q", f"{SCHEMA}.bucketCol.0": "id"}
 
     assert [(f"{SCHEMA}.partCol.0",), (f"{SCHEMA}.bucketCol.0",)] == [
-        one.path for one in verify(harmed) if one.code == "unknown-column"
+        diagnostic.path for diagnostic in verify(harmed) if diagnostic.code == "unknown-column"
     ]
     assert () == verify(WRITTEN_BY_SPARK)
 

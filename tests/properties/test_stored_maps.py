@@ -319,7 +319,7 @@ def test_non_string_values_are_refused_and_reported(malformed: dict[str, str]) -
         read_map(properties)
 
     assert "invalid-key-value" == caught.value.code
-    assert ["invalid-key-value"] == [one.code for one in verify(properties)]
+    assert ["invalid-key-value"] == [diagnostic.code for diagnostic in verify(properties)]
 
 
 def test_upgrade_reports_stale_types() -> None:

@@ -121,11 +121,11 @@ def test_valid_maps_have_no_diagnostics() -> None:
 )
 def test_malformed_key_is_reported(code: str, key: str, value: str | None) -> None:
     harmed = SOUND | REFRESH | {key: value}
-    found = verify({name: one for name, one in harmed.items() if one is not None})
+    found = verify({name: value for name, value in harmed.items() if value is not None})
     place = CONTRADICTED[key] if code == "duplicate-key" else key
 
-    assert code in {one.code for one in found}
-    places = {step for one in found if one.code == code for step in one.path}
+    assert code in {diagnostic.code for diagnostic in found}
+    places = {step for diagnostic in found if diagnostic.code == code for step in diagnostic.path}
     assert any(place.startswith(step) for step in places) or code == "unknown-column"
 
 
@@ -138,7 +138,7 @@ def test_all_malformed_keys_are_reported_at_once() -> None:
         "schema.1.typ": "INT",
         "partition.keys.2.name": "id",
     }
-    found = [(one.code, *one.path) for one in verify(harmed)]
+    found = [(diagnostic.code, *diagnostic.path) for diagnostic in verify(harmed)]
 
     assert [
         ("duplicate-key", "schema.00"),
@@ -149,7 +149,7 @@ def test_all_malformed_keys_are_reported_at_once() -> None:
         ("invalid-key-value", "distribution.buckets"),
         ("invalid-key-value", "snapshot"),
         ("unknown-key", "schema.1.typ"),
-    ] == [one for one in found if one != ("missing-key", "schema.00.data-type")]
+    ] == [item for item in found if item != ("missing-key", "schema.00.data-type")]
 
 
 def test_hint_suggests_a_similar_key() -> None:
@@ -164,7 +164,7 @@ def test_a_large_row_number_is_not_iterated() -> None:
 
     assert processor_time(lambda: verify(far), 0.5) < 0.5
     assert len(found) < 30
-    assert {"missing-key", "invalid-key-number"} <= {one.code for one in found}
+    assert {"missing-key", "invalid-key-number"} <= {diagnostic.code for diagnostic in found}
 
 
 def test_long_map_is_verified_in_linear_time() -> None:
@@ -198,8 +198,10 @@ def test_malformed_parts_are_reported_before_their_content() -> None:
     ],
 )  # fmt: skip
 def test_other_encodings_are_verified(code: str, stored: dict[str, str]) -> None:
-    assert [code] == [one.code for one in verify(stored)]
+    assert [code] == [diagnostic.code for diagnostic in verify(stored)]
 
 
 def test_kind_may_be_given() -> None:
-    assert "missing-key" in {one.code for one in verify({}, kind=MapKind.MATERIALIZED_TABLE)}
+    assert "missing-key" in {
+        diagnostic.code for diagnostic in verify({}, kind=MapKind.MATERIALIZED_TABLE)
+    }

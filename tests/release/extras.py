@@ -153,7 +153,9 @@ INDIRECT = {
 def expected_modules(extra: str) -> set[str]:
     """Return the third-party modules that may be importable with an extra."""
     if extra == "all":
-        return {module for one, modules in EXTRAS.items() for module in modules if one != "testing"}
+        return {
+            module for value, modules in EXTRAS.items() for module in modules if value != "testing"
+        }
     declared = {module for part in extra.split(",") for module in EXTRAS.get(part, ())}
     return declared | INDIRECT.get(extra, set())
 

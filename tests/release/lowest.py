@@ -32,7 +32,7 @@ def requirements() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     listed = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
     for extra in project["project"]["optional-dependencies"].values():
-        listed += [one for one in extra if not one.startswith(OWN)]
+        listed += [item for item in extra if not item.startswith(OWN)]
     return listed
 
 

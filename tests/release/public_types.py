@@ -40,8 +40,8 @@ def incomplete_names(environment: Environment) -> list[str]:
         [pyright, "--verifytypes", "schema_core", "--ignoreexternal", "--outputjson"]
     )
     report = json.loads(done.stdout)["typeCompleteness"]
-    exported = [one for one in report["symbols"] if one["isExported"]]
-    unknown = sorted(one["name"] for one in exported if not one["isTypeKnown"])
+    exported = [item for item in report["symbols"] if item["isExported"]]
+    unknown = sorted(item["name"] for item in exported if not item["isTypeKnown"])
     print(f"{len(exported):,} names, {report['completenessScore']:.2%} with known types")
     for name in unknown:
         print(f"  not known: {name}")

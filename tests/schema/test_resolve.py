@@ -270,7 +270,7 @@ def test_metadata_columns_can_be_unsupported() -> None:
     schema = Schema.new_builder().column_by_metadata("m", "INT").build()
 
     assert not resolver.supports_metadata()
-    assert ["metadata-not-supported"] == [one.code for one in resolver.check(schema)]
+    assert ["metadata-not-supported"] == [diagnostic.code for diagnostic in resolver.check(schema)]
 
 
 def test_all_errors_are_reported_in_resolution_order() -> None:
@@ -297,7 +297,7 @@ def test_all_errors_are_reported_in_resolution_order() -> None:
         "unknown-column",
         "nullable-primary-key",
         "unknown-column",
-    ] == [one.code for one in found]
+    ] == [diagnostic.code for diagnostic in found]
 
 
 def test_consequential_errors_are_not_reported() -> None:
@@ -314,7 +314,7 @@ def test_consequential_errors_are_not_reported() -> None:
 
     found = SchemaResolver().check(schema)
 
-    assert [("column 'a'",), ("column 'ts'",)] == [one.path for one in found]
+    assert [("column 'a'",), ("column 'ts'",)] == [item.path for item in found]
 
 
 def test_expression_error_has_its_position() -> None:
@@ -435,7 +435,7 @@ def test_a_user_defined_function_replaces_the_built_in_one_of_a_cached_expressio
         return (own,) if path == ("UPPER",) else None
 
     assert ["STRING", "STRING", "INT", "STRING"] == [
-        computed(one) for one in (None, nothing, upper, nothing)
+        computed(item) for item in (None, nothing, upper, nothing)
     ]
 
 

@@ -48,7 +48,7 @@ class Longest(AggregateFunction[str, list[str]]):
         return [""]
 
     def accumulate(self, accumulator: list[str], value: str) -> None:
-        accumulator[0] = max(accumulator[0], value, key=lambda one: (len(one), one))
+        accumulator[0] = max(accumulator[0], value, key=lambda item: (len(item), item))
 
     def get_value(self, accumulator: list[str]) -> str:
         return accumulator[0]
@@ -112,7 +112,7 @@ def session(master: str, settings: list[str]) -> SparkSession:
 def declare_functions(environment: TableEnvironment) -> None:
     for name, function in {
         "twice": udf(Doubled(), ["INT"], "INT"),
-        "series": udf(lambda one: one + 10, ["INT"], "INT", func_type="pandas"),
+        "series": udf(lambda item: item + 10, ["INT"], "INT", func_type="pandas"),
         "letters": udtf(letters, ["STRING"], ["STRING"]),
         "longest": udaf(Longest(), ["STRING"], "STRING"),
     }.items():
@@ -121,7 +121,7 @@ def declare_functions(environment: TableEnvironment) -> None:
 
 def rows(environment: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
     found = environment.execute_sql(query).collect()
-    return [tuple(None if one is None else str(one) for one in row) for row in found]
+    return [tuple(None if cell is None else str(cell) for cell in row) for row in found]
 
 
 def require_no_library(spark: SparkSession) -> None:
@@ -135,9 +135,9 @@ def require_results_of_flink(environment: TableEnvironment) -> None:
     """Every function that is computed in Python returns the results of Flink."""
     planner: Any = environment._session.planner
     jobs = planner._session.get()
-    columns = [f"coalesce({sql_of(one)}, 'NULL')" for one, _ in CASES]
+    columns = [f"coalesce({sql_of(item)}, 'NULL')" for item, _ in CASES]
     (row, *_) = jobs.range(0, 4, 1, 4).selectExpr(*columns).distinct().collect()
-    wrong = [(*case, one) for case, one in zip(CASES, row, strict=True) if case[1] != one]
+    wrong = [(*case, item) for case, item in zip(CASES, row, strict=True) if case[1] != item]
     assert not wrong, wrong
 
 

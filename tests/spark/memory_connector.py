@@ -140,7 +140,7 @@ def _values(row: Mapping[str, Any], names: Sequence[str]) -> tuple[Any, ...]:
 class DropsEmptyStrings(MemoryConnector):
     def stored(self, context: ReadContext) -> Rows:
         rows = super().stored(context)
-        return [{key: None if one == "" else one for key, one in row.items()} for row in rows]
+        return [{key: None if value == "" else value for key, value in row.items()} for row in rows]
 
 
 class TruncatesTimes(MemoryConnector):
@@ -164,7 +164,7 @@ class FailsForTimes(MemoryConnector):
 class ReadsByPosition(MemoryConnector):
     def stored(self, context: ReadContext) -> Rows:
         names = list(context.physical_columns)
-        keys = [metadata_column(one) for one in self.metadata]
+        keys = [metadata_column(item) for item in self.metadata]
         return [
             {**dict(zip(names, row.values(), strict=False)), **{k: row.get(k) for k in keys}}
             for row in super().stored(context)

@@ -33,7 +33,7 @@ class Reader(DataSourceReader):  # type: ignore[misc, unused-ignore]
 
     def read(self, _: Any) -> Iterator[tuple[int, str]]:
         for number in range(5):
-            if all(number == one for one in self.wanted):
+            if all(number == item for item in self.wanted):
                 yield number, f"n{number}"
 
 

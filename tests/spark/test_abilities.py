@@ -44,7 +44,7 @@ def test_a_write_is_refused_exactly_if_an_ability_is_missing(
             require_abilities(connector, needed)
 
     assert ("unsupported-ability", True) == (caught.value.code, bool(caught.value.hint))
-    assert any(repr(one.value) in caught.value.problem for one in missing)
+    assert any(repr(item.value) in caught.value.problem for item in missing)
 
 
 def test_a_connector_without_the_attribute_has_no_ability() -> None:

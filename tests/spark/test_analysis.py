@@ -49,7 +49,7 @@ def with_subqueries(name: str) -> list[dict[str, Any]]:
     """Calls of a function over subqueries in the place of columns."""
     from schema_core.sql.printer import print_expression
 
-    columns = tuple((one, type_) for one, type_ in COLUMNS.items() if one in SUBQUERIES)
+    columns = tuple((value, type_) for value, type_ in COLUMNS.items() if value in SUBQUERIES)
     found = []
     for call in fitting(name, columns)[:1]:
         text = print_expression(call)

@@ -101,7 +101,7 @@ def test_values_of_all_types_pass_through(environment: TableEnvironment) -> None
     ]
     (row,) = rows(environment, f"SELECT {', '.join(calls)}")
 
-    assert [one for *_, value in values for one in (value, None)] == list(row)
+    assert [item for *_, value in values for item in (value, None)] == list(row)
 
 
 def test_coroutine_functions_and_lambdas_of_the_table_api(environment: TableEnvironment) -> None:

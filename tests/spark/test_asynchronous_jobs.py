@@ -308,7 +308,7 @@ def test_the_engine_shows_the_name_of_the_pipeline(
         client.wait()
         found = context.statusTracker().getJobIdsForGroup(client.get_job_id())
         store = context._jsc.sc().statusStore()
-        return {store.job(one).description().get() for one in found}
+        return {store.job(item).description().get() for item in found}
 
     insert = "INSERT INTO t SELECT a + 1 FROM t"
     named = "insert into default_catalog.default_database.t"

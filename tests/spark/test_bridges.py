@@ -74,11 +74,11 @@ def in_arrow(value: Any, type_: DataType) -> Any:
             return None
         case RowType():
             pairs = zip(value, type_.fields, strict=True)
-            return {field.name: in_arrow(one, field.data_type) for one, field in pairs}
+            return {field.name: in_arrow(item, field.data_type) for item, field in pairs}
         case ArrayType():
-            return [in_arrow(one, type_.element_type) for one in value]
+            return [in_arrow(element, type_.element_type) for element in value]
         case MapType():
-            return [(key, in_arrow(one, type_.value_type)) for key, one in value.items()]
+            return [(key, in_arrow(item, type_.value_type)) for key, item in value.items()]
         case MultisetType():
             return list(value.items())
         case _:
@@ -128,8 +128,8 @@ def test_every_type_in_pandas(every_type: tuple[Table, list[tuple[Any, ...]]]) -
 
     first, second = (found.iloc[place].tolist() for place in (0, 1))
     assert list(rows[0]) == first
-    assert [one is None for one in rows[1]] == [
-        not isinstance(one, list | dict | tuple) and bool(pd.isna(one)) for one in second
+    assert [item is None for item in rows[1]] == [
+        not isinstance(item, list | dict | tuple) and bool(pd.isna(item)) for item in second
     ]
 
 
@@ -174,7 +174,9 @@ def test_a_query_runs_in_the_session_of_the_user_as_in_its_own(
     frame.createOrReplaceTempView("of_the_user")
 
     read = other.sql("SELECT B, unix_seconds(t), y FROM of_the_user").collect()
-    assert [(-2147483648, 1577836800, -1), (301, 1577923200, 44)] == [tuple(one) for one in read]
+    assert [(-2147483648, 1577836800, -1), (301, 1577923200, 44)] == [
+        tuple(column) for column in read
+    ]
     assert table.get_resolved_schema() == users.from_spark(frame).get_resolved_schema()
     assert ["of_the_user"] == [table.name for table in other.catalog.listTables()]
 
@@ -316,8 +318,8 @@ def test_invalid_rows_are_refused(environment: TableEnvironment, session: SparkS
         (from_spark, session.sql("SELECT make_interval(1) AS a"), "type-not-in-flink"),
         (from_spark, session.readStream.format("rate").load(), "streaming-not-supported"),
         (from_spark, pd.DataFrame({"a": [1]}), "wrong-argument"),
-        (lambda one: environment.create_temporary_view("v", one), "SELECT 1", "wrong-argument"),
-        (lambda one: environment.from_pandas(one, None, 0), pd.DataFrame({"a": [1]}),
+        (lambda item: environment.create_temporary_view("v", item), "SELECT 1", "wrong-argument"),
+        (lambda item: environment.from_pandas(item, None, 0), pd.DataFrame({"a": [1]}),
          "wrong-argument"),
         (dry.from_arrow, pa.table({"a": [1]}), "unsupported-engine"),
     ]  # fmt: skip
@@ -356,7 +358,7 @@ def test_a_frame_whose_values_are_not_of_the_exact_type_fails(
         other = f"{value} + make_dt_interval(0, 0, 0, {other})"
     exact = parse_type(type_ if nested == "{}" else f"MAP<STRING, ARRAY<ROW<x {type_}>>>")
     field = to_struct_field("a", exact, on_loss="note")
-    right, wrong = (session.sql(f"SELECT {nested.format(one)} AS a") for one in (value, other))
+    right, wrong = (session.sql(f"SELECT {nested.format(item)} AS a") for item in (value, other))
     typed = environment.from_spark(with_metadata(right, {"a": field.metadata})).to_spark()
 
     read = environment.from_spark(typed.union(wrong))

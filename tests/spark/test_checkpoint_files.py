@@ -61,7 +61,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "emptied": lambda _: b"",
     "half": half,
     "last line": without_last_line,
-    "garbage": lambda content: bytes(255 - one for one in content),
+    "garbage": lambda content: bytes(255 - item for item in content),
 }
 #: The files that Spark continues from. A commit that is missing is that of a killed job.
 FILES = ["offsets/3", "offsets/4", "commits/4", *(f"sources/0/{file_name(n)}" for n in (2, 3, 4))]
@@ -99,7 +99,9 @@ def test_a_damaged_record_is_named(root: Path, damage: str) -> None:
 
 
 @pytest.mark.parametrize("with_record", [True, False])
-@pytest.mark.parametrize("name", [*(f"query/{one}" for one in (*REMOVED, "metadata")), "job.json"])
+@pytest.mark.parametrize(
+    "name", [*(f"query/{item}" for item in (*REMOVED, "metadata")), "job.json"]
+)
 def test_a_missing_file_is_named(root: Path, name: str, *, with_record: bool) -> None:
     (root / name).unlink()
     if not with_record:

@@ -36,13 +36,13 @@ def environment(session: Any) -> TableEnvironment:
 
 def results(environment: TableEnvironment, expressions: list[str], source: str) -> dict[str, str]:
     """Return the results of expressions in the only row of a source, as Java prints them."""
-    items = ", ".join(f"{one} AS c{place}" for place, one in enumerate(expressions))
+    items = ", ".join(f"{expression} AS c{place}" for place, expression in enumerate(expressions))
     result = environment.execute_sql(f"SELECT {items} FROM {source}")
     types = [column.data_type for column in result.get_resolved_schema().columns]
     (row,) = result.collect()
     return {
-        one: printed(value, type_)
-        for one, value, type_ in zip(expressions, row, types, strict=True)
+        item: printed(value, type_)
+        for item, value, type_ in zip(expressions, row, types, strict=True)
     }
 
 
@@ -53,15 +53,15 @@ def sorted_entries(text: str) -> str:
 
 @pytest.mark.parametrize("case", CASES, ids=[case["source"][:40] for case in CASES])
 def test_functions_of_collections(environment: TableEnvironment, case: dict[str, Any]) -> None:
-    expected = {one: sorted_entries(text) for one, text in case["results"].items()}
-    aggregates = [one for one in expected if AGGREGATE.match(one)]
-    others = [one for one in expected if one not in aggregates]
+    expected = {value: sorted_entries(text) for value, text in case["results"].items()}
+    aggregates = [item for item in expected if AGGREGATE.match(item)]
+    others = [item for item in expected if item not in aggregates]
 
     found = results(environment, others, case["source"])
     if aggregates:
         found |= results(environment, aggregates, case["source"])
 
-    assert {one: sorted_entries(text) for one, text in found.items()} == expected
+    assert {value: sorted_entries(text) for value, text in found.items()} == expected
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["source"][:40] for case in CASES])

@@ -72,8 +72,8 @@ def test_a_fault_at_any_operation_leaves_the_old_or_the_new_rows(name: str, faul
     tried = range(first, operations(scenario) + 1, STRIDE)
     found = {at: run(scenario, Faults(at, fault)) for at in tried}
 
-    assert {} == {at: one.problem for at, one in found.items() if one.problem}
-    assert "old" in {one.state for one in found.values()}
+    assert {} == {at: value.problem for at, value in found.items() if value.problem}
+    assert "old" in {entry.state for entry in found.values()}
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_a_fault_while_a_reader_recovers_changes_nothing(name: str) -> None:
     ]
     found = [run(scenario, first, second) for first, second in draws]
 
-    assert [] == [one.problem for one in found if one.problem]
-    assert {"new"} <= {one.state for one in found}
+    assert [] == [item.problem for item in found if item.problem]
+    assert {"new"} <= {item.state for item in found}
 
 
 def test_the_faults_are_injected() -> None:
@@ -299,7 +299,7 @@ def test_files_have_no_more_permissions_than_the_umask_permits(
     root = Path(directory.root)
 
     assert {"part-0": "1", "p=1/part-1": "2"} == content_of(directory)
-    assert {0o700} == {stat.S_IMODE(one.stat().st_mode) for one in (root, root / "p=1")}
+    assert {0o700} == {stat.S_IMODE(item.stat().st_mode) for item in (root, root / "p=1")}
     assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in root.rglob("part-*")}
 
 
@@ -842,10 +842,10 @@ def test_readers_see_each_overwrite_atomically(directory: Directory) -> None:
     reader.join()
 
     assert [] == errors
-    assert {"concurrent-writes"} >= {getattr(one, "code", repr(one)) for one in failed}
+    assert {"concurrent-writes"} >= {getattr(item, "code", repr(item)) for item in failed}
     assert seen
-    assert {3} == {one.total() for one in seen}
-    assert {1} == {len(one) for one in seen}
+    assert {3} == {item.total() for item in seen}
+    assert {1} == {len(item) for item in seen}
 
 
 def test_a_read_during_continuous_commits_takes_the_lock(directory: Directory) -> None:

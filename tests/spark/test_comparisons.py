@@ -40,7 +40,7 @@ def test_floats_and_decimals_are_compared_as_in_flink(environment: TableEnvironm
     for (expression, expected), found in zip(
         COMPARED.items(), zip(*rows, strict=True), strict=True
     ):
-        assert expected == "".join({True: "T", False: "F", None: "-"}[one] for one in found), (
+        assert expected == "".join({True: "T", False: "F", None: "-"}[item] for item in found), (
             expression
         )
 

@@ -43,7 +43,7 @@ def environment_of(session: SparkSession) -> TableEnvironment:
     environment.get_config().set("table.dml-sync", "true")
     for name, function in {
         "twice": udf(Doubled(), ["INT"], "INT"),
-        "series": udf(lambda one: one + 10, ["INT"], "INT", func_type="pandas"),
+        "series": udf(lambda item: item + 10, ["INT"], "INT", func_type="pandas"),
         "letters": udtf(letters, ["STRING"], ["STRING"]),
         "longest": udaf(Longest(), ["STRING"], "STRING"),
         "slow": udf(slow, ["INT"], "INT"),
@@ -152,7 +152,7 @@ def over_connect(remote: SparkSession) -> TableEnvironment:
 def both(
     session: SparkSession, over_connect: TableEnvironment, tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[str, tuple[str, str]]:
-    folders = [tmp_path_factory.mktemp(one) for one in ("classic", "connect")]
+    folders = [tmp_path_factory.mktemp(item) for item in ("classic", "connect")]
     classic = outcomes(environment_of(session), folders[0])
     connect = outcomes(over_connect, folders[1])
     left = [[path.name for path in each.rglob(f"{PREFIX}*")] for each in folders]
@@ -174,7 +174,7 @@ def test_rows_are_returned_as_arrow_and_pandas(over_connect: TableEnvironment) -
     expected = [(1, "1.00"), (2, "2.00"), (3, "3.00")]
 
     arrow = table.to_arrow().read_all().to_pylist()
-    assert expected == [(one["id"], str(one["d"])) for one in arrow]
+    assert expected == [(item["id"], str(item["d"])) for item in arrow]
     assert expected == [(row.id, str(row.d)) for row in table.to_pandas().itertuples()]
 
 
@@ -186,15 +186,15 @@ def test_explain_shows_the_plans_of_spark(over_connect: TableEnvironment) -> Non
 
 #: What needs the JVM -> its part of the problem.
 REFUSED: dict[str, Callable[[TableEnvironment], object]] = {
-    "a DataFrame of this process": lambda one: one.from_spark(local_frame()).execute().print(),
-    "a DataFrame with Python functions and another time zone": lambda one: (
-        one.from_spark(zoned_frame(one)).execute().print()
+    "a DataFrame of this process": lambda item: item.from_spark(local_frame()).execute().print(),
+    "a DataFrame with Python functions and another time zone": lambda item: (
+        item.from_spark(zoned_frame(item)).execute().print()
     ),
-    "the connector 'jdbc' with MySQL": lambda one: table(
-        one, "'connector' = 'jdbc', 'url' = 'jdbc:mysql://h/d', 'table-name' = 't'"
+    "the connector 'jdbc' with MySQL": lambda item: table(
+        item, "'connector' = 'jdbc', 'url' = 'jdbc:mysql://h/d', 'table-name' = 't'"
     ),
-    "path 's3a://bucket/t'": lambda one: table(
-        one, "'connector' = 'filesystem', 'format' = 'json', 'path' = 's3a://bucket/t'"
+    "path 's3a://bucket/t'": lambda item: table(
+        item, "'connector' = 'filesystem', 'format' = 'json', 'path' = 's3a://bucket/t'"
     ),
 }
 

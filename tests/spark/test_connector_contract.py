@@ -66,7 +66,7 @@ class FilesContract(MemoryContract):
 
 
 #: Without a type that parquet and orc files are refused for when they are read.
-MICROSECONDS = {name: one for name, one in TYPES.items() if one.type != "TIMESTAMP(9)"}
+MICROSECONDS = {name: value for name, value in TYPES.items() if value.type != "TIMESTAMP(9)"}
 
 
 class TestParquet(FilesContract):
@@ -97,7 +97,9 @@ class TestCsv(FormatContract):
     format = "csv"
     stores_names = False
     types = {
-        name: one for name, one in TYPES.items() if one.type[:4] not in ("ARRA", "MAP<", "ROW<")
+        name: value
+        for name, value in TYPES.items()
+        if value.type[:4] not in ("ARRA", "MAP<", "ROW<")
     }
 
     def options(self, directory: Path) -> Mapping[str, str]:
@@ -167,10 +169,10 @@ def noted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Note
         "        from pyspark.sql import SparkSession",
         "        return SparkSession.getActiveSession()",
     ]
-    for one in WRONG:
+    for item in WRONG:
         lines += [
-            f"class Test{one.__name__}(Wrong):",
-            f"    def make_connector(self): return wrong.{one.__name__}()",
+            f"class Test{item.__name__}(Wrong):",
+            f"    def make_connector(self): return wrong.{item.__name__}()",
         ]
     for other in wrong_file_connectors.WRONG:
         lines += [
@@ -183,15 +185,15 @@ def noted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Note
         ]
     file.write_text("\n".join(lines))
     found = Noted()
-    tests = [f"{file}::Test{one.__name__}::{test}" for one, test in WRONG.items()]
-    tests += [f"{file}::Test{one.__name__}::{KILLED}" for one in wrong_file_connectors.WRONG]
+    tests = [f"{file}::Test{value.__name__}::{test}" for value, test in WRONG.items()]
+    tests += [f"{file}::Test{item.__name__}::{KILLED}" for item in wrong_file_connectors.WRONG]
     options = ["-q", "-s", "--no-header", "--no-summary", "-p", "no:cacheprovider"]
     pytest.main([*options, "-c", str(ROOT / "pyproject.toml"), *tests], plugins=[found])
     return found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda item: item.__name__)
 def test_a_wrong_connector_fails_the_test_that_is_meant_for_it(
     noted: Noted, wrong: type[MemoryConnector]
 ) -> None:
@@ -207,7 +209,7 @@ REASONS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrong", REASONS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("wrong", REASONS, ids=lambda item: item.__name__)
 def test_a_failure_names_the_types_and_values(noted: Noted, wrong: type[MemoryConnector]) -> None:
     reason = noted.reasons[wrong.__name__]
 
@@ -216,7 +218,7 @@ def test_a_failure_names_the_types_and_values(noted: Noted, wrong: type[MemoryCo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrong", wrong_file_connectors.WRONG, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("wrong", wrong_file_connectors.WRONG, ids=lambda item: item.__name__)
 def test_a_wrong_commit_is_found_when_a_process_is_killed(noted: Noted, wrong: type) -> None:
     assert noted.failed.get(wrong.__name__) == [KILLED]
     assert wrong_file_connectors.WRONG[wrong] in noted.reasons[wrong.__name__]

@@ -26,10 +26,10 @@ def session(spark: SparkSession) -> SparkSession:
 def test_conversions_for_spark_keep_the_value_or_fail(session: SparkSession, ansi: bool) -> None:
     run = run_spark(session, ansi=ansi)
     results = [(case, run(case)) for n, case in enumerate(cases()) if n % 97 == 0]
-    kept = [case for case, one in results if one is not None and is_kept(case, one)]
-    silent = [(case, one) for case, one in results if one is not None and case not in kept]
+    kept = [case for case, item in results if item is not None and is_kept(case, item)]
+    silent = [(case, item) for case, item in results if item is not None and case not in kept]
 
-    assert [] == [f"{case}: {one!r}" for case, one in silent]
+    assert [] == [f"{case}: {item!r}" for case, item in silent]
     assert len(kept) >= 5
 
 

@@ -281,7 +281,7 @@ CONTENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("content", CONTENTS, ids=lambda one: repr(one[:12]))
+@pytest.mark.parametrize("content", CONTENTS, ids=lambda item: repr(item[:12]))
 def test_lines_of_whole_files_are_those_of_spark(
     spark: SparkSession, tmp_path: Path, content: bytes
 ) -> None:

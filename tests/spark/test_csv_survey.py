@@ -131,11 +131,13 @@ def test_each_line_of_a_regular_file_is_a_record() -> None:
         assert {1} == {len(record) for record in records}
         fields = [field or "" for record in records for field in record[0]]
         width = len(dialect.columns)
-        assert found.empty >= {place % width for place, one in enumerate(fields) if not one}
-        assert found.null >= {place % width for place, one in enumerate(fields) if one == "a1"}
+        assert found.empty >= {place % width for place, field in enumerate(fields) if not field}
+        assert found.null >= {place % width for place, field in enumerate(fields) if field == "a1"}
         if b'"' not in content:
-            assert found.empty == {place % width for place, one in enumerate(fields) if not one}
-            assert found.null == {place % width for place, one in enumerate(fields) if one == "a1"}
+            assert found.empty == {place % width for place, field in enumerate(fields) if not field}
+            assert found.null == {
+                place % width for place, field in enumerate(fields) if field == "a1"
+            }
         assert found.padded or all(field == field.strip(" \t") for field in fields)
     assert regular > 200
 

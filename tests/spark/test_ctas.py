@@ -240,7 +240,7 @@ def test_the_level_follows_the_option_the_statement_and_the_connector(
 
     assert level is chosen.level
     assert len(reasons) == len(chosen.reasons)
-    assert all(part in one for part, one in zip(reasons, chosen.reasons, strict=True))
+    assert all(part in item for part, item in zip(reasons, chosen.reasons, strict=True))
 
 
 def test_replacing_needs_a_connector_that_keeps_the_old_rows() -> None:

@@ -65,8 +65,8 @@ def test_a_part_of_the_rows_is_a_violation() -> None:
     create, replace = (Cell(PLACES["files"], action, is_atomic=True) for action in Action)
     created_first = Cell(PLACES["files"], Action.CREATE, is_atomic=False)
 
-    assert [True, True] == [allowed(create, one) for one in (NOTHING, OLD)]
-    assert [True, True] == [allowed(replace, one) for one in (OLD, NEW)]
+    assert [True, True] == [allowed(create, item) for item in (NOTHING, OLD)]
+    assert [True, True] == [allowed(replace, item) for item in (OLD, NEW)]
     assert allowed(created_first, State("id,a"))
     for state in (part, State("id,a"), State("id,b", OLD.count, OLD.total), State("error x")):
         assert not allowed(create, state)

@@ -30,7 +30,7 @@ def rows(environment: TableEnvironment) -> Callable[..., list[tuple[Any, ...]]]:
         table = f"generated_{next(_NUMBERS)}"
         written = ", ".join(f"'{key}' = '{value}'" for key, value in given.items() if value)
         environment.execute_sql(f"CREATE TABLE {table} ({columns}) WITH ({written})")
-        return [tuple(one) for one in environment.execute_sql(query.format(table)).collect()]
+        return [tuple(item) for item in environment.execute_sql(query.format(table)).collect()]
 
     return read
 
@@ -67,9 +67,9 @@ RANDOM: dict[str, Callable[[Any], bool]] = {
     "TIMESTAMP_LTZ(3)": is_now,
     "ROW<x INT, y ROW<z STRING>>": lambda v: isinstance(v[0], int) and len(v[1][0]) == 100,
     "ARRAY<SMALLINT>": lambda v: len(v) == 3,
-    "ARRAY<ARRAY<ROW<b BOOLEAN, t TIME(0)>>>": lambda v: [len(one) for one in v] == [3, 3, 3],
-    "MAP<STRING, INT>": lambda v: len(v) == 3 and {len(one) for one in v} == {100},
-    "MULTISET<BIGINT>": lambda v: len(v) == 3 and all(0 <= one <= 10 for one in v.values()),
+    "ARRAY<ARRAY<ROW<b BOOLEAN, t TIME(0)>>>": lambda v: [len(item) for item in v] == [3, 3, 3],
+    "MAP<STRING, INT>": lambda v: len(v) == 3 and {len(item) for item in v} == {100},
+    "MULTISET<BIGINT>": lambda v: len(v) == 3 and all(0 <= item <= 10 for item in v.values()),
 }
 #: Types whose random values are the same in all rows: the current time.
 CONSTANT = ("DATE", "TIME", "TIMESTAMP")
@@ -105,19 +105,19 @@ def test_options_of_random_values(rows: Rows) -> None:
 
     assert (set(i), set(t)) == ({5, 6}, {7})
     assert (min(b) < -(2**61) and max(b) > 2**61, min(e) >= -1, max(e) > 2**62) == (True,) * 3
-    assert all(1 <= one <= 2 for one in f)
-    assert all(Decimal("-999.99") <= one <= -998 for one in d)
-    assert {len(one) for one in s} == {3}
-    assert {len(one) for one in v} == set(range(1, 9))
-    assert {len(one) for one in text} == {700}
-    past = [dt.datetime.now(dt.UTC) - one.replace(tzinfo=dt.UTC) for one in p]
+    assert all(1 <= item <= 2 for item in f)
+    assert all(Decimal("-999.99") <= item <= -998 for item in d)
+    assert {len(item) for item in s} == {3}
+    assert {len(item) for item in v} == set(range(1, 9))
+    assert {len(character) for character in text} == {700}
+    past = [dt.datetime.now(dt.UTC) - item.replace(tzinfo=dt.UTC) for item in p]
     assert max(past) > dt.timedelta(days=5)
     assert max(past) < dt.timedelta(days=10, minutes=5)
     assert 8 < n.count(None) < 32
-    assert ({len(one) for one in a}, {x for one in a for x in one}) == ({4}, {1, 2})
-    assert ({x for one in m for x in one.values()}, [*map(len, z)]) == ({None}, [0] * 40)
-    assert {x for one in k for x in one} == {1, 2}
-    assert {None, (5,)} == {one if one is None else tuple(one) for one in r}
+    assert ({len(item) for item in a}, {x for item in a for x in item}) == ({4}, {1, 2})
+    assert ({x for item in m for x in item.values()}, [*map(len, z)]) == ({None}, [0] * 40)
+    assert {x for item in k for x in item} == {1, 2}
+    assert {None, (5,)} == {item if item is None else tuple(item) for item in r}
 
 
 def test_sequences_end_the_table(rows: Rows) -> None:

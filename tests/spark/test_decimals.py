@@ -57,7 +57,7 @@ def query_of(items: str, types: Sequence[DecimalType], rows: Iterable[Row]) -> s
 
     The columns are nullable: a result with too many digits is NULL, not the end of the job.
     """
-    written = ", ".join("(" + ", ".join(f"'{one:f}'" for one in row) + ")" for row in rows)
+    written = ", ".join("(" + ", ".join(f"'{cell:f}'" for cell in row) + ")" for row in rows)
     casts = ", ".join(f"CAST(NULLIF(c{i}, '') AS {type_}) AS c{i}" for i, type_ in enumerate(types))
     names = ", ".join(f"c{i}" for i in range(len(types)))
     return f"SELECT {items} FROM (SELECT {casts} FROM (VALUES {written}) AS t ({names}))"
@@ -125,7 +125,7 @@ def test_quotients_round_as_flink_does(environment: TableEnvironment) -> None:
     types = [(DecimalType(*left), DecimalType(*right)) for left, right in DIVIDED]
     rows = [tuple(value for pair in types for value in near_middle(draw, *pair)) for _ in range(80)]
     items = ", ".join(f"c{2 * i} / c{2 * i + 1}" for i in range(len(types)))
-    query = query_of(items, [one for pair in types for one in pair], rows)
+    query = query_of(items, [token for pair in types for token in pair], rows)
 
     assert "Python" not in environment.explain_sql(query)
     twice = 0
@@ -140,7 +140,7 @@ def test_quotients_round_as_flink_does(environment: TableEnvironment) -> None:
 def test_signs_remainders_and_truncation_keep_all_digits(environment: TableEnvironment) -> None:
     draw = random.Random("signs")
     types = [
-        DecimalType(*one) for one in [(38, 0), (38, 6), (38, 20), (38, 37), (38, 38), (37, 37)]
+        DecimalType(*item) for item in [(38, 0), (38, 6), (38, 20), (38, 37), (38, 38), (37, 37)]
     ]
     rows = [
         tuple(drawn(draw, data_type.precision, data_type.scale) for data_type in types)
@@ -214,7 +214,7 @@ COMPARISONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
 
 def test_decimals_of_any_digits_are_compared_exactly(environment: TableEnvironment) -> None:
     items, expected = [], []
-    pairs = [pair for one in COMPARED for pair in (one, one[::-1])]
+    pairs = [pair for item in COMPARED for pair in (item, item[::-1])]
     for (left, right), symbol in product(pairs, COMPARISONS):
         a, b = (f"CAST('{text}' AS DECIMAL({p}, {s}))" for p, s, text in (left, right))
         items.append(f"{a} {symbol} {b}")

@@ -41,7 +41,7 @@ class ExternalContract(ConnectorContract):
 
 def without(*refused: str) -> dict[str, Any]:
     """Return the samples whose types do not begin with one of these."""
-    return {name: one for name, one in TYPES.items() if not one.type.startswith(refused)}
+    return {name: value for name, value in TYPES.items() if not value.type.startswith(refused)}
 
 
 # --- jdbc ----------------------------------------------------------------------------------------

@@ -275,7 +275,7 @@ def test_faults_with_hadoops_classes(hadoop: HadoopFiles, name: str, fault: Faul
     tried = range(1 + list(Fault).index(fault), operations(scenario), 8)
     found = [run(scenario, Faults(at, fault), None, hadoop) for at in (0, *tried)]
 
-    assert [] == [one.problem for one in found if one.problem]
+    assert [] == [item.problem for item in found if item.problem]
 
 
 def test_hadoop_files_behave_as_local_files(hadoop: HadoopFiles, tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_hadoop_files_behave_as_local_files(hadoop: HadoopFiles, tmp_path: Path)
             system.status(root), system.mkdirs(root), system.mkdirs(root),
             system.create(f"{root}/a b%20", b"\xff\x00"), system.read(f"{root}/a b%20"),
             system.rename(f"{root}/a b%20", f"{root}/c"),
-            [one.name for one in system.list(root, "c")], system.list(root, "x"),
+            [item.name for item in system.list(root, "c")], system.list(root, "x"),
             system.delete_empty(root), system.delete(f"{root}/none"), system.delete(f"{root}/c"),
             system.delete_empty(root), system.status(root),
         ]  # fmt: skip

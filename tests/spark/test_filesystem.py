@@ -467,7 +467,7 @@ def test_the_directory_of_a_partition_has_the_name_of_flink(
     query = f"SELECT a, p = CAST({value} AS {type_}) FROM t"
 
     assert [f"p={name}"] == [path.name for path in tmp_path.glob("t/p=*")]
-    assert [(1, True)] == [tuple(one) for one in environment.execute_sql(query).collect()]
+    assert [(1, True)] == [tuple(item) for item in environment.execute_sql(query).collect()]
 
 
 def test_a_partition_with_the_name_of_a_cast_is_overwritten(
@@ -482,7 +482,7 @@ def test_a_partition_with_the_name_of_a_cast_is_overwritten(
     )
     environment.execute_sql("INSERT OVERWRITE t SELECT 2, TIMESTAMP '2021-01-01 10:00:00'").wait()
 
-    assert [(2,)] == [tuple(one) for one in environment.execute_sql("SELECT a FROM t").collect()]
+    assert [(2,)] == [tuple(item) for item in environment.execute_sql("SELECT a FROM t").collect()]
 
 
 def test_a_partition_is_overwritten_in_the_time_zone_of_the_session(
@@ -622,7 +622,7 @@ def test_overwriting_replaces_a_partition_by_its_value(
     for query in (f"t SELECT 8, {value}", f"t SELECT 9, {value}"):
         environment.execute_sql(f"INSERT OVERWRITE {query}").wait()
     left = [path.read_text() for path in (tmp_path / "t").glob("p=*/*.json")]
-    found = sorted(json.loads(one)["a"] for one in left)
+    found = sorted(json.loads(item)["a"] for item in left)
     assert found == ([2, 9] if is_same else [0, 2, 9])
 
 
@@ -647,7 +647,7 @@ def test_columns_may_have_the_name_of_sparks_metadata(
         )
         environment.execute_sql(f"INSERT INTO {name} (k, `_metadata`) VALUES (1, 2)").wait()
         query = f"SELECT k, `_metadata`, s > 0 FROM {name} WHERE `_metadata` = 2"
-        assert [(1, 2, True)] == [tuple(one) for one in environment.execute_sql(query).collect()]
+        assert [(1, 2, True)] == [tuple(item) for item in environment.execute_sql(query).collect()]
 
 
 @pytest.mark.parametrize("connector", ["filesystem", "spark"])

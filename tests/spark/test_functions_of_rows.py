@@ -43,7 +43,7 @@ def words(environment: TableEnvironment) -> Table:
 
 def rows(table: Table) -> list[tuple[Any, ...]]:
     with table.execute().collect() as found:
-        return sorted((tuple(one) for one in found), key=repr)
+        return sorted((tuple(item) for item in found), key=repr)
 
 
 @udtf(result_types=[STRING, INT])
@@ -90,7 +90,7 @@ class TopWords(TableAggregateFunction[Row, MapView[str, int]]):
         accumulator.put(word, (accumulator.get(word) or 0) + 1)
 
     def emit_value(self, accumulator: MapView[str, int]) -> Iterator[Row]:
-        for word, count in sorted(accumulator.items(), key=lambda one: (-one[1], one[0]))[:2]:
+        for word, count in sorted(accumulator.items(), key=lambda item: (-item[1], item[0]))[:2]:
             yield Row(word, count)
 
 

@@ -114,7 +114,7 @@ def test_a_table_is_written_as_flink_writes_it(catalog: HiveCatalog) -> None:
         catalog.drop_table(at("t"), ignore_if_not_exists=False)
         written = {key: kept[key] for key in kept if key.startswith("flink.")}
 
-        assert {f"flink.{key}": one for key, one in row["a"]["properties"].items()} == written
+        assert {f"flink.{key}": value for key, value in row["a"]["properties"].items()} == written
         assert ("is_generic" in kept) == (not {"flink.connector", "flink.connector.type"} & {*kept})
     assert len(rows) >= 12
 
@@ -252,7 +252,7 @@ def test_spark_reads_the_columns_of_a_hive_table(
     table = hive_table(**{"hive.storage.file-format": form, "k": "v"})
     catalog.create_table(at(name), table, ignore_if_exists=False)
     again = catalog.get_table(at(name))
-    options = {key: one for key, one in table.options.items() if one != "textfile"}
+    options = {key: option for key, option in table.options.items() if option != "textfile"}
 
     assert (
         session.table(f"{DATABASE}.{name}").schema.simpleString()
@@ -272,7 +272,7 @@ def test_spark_writes_a_partition_of_a_table_created_here(
     session.sql(f"INSERT INTO {DATABASE}.into PARTITION (day = 'mon') VALUES (1, 'ann')")
 
     assert [(1, "ann", "mon")] == [
-        tuple(one) for one in session.table(f"{DATABASE}.into").collect()
+        tuple(item) for item in session.table(f"{DATABASE}.into").collect()
     ]
     spec = CatalogPartitionSpec({"day": "mon"})
     assert [spec] == catalog.list_partitions(path)
@@ -296,7 +296,7 @@ def test_altering_options_of_a_spark_table_keeps_its_columns(
 
     session.catalog.refreshTable(f"{DATABASE}.sa")
     assert {**HIVE, "k": "v"} == catalog.get_table(at("sa")).options
-    assert [(1,)] == [tuple(one) for one in session.table(f"{DATABASE}.sa").collect()]
+    assert [(1,)] == [tuple(item) for item in session.table(f"{DATABASE}.sa").collect()]
     with pytest.raises(SchemaCoreError) as caught:
         catalog.alter_table(at("sa"), hive_table(), ignore_if_not_exists=False)
     assert caught.value.code == "not-in-hive"
@@ -397,7 +397,9 @@ def test_compare_and_set_detects_a_change_by_flink(catalog: HiveCatalog) -> None
     stored = catalog.hive.metastore.table(DATABASE, "shared")
     assert stored is not None
     properties = {
-        key: one for key, one in stored.parameters.items() if key.startswith(("flink", "is"))
+        key: parameter
+        for key, parameter in stored.parameters.items()
+        if key.startswith(("flink", "is"))
     }
     by_flink = HiveTable(
         DATABASE, "shared", parameters={**properties, "flink.n": "9"}, storage=stored.storage
@@ -416,7 +418,7 @@ def test_spark_lists_every_sample_as_a_table_or_view(
     catalog: HiveCatalog, session: SparkSession
 ) -> None:
     """Properties that Flink reserves cause no conflict."""
-    names = [f"sample_{number}" for number, one in enumerate(TABLES) if "materialized" not in one]
+    names = [f"sample_{number}" for number, item in enumerate(TABLES) if "materialized" not in item]
     for name, table in zip(names, TABLES.values(), strict=False):
         catalog.create_table(at(name), table, ignore_if_exists=False)
 

@@ -53,8 +53,8 @@ def _tidy(session: SparkSession) -> Iterator[None]:
         patch.setattr(SparkMetastore, "close", lambda _: None)
         yield
     wipe(HiveCatalog("mine", lambda: connection(session)))
-    for one in CONNECTIONS:
-        one.metastore.close()
+    for item in CONNECTIONS:
+        item.metastore.close()
     CONNECTIONS.clear()
     HOLDS.clear()
     STATE.clear()
@@ -75,7 +75,7 @@ class TestHiveCatalog(ManyWriters):
     reports_who_dropped = False  # Hive deletes rows and does not count them
     compared_kinds = ("table", "view")
     partitioned = PARTITIONED.copy({"connector": "hive"})
-    functions = {name: replace(one, options={}) for name, one in FUNCTIONS.items()}
+    functions = {name: replace(value, options={}) for name, value in FUNCTIONS.items()}
     session: SparkSession
     opened: int
 

@@ -72,8 +72,8 @@ def columns(types: list[str]) -> ResolvedSchema:
 def without_notes(tree: Any) -> Any:
     """Return the JSON of a Spark type without exact-type metadata."""
     if isinstance(tree, dict):
-        return {key: without_notes(one) for key, one in tree.items() if key != TYPE_KEY}
-    return [without_notes(one) for one in tree] if isinstance(tree, list) else tree
+        return {key: without_notes(value) for key, value in tree.items() if key != TYPE_KEY}
+    return [without_notes(child) for child in tree] if isinstance(tree, list) else tree
 
 
 def bare(frame: DataFrame) -> list[DataType]:
@@ -88,7 +88,7 @@ def test_supported_types_round_trip_through_hive_tables(spark: SparkSession, for
     schema = columns(KEPT)
     table = saved(spark, schema, form)
 
-    assert schema.get_column_data_types() == [from_struct_field(one) for one in table.schema]
+    assert schema.get_column_data_types() == [from_struct_field(item) for item in table.schema]
     assert [
         physical_equivalent(data_type, "hive") for data_type in schema.get_column_data_types()
     ] == bare(table)
@@ -127,7 +127,7 @@ def test_partition_columns_and_values_round_trip(spark: SparkSession) -> None:
         saved(spark, schema, "orc", rows, to_struct_type(schema), partitionBy="c4")
     spark.conf.unset("hive.exec.dynamic.partition.mode")
 
-    assert schema.get_column_data_types() == [from_struct_field(one) for one in table.schema]
+    assert schema.get_column_data_types() == [from_struct_field(item) for item in table.schema]
     assert sorted(rows) == sorted(
         (row.c0, row.c1, row.c2 and tuple(row.c2), row.c3, row.c4) for row in table.collect()
     )
@@ -137,5 +137,5 @@ def test_nested_fields_keep_their_names_and_comments(spark: SparkSession) -> Non
     fields = [RowField("Ab", parse_type("INT"), "it's"), RowField("b", parse_type("CHAR(1)"))]
     for type_ in (RowType(fields), StructuredType("x.Y", fields)):
         table = saved(spark, ResolvedSchema.physical(["c"], [type_]), "parquet")
-        assert [type_] == [from_struct_field(one) for one in table.schema]
-        assert [RowType] == [type(one) for one in bare(table)]
+        assert [type_] == [from_struct_field(item) for item in table.schema]
+        assert [RowType] == [type(item) for item in bare(table)]

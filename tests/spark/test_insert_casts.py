@@ -25,10 +25,10 @@ def read(recorded: Any, type_: DataType) -> Any:
     """Return a recorded value, which may be nested, as Python's."""
     match type_:
         case ArrayType() if recorded is not None:
-            return [read(one, type_.element_type) for one in recorded]
+            return [read(item, type_.element_type) for item in recorded]
         case RowType() if recorded is not None:
             pairs = zip(recorded, type_.fields, strict=True)
-            return tuple(read(one, field.data_type) for one, field in pairs)
+            return tuple(read(item, field.data_type) for item, field in pairs)
         case _:
             return value(recorded, type_)
 

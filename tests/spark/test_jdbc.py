@@ -66,7 +66,9 @@ class Tables:
         self.run = run
 
     def create(self, name: str, columns: str, table: str, **options: str) -> None:
-        given = {key.replace("__", ".").replace("_", "-"): one for key, one in options.items()}
+        given = {
+            key.replace("__", ".").replace("_", "-"): option for key, option in options.items()
+        }
         every = {**self.options, "table-name": table, **given}
         shown = ", ".join(f"'{key}' = '{value}'" for key, value in every.items())
         self.environment.execute_sql(f"CREATE TEMPORARY TABLE {name} ({columns}) WITH ({shown})")
@@ -349,7 +351,7 @@ def test_predicates_are_pushed_down(pg: Tables) -> None:
     assert "filter for the database as StringStartsWith(s,y): `s` LIKE 'y%'" in scans
     assert "filter for the database as IsNotNull(id): `id` IS NOT NULL" in scans
     assert "filter for Spark (its JDBC source has no such condition): `n` < `id`" in scans
-    each = (f"SELECT {i}, id FROM t WHERE {one}" for i, one in enumerate(predicates))
+    each = (f"SELECT {i}, id FROM t WHERE {item}" for i, item in enumerate(predicates))
     assert pg.rows(" UNION ALL ".join(each)) == [(i, 2) for i in range(len(predicates))]
     assert "LIMIT 2" in pg.environment.explain_sql("SELECT s FROM t LIMIT 2")
     assert len(pg.rows("SELECT s FROM t LIMIT 2")) == 2
@@ -467,7 +469,7 @@ def test_tables_are_created_and_replaced_together_with_their_rows(
     assert environment.list_tables() == []
 
     tables.insert(create)
-    assert [tuple(one) for one in tables.run(f"SELECT a, b FROM {name}")] == [(1, "y")]
+    assert [tuple(item) for item in tables.run(f"SELECT a, b FROM {name}")] == [(1, "y")]
     assert tables.code(create.replace("TABLE t ", "TABLE u "))[0] == "table-not-empty"
     tables.run(f"CREATE INDEX own ON {name} (b)")
     replace = create.replace("CREATE", "REPLACE")
@@ -518,12 +520,12 @@ def test_stages_of_ended_processes_are_dropped(lite: Tables) -> None:
     alive = StageName.new(target, path)
     creation = replace(StageName.new(target, path, "0" * 32), pid=2**22 + 1)
     in_other_catalog = replace(creation, path=StageName.new(target, "c.d.t").path)
-    for one in (ended, elsewhere, other, alive, creation, in_other_catalog):
-        assert StageName.parse(str(one)) == one
-        lite.run(f'CREATE TABLE "{one}" (a)')
+    for item in (ended, elsewhere, other, alive, creation, in_other_catalog):
+        assert StageName.parse(str(item)) == item
+        lite.run(f'CREATE TABLE "{item}" (a)')
     lite.insert("INSERT INTO t VALUES (1)")
 
-    names = {one for (one,) in lite.run("SELECT name FROM sqlite_master WHERE name <> 't'")}
+    names = {item for (item,) in lite.run("SELECT name FROM sqlite_master WHERE name <> 't'")}
     kept = {str(elsewhere), str(other), str(alive), str(in_other_catalog)}
     assert names == {*kept, str(creation)}
     # an INSERT leaves it to what has looked for a mark in the catalog before
@@ -533,12 +535,12 @@ def test_stages_of_ended_processes_are_dropped(lite: Tables) -> None:
     table = f"WITH ({options}, 'table-name' = 't')"
     environment.execute_sql(f"CREATE TABLE t (a INT) {table}")
     environment.recover("t")
-    names = {one for (one,) in lite.run("SELECT name FROM sqlite_master WHERE name <> 't'")}
+    names = {item for (item,) in lite.run("SELECT name FROM sqlite_master WHERE name <> 't'")}
     assert names == kept
     lite.run(f'CREATE TABLE "{creation}" (a)')
     for statement in ("REPLACE", "CREATE"):
         lite.insert(f"{statement} TABLE t {table} AS SELECT 1 AS a")
-        names = {one for (one,) in lite.run("SELECT name FROM sqlite_master WHERE name <> 't'")}
+        names = {item for (item,) in lite.run("SELECT name FROM sqlite_master WHERE name <> 't'")}
         assert names == kept
         environment.execute_sql("DROP TABLE t")
         lite.run("DROP TABLE t")
@@ -584,7 +586,7 @@ def test_a_table_of_a_killed_process_is_finished_or_undone(
         assert found.action.value == "undone"
         assert environment.list_tables() == []
         assert lite.run("SELECT name FROM sqlite_master") == []
-    assert [one.action.value for one in environment.recover()] == ["checked"] * is_committed
+    assert [item.action.value for item in environment.recover()] == ["checked"] * is_committed
 
 
 def test_a_replaced_table_of_a_killed_process_keeps_definition_and_rows(
@@ -617,10 +619,10 @@ def test_a_replaced_table_of_a_killed_process_keeps_definition_and_rows(
     lite.run("DELETE FROM t WHERE a = 2")
     environment.execute_sql("DROP TABLE same")
 
-    assert [one.action.value for one in environment.recover("t")] == ["undone"]
+    assert [item.action.value for item in environment.recover("t")] == ["undone"]
     assert environment.get_create_statement("t") == before
     assert lite.rows("SELECT * FROM t") == [(1, "x")]
-    assert [one.action.value for one in environment.recover("t")] == ["checked"]
+    assert [item.action.value for item in environment.recover("t")] == ["checked"]
     lite.insert(f"REPLACE TABLE t {given} AS SELECT 2 AS z")
     assert lite.rows("SELECT * FROM t") == [(2,)]
 
@@ -791,7 +793,7 @@ def test_dialect_of_a_url(url: str, name: str, quoted: str) -> None:
     assert (dialect_of(url).name, dialect_of(url).quote("a`b")) == (name, quoted)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda item: item.name)
 def test_types_and_names_of_each_dialect(dialect: Any) -> None:
     for text in ("INT", "STRING", "DECIMAL(10, 2)", "TIMESTAMP(3)", "BYTES", "BOOLEAN", "DATE"):
         dialect.check_type(parse_type(text))
@@ -833,7 +835,7 @@ def test_a_committed_table_stays_where_ddl_is_not_transactional(
             killed.setattr(JdbcStage, when, die)
             with pytest.raises(KeyboardInterrupt):
                 environment.execute_sql(create).wait()
-        assert [action] == [one.action.value for one in environment.recover(name)]
+        assert [action] == [item.action.value for item in environment.recover(name)]
     assert ["t"] == environment.list_tables()
     assert lite.rows("SELECT * FROM t") == [(1,)]
 

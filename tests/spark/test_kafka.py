@@ -70,7 +70,7 @@ def topic(monkeypatch: pytest.MonkeyPatch) -> Topic:
 
 
 def create(environment: TableEnvironment, columns: str, **options: str) -> None:
-    given = {key.replace("__", ".").replace("_", "-"): one for key, one in options.items()}
+    given = {key.replace("__", ".").replace("_", "-"): option for key, option in options.items()}
     every = {key: value for key, value in (BASE | given).items() if value}
     shown = ", ".join(f"'{key}' = '{value}'" for key, value in every.items())
     environment.execute_sql(f"CREATE TABLE t ({columns}) WITH ({shown})")
@@ -276,7 +276,7 @@ def test_messages_come_back(
     more = ", ROW(1, MAP['k', 2])" if nested else ""
     environment.execute_sql(f"INSERT INTO t SELECT {VALUES}{more}").wait()
     assert topic.settings == {"kafka.bootstrap.servers": "h:9092", "topic": "t"}
-    assert [list(one) for one in topic.sent] == [["value"]]
+    assert [list(item) for item in topic.sent] == [["value"]]
     if form == "json":
         assert json.loads(topic.sent[0]["value"])["ts"].startswith("2024-02-29 01:02:03.4")
     topic.messages = [(None, bytes(topic.sent[0]["value"])), (None, None)]
@@ -357,7 +357,7 @@ def test_upserts(environment: TableEnvironment, topic: Topic) -> None:
     )  # fmt: skip
 
     environment.execute_sql("INSERT INTO t VALUES (1, 'a'), (1, 'b'), (2, 'c')").wait()
-    assert sorted((one["key"], one["value"]) for one in topic.sent) == [
+    assert sorted((item["key"], item["value"]) for item in topic.sent) == [
         (b'{"id":1}', b'{"id":1,"v":"b"}'),
         (b'{"id":2}', b'{"id":2,"v":"c"}'),
     ]

@@ -98,7 +98,7 @@ def test_a_replacement_by_an_equal_definition_that_is_killed_is_undone(
         with pytest.raises(KeyboardInterrupt):
             environment.execute_sql(replace_table.format(2)).wait()
 
-    assert ["undone"] == [one.action.value for one in environment.recover("t")]
-    assert [(1,)] == [tuple(one) for one in environment.execute_sql("SELECT * FROM t").collect()]
+    assert ["undone"] == [item.action.value for item in environment.recover("t")]
+    assert [(1,)] == [tuple(item) for item in environment.execute_sql("SELECT * FROM t").collect()]
     environment.execute_sql(replace_table.format(3)).wait()
-    assert [(3,)] == [tuple(one) for one in environment.execute_sql("SELECT * FROM t").collect()]
+    assert [(3,)] == [tuple(item) for item in environment.execute_sql("SELECT * FROM t").collect()]

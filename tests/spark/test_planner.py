@@ -227,7 +227,7 @@ class TestSparkPlanner:
         """An environment may be used by several threads."""
         sql = [f"SELECT {number} AS a" for number in range(6)]
         with ThreadPoolExecutor(3) as pool:
-            found = list(pool.map(lambda one: _rows(environment.execute_sql(one)), sql))
+            found = list(pool.map(lambda item: _rows(environment.execute_sql(item)), sql))
         assert [[(number,)] for number in range(6)] == found
 
     def test_a_query_that_fails_is_reported(self, environment: TableEnvironment) -> None:
@@ -589,7 +589,7 @@ def _finish(result: TableResult) -> None:
 
 def _sorted(rows: Collection[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Return rows in an order in which NULL is last."""
-    return sorted(rows, key=lambda row: [(one is None, repr(one)) for one in row])
+    return sorted(rows, key=lambda row: [(cell is None, repr(cell)) for cell in row])
 
 
 def _with(options: Mapping[str, str]) -> str:

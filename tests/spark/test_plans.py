@@ -19,7 +19,7 @@ FILES = (
 
 
 def rows(environment: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
-    return sorted(tuple(one) for one in environment.execute_sql(query).collect())
+    return sorted(tuple(item) for item in environment.execute_sql(query).collect())
 
 
 def reloaded(environment: TableEnvironment, plan: CompiledPlan) -> CompiledPlan:

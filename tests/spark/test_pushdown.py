@@ -246,8 +246,8 @@ def test_rows_do_not_depend_on_push_down(
         monkeypatch.setattr(sources, "_absent", lambda column: (fail("read"), column.name))
     for query in RUN:
         found = []
-        for one in (Source(), Pushing()):
-            installed.append(one)
+        for item in (Source(), Pushing()):
+            installed.append(item)
             found.append(sorted(map(repr, environment.execute_sql(query).collect())))
         assert found[0] == found[1], query
 

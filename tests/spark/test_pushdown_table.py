@@ -88,7 +88,7 @@ def form(
         types |= {"m": pa.decimal128(10, 2), "d": pa.date32(), "b": pa.bool_()}
         if name == "parquet":  # the writer of orc files has no timestamp without a zone
             types["t"] = pa.timestamp("us")
-        columns = pa.schema([pa.field(one, type_) for one, type_ in types.items()])
+        columns = pa.schema([pa.field(data_type, type_) for data_type, type_ in types.items()])
         table = pa.table([pa.nulls(0, data_type) for data_type in types.values()], schema=columns)
         (pa.parquet if name == "parquet" else pa.orc).write_table(table, path)
     return name, root

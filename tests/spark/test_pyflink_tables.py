@@ -42,7 +42,7 @@ def environment(spark: SparkSession) -> TableEnvironment:
 
 def rows(table: Table) -> list[tuple[Any, ...]]:
     with table.execute().collect() as found:
-        return sorted((tuple(one) for one in found), key=repr)
+        return sorted((tuple(item) for item in found), key=repr)
 
 
 def test_strings_by_plus_joins_and_views(environment: TableEnvironment) -> None:

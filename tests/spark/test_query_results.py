@@ -79,7 +79,7 @@ def value(recorded: Any, type_: DataType) -> Any:
     """Return a recorded value as Python's."""
     if recorded is None:
         return None
-    return READ.get(type(type_), lambda one: one)(recorded)
+    return READ.get(type(type_), lambda item: item)(recorded)
 
 
 def printed(found: Any, type_: DataType) -> str:
@@ -90,7 +90,7 @@ def printed(found: Any, type_: DataType) -> str:
         case DoubleType() | FloatType():
             return number(found, type_)
         case ArrayType(element_type=element):
-            return f"[{', '.join(printed(one, element) for one in found)}]"
+            return f"[{', '.join(printed(item, element) for item in found)}]"
         case MapType(key_type=key, value_type=value_type):
             entries = (f"{printed(k, key)}={printed(v, value_type)}" for k, v in found.items())
             return f"{{{', '.join(sorted(entries))}}}"
@@ -99,7 +99,7 @@ def printed(found: Any, type_: DataType) -> str:
             return f"{{{', '.join(sorted(pairs))}}}"
         case RowType():
             inner = (
-                printed(one, of.data_type) for one, of in zip(found, type_.fields, strict=True)
+                printed(item, of.data_type) for item, of in zip(found, type_.fields, strict=True)
             )
             return f"+I[{', '.join(inner)}]"
         case TimestampType() | LocalZonedTimestampType() | TimeType():

@@ -43,7 +43,7 @@ def rows(environment: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
 
 
 def content(path: Path) -> bytes:
-    return b"".join(one.read_bytes() for one in sorted(path.rglob("part-*")))
+    return b"".join(item.read_bytes() for item in sorted(path.rglob("part-*")))
 
 
 #: Type, options, values in SQL -> the bytes of their lines, which Flink 2.3 wrote as well.

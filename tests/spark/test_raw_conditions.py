@@ -78,14 +78,14 @@ def test_pushed_comparisons_select_the_rows_that_the_query_does(
     ]
     low, high = VALUES[2], VALUES[6]
     conditions += [
-        (f"ts BETWEEN {literal(low)} AND {literal(high)}", lambda one: low <= one <= high),
-        (f"ts IN ({literal(low)}, {literal(START)})", lambda one: one in (low, START)),
-        (f"{literal(high)} > ts", lambda one: one < high),
+        (f"ts BETWEEN {literal(low)} AND {literal(high)}", lambda item: low <= item <= high),
+        (f"ts IN ({literal(low)}, {literal(START)})", lambda item: item in (low, START)),
+        (f"{literal(high)} > ts", lambda item: item < high),
     ]
     query = " UNION ALL ".join(
         f"SELECT {number} AS n, a FROM t WHERE {sql}" for number, (sql, _) in enumerate(conditions)
     )
-    found = sorted(tuple(one) for one in environment.execute_sql(query).collect())
+    found = sorted(tuple(item) for item in environment.execute_sql(query).collect())
     assert found == [
         (number, place)
         for number, (_, holds) in enumerate(conditions)
@@ -115,12 +115,12 @@ def test_a_file_of_milliseconds_is_not_truncated(
     assert pushed(environment, f"ts = {literal(value)}") == (
         "IsNotNull(ts), EqualTo(ts,2024-01-01T00:00:00.001)"
     )
-    assert [tuple(one) for one in environment.execute_sql("SELECT ts FROM t").collect()] == [
+    assert [tuple(item) for item in environment.execute_sql("SELECT ts FROM t").collect()] == [
         (value,)
     ]
     other = {"a": pa.array([1], pa.int32()), "ts": pa.array([VALUES[1]], pa.timestamp("us"))}
     pq.write_table(pa.table(other), str(tmp_path / "t" / "other.parquet"))
-    rows = sorted(tuple(one) for one in environment.execute_sql("SELECT ts FROM t").collect())
+    rows = sorted(tuple(item) for item in environment.execute_sql("SELECT ts FROM t").collect())
     assert rows == [(START,), (value,)]
 
 
@@ -144,5 +144,5 @@ def test_a_column_may_have_the_name_of_a_raw_column(
         f"'format' = 'parquet', 'path' = '{tmp_path}/t')"
     )
     query = f"SELECT * FROM t WHERE ts <= {literal(START)}"
-    found = sorted(tuple(one) for one in environment.execute_sql(query).collect())
+    found = sorted(tuple(item) for item in environment.execute_sql(query).collect())
     assert found == [(START, 1), (START, 2)]

@@ -159,7 +159,7 @@ def test_streams_read_files_of_every_name(
         second = next(found)
 
     assert [(1, "one", 1, "x"), (2, None, 2, "x")] == [
-        (one[0], one[1], one[3], one[4]) for one in (first, second)
+        (side[0], side[1], side[3], side[4]) for side in (first, second)
     ]
     assert first[2] == second[2]
     assert 123_000 == first[2].microsecond

@@ -69,7 +69,7 @@ def test_files_of_every_name_are_read(env: TableEnvironment, form: str) -> None:
         (number, at.microsecond) for number, at in times
     ]
     whole = next(row[0] for row in rows(env, "SELECT s FROM t WHERE id = 1"))
-    assert (1, [("k1", 1), None]) == (whole[0], [one and tuple(one) for one in whole[2]])
+    assert (1, [("k1", 1), None]) == (whole[0], [item and tuple(item) for item in whole[2]])
 
 
 @pytest.mark.parametrize("form", LISTED)
@@ -88,8 +88,8 @@ def test_elements_of_multisets_and_keys_of_maps_are_renamed(
 
     ((multiset, mapping),) = rows(environment, "SELECT s, m FROM u")
 
-    assert {(1,): 2} == {tuple(one): count for one, count in multiset.items()}
-    assert {(7,): 8} == {tuple(one): value for one, value in mapping.items()}
+    assert {(1,): 2} == {tuple(value): count for value, count in multiset.items()}
+    assert {(7,): 8} == {tuple(item): value for item, value in mapping.items()}
     elements = "SELECT b FROM u CROSS JOIN UNNEST(MAP_KEYS(m)) AS q(b)"
     assert [(7,)] == rows(environment, elements)
 

@@ -99,7 +99,7 @@ def test_rows_are_counted_by_kind_of_problem(
     expected: Sequence[tuple[str, str, int]],
 ) -> None:
     create(environment, tmp_path)
-    types = {name: one for name, one in (SAME | changed).items() if one is not None}
+    types = {name: value for name, value in (SAME | changed).items() if value is not None}
 
     report = validate_rows(environment, "t", columns(**types))
 
@@ -191,7 +191,7 @@ def test_rows_that_do_not_fit_are_not_rewritten(
     accept: Sequence[str],
 ) -> None:
     create(environment, tmp_path)
-    types = {name: one for name, one in (SAME | changed).items() if one is not None}
+    types = {name: value for name, value in (SAME | changed).items() if value is not None}
 
     with pytest.raises(SchemaCoreError) as caught:
         rewrite_table(environment, "t", columns(**types), accept=accept)

@@ -74,8 +74,8 @@ def drawn_expressions(table: str) -> Iterator[str]:
     source.columns = {f"`{name}`": str(type_) for name, type_ in columns.items()}
     source.scope = ColumnScope(columns, streaming=False)
     source.grow((*source.columns, "1", "2.5", "'a'", "'2020-01-31'", "TRUE", "NULL"))
-    for one in islice(source.over_these(), 80 * DRAWN):
-        yield one.text
+    for item in islice(source.over_these(), 80 * DRAWN):
+        yield item.text
 
 
 def computable(table: str, expressions: Iterator[str]) -> Iterator[tuple[str, Typed, str]]:
@@ -106,7 +106,7 @@ def is_exempt(found: Typed) -> bool:
 
 def rows(session: SparkSession, table: str, expressions: Sequence[str]) -> list[list[Any]]:
     """The values of expressions by column; empty if one of them fails the job."""
-    names = ", ".join(f"{one} AS c{place}" for place, one in enumerate(expressions))
+    names = ", ".join(f"{expression} AS c{place}" for place, expression in enumerate(expressions))
     try:
         view = values.view(table)
         found = values.SESSION.get().sql(f"SELECT {names} FROM {view}").toArrow()
@@ -121,17 +121,17 @@ def breaks(value: Any, type_: DataType) -> bool:
         return not type_.is_nullable
     match type_:
         case ArrayType(element_type=element):
-            return any(breaks(one, element) for one in value)
+            return any(breaks(item, element) for item in value)
         case MapType(key_type=key, value_type=entry):
             return any(
                 breaks(k, key) or breaks(v, entry)
                 for k, v in (value.items() if isinstance(value, dict) else value)
             )
         case MultisetType(element_type=element):
-            return any(breaks(one, element) for one in dict(value))
+            return any(breaks(item, element) for item in dict(value))
         case RowType(fields=fields):
             pairs = zip(value.values(), fields, strict=True)
-            return any(breaks(one, field.data_type) for one, field in pairs)
+            return any(breaks(item, field.data_type) for item, field in pairs)
         case _:
             return False
 

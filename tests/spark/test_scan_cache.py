@@ -149,7 +149,7 @@ def test_footers_of_files_of_equal_length_and_time_are_read_again(
     ]
     lengths = [len(parquet(*version, 1000)) for version in versions]
     paddings = [1000 + max(lengths) - length for length in lengths]
-    contents = [parquet(*one, padding) for one, padding in zip(versions, paddings, strict=True)]
+    contents = [parquet(*item, padding) for item, padding in zip(versions, paddings, strict=True)]
     assert 1 == len({len(content) for content in contents})
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "one").write_bytes(contents[0])
@@ -277,7 +277,7 @@ def test_a_table_is_planned_once_until_its_files_change(
     table = environment.sql_query("SELECT a + 1 AS c, b FROM t WHERE a > 0")
     first, second = table.to_spark(), table.to_spark()
     joined = first.join(second, first["c"] == second["c"])  # each call returns its own columns
-    assert [tuple(one) for one in joined.collect()] == [(2, "x", 2, "x")]
+    assert [tuple(item) for item in joined.collect()] == [(2, "x", 2, "x")]
     assert table.to_pandas().to_dict("list") == {"c": [2], "b": ["x"]}
     assert table.to_arrow().read_all().to_pydict() == {"c": [2], "b": ["x"]}
     assert frames(environment) == planned(environment, 2)
@@ -309,7 +309,7 @@ def test_a_plan_that_holds_values_or_rows_is_not_kept(
 def test_views_of_rows_are_dropped_after_the_rows(environment: TableEnvironment) -> None:
     table = environment.from_arrow(pa.table({"a": [1]}))
     before = kept_views(environment)
-    assert [(1,)] == [tuple(one) for one in table.execute().collect()]
+    assert [(1,)] == [tuple(item) for item in table.execute().collect()]
     assert [1] == list(table.to_pandas()["a"])
     assert before + 1 == kept_views(environment)
     assert frames(environment) == 1

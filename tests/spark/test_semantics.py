@@ -144,7 +144,7 @@ PRECISE = {
 def test_comparisons_keep_the_last_digit(session: SparkSession) -> None:
     names = {"x": "DECIMAL(38, 38)", "l": "BIGINT", "t9": "TIMESTAMP(9)", "t6": "TIMESTAMP(6)"}
     scope = ColumnScope({name: DataTypes.of(text) for name, text in names.items()}, streaming=False)
-    nodes = [compile_expression(infer(scope, parse_expression(one))) for one in PRECISE]
+    nodes = [compile_expression(infer(scope, parse_expression(item))) for item in PRECISE]
     noon = "TIMESTAMP_NTZ'2020-01-01 12:00:00'"
     row = f"CAST(0.{'9' * 38} AS DECIMAL(38, 38)) x, 1L l, {noon} t6"
     row += f", named_struct('micros', {noon}, 'nanos', 1S) t9"

@@ -152,9 +152,9 @@ def test_environments_have_sessions_of_their_own(session: SparkSession) -> None:
     settings = EnvironmentSettings.in_batch_mode()
     given, other = (TableEnvironment.create(settings, spark=session) for _ in range(2))
     without = TableEnvironment.create(settings)
-    sessions = [job_session(one) for one in (given, other, without)]
+    sessions = [job_session(item) for item in (given, other, without)]
 
-    assert 4 == len({id(one) for one in (session, *sessions)})
+    assert 4 == len({id(item) for item in (session, *sessions)})
     assert {id(session.sparkContext)} == {id(session.sparkContext) for session in sessions}
     assert sessions[0] is job_session(given)
 

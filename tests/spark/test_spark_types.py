@@ -140,7 +140,7 @@ def test_map_in_arrow_receives_and_returns_the_types(spark: SparkSession) -> Non
     out = rows.mapInArrow(lambda batches: batches, struct)
 
     assert expected(types) == found_in(out)
-    assert [str(one) for one in expected(types)] == [
+    assert [str(item) for item in expected(types)] == [
         row.t for row in rows.mapInArrow(read, declared).collect()
     ]
 
@@ -232,7 +232,7 @@ def test_printed_ddl_is_parsed_by_spark(spark: SparkSession) -> None:
     assert parse_json(struct.json()) == json.loads(struct.json()) == parse_json(to_json(resolved))
     assert parse_ddl(text) == asked(text)
     assert text == print_ddl(asked(text) or {"fields": []})
-    assert [physical_equivalent(one, "spark-ddl:4.3") for one in expected(IN_SPARK)] == [
+    assert [physical_equivalent(item, "spark-ddl:4.3") for item in expected(IN_SPARK)] == [
         column.data_type  # type: ignore[union-attr]
         for column in read_struct_type(types.fromDDL(text)).schema.columns
     ]

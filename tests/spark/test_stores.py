@@ -175,7 +175,9 @@ def test_rows_of_every_type_are_read_as_the_rules_say(
     environment: TableEnvironment, form: str, types: tuple[str, ...], tmp_path: Path
 ) -> None:
     rules = FILES[form]
-    stored = [one for one in types if rules.physical_type(parse_type(one)) is not None]
+    stored = [
+        data_type for data_type in types if rules.physical_type(parse_type(data_type)) is not None
+    ]
     wrong: list[object] = []
     for number, pairs in enumerate(batched(product(stored, stored), COLUMNS)):
         files = Files(environment, form, tmp_path / f"{number}", pairs)
@@ -208,7 +210,7 @@ def test_a_change_that_files_do_not_follow_is_planned_as_a_rewrite(form: str) ->
         **OPTIONS.get(form, {}),
     }
     rules = FILES[form]
-    stored = [one for one in FEW if rules.physical_type(parse_type(one)) is not None]
+    stored = [item for item in FEW if rules.physical_type(parse_type(item)) is not None]
     for old, new in product(stored, stored):
         before, after = (
             CatalogTable(Schema.new_builder().column("a", type_).build(), options=options)

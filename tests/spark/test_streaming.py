@@ -269,7 +269,7 @@ def test_changes_of_the_nodes_of_a_plan(env: TableEnvironment, source: Files, qu
     plan = text.partition(" ==\n")[2].partition("\n\n")[0].splitlines()
     shown = [re.search(r"changelogMode=\[([A-Z,]+)\]", line) for line in plan]
 
-    assert CHANGELOGS[query] == [one and one[1] for one in shown]
+    assert CHANGELOGS[query] == [character and character[1] for character in shown]
 
 
 def test_streaming_jobs_that_are_refused(
@@ -538,7 +538,7 @@ def test_records_of_micro_batches(tmp_path: Path) -> None:
     repeated = [written(directory, number, "c") for number in (4, 3)]
 
     assert ["a", "b"] == [name for name, _ in directory.files()]
-    assert [True, True] == [one.committed for one in repeated]
+    assert [True, True] == [item.committed for item in repeated]
     assert 4 == last_batch(directory, JOB)
     assert [str(Batch(JOB, 4))] == sorted(path.name for path in tmp_path.glob("t/.*"))
 

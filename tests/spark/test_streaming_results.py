@@ -75,7 +75,7 @@ def rows(env: TableEnvironment, sql: str) -> list[list[Any]]:
     with result.collect() as found:
         try:
             for row in found:
-                values = [canonical(one, type_) for one, type_ in zip(row, types, strict=True)]
+                values = [canonical(item, type_) for item, type_ in zip(row, types, strict=True)]
                 changes.append([str(row.get_row_kind()), *values])
         except ExternalError as error:
             if "the streaming query was stopped" not in error.problem:
@@ -106,8 +106,10 @@ def test_where_streaming_mode_of_flink_differs() -> None:
     """These are the differences that docs/streaming.md explains."""
     different = [script for script in SCRIPTS if script["streaming"].get("rows") != result(script)]
     found = Counter(
-        next((reason for reason, part in REASONS.items() if re.search(part, one["sql"])), "unknown")
-        for one in different
+        next(
+            (reason for reason, part in REASONS.items() if re.search(part, item["sql"])), "unknown"
+        )
+        for item in different
     )
 
     assert {"late rows": 9, "an aggregate of no rows": 2, "a rowtime that is NULL": 2} == found
@@ -128,13 +130,13 @@ def bounded(
 COMPARED = [script for script in SCRIPTS if result(script) is not None]
 #: In streaming mode, bounded tables are read as in batch mode.
 RUNS = [
-    *(("batch", one) for one in COMPARED),
-    *(("streaming", one) for one in (COMPARED if EVERYTHING else COMPARED[::4])),
+    *(("batch", item) for item in COMPARED),
+    *(("streaming", item) for item in (COMPARED if EVERYTHING else COMPARED[::4])),
 ]
 
 
 @pytest.mark.parametrize(
-    ("mode", "script"), RUNS, ids=[f"{mode}-{one['sql'][:90]}" for mode, one in RUNS]
+    ("mode", "script"), RUNS, ids=[f"{mode}-{item['sql'][:90]}" for mode, item in RUNS]
 )
 def test_rows_of_bounded_tables(
     bounded: dict[str, TableEnvironment], mode: str, script: dict[str, Any]
@@ -186,11 +188,11 @@ ARRIVING = [
 SAMPLE = (
     ARRIVING
     if EVERYTHING
-    else [*ARRIVING[::12], *(one for one in ARRIVING if "FULL JOIN" in one["sql"])]
+    else [*ARRIVING[::12], *(item for item in ARRIVING if "FULL JOIN" in item["sql"])]
 )
 
 
-@pytest.mark.parametrize("script", SAMPLE, ids=[one["sql"][:90] for one in SAMPLE])
+@pytest.mark.parametrize("script", SAMPLE, ids=[item["sql"][:90] for item in SAMPLE])
 @pytest.mark.usefixtures("one_file_at_a_time")
 def test_rows_that_arrive(unbounded: dict[bool, TableEnvironment], script: dict[str, Any]) -> None:
     found = rows(unbounded[script["unbounded"] in ENDED], script["sql"])

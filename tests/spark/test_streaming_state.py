@@ -328,7 +328,7 @@ def test_collected_changes_have_kinds(env: TableEnvironment, tmp_path: Path) -> 
         then = [next(found), next(found)]
 
     assert {"Row('a', 1)", "Row('b', 1)"} == first
-    assert [("-U", 1), ("+U", 3)] == [(str(one.get_row_kind()), one[1]) for one in then]
+    assert [("-U", 1), ("+U", 3)] == [(str(item.get_row_kind()), item[1]) for item in then]
 
 
 def test_changes_are_printed_with_their_kinds(

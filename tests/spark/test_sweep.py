@@ -85,8 +85,8 @@ def rows_of(definitions: list[object]) -> list[dict[str, Any]]:
     ]
     return [
         row
-        for one in given
-        for batch in sweep_batches(True, iter([_batch(one)]))
+        for item in given
+        for batch in sweep_batches(True, iter([_batch(item)]))
         for row in batch.to_pylist()
     ]
 
@@ -105,7 +105,7 @@ def test_a_table_is_resolved_to_canonical_text_and_columns() -> None:
         ("at", "TIMESTAMP(3)", "physical"),
         ("day", "VARCHAR(2147483647)", "computed"),
         ("key", "INT", "metadata"),
-    ] == [tuple(one.values()) for one in row["columns"]]
+    ] == [tuple(item.values()) for item in row["columns"]]
     assert {"target": "hive", "kind": "refused"} in row["losses"]
     assert {"target": "arrow", "kind": "member"} in row["losses"]
 
@@ -118,7 +118,7 @@ def test_canonical_text_does_not_depend_on_what_was_swept_before() -> None:
     assert first == third
     assert "`at` TIMESTAMP(0)" in second["schema"]
     assert "`day` AS `id` + 1" in second["schema"]
-    assert ["stale-type", "stale-type"] == [one["code"] for one in second["diagnostics"]]
+    assert ["stale-type", "stale-type"] == [item["code"] for item in second["diagnostics"]]
 
 
 @pytest.mark.parametrize(("definition", "code", "location"), BAD)
@@ -176,7 +176,7 @@ def test_columns_of_hive_itself_are_swept() -> None:
     (row,) = rows_of([stored_map(table)])
 
     assert ["schema.1, column 'u', line 1, column 10"] == [
-        one["location"] for one in row["diagnostics"]
+        item["location"] for item in row["diagnostics"]
     ]
     assert "day" == stored_map(table)["partition.keys.0.name"]
 
@@ -186,7 +186,7 @@ def test_results_on_spark_are_those_of_one_process(session: SparkSession) -> Non
     maps = [(str(n), {**ORDERS, "n": str(n % 3)}) for n in range(20)]
     maps += [("null", None), ("value", {"schema.0.name": None}), ("bad", {"schema.0.name": "a"})]
     frame = session.createDataFrame(maps, "path STRING, definition MAP<STRING, STRING>").coalesce(1)
-    texts = [None if one is None else json.dumps(one) for _, one in maps]
+    texts = [None if item is None else json.dumps(item) for _, item in maps]
     batch = pa.RecordBatch.from_arrays(
         [pa.array([path for path, _ in maps]), pa.array(texts)], names=["path", "definition"]
     )
@@ -245,7 +245,7 @@ def test_dumps_are_swept(session: SparkSession, tmp_path: Path) -> None:
     assert WRONG == found.exit_code
     report = json.loads(found.stdout)
     assert (4, 2) == (report["definitions"], report["ok"])
-    paths = {code: one["examples"][0]["path"] for code, one in report["findings"].items()}
+    paths = {code: value["examples"][0]["path"] for code, value in report["findings"].items()}
     assert paths["invalid-key-value"].endswith(("b.jsonl", "db.c"))
     assert "finished in" in found.stderr
     written = session.read.parquet(str(tmp_path / "results"))

@@ -36,7 +36,7 @@ def visits(environment: TableEnvironment) -> Table:
 
 def rows(table: Table) -> list[tuple[Any, ...]]:
     with table.execute().collect() as found:
-        return sorted(tuple(one) for one in found)
+        return sorted(tuple(item) for item in found)
 
 
 def minute(number: int) -> dt.datetime:

@@ -99,9 +99,9 @@ def test_results_are_converted_without_loss(environment: TableEnvironment) -> No
 
     (row,) = rows(environment, f"SELECT {', '.join(calls)}")
 
-    expected = [one for _, _, value in RESULTS for one in (value, None)]
+    expected = [item for _, _, value in RESULTS for item in (value, None)]
     assert expected == list(row)
-    assert [type(one) for one in expected] == [type(one) for one in row]
+    assert [type(item) for item in expected] == [type(cell) for cell in row]
 
 
 @pytest.mark.parametrize(

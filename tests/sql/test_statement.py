@@ -184,7 +184,7 @@ def test_spans_in_a_script() -> None:
     assert isinstance(insert, Insert)
     assert isinstance(last, UseDatabase)
     assert ["USE a", "INSERT INTO t SELECT 1", "USE b"] == [
-        text[one.span.start : one.span.stop] for one in (first, insert, last)
+        text[item.span.start : item.span.stop] for item in (first, insert, last)
     ]
     assert Span(text.rindex("b"), len(text)) == last.path.span
 
@@ -196,8 +196,10 @@ def test_all_errors_of_a_script_are_reported() -> None:
         parse_statements(text)
 
     found = caught.value.diagnostics
-    assert [(1, 5), (2, 14), (4, 24), (5, 6)] == [(one.line, one.column) for one in found]
-    assert ["syntax", "syntax", "enforced-primary-key", "syntax"] == [one.code for one in found]
+    assert [(1, 5), (2, 14), (4, 24), (5, 6)] == [(item.line, item.column) for item in found]
+    assert ["syntax", "syntax", "enforced-primary-key", "syntax"] == [
+        diagnostic.code for diagnostic in found
+    ]
 
 
 def test_error_within_a_statement_set_ends_the_set() -> None:

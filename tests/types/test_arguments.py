@@ -126,7 +126,7 @@ def test_a_wrong_argument_is_refused(make: Callable[[], object], code: str) -> N
 
 def test_fields_may_come_from_a_generator() -> None:
     """The check for unresolved types must not consume it."""
-    assert "ROW<`f0` INT, `f1` DATE>" == str(T.ROW(one for one in (T.INT(), T.DATE())))
+    assert "ROW<`f0` INT, `f1` DATE>" == str(T.ROW(item for item in (T.INT(), T.DATE())))
 
 
 def test_a_name_can_contain_braces() -> None:
@@ -139,14 +139,14 @@ def test_a_name_can_contain_braces() -> None:
 
 WRAPPINGS: list[Callable[[Any], Any]] = [
     ArrayType,
-    lambda one: T.MULTISET(one, nullable=False),
-    lambda one: T.MAP(one, T.INT()),
-    lambda one: T.MAP(T.INT(), one),
-    lambda one: T.ROW([T.FIELD("a", one)]),
-    lambda one: T.STRUCTURED("x.Y", T.FIELD("a", one)),
-    lambda one: DistinctType(("c", "d", "t"), one),
+    lambda item: T.MULTISET(item, nullable=False),
+    lambda item: T.MAP(item, T.INT()),
+    lambda item: T.MAP(T.INT(), item),
+    lambda item: T.ROW([T.FIELD("a", item)]),
+    lambda item: T.STRUCTURED("x.Y", T.FIELD("a", item)),
+    lambda item: DistinctType(("c", "d", "t"), item),
     T.LIST_VIEW,
-    lambda one: T.MAP_VIEW(T.INT(), one),
+    lambda item: T.MAP_VIEW(T.INT(), item),
 ]
 
 

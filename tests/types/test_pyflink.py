@@ -68,9 +68,9 @@ def test_name(path: str, line: str) -> None:
         taken = taken[1:]  # self
 
     wanted = parameters(written)
-    assert [name for name, _ in wanted] == [str(one).partition(":")[0] for one in taken]
-    for (_, default), one in zip(wanted, taken, strict=True):
-        given = list(one.default) if isinstance(one.default, tuple) else one.default
+    assert [name for name, _ in wanted] == [str(item).partition(":")[0] for item in taken]
+    for (_, default), item in zip(wanted, taken, strict=True):
+        given = list(item.default) if isinstance(item.default, tuple) else item.default
         assert default is ... or default == given
 
 

@@ -43,8 +43,8 @@ class Named(NamedTuple):
 
 
 KNOWN: dict[str, object] = {
-    one.__name__: one
-    for one in (
+    item.__name__: item
+    for item in (
         array, Counter, date, datetime, time, timedelta, Decimal, Row, Point, Slotted, Named, float,
         bytearray,
     )
@@ -75,9 +75,9 @@ def test_types_without_python_values() -> None:
     from schema_core import types
 
     concrete = {
-        one
-        for one in (getattr(types, name) for name in types.__all__)
-        if isinstance(one, type) and "root" in vars(one)
+        item
+        for item in (getattr(types, name) for name in types.__all__)
+        if isinstance(item, type) and "root" in vars(item)
     }
     assert {
         "BitmapType", "DescriptorType", "LegacyType", "NullType", "RawType", "SymbolType",
@@ -141,7 +141,7 @@ class TestRow:
         with pytest.raises(SchemaError) as missing:
             Row(amount=1)["amuont"]
         assert ("invalid-row-values", "unknown-row-field", "unknown-row-field") == tuple(
-            one.value.code for one in (both, unnamed, missing)
+            item.value.code for item in (both, unnamed, missing)
         )
         assert "did you mean 'amount'?" == missing.value.hint
         with pytest.raises(AttributeError):

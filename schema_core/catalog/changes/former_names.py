@@ -116,7 +116,7 @@ class FormerNames:
 
     def has_fields(self, *path: str) -> bool:
         """Return whether a field within the column or field at a path has former names."""
-        return any(len(one) > len(path) and one[: len(path)] == path for one in self.paths)
+        return any(len(item) > len(path) and item[: len(path)] == path for item in self.paths)
 
     def names_of(self, *path: str) -> tuple[str, ...]:
         """Return the names of a column or field in files, in the order in which they are searched.

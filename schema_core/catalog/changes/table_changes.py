@@ -144,7 +144,7 @@ class TableChange(ABC):
                 require_instance(value, KINDS[str(field.type)], what)
 
     def __str__(self) -> str:
-        values = (f"{name}={_format(getattr(self, one))}" for name, one in self.shown.items())
+        values = (f"{name}={_format(getattr(self, value))}" for name, value in self.shown.items())
         return f"{type(self).__name__}{{{', '.join(values)}}}"
 
     @abstractmethod
@@ -1198,7 +1198,7 @@ class ResetOption(OptionChange):
 
     def apply_to(self, table: CatalogTable) -> CatalogTable:
         self._require_value(table, self.old_value)
-        return table.copy({key: one for key, one in table.options.items() if key != self.key})
+        return table.copy({key: option for key, option in table.options.items() if key != self.key})
 
     def description(self) -> str:
         return f"remove option {quote_string(self.key)}"

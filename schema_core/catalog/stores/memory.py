@@ -141,13 +141,17 @@ class MemoryStore:
     def table_names(self, database: MemoryObject, table_kind: TableKind) -> list[str]:
         tables = self._objects.get((StoredKind.TABLE, database.key.database, ""), {})
         return [
-            str(name) for name, one in tables.items() if one.resolved.get_table_kind() is table_kind
+            str(name)
+            for name, table in tables.items()
+            if table.resolved.get_table_kind() is table_kind
         ]
 
     def partitions(self, table: MemoryObject) -> list[CatalogPartitionSpec]:
         container = (StoredKind.PARTITION, table.key.database, table.key.name)
         return [
-            one for one in self._objects.get(container, ()) if isinstance(one, CatalogPartitionSpec)
+            item
+            for item in self._objects.get(container, ())
+            if isinstance(item, CatalogPartitionSpec)
         ]
 
     def is_empty(self, database: MemoryObject) -> bool:

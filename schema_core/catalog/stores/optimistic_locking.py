@@ -71,9 +71,9 @@ def masking_conflicts(
         yield
     except ConflictError as error:
         secret = NO_KEYS
-        for one in (error.expected, error.found):
-            if isinstance(one, CatalogBaseTable):
-                secret |= declared(one.get_options())
+        for table in (error.expected, error.found):
+            if isinstance(table, CatalogBaseTable):
+                secret |= declared(table.get_options())
         if secret:
             error.hint = _hint(error.expected, error.found, secret)
         raise

@@ -141,7 +141,7 @@ def _require_schema(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
     rest = [column for column in schema.columns if not _is_storable(column)]
     if not rest and not schema.watermark_specs:
         return
-    if not schema.watermark_specs and not any(isinstance(one, ComputedColumn) for one in rest):
+    if not schema.watermark_specs and not any(isinstance(token, ComputedColumn) for token in rest):
         schema = ResolvedSchema(rest)
     _require_members(schema, resolver)
 
@@ -223,7 +223,8 @@ def _require_query(
     types = [plain(column.data_type) for column in schema.columns]
     if isinstance(table, CatalogView) and found != types:
         given, expected = (
-            ", ".join(one.as_summary_string() for one in each) for each in (found, types)
+            ", ".join(data_type.as_summary_string() for data_type in each)
+            for each in (found, types)
         )
         raise _not_storable(f"the query reads back with types ({given}), expected ({expected})", ())
 

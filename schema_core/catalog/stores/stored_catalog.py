@@ -637,7 +637,9 @@ class StoredCatalog(Catalog, Generic[S]):
         with self.store.transaction() as transaction:
             names = [name for name in transaction.names(StoredKind.MIGRATION, None) if name]
             found = [transaction.get(_migration_key(name)) for name in names]
-        return sorted((one.value for one in found if one is not None), key=lambda one: one.position)
+        return sorted(
+            (item.value for item in found if item is not None), key=lambda item: item.position
+        )
 
     def add_migration(self, migration: CatalogMigration) -> None:
         require_instance(migration, CatalogMigration, "the migration")

@@ -466,7 +466,7 @@ def read_settings(file: Path) -> dict[str, str]:
         root = ET.parse(file).getroot()  # noqa: S314 - a file of the user
     except (OSError, ET.ParseError) as error:
         raise ExternalError(f"{file} cannot be read: {error}") from error
-    names = ((one.findtext("name"), one.findtext("value")) for one in root.iter("property"))
+    names = ((item.findtext("name"), item.findtext("value")) for item in root.iter("property"))
     return {name.strip(): value or "" for name, value in names if name}
 
 

@@ -173,10 +173,10 @@ def options_of(storage: HiveStorage, default_location: str | None = None) -> Pro
     if storage.location is not None and storage.location != default_location:
         options[LOCATION] = storage.location
     classes = (storage.input_format, storage.output_format, storage.serde)
-    named = next((name for name, one in FORMATS.items() if one == classes), None)
+    named = next((name for name, value in FORMATS.items() if value == classes), None)
     if named is None:
         keys = (INPUT, OUTPUT, SERDE)
-        options |= {key: one for key, one in zip(keys, classes, strict=True) if one is not None}
+        options |= {key: item for key, item in zip(keys, classes, strict=True) if item is not None}
     elif named != "textfile":
         options[FILE_FORMAT] = named
     expected = DEFAULT_SERDE_PARAMETERS | {
@@ -392,7 +392,7 @@ class HiveCodec:
 
     def _without_columns(self, database: str, name: str, table: ResolvedCatalogTable) -> HiveTable:
         """Return the record of the options and the comment of a Hive table."""
-        options = {key: one for key, one in table.options.items() if key != CONNECTOR}
+        options = {key: option for key, option in table.options.items() if key != CONNECTOR}
         for key in options:
             if is_reserved(key) or key.startswith(FLINK) or key in (COMMENT, IS_GENERIC):
                 problem = f"the option {key!r} is reserved by Hive or Flink"
@@ -402,7 +402,7 @@ class HiveCodec:
         if table.distribution is not None:
             count, keys = table.distribution.bucket_count, table.distribution.bucket_keys
             storage = replace(storage, buckets=count or -1, bucket_columns=keys)
-        own = {key: one for key, one in options.items() if not is_storage_option(key)}
+        own = {key: option for key, option in options.items() if not is_storage_option(key)}
         parameters = own | ({COMMENT: table.comment} if table.comment is not None else {})
         self.check_lengths(parameters, self.store.key, self.store.value)
         if external:
@@ -458,7 +458,7 @@ class HiveCodec:
                 code="wrong-table-kind",
                 hint=f"keep the option {CONNECTOR!r} = {HIVE!r}, or drop and create the table",
             )
-        kept = {key: one for key, one in stored.parameters.items() if is_reserved(key)}
+        kept = {key: parameter for key, parameter in stored.parameters.items() if is_reserved(key)}
         if isinstance(new, ResolvedCatalogTable) and self._keeps_spark_columns(stored, new):
             fresh = self._without_columns(stored.database, stored.name, new)
             columns, keys = stored.columns, stored.partition_columns
@@ -466,7 +466,7 @@ class HiveCodec:
         else:
             require_no_spark_schema(stored)
             fresh = self.encode(stored.database, stored.name, new)
-            kept = {key: one for key, one in kept.items() if not key.startswith(SPARK)}
+            kept = {key: value for key, value in kept.items() if not key.startswith(SPARK)}
         if "EXTERNAL" not in fresh.parameters:
             kept.pop("EXTERNAL", None)
         storage = stored.storage if is_spark_source(stored) else fresh.storage
@@ -573,7 +573,7 @@ class HiveCodec:
     ) -> HivePartition:
         """Return the record of an altered partition; it keeps the properties of Hive."""
         parameters, location = self._partition_properties(new)
-        kept = {key: one for key, one in stored.parameters.items() if is_reserved(key)}
+        kept = {key: parameter for key, parameter in stored.parameters.items() if is_reserved(key)}
         storage = replace(stored.storage, location=location or stored.storage.location)
         return replace(stored, parameters=kept | parameters, storage=storage)
 
@@ -602,7 +602,11 @@ class HiveCodec:
         """
         if function.options:
             raise UnsupportedError("functions cannot have options in Hive", code="not-in-hive")
-        unknown = [one.kind for one in function.resource_uris if one.kind.upper() not in RESOURCES]
+        unknown = [
+            resource.kind
+            for resource in function.resource_uris
+            if resource.kind.upper() not in RESOURCES
+        ]
         if unknown:
             raise UnsupportedError(
                 f"unknown kind of resource {unknown[0]!r}",
@@ -610,7 +614,7 @@ class HiveCodec:
                 hint=f"use one of {', '.join(RESOURCES)}",
             )
         class_name = LANGUAGES[function.language] + function.class_name
-        files = tuple((one.kind.upper(), one.uri) for one in function.resource_uris)
+        files = tuple((resource.kind.upper(), resource.uri) for resource in function.resource_uris)
         names = {"class": class_name} | {
             f"file {number}": uri for number, (_, uri) in enumerate(files)
         }
@@ -694,7 +698,7 @@ def _options(stored: HiveTable, location: DatabaseLocation) -> Properties:
     usual = f"{location()}/{stored.name}"
     of_storage = options_of(stored.storage, usual)
     if is_spark_source(stored):  # the storage is Spark's provider
-        of_storage = {key: one for key, one in of_storage.items() if key == LOCATION}
+        of_storage = {key: value for key, value in of_storage.items() if key == LOCATION}
     return options | of_storage | user_properties(stored.parameters)
 
 

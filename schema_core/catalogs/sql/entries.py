@@ -296,7 +296,7 @@ MAX_RANGES = 64
 def _ascii_start(prefix: str) -> str:
     """Return the part before other letters than those of ASCII, which not all databases fold."""
     lower = prefix[:MAX_KEY].lower()
-    return lower[: next((place for place, one in enumerate(lower) if one > "~"), None)]
+    return lower[: next((place for place, part in enumerate(lower) if part > "~"), None)]
 
 
 def _starts(prefix: str) -> Sequence[str]:
@@ -306,8 +306,8 @@ def _starts(prefix: str) -> Sequence[str]:
     ['a_b', 'a_B', 'A_b', 'A_B']
     """
     starts = [""]
-    for one in prefix:
-        variants = dict.fromkeys((one, one.upper(), *_ALSO_UPPER.get(one, "")))
+    for character in prefix:
+        variants = dict.fromkeys((character, character.upper(), *_ALSO_UPPER.get(character, "")))
         if len(starts) * len(variants) > MAX_RANGES:
             break
         starts = [start + variant for start in starts for variant in variants]

@@ -128,7 +128,7 @@ class Avro:
                          for field in type_.fields]  # fmt: skip
                 if all(isinstance(part, Field) for _, part in parts):
                     return node
-                row = call("named_struct", *(x for one, part in parts for x in (one.name, part)))
+                row = call("named_struct", *(x for item, part in parts for x in (item.name, part)))
                 return inline("if({v} IS NULL, NULL, {row})", v=node, row=row)
             case ArrayType():
                 return self._elements("transform", (Variable(),), node, type_.element_type, leaf)

@@ -74,7 +74,7 @@ class CsvDialect:
         names = self.names or tuple((column,) for column in self.columns)
         if len(fields) != len(names):
             return False
-        return all(one in known_value for one, known_value in zip(fields, names, strict=True))
+        return all(item in known_value for item, known_value in zip(fields, names, strict=True))
 
 
 # --- options ------------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ class FileReader:
         columns, delimiter = list(self.dialect.columns), self.dialect.delimiter
         problem = f"expected the header {columns}, found {fields} with the delimiter {delimiter!r}"
         if len(fields) == 1 < len(columns):
-            others = [one for one in DELIMITERS if one != delimiter and one in fields[0]]
+            others = [item for item in DELIMITERS if item != delimiter and item in fields[0]]
             known_value = [
                 repr(other) for other in others if fields[0].count(other) == len(columns) - 1
             ]
@@ -449,8 +449,8 @@ def split_plain(contents: pa.Array, dialect: CsvDialect) -> list[pa.Array] | Non
     except pa.ArrowInvalid:
         return None
     special = [dialect.quote, dialect.escape, "\r", "#" if dialect.comments else ""]
-    for one in filter(None, special):
-        if pc.any(pc.match_substring(lines, one)).as_py():
+    for item in filter(None, special):
+        if pc.any(pc.match_substring(lines, item)).as_py():
             return None
     fields = pc.split_pattern(lines, dialect.delimiter)
     width = len(dialect.columns)
@@ -570,7 +570,7 @@ def read_csv(
     place = [StructField(FILE, StringType()), StructField(LINE, LongType())]
     names = [*partitions, *(ABOUT.values() if metadata else ())]
     pairs = zip(names, frame.schema.fields[2:], strict=True)
-    others = [StructField(name, one.dataType) for name, one in pairs]
+    others = [StructField(name, item.dataType) for name, item in pairs]
     schema = StructType([*place, *strings, *others])
 
     def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -209,7 +209,7 @@ def survey_lines(chunk: bytes, options: SurveyOptions) -> Survey:
         chunk += b"\n"
     comment = b"#" if dialect.comments else b""
     special = [b"\r", b"\0", NULL_MARK, dialect.escape.encode(), comment]
-    if any(one in chunk for one in special if one) or not _is_utf8(chunk):
+    if any(character in chunk for character in special if character) or not _is_utf8(chunk):
         return IRREGULAR
     data = np.frombuffer(chunk, np.uint8)
     is_end, mark = data == ord("\n"), data == ord(dialect.delimiter)
@@ -381,7 +381,7 @@ def _survey_by_spark(session: SparkSession, uri: str, options: SurveyOptions) ->
         import pyarrow as pa
 
         for batch in batches:
-            lines = b"\n".join(one.as_py() for one in batch.column(0))
+            lines = b"\n".join(value.as_py() for value in batch.column(0))
             found = survey_chunks([lines + b"\n"], options) if batch.num_rows else Survey()
             values = {name: getattr(found, name) for name in Survey.__slots__}
             arrays = [
@@ -400,7 +400,7 @@ def _survey_by_spark(session: SparkSession, uri: str, options: SurveyOptions) ->
     )
     rows = lines.mapInArrow(survey, schema).distinct().collect()
     values: list[list[Any]] = [
-        [one if isinstance(one, bool) else frozenset(one) for one in row] for row in rows
+        [cell if isinstance(cell, bool) else frozenset(cell) for cell in row] for row in rows
     ]
     return reduce(Survey.__or__, (Survey(*row) for row in values), Survey())
 

@@ -217,8 +217,8 @@ def _read_json(options: Options) -> dict[str, str]:
 
 
 FORMATS: dict[str, Format] = {
-    one.identifier: one
-    for one in (
+    item.identifier: item
+    for item in (
         Format(
             "csv",
             (
@@ -319,7 +319,7 @@ def _parsed_list(
             blank=BLANK,
             parts=parts,
         )
-        return call("transform", elements, function(lambda one: part(one, element)))
+        return call("transform", elements, function(lambda item: part(item, element)))
     if not isinstance(type_, RowType | StructuredType):
         return text  # `why_not_csv` refuses other types
     fields = type_.fields
@@ -327,8 +327,8 @@ def _parsed_list(
     def row(parts: Node) -> Node:
         values = [
             value
-            for place, one in enumerate(fields)
-            for value in (one.name, part(Element(parts, place), one.data_type))
+            for place, field in enumerate(fields)
+            for value in (field.name, part(Element(parts, place), field.data_type))
         ]
         made = call("named_struct", *values)
         if is_lenient(options):
@@ -399,7 +399,7 @@ def render_field(node: Node, name: str, type_: DataType, options: Options) -> No
             parts = call(
                 "transform",
                 node,
-                function(lambda one: _rendered_part(one, name, element, options)),
+                function(lambda item: _rendered_part(item, name, element, options)),
             )
         case RowType() | StructuredType():
             parts = call(

@@ -122,7 +122,7 @@ def _parquet(session: SparkSession) -> FooterReader:
                     statistics.isNumNullsSet() and statistics.getNumNulls() == 0
                 ):
                     without.remove(name)
-        in_millis = frozenset(one for one in requested.in_millis if is_in_millis(message, one))
+        in_millis = frozenset(item for item in requested.in_millis if is_in_millis(message, item))
         return Footer(
             str(converter.convert(message).json()), ColumnGuarantees(frozenset(without), in_millis)
         )
@@ -199,7 +199,7 @@ def _avro_type(schema: Any, named: dict[str, Any]) -> Any:
     `named` are the types that were defined before, which Avro refers to by their names.
     """
     if isinstance(schema, list):
-        kinds = [one for one in schema if one != "null"]
+        kinds = [field for field in schema if field != "null"]
         if len(kinds) == 1:
             return _avro_type(kinds[0], named)
         return _AVRO_TYPES.get(" ".join(sorted(map(str, kinds), key=len)), "void")
@@ -296,8 +296,8 @@ def _local_footer(
             statistics = chunk.statistics
             if not (statistics and statistics.has_null_count and statistics.null_count == 0):
                 without.discard(chunk.path_in_schema.partition(".")[0])
-    units = {one.name: getattr(one.type, "unit", None) for one in schema}
-    in_millis = frozenset(one for one in requested.in_millis if units.get(one) == "ms")
+    units = {field.name: getattr(field.type, "unit", None) for field in schema}
+    in_millis = frozenset(item for item in requested.in_millis if units.get(item) == "ms")
     text = from_arrow_schema(schema, prefer_timestamp_ntz=True).json()
     return Footer(str(text), ColumnGuarantees(frozenset(without & units.keys()), in_millis))
 
@@ -464,21 +464,21 @@ def _problems(
     by_file = {uri: list(differences(declared, schema, form)) for uri, schema in files.items()}
     reported: set[str] = set()
     for uri, found in by_file.items():
-        for one in found:
-            if one.name in reported:
+        for item in found:
+            if item.name in reported:
                 continue
             everywhere = all(
-                any(other.name == one.name and other.found is None for other in others)
+                any(other.name == item.name and other.found is None for other in others)
                 for others in by_file.values()
             )
             if (
-                one.found is None
-                and one.is_nullable
+                item.found is None
+                and item.is_nullable
                 and not (everywhere and FILES[form].refuses_unknown_columns)
             ):
                 continue
-            reported.add(one.name)
-            yield _problem(one, _uri_text(uri), everywhere)
+            reported.add(item.name)
+            yield _problem(item, _uri_text(uri), everywhere)
 
 
 def _problem(one: SchemaMismatch, file: str, everywhere: bool) -> ExternalError:
@@ -522,7 +522,7 @@ def differences(
     if not prefix and _is_by_position(found, form):
         # orc files of old versions of Hive have no names, and Spark matches them by position
         pairs = zip(declared.fields, found.fields, strict=False)
-        found = StructType([StructField(one.name, other.dataType) for one, other in pairs])
+        found = StructType([StructField(first.name, other.dataType) for first, other in pairs])
     types = {field.name: field.dataType for field in found.fields}
     for field in declared.fields:
         name = f"{prefix}{field.name}"

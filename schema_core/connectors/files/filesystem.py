@@ -330,7 +330,7 @@ class FilesystemConnector:
         guarantees = checked.guarantees
         without_null = guarantees.without_null
         if layout.native is not None:
-            types = {one.name: context.physical_columns[one.name] for one in inner}
+            types = {field.name: context.physical_columns[field.name] for field in inner}
             without_null |= layout.native.columns_without_null(types)
         values = layout.partition_values(uris, root)
         partitions = layout.read_partitions(context, values)
@@ -484,7 +484,7 @@ class FilesystemConnector:
         layout = FileLayout(context)
         types = context.physical_columns
         fields = [RowField(name, type_) for name, type_ in types.items()]
-        frame = select(frame, (layout.written(*one) for one in types.items()))
+        frame = select(frame, (layout.written(*item) for item in types.items()))
         form = layout.form
         written, settings = form.source or form.identifier, form.writing(layout.options)
         if form.codec is not None:
@@ -611,7 +611,7 @@ def _is_of_a_record(error: BaseException) -> bool:
     """Return whether a job may have failed because a field or record of a file is invalid."""
     errors = (error, error.__cause__)
     found = [cause for failed in errors if failed is not None for cause in causes(failed)]
-    is_refused = any((condition_of(one) or "").startswith(REFUSED) for one in found)
+    is_refused = any((condition_of(item) or "").startswith(REFUSED) for item in found)
     return is_refused or CANNOT_READ in str(error)
 
 
@@ -958,7 +958,7 @@ class FileLayout:
             frame = self.reader(session).load(self.path)
             named = metadata or self.form.identifier in PLACES
             return with_file_metadata(frame) if named else frame
-        columns = [one.name for one in self.inner()]
+        columns = [field.name for field in self.inner()]
         names = map(self.former.names_of, columns)
         dialect = replace(dialect_of(self.options, columns), names=tuple(names))
         frame = None if self.is_exact else self._native(session, dialect)
@@ -975,7 +975,7 @@ class FileLayout:
         form = self.form
         columns = self.inner()
         if form is AVRO and LEGACY.of(self.options):
-            columns = [RowField(one.name, with_instants(one.data_type)) for one in columns]
+            columns = [RowField(column.name, with_instants(column.data_type)) for column in columns]
         return check_files(session, uris, form.identifier, columns, self.former)
 
     def by_names(
@@ -994,7 +994,7 @@ class FileLayout:
         if not any(groups):
             return frame
         inner = self.inner()
-        current = {one.name for one in inner}
+        current = {field.name for field in inner}
         others = [name for name in frame.columns if name not in current]
         frames = []
         for names, uris in groups.items():
@@ -1003,7 +1003,7 @@ class FileLayout:
             part = reader.load([unquote(uri) for uri in uris])
             if FILE_METADATA in others:
                 part = with_file_metadata(part)
-            columns = [(self._current_column(one, stored), one.name) for one in inner]
+            columns = [(self._current_column(field, stored), field.name) for field in inner]
             frames.append(
                 select(part, [*columns, *((ColumnNode(other), other) for other in others)])
             )
@@ -1124,8 +1124,10 @@ class FileLayout:
         Only Spark's csv writer can begin each file with a header; all fields are then in quotes.
         """
         inner = [field for field in fields if field.name not in self.partitions]
-        columns = [CsvColumn(one.name, ColumnNode(one.name), one.data_type) for one in inner]
-        dialect = dialect_of(self.options, [one.name for one in inner])
+        columns = [
+            CsvColumn(field.name, ColumnNode(field.name), field.data_type) for field in inner
+        ]
+        dialect = dialect_of(self.options, [field.name for field in inner])
         rest = [(ColumnNode(name), name) for name in self.partitions]
         if not dialect.header:
             line = csv_line(columns, dialect, self.options)
@@ -1142,11 +1144,11 @@ class FileLayout:
         Raises:
             SchemaError: with code `type-not-in-file-format`.
         """
-        for one in self.inner():
-            problem = self.form.why_not(one.data_type)
+        for field in self.inner():
+            problem = self.form.why_not(field.data_type)
             if problem is not None:
                 raise SchemaError(
-                    f"column {one.name!r} cannot be in a file: {problem}",
+                    f"column {field.name!r} cannot be in a file: {problem}",
                     code="type-not-in-file-format",
                     hint="use the format 'parquet' or 'orc'",
                 )
@@ -1157,15 +1159,15 @@ class FileLayout:
         With `names` they are those of files that have columns and fields by these names.
         """
         found = []
-        for one in self.inner():
-            path, type_ = (one.name,), self._physical_type(one.name, one.data_type.nullable())
+        for field in self.inner():
+            path, type_ = (field.name,), self._physical_type(field.name, field.data_type.nullable())
             if names is not None:
-                stored = {names.get(path, one.name): stored_type(type_, names, path)}
+                stored = {names.get(path, field.name): stored_type(type_, names, path)}
             elif self._reads_every_name():
                 every = every_name(type_, self.former, path)
-                stored = dict.fromkeys(self.former.names_of(one.name), every)
+                stored = dict.fromkeys(self.former.names_of(field.name), every)
             else:
-                stored = {one.name: type_}
+                stored = {field.name: type_}
             found += [to_struct_field(name, kind, on_loss="note") for name, kind in stored.items()]
         return found
 
@@ -1305,7 +1307,7 @@ class FileLayout:
         """Return a column of the files, computed from the columns of the reader."""
         node: Node = ColumnNode(name)
         if self._reads_every_name():
-            values = {one: ColumnNode(one) for one in self.former.names_of(name)}
+            values = {item: ColumnNode(item) for item in self.former.names_of(name)}
             is_checked = self.form.identifier in LISTED
             node = by_any_name(values, is_checked=is_checked)
             physical = self._physical_type(name, type_)

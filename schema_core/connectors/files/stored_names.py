@@ -47,7 +47,7 @@ def stored_names(
     types = {field.name: field.dataType for field in found.fields}
     for field in fields:
         where = (*path, field.name)
-        name = next((one for one in former.names_of(*where) if one in types), field.name)
+        name = next((item for item in former.names_of(*where) if item in types), field.name)
         if name != field.name:
             yield where, name
         if name in types and former.has_fields(*where):
@@ -84,7 +84,7 @@ def repeated_name(
     types = {field.name: field.dataType for field in found.fields}
     for field in fields:
         where = (*path, field.name)
-        names = tuple(one for one in former.names_of(*where) if one in types)
+        names = tuple(item for item in former.names_of(*where) if item in types)
         if len(names) > 1:
             return where, names
         if names and former.has_fields(*where):
@@ -107,13 +107,13 @@ def with_current_names(
     current = {names.get((*path, field.name), field.name): field for field in fields}
     others = {field.name for field in fields}
     kept = []
-    for one in found.fields:
-        if one.name in current:
-            field = current[one.name]
-            type_ = _current_type(one.dataType, field.data_type, names, (*path, field.name))
-            kept.append(StructField(field.name, type_, one.nullable))
-        elif one.name not in others:
-            kept.append(one)
+    for item in found.fields:
+        if item.name in current:
+            field = current[item.name]
+            type_ = _current_type(item.dataType, field.data_type, names, (*path, field.name))
+            kept.append(StructField(field.name, type_, item.nullable))
+        elif item.name not in others:
+            kept.append(item)
     return StructType(kept)
 
 

@@ -128,7 +128,7 @@ def _entries(directory: str) -> Iterator[tuple[str, str, os.stat_result]]:
     """Yield the path, the name and the status of the entries of a directory."""
     try:
         with os.scandir(directory) as found:
-            entries = sorted(found, key=lambda one: one.name)
+            entries = sorted(found, key=lambda item: item.name)
     except FileNotFoundError:  # removed meanwhile
         return
     except OSError as error:

@@ -204,7 +204,9 @@ class JdbcConnector(
             return "Spark, or the database if it is one of the PushedFilters of Spark's plan"
         pushed = pushed_filters(frame.where(given.spark_sql)) - pushed_filters(frame)
         if given.comparison is None or given.comparison.operator != "IS NOT NULL":
-            pushed = {one for one in pushed if not one.startswith("IsNotNull(")}  # Spark adds them
+            pushed = {
+                condition for condition in pushed if not condition.startswith("IsNotNull(")
+            }  # Spark adds them
         if pushed:
             return f"the database as {', '.join(sorted(pushed))}"
         scan = self._scan  # of `read`, which returned the frame
@@ -358,9 +360,9 @@ class DatabaseTable:
                 of ended CREATE and REPLACE TABLE AS at its path are dropped as well.
         """
         at_path = self.catalog_path if unmarked else None
-        for one in abandoned_stages(self.stages(connection), self.sql, job, at_path):
+        for stage in abandoned_stages(self.stages(connection), self.sql, job, at_path):
             with suppress(DatabaseError):  # another process drops it at the same time
-                connection.execute(f"DROP TABLE {self.beside(one)}")
+                connection.execute(f"DROP TABLE {self.beside(stage)}")
 
     def beside(self, name: str) -> str:
         """Return the path of a table in the same schema."""
@@ -386,7 +388,7 @@ class DatabaseTable:
         A name that the database does not have is looked for in the case of its unquoted names,
         which is how Flink's dialects write it.
         """
-        self._columns = {one.name: one for one in self._columns_of(connection)}
+        self._columns = {item.name: item for item in self._columns_of(connection)}
         found: list[Found] = []
         problems = Gathering()
         for name, type_ in columns.items():
@@ -559,8 +561,8 @@ def check_options(options: Mapping[str, str]) -> None:
         SchemaError: with code `incomplete-jdbc-options` or `invalid-option-value`.
     """
     for group in ((USERNAME, PASSWORD), (COLUMN, PARTITIONS, LOWER, UPPER)):
-        given = [one.key for one in group if one.key in options]
-        missing = [one.key for one in group if one.key not in options]
+        given = [option.key for option in group if option.key in options]
+        missing = [option.key for option in group if option.key not in options]
         if given and missing:
             raise SchemaError(
                 f"{', '.join(given)} must be set together with {', '.join(missing)}",
@@ -601,9 +603,9 @@ class JdbcScan:
 
     def sql(self, *extra: str) -> str:
         """Return the query, with extra items."""
-        items = [f"{one.sql} AS {self._quote(name)}" for name, one in self.selected.items()]
+        items = [f"{column.sql} AS {self._quote(name)}" for name, column in self.selected.items()]
         if checks := self._checks:
-            branches = (f"WHEN {one} THEN {position}" for position, (one, _) in checks.items())
+            branches = (f"WHEN {check} THEN {position}" for position, (check, _) in checks.items())
             items.append(f"CASE {' '.join(branches)} END AS {self._quote(CHECK)}")
         items += [
             f"CAST({self._quote(column.name)} AS {self.table.dialect.text}) "
@@ -692,7 +694,7 @@ class JdbcScan:
             if isinstance(type_, ArrayType):
                 element = type_.element_type
                 return call(
-                    "transform", node, function(lambda one: _parse_datetime(one, name, element))
+                    "transform", node, function(lambda item: _parse_datetime(item, name, element))
                 )
             return _parse_datetime(node, name, type_)
         match type_:
@@ -820,7 +822,7 @@ class JdbcStage:
         if replaced is None:
             return False
         new = self._context.table.resolved_schema
-        keys = [one.primary_key and one.primary_key.columns for one in (replaced, new)]
+        keys = [table.primary_key and table.primary_key.columns for table in (replaced, new)]
         if keys[0] != keys[1]:
             return False
         with self._template() as name:
@@ -850,9 +852,9 @@ class JdbcStage:
         try:
             self._connection.execute(self._definition(name))
             found = self._connection.columns(name)
-            columns = {one.name: one for one in found}
+            columns = {item.name: item for item in found}
             types = self._context.physical_columns.items()
-            self._columns = [(one, type_, columns[one]) for one, type_ in types]
+            self._columns = [(data_type, type_, columns[data_type]) for data_type, type_ in types]
             self._create_from(name)
             self._connection.execute(self.merge_sql(name))
             self._connection.execute(f"DROP TABLE {name}")
@@ -865,7 +867,9 @@ class JdbcStage:
         """Create the stage with the columns of a table of the database."""
         dialect, quoted = self._dialect, self._dialect.quote
         if dialect.typed:
-            items = [f"{self._stage_column(*column)} AS {quoted(column[0])}" for column in self._columns]
+            items = [
+                f"{self._stage_column(*column)} AS {quoted(column[0])}" for column in self._columns
+            ]
             items.append(f"CAST(0 AS {dialect.long}) AS {quoted(ORDINAL)}")
             query = f"SELECT {', '.join(items)} FROM {table} WHERE 1 = 0"
             self._connection.execute(dialect.create.format(table=self._name, query=query))
@@ -891,13 +895,13 @@ class JdbcStage:
         quoted = self._dialect.quote
         found = {name: quoted(column.name) for name, _, column in self._columns}
         items = ", ".join(self._assign_column(*column) for column in self._columns)
-        key = ", ".join(quoted(one) for one in self._key) or quoted(ORDINAL)
+        key = ", ".join(quoted(name) for name in self._key) or quoted(ORDINAL)
         ranked = (
             f"SELECT s.*, ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY {quoted(ORDINAL)} DESC)"
             f" AS schema_core_rank FROM {self._name} s"
         )
         source = f"SELECT {items} FROM ({ranked}) r WHERE schema_core_rank = 1"
-        names, keys = list(found.values()), [found[one] for one in self._key]
+        names, keys = list(found.values()), [found[name] for name in self._key]
         merge = Merge(table, names, keys, source)
         return self._dialect.upsert(merge) if keys else merge.insert
 

@@ -157,14 +157,16 @@ class JavaConnection(Connection):
         with database_errors("list tables"):
             about = self._connection.getMetaData()
             escape = about.getSearchStringEscape() or "\\"
-            pattern = "".join(f"{escape}{one}" if one in "_%" else one for one in prefix)
+            pattern = "".join(
+                f"{escape}{character}" if character in "_%" else character for character in prefix
+            )
             own = schema if schema is not None else self._connection.getSchema()
             tables = about.getTables(self._connection.getCatalog(), own, f"{pattern}%", None)
             found = []
             while tables.next():
                 found.append(str(tables.getString("TABLE_NAME")))
             tables.close()
-        return [one for one in found if one.startswith(prefix)]
+        return [item for item in found if item.startswith(prefix)]
 
     def columns(self, table: str) -> Sequence[DatabaseColumn]:
         with self._statement() as java, database_errors("query"):

@@ -138,7 +138,7 @@ def on_duplicate_key(merge: Merge) -> str:
 
 def merge_into(merge: Merge) -> str:
     """Return the upsert of standard SQL, without the semicolon that SQL Server needs."""
-    matches = " AND ".join(f"t.{one} = s.{one}" for one in merge.key)
+    matches = " AND ".join(f"t.{column} = s.{column}" for column in merge.key)
     sets = ", ".join(f"t.{other} = s.{other}" for other in merge.others)
     update = f" WHEN MATCHED THEN UPDATE SET {sets}" if sets else ""
     names, values = ", ".join(merge.columns), ", ".join(f"s.{column}" for column in merge.columns)

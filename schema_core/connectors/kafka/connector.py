@@ -142,9 +142,11 @@ def value_format(options: Options) -> MessageFormat:
     Raises:
         SchemaError: with code `invalid-kafka-options` unless one of the two options is set.
     """
-    given = [one for one in options_of.VALUE if one.key in options]
+    given = [item for item in options_of.VALUE if item.key in options]
     if len(given) != 1:
-        raise invalid("either 'format' or 'value.format' must be set", *(one.key for one in given))
+        raise invalid(
+            "either 'format' or 'value.format' must be set", *(item.key for item in given)
+        )
     (option,) = given
     prefix = "value." if option is options_of.VALUE_FORMAT else ""
     return MessageFormat(str(option.of(options)), options, prefix)
@@ -183,7 +185,7 @@ class KafkaConnector(ConnectorBase):
 
     def format_metadata(self, options: Options) -> dict[str, DataType]:
         """Return the metadata of the format of the values, with Flink's prefix of its keys."""
-        names = [options[one.key] for one in options_of.VALUE if one.key in options]
+        names = [options[item.key] for item in options_of.VALUE if item.key in options]
         found = FORMAT_METADATA.get(names[0], {}) if len(names) == 1 else {}
         return {f"value.{key}": type_ for key, type_ in found.items()}
 

@@ -129,8 +129,8 @@ class MessageFormat:
     def declared(self, prefix: str) -> list[ConfigOption[Any]]:
         """Return the options of the format with the prefix of the table."""
         return [
-            ConfigOption(f"{prefix}{one.key}", one.read, one.default, one.description)
-            for one in OPTIONS[self.name]
+            ConfigOption(f"{prefix}{option.key}", option.read, option.default, option.description)
+            for option in OPTIONS[self.name]
         ]
 
     def require(self, columns: Mapping[str, DataType]) -> None:

@@ -169,7 +169,7 @@ def client_settings(options: Options) -> dict[str, str]:
 
 def topics(options: Options) -> list[str]:
     """Return the topics, without blanks."""
-    return [one.strip() for one in TOPIC.of(options) or ()]
+    return [item.strip() for item in TOPIC.of(options) or ()]
 
 
 def check_topics(options: Options, *, writes: bool) -> None:
@@ -178,7 +178,7 @@ def check_topics(options: Options, *, writes: bool) -> None:
     Raises:
         SchemaError: with code `invalid-kafka-options`.
     """
-    given = [one.key for one in (TOPIC, PATTERN) if one.key in options]
+    given = [option.key for option in (TOPIC, PATTERN) if option.key in options]
     if len(given) != 1:
         raise invalid("either 'topic' or 'topic-pattern' must be set", *given)
     if writes and (PATTERN.key in options or len(topics(options)) != 1):

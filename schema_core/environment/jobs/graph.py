@@ -115,9 +115,9 @@ class CompositeExecution(JobExecution):
 
     def commit(self) -> None:
         """Commit the parts in order; an error names those that are committed before it."""
-        for place, one in enumerate(self._parts):
+        for place, item in enumerate(self._parts):
             try:
-                one.commit()
+                item.commit()
             except BaseException as error:
                 for done in self._graphs[:place]:
                     error.add_note(f"the rows of the job {done.name!r} are committed")
@@ -292,7 +292,7 @@ class HookFactories:
         Raises:
             UnsupportedError: with code `unnamed-job-status-hook` for a hook without a name.
         """
-        return [_name_of(one) for one in (*self._hooks, *others)]
+        return [_name_of(hook) for hook in (*self._hooks, *others)]
 
     def hooks(self, others: Iterable[JobStatusHook | str] = ()) -> list[RegisteredHook]:
         """Return the hooks of one job: those of the environment, then others.
@@ -301,7 +301,7 @@ class HookFactories:
             NotFoundError: with code `not-discovered` or `not-loadable` for an unknown name.
             SchemaError: with code `wrong-argument` where a factory does not return a hook.
         """
-        return [self._register_hook(one) for one in (*self._hooks, *others)]
+        return [self._register_hook(hook) for hook in (*self._hooks, *others)]
 
     def _register_hook(self, given: JobStatusHook | str) -> RegisteredHook:
         if not isinstance(given, str):

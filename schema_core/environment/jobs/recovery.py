@@ -219,7 +219,9 @@ def finish_for_write(session: Session, target: BoundTable) -> BoundTable:
     before = session.bound(identifier).table.options
     _await_commit(session, identifier)
     found = session.bound(identifier)
-    hints = {key: one for key, one in target.table.options.items() if before.get(key) != one}
+    hints = {
+        key: option for key, option in target.table.options.items() if before.get(key) != option
+    }
     return replace(found, table=found.table.copy({**found.table.options, **hints}))
 
 

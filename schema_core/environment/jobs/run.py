@@ -271,7 +271,7 @@ class JobRun:
             if not is_due or self.error is None or was_requested:
                 return
             self._is_taken = True
-        notes = [mask_urls(one) for one in getattr(self.error, "__notes__", ())]
+        notes = [mask_urls(item) for item in getattr(self.error, "__notes__", ())]
         lines = "\n".join([mask_urls(str(self.error)), *notes])
         _LOG.error("%s (job %s): %s", self._graph.name, self.id, lines)
 

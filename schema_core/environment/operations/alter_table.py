@@ -119,13 +119,13 @@ def change_partitions(
         SchemaError: with code `not-partitioned` or `invalid-partition-spec`.
     """
     catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
-    for one in change.partitions:
-        with at_span(one.span):
+    for item in change.partitions:
+        with at_span(item.span):
             if isinstance(change, DropPartitions):
-                _drop_partition(catalog, path, _partition_spec(one), change.if_exists)
+                _drop_partition(catalog, path, _partition_spec(item), change.if_exists)
                 continue
-            partition = CatalogPartition.create_instance(options_of(one.options))
-            catalog.create_partition(path, _partition_spec(one), partition, change.if_not_exists)
+            partition = CatalogPartition.create_instance(options_of(item.options))
+            catalog.create_partition(path, _partition_spec(item), partition, change.if_not_exists)
 
 
 #: Errors that IF EXISTS suppresses, as in Flink: without the table, there is no partition either.

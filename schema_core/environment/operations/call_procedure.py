@@ -43,7 +43,9 @@ def call(session: Session, statement: CallProcedure, text: str) -> TableResult:
             rows = [tuple(values_of(result, row)) for result in results]
         case type_:
             columns, rows = [("result", type_)], [(result,) for result in results]
-    schema = ResolvedSchema.physical([name for name, _ in columns], [one for _, one in columns])
+    schema = ResolvedSchema.physical(
+        [name for name, _ in columns], [column for _, column in columns]
+    )
     return TableResult(schema, rows)
 
 
@@ -68,7 +70,7 @@ def _positional(procedure: Procedure, statement: CallProcedure) -> list[Expressi
             code="wrong-argument-count",
             span=statement.span,
         )
-    named = {one.name: one.value for one in given if isinstance(one, Named)}
+    named = {item.name: item.value for item in given if isinstance(item, Named)}
     if not named:
         return list(given)
     if len(named) != len(given):
@@ -105,7 +107,7 @@ def _evaluate_arguments(
     session: Session, procedure: Procedure, arguments: list[Expression], text: str
 ) -> Sequence[Any]:
     pairs = zip(arguments, procedure.input_types, strict=True)
-    query = _select([_cast(one, type_) for one, type_ in pairs])
+    query = _select([_cast(item, type_) for item, type_ in pairs])
     with run_query(session, session.query(query, text)).collect() as rows:
         for row in rows:
             return tuple(row)
@@ -113,7 +115,9 @@ def _evaluate_arguments(
 
 
 def _select(expressions: Sequence[Expression]) -> Select:
-    return Select(tuple(SelectItem(one, f"a{place}") for place, one in enumerate(expressions)))
+    return Select(
+        tuple(SelectItem(expression, f"a{place}") for place, expression in enumerate(expressions))
+    )
 
 
 def _cast(expression: Expression, type_: DataType) -> Expression:

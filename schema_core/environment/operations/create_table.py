@@ -154,7 +154,9 @@ def choose_strategies(like: Like) -> dict[str, Strategy]:
     """Return the strategy of every feature: ALL first, then the specific ones."""
     given = {option.feature: Strategy[option.strategy] for option in like.options}
     chosen = {feature: given.get("ALL", default) for feature, default in DEFAULTS.items()}
-    return chosen | {feature: one for feature, one in given.items() if feature != "ALL"}
+    return chosen | {
+        feature: given_type for feature, given_type in given.items() if feature != "ALL"
+    }
 
 
 def create_table_like(
@@ -329,8 +331,10 @@ def _check_own(own: Schema, inherited: list[UnresolvedColumn]) -> None:
     names = [column.name for column in own.columns]
     if twice := duplicate_names(names):
         raise SchemaError(f"duplicate column name {twice[0]!r}", code="duplicate-column")
-    hidden = [one.name for one in inherited if not isinstance(one, UnresolvedPhysicalColumn)]
-    physical = [one for one in inherited if isinstance(one, UnresolvedPhysicalColumn)]
+    hidden = [
+        column.name for column in inherited if not isinstance(column, UnresolvedPhysicalColumn)
+    ]
+    physical = [column for column in inherited if isinstance(column, UnresolvedPhysicalColumn)]
     check_sight([*physical, *own.columns], hidden)
 
 

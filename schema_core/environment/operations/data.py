@@ -423,9 +423,9 @@ def _constant(key: str, value: str | None) -> Constant:
 
 def statement_set(session: Session, statement: StatementSet, text: str) -> TableResult:
     """Submit one job for several INSERTs; all are checked before the first one runs."""
-    for one in statement.inserts:
-        finish_target(session, one)
-    checked = [(*check_insert(session, one, text), Writing.of(one)) for one in statement.inserts]
+    for item in statement.inserts:
+        finish_target(session, item)
+    checked = [(*check_insert(session, item, text), Writing.of(item)) for item in statement.inserts]
     return run_job(session, [partial(prepare_write, session, *each) for each in checked])
 
 

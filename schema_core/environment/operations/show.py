@@ -68,7 +68,7 @@ def name_lister(column: str, names: Callable[[Session, Show], Iterable[str]]) ->
         with at_span(statement.path.span if statement.path else None):
             found = names(session, statement)
         return string_result(
-            [column], [(one,) for one in found if matches_pattern(statement.pattern, one)]
+            [column], [(item,) for item in found if matches_pattern(statement.pattern, item)]
         )
 
     return lister
@@ -391,7 +391,9 @@ def _of_calls(found: FoundFunction, rows: tuple[Function, ...]) -> list[tuple[st
     deterministic = str(all(row.deterministic for row in rows)).lower()
     name = join_names(found.path)
     signatures = (
-        ", ".join(f"arg{number} => {one.label}" for number, one in enumerate(row.parameters))
+        ", ".join(
+            f"arg{number} => {parameter.label}" for number, parameter in enumerate(row.parameters)
+        )
         for row in rows
     )
     return [
@@ -457,7 +459,7 @@ def describe_path(session: Session, path: UnresolvedPath) -> Description:
         NotFoundError: with code `table-not-found` where there is no object.
     """
     identifier = session.registry.qualify(path)
-    hidden = {(one.path, one.by): one.what for one in session.hidden()}
+    hidden = {(item.path, item.by): item.what for item in session.hidden()}
     shown = format_path(identifier)
     if found := session.tables.find(identifier):
         kind = found.kind.value.replace("_", " ").lower()

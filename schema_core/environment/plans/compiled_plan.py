@@ -163,7 +163,9 @@ class PlanDocument:
             *(table.properties for table in self.objects),
             *(job.hints if isinstance(job, PlanInsert) else job.properties for job in self.jobs),
         ]
-        return sorted({one.variable for options in parts for one in _references(options)})
+        return sorted(
+            {reference.variable for options in parts for reference in _references(options)}
+        )
 
     def reveal(self, options: PlanOptions) -> dict[str, str]:
         """Return options with the values of secrets in place of references.
@@ -172,7 +174,7 @@ class PlanDocument:
             NotFoundError: with code `missing-secret`, for all variables that are not set.
         """
         values = {**os.environ, **self.secrets}
-        missing = {one.variable for one in _references(options)} - values.keys()
+        missing = {reference.variable for reference in _references(options)} - values.keys()
         if missing:
             raise NotFoundError(
                 f"the plan requires the environment variables {', '.join(sorted(missing))}",
@@ -222,7 +224,9 @@ def replace_secrets(
         names = (f"{owner}.{key}" + (f"-{number}" if number > 1 else "") for number in count(1))
         references = (SecretReference(name, None if masked == HIDDEN else masked) for name in names)
         result[key] = next(
-            one for one in references if secrets.setdefault(one.variable, value) == value
+            reference
+            for reference in references
+            if secrets.setdefault(reference.variable, value) == value
         )
     return result
 

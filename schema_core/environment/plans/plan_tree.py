@@ -100,9 +100,9 @@ def tree_text(root: PlanNode) -> str:
         node, first, rest = waiting.pop()
         lines.append(f"{first}{node.text()}")
         last = len(node.inputs) - 1
-        for place, one in reversed(list(enumerate(node.inputs))):
+        for place, item in reversed(list(enumerate(node.inputs))):
             mark, bar = ("+- ", "   ") if place == last else (":- ", ":  ")
-            waiting.append((one, f"{rest}{mark}", f"{rest}{bar}"))
+            waiting.append((item, f"{rest}{mark}", f"{rest}{bar}"))
     return "\n".join(lines)
 
 

@@ -98,9 +98,9 @@ def number(operator: str) -> ReturnTypeRule:
         """Return the datetime or interval type, the decimal by its formula, or the wider type."""
         left, right = args.types
         for family in (F.DATETIME, F.INTERVAL):
-            for one in (left, right):
-                if one.is_(family):
-                    return one
+            for operand in (left, right):
+                if operand.is_(family):
+                    return operand
         exact = left.is_(F.EXACT_NUMERIC) and right.is_(F.EXACT_NUMERIC)
         if exact and DecimalType in (type(left), type(right)):
             return decimal_result(operator, as_decimal(left), as_decimal(right))

@@ -307,4 +307,6 @@ def field_metadata(field: pa.Field) -> dict[str, str]:
     }
     if (spark := metadata.get(SPARK_METADATA_KEY.encode())) is None:
         return found
-    return {key: one for key, one in read_object(spark).items() if isinstance(one, str)} | found
+    return {
+        key: value for key, value in read_object(spark).items() if isinstance(value, str)
+    } | found

@@ -78,7 +78,7 @@ def to_spark_field(field: pa.Field, *, on_loss: Policy = "error") -> StructField
 
 
 def _without_exact_type(metadata: dict[str, Any]) -> dict[str, Any]:
-    return {key: one for key, one in metadata.items() if key not in (TYPE_KEY, DEFINITIONS_KEY)}
+    return {key: value for key, value in metadata.items() if key not in (TYPE_KEY, DEFINITIONS_KEY)}
 
 
 @needs("pyarrow", "pyspark.sql")

@@ -106,7 +106,7 @@ def _without_views(type_: pa.DataType) -> pa.DataType:
     if is_type.is_map(type_):
         return pa.map_(field(type_.key_field), field(type_.item_field), type_.keys_sorted)
     if is_type.is_struct(type_):
-        return pa.struct([field(one) for one in type_.fields])
+        return pa.struct([field(item) for item in type_.fields])
     if is_type.is_dictionary(type_) and _without_views(type_.value_type) != type_.value_type:
         return _without_views(type_.value_type)
     return type_
@@ -328,10 +328,10 @@ def _declared_columns(
         return [field.name for field in fields], [field.data_type for field in fields]
     if isinstance(schema, list | tuple):
         _require_count(len(schema), len(names))
-        if schema and all(isinstance(one, DataType) for one in schema):
+        if schema and all(isinstance(field, DataType) for field in schema):
             return names, schema
-        for one in schema:
-            require_instance(one, str, "the name of a column")
+        for item in schema:
+            require_instance(item, str, "the name of a column")
         return list(schema), [None] * len(names)
     if schema is not None:
         raise SchemaError(
@@ -425,7 +425,7 @@ def _aware(series: Any, zone: str) -> Any:
     if series.dtype.kind not in "MO":
         return series
     local = ZoneInfo(zone)
-    return pd.Series([_instant(one, local) for one in series], dtype=object)
+    return pd.Series([_instant(value, local) for value in series], dtype=object)
 
 
 def _instant(value: Any, zone: ZoneInfo) -> Any:

@@ -306,7 +306,7 @@ def check_arrow(arrow: pa.DataType) -> None:
             raise too_deep()
         if parts > MAX_PARTS:
             raise UnsupportedError(f"the type has more than {MAX_PARTS:,} parts", code="too-wide")
-        level = [inner for one in level for inner in _inner(one)]
+        level = [inner for data_type in level for inner in _inner(data_type)]
 
 
 #: Attributes of dictionaries and extensions, whose inner types are not fields.
@@ -535,7 +535,7 @@ def _make_map(type_: MapType | MultisetType, field: MakeField) -> Any:
 def _make_struct(type_: RowType | StructuredType, field: MakeField) -> Any:
     import pyarrow as pa
 
-    return pa.struct([field(one) for one in type_.fields])
+    return pa.struct([field(item) for item in type_.fields])
 
 
 #: Class of type -> a function that returns its Arrow type.
@@ -637,7 +637,7 @@ def from_layout(node: Node, annotate: Annotate | None = None) -> pa.DataType:
 
 def _build_argument(name: str, value: Any, position: int, noted: Annotate) -> Any:
     if name == "fields":
-        return [noted(field_from_layout(*one), index) for index, one in enumerate(value)]
+        return [noted(field_from_layout(*element), index) for index, element in enumerate(value)]
     if name.endswith("_field"):
         return noted(field_from_layout(*value), position)
     if name == "value_type":
@@ -659,7 +659,7 @@ def extension_metadata(node: Node) -> dict[bytes, bytes]:
     """Return the metadata that marks a field as an extension type."""
     if node[0] != EXTENSION:
         return {}
-    tags = (one.encode("latin-1") for one in node[1:3])
+    tags = (item.encode("latin-1") for item in node[1:3])
     return dict(zip((EXTENSION_NAME, EXTENSION_METADATA), tags, strict=True))
 
 

@@ -108,7 +108,7 @@ def _checked_dict(tree: dict[str, Any], depth: int) -> dict[str, Any]:
     if kind == "struct":
         if not isinstance(found["fields"], list):
             raise _invalid(f"fields must be a list, got {show(found['fields'])}")
-        found["fields"] = [_checked_field(one, depth) for one in found["fields"]]
+        found["fields"] = [_checked_field(field, depth) for field in found["fields"]]
     return found
 
 

@@ -193,8 +193,8 @@ def _nearest_fields(
     """Yield the nearest nested fields, with the path to the struct that contains them."""
     if isinstance(tree, str):
         return
-    for one in tree.get("fields", ()):
-        yield one, path
+    for item in tree.get("fields", ()):
+        yield item, path
     for name, step in (("elementType", "element"), ("keyType", "key"), ("valueType", "value")):
         if name in tree:
             yield from _nearest_fields(tree[name], (*path, step))
@@ -276,8 +276,8 @@ ATOMIC_ROWS: tuple[tuple[str, DataType, tuple[type[DataType], ...]], ...] = (
     ("timestamp_ntz", TimestampType(6),           (TimestampType,)),
     ("timestamp",     LocalZonedTimestampType(6), (LocalZonedTimestampType,)),
     ("variant",       VariantType(),              (VariantType,)),
-    *(_day_time(one) for one in DayTimeResolution),
-    *(_year_month(one) for one in YearMonthResolution),
+    *(_day_time(resolution) for resolution in DayTimeResolution),
+    *(_year_month(resolution) for resolution in YearMonthResolution),
 )  # fmt: skip
 ATOMIC = {name: type_ for name, type_, _ in ATOMIC_ROWS}
 
@@ -307,7 +307,7 @@ def check_tree(tree: Tree) -> None:
 def _child_trees(tree: Tree) -> list[Tree]:
     if isinstance(tree, str):
         return []
-    inner = [one["type"] for one in tree.get("fields", ())]
+    inner = [item["type"] for item in tree.get("fields", ())]
     return inner + [tree[name] for name in ("elementType", "keyType", "valueType") if name in tree]
 
 
@@ -352,12 +352,12 @@ def to_field_tree(
 def _nullable(tree: Any) -> Any:
     """Return the JSON of a field or a type, nullable at every level."""
     if isinstance(tree, list):
-        return [_nullable(one) for one in tree]
+        return [_nullable(child) for child in tree]
     if not isinstance(tree, dict):
         return tree
     return {
-        key: one if key == "metadata" else key in NULLABILITY or _nullable(one)
-        for key, one in tree.items()
+        key: value if key == "metadata" else key in NULLABILITY or _nullable(value)
+        for key, value in tree.items()
     }
 
 
@@ -427,7 +427,7 @@ def _offset_tree(type_: ZonedTimestampType, with_metadata: bool) -> Tree:
 
 #: Class of type -> the name of its Spark type, or a function that returns its JSON.
 TO_SPARK: dict[type[DataType], str | Callable[[Any, bool], Tree]] = {
-    **{one: name for name, _, classes in ATOMIC_ROWS for one in classes},
+    **{cls_: name for name, _, classes in ATOMIC_ROWS for cls_ in classes},
     DecimalType:        lambda one, with_metadata: f"decimal({one.precision},{one.scale})",
     TimeType:           lambda one, with_metadata: f"time({one.precision})",
     ZonedTimestampType: _offset_tree,

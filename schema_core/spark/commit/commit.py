@@ -107,7 +107,7 @@ class CommitFileName:
         return CommitFileName(kind, self.owner, self.id)
 
 
-_KINDS = "|".join(one.value for one in CommitFileKind)
+_KINDS = "|".join(kind.value for kind in CommitFileKind)
 _NAME = regex(rf"{re.escape(PREFIX)}({_KINDS})-{OWNER}-([0-9a-f]{{32}})")
 #: The jobs of this process that may still commit, by the id of their names. It is shared by all
 #: environments, since the names of stages identify the process; each job removes itself.
@@ -156,7 +156,7 @@ def last_batch(directory: Directory, job: str) -> int | None:
 
 def _records(directory: Directory, job: str) -> list[Batch]:
     parsed = (Batch.parse(entry.name) for entry in directory.entries(f"{PREFIX}batch-{job}-"))
-    return [one for one in parsed if one is not None]
+    return [item for item in parsed if item is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +209,8 @@ class Journal:
         batch = fields.get("batch")
         journal = cls(
             fields["stage"],
-            tuple(_new_file(one) for one in _list(fields["add"])),
-            tuple(_file_path(one) for one in _list(fields["remove"])),
+            tuple(_new_file(item) for item in _list(fields["add"])),
+            tuple(_file_path(item) for item in _list(fields["remove"])),
             _definition(fields["definition"]),
             None if batch is None else _batch(batch),
         )
@@ -276,7 +276,7 @@ def _strings(value: Any, *keys: str) -> dict[str, str]:
     """Return an object whose values are strings."""
     if not isinstance(value, dict) or value.keys() != {*keys}:
         raise ValueError(f"it has {value!r} in place of an object with {' and '.join(keys)}")
-    if not all(isinstance(one, str) for one in value.values()):
+    if not all(isinstance(element, str) for element in value.values()):
         raise ValueError(f"it has {value!r}, which are not strings")
     return value
 
@@ -803,11 +803,11 @@ class OverwriteScope:
         found = {path: partition_of(path, self.partitions) for path in old}
         known: Mapping[PartitionValues, PartitionValues] = {}
         if touched and self.canonical is not None:
-            known = self.canonical({one for one in found.values() if one is not None})
+            known = self.canonical({entry for entry in found.values() if entry is not None})
         return tuple(
             path
-            for path, one in found.items()
-            if one is not None and known.get(one, one) in touched
+            for path, value in found.items()
+            if value is not None and known.get(value, value) in touched
         )
 
 

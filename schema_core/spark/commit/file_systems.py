@@ -152,14 +152,14 @@ class LocalFiles:
     def list(self, path: str, prefix: str = "") -> list[FileStatus]:
         entries = []
         with os.scandir(path) as found:
-            for one in found:
-                if not one.name.startswith(prefix):
+            for item in found:
+                if not item.name.startswith(prefix):
                     continue
                 # a file that another process removes meanwhile is not listed
                 with contextlib.suppress(FileNotFoundError):
-                    about = one.stat()
+                    about = item.stat()
                     entries.append(
-                        FileStatus(one.name, one.is_dir(), about.st_size, about.st_mtime)
+                        FileStatus(item.name, item.is_dir(), about.st_size, about.st_mtime)
                     )
         return entries
 
@@ -249,10 +249,10 @@ class LocalFiles:
         if permitted & _READABLE == _READABLE:
             return
         for place, directories, files in os.walk(path):
-            for one in (f"{place}/{name}" for name in (*directories, *files)):
-                mode = stat.S_IMODE(os.lstat(one).st_mode)
-                if mode & ~permitted and not os.path.islink(one):  # noqa: PTH114
-                    os.chmod(one, mode & permitted)  # noqa: PTH101
+            for item in (f"{place}/{name}" for name in (*directories, *files)):
+                mode = stat.S_IMODE(os.lstat(item).st_mode)
+                if mode & ~permitted and not os.path.islink(item):  # noqa: PTH114
+                    os.chmod(item, mode & permitted)  # noqa: PTH101
 
     def lock(self, path: str) -> Release | None:
         """Take an advisory lock, which the kernel releases when its holder is killed."""
@@ -347,7 +347,7 @@ class HadoopFiles:
     def list(self, path: str, prefix: str = "") -> list[FileStatus]:
         kind = java_class(self.session, "org.apache.hadoop.fs.GlobFilter")
         found = self.system.listStatus(self._path(path), kind(f"{prefix}*"))
-        return [self._entry(one) for one in found]
+        return [self._entry(item) for item in found]
 
     def _entry(self, status: Any) -> FileStatus:
         return FileStatus(

@@ -134,8 +134,8 @@ class Bounds:
             case FunctionCall(function=function, arguments=arguments) if function.name in BOUNDED:
                 choice, rule = BOUNDED[function.name]
                 chosen = choice(arguments)
-                is_rounded = any(_may_round(one.type, typed.type) for one in chosen)
-                found = [self.of(one, depth + 1) for one in chosen]
+                is_rounded = any(_may_round(item.type, typed.type) for item in chosen)
+                found = [self.of(item, depth + 1) for item in chosen]
                 return min(bound, rule(found) + is_rounded)
             case _:
                 return bound
@@ -149,9 +149,9 @@ class Bounds:
                     rest += [left, right]
                 case Named(input=below, alias=alias, columns=columns) if alias == column.relation:
                     found = [
-                        self.of_output(below, place, one.type, depth)
-                        for place, one in enumerate(columns)
-                        if one.name == column.name
+                        self.of_output(below, place, item.type, depth)
+                        for place, item in enumerate(columns)
+                        if item.name == column.name
                     ]
                     return max(found, default=MAX_PRECISION)
                 case _:
@@ -180,9 +180,9 @@ class Bounds:
             case SetOperation(left=left, right=right):
                 target = query.columns[place].type
                 return max(
-                    self.of_output(one, place, type_, depth) + _may_round(type_, target)
-                    for one in (left, right)
-                    for type_ in [one.columns[place].type]
+                    self.of_output(operand, place, type_, depth) + _may_round(type_, target)
+                    for operand in (left, right)
+                    for type_ in [operand.columns[place].type]
                 )
             case With(input=below):
                 inner = self.within(query)

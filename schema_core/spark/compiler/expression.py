@@ -199,9 +199,9 @@ def _compile_chain(call: FunctionCall, context: TranslationContext) -> Node:
         inner = without_negation(inner)
         chain.append((inner, _context_of(inner, place)))
     compiled: tuple[Node, ...] = ()
-    for one, place in reversed(chain):
-        with at(one.function.name):
-            compiled = (_compile_call(one, compiled, place),)
+    for item, place in reversed(chain):
+        with at(item.function.name):
+            compiled = (_compile_call(item, compiled, place),)
     return compiled[0]
 
 
@@ -362,7 +362,7 @@ def _frame(over: Over, context: TranslationContext) -> str:
     sorted_by = over.order_by[0].value.type.root if over.order_by else None
     unit = _UNITS_OF_RANGE.get(sorted_by) if over.frame.unit == "RANGE" else None
     frame = (over.frame.lower, over.frame.upper)
-    bounds = [_frame_bound(one, context, over.frame.unit, unit) for one in frame if one]
+    bounds = [_frame_bound(bound, context, over.frame.unit, unit) for bound in frame if bound]
     between = f"BETWEEN {' AND '.join(bounds)}" if len(bounds) > 1 else bounds[0]
     return f"{over.frame.unit} {between}"
 
@@ -473,7 +473,7 @@ def convert_parts(node: Node, type_: DataType, convert: Callable[[Node, DataType
 
     match type_:
         case ArrayType(element_type=element):
-            return call("transform", node, function(lambda one: convert(one, element)))
+            return call("transform", node, function(lambda item: convert(item, element)))
         case MapType() | MultisetType():
             entries = call("transform", call("map_entries", node), function(entry))
             return call("map_from_entries", entries)
@@ -488,8 +488,8 @@ def _converted_row(
 ) -> Node:
     parts = [
         part
-        for one in type_.fields
-        for part in (one.name, convert(Field(row, one.name), one.data_type))
+        for item in type_.fields
+        for part in (item.name, convert(Field(row, item.name), item.data_type))
     ]
     return null_or(call("isnull", row), call("named_struct", *parts))
 

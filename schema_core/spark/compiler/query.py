@@ -182,18 +182,18 @@ def query_text(
     """
     compiler = QueryCompiler(source, zone, user, rows, database=database, staged=staged)
     given = result_columns(relation)
-    nodes: list[Node] = [tree.Column(one.name) for one in given]
+    nodes: list[Node] = [tree.Column(item.name) for item in given]
     if any(call.function.name in UNDEFINED for call in calls_in(relation)):
         nodes = [
-            as_returned(node, one.type, one.name) for node, one in zip(nodes, given, strict=True)
+            as_returned(node, item.type, item.name) for node, item in zip(nodes, given, strict=True)
         ]
     columns = [
-        (_to_column_type(node, one.type, target.type, zone), target.name)
-        for node, one, target in zip(nodes, given, targets or given, strict=True)
+        (_to_column_type(node, item.type, target.type, zone), target.name)
+        for node, item, target in zip(nodes, given, targets or given, strict=True)
     ]
     text = compiler.write(relation)
     is_stored = all(isinstance(node, tree.Column) and node.name == name for node, name in columns)
-    if is_stored and names_in_text(relation) == [one.name for one in given]:
+    if is_stored and names_in_text(relation) == [item.name for item in given]:
         return text
     return compiler.projection(columns, f"({text}) AS {_alias_of(relation, 'result', given)}")
 
@@ -430,7 +430,7 @@ class QueryCompiler:
             ]
             for row in values.rows
         ]
-        if all(tree.is_constant(one) for row in nodes for one in row):
+        if all(tree.is_constant(cell) for row in nodes for cell in row):
             tuples = (f"({', '.join(map(to_sql, row))})" for row in nodes)
             return f"SELECT * FROM VALUES {', '.join(tuples)} AS {_alias_all(values.columns, 'v')}"
         rows = []
@@ -456,29 +456,29 @@ class QueryCompiler:
             chain.append(chain[-1].left)
         inner = chain[-1].left
         text = f"({self.align_columns(inner, self.write(inner), chain[-1].columns)})"
-        for one in reversed(chain):
-            if one.left is not inner:
-                align_columns = self.align_columns(one.left, text, one.columns)
-                continues = align_columns is text and _precedence(one) == _precedence(one.left)
+        for item in reversed(chain):
+            if item.left is not inner:
+                align_columns = self.align_columns(item.left, text, item.columns)
+                continues = align_columns is text and _precedence(item) == _precedence(item.left)
                 text = align_columns if continues else f"({align_columns})"
-            if not (one.operator == "UNION" and one.all):
-                for column in one.columns:
-                    require_orderable(column.type, one.operator)
-            right = self.align_columns(one.right, self.write(one.right), one.columns)
-            word = f"{one.operator}{' ALL' if one.all else ''}"
+            if not (item.operator == "UNION" and item.all):
+                for column in item.columns:
+                    require_orderable(column.type, item.operator)
+            right = self.align_columns(item.right, self.write(item.right), item.columns)
+            word = f"{item.operator}{' ALL' if item.all else ''}"
             text = _require_length(f"{text} {word} ({right})")
         return text
 
     def align_columns(self, relation: Relation, text: str, columns: Columns) -> str:
         """The text of a relation with its columns in other types, by position."""
         types = zip(relation.columns, columns, strict=True)
-        if all(one.type.nullable() == other.type.nullable() for one, other in types):
+        if all(first.type.nullable() == other.type.nullable() for first, other in types):
             return text
         given = result_columns(relation)
         pairs = list(zip(given, columns, strict=True))
         converted = [
-            (convert(tree.Column(one.name), one.type, to.type.nullable(), self.zone), one.name)
-            for one, to in pairs
+            (convert(tree.Column(item.name), item.type, to.type.nullable(), self.zone), item.name)
+            for item, to in pairs
         ]
         return self.projection(converted, f"({text}) AS {_alias_all(given, 'side')}")
 
@@ -630,7 +630,7 @@ class QueryCompiler:
             case ArrayType():
                 row = type_.element_type
                 if isinstance(row, RowType):
-                    fields = [Field(element, one.name) for one in row.fields]
+                    fields = [Field(element, item.name) for item in row.fields]
                     if row.is_nullable and not unnest.ordinality:
                         collection = inline("filter({v}, e -> e IS NOT NULL)", v=collection)
             case MapType():
@@ -642,7 +642,7 @@ class QueryCompiler:
                     v=collection,
                 )
                 if isinstance(type_.element_type, RowType):
-                    fields = [Field(element, one.name) for one in type_.element_type.fields]
+                    fields = [Field(element, item.name) for item in type_.element_type.fields]
             case _:
                 raise unsupported_error(
                     f"UNNEST of {type_.as_summary_string()} is not supported on Spark"
@@ -687,7 +687,7 @@ class QueryCompiler:
         element = tree.Column(ELEMENT)
         fields: list[Node] = [element]
         if isinstance(apply.type, RowType):
-            fields = [Field(element, one.name) for one in apply.type.fields]
+            fields = [Field(element, item.name) for item in apply.type.fields]
         columns = ", ".join(map(to_sql, fields))
         collection, source = self.computed_first(rows)
         write_explode = self.write_explode(f"explode{suffix}", collection, quote(ELEMENT), source)
@@ -737,7 +737,7 @@ class QueryCompiler:
 
         A session begins with a row that follows no other within the gap.
         """
-        keys = [quote(one.name) for one in table.partition_by]
+        keys = [quote(key.name) for key in table.partition_by]
         by = f"PARTITION BY {', '.join(keys)} " if keys else ""
         previous = f"lag({TIME}) OVER ({by}ORDER BY {TIME})"
         rows = (
@@ -794,11 +794,13 @@ def _foreign(columns: Iterable[Ref], own: Names) -> Iterator[Ref]:
 def _grouped_parts(block: Select, hidden: Sequence[Typed]) -> Iterator[Typed]:
     """The expressions of a block in which Spark reads only columns of its own sources."""
     items = [*(item.expression for item in block.items), *hidden]
-    conditions = [one for one in (block.having, block.qualify) if one is not None]
+    conditions = [condition for condition in (block.having, block.qualify) if condition is not None]
     if block.grouping is not None:
         yield from (*items, *block.grouping.keys)
-    for one in (*items, *conditions):
-        yield from (part for part in subexpressions(one) if is_aggregate(part) or is_windowed(part))
+    for expression in (*items, *conditions):
+        yield from (
+            part for part in subexpressions(expression) if is_aggregate(part) or is_windowed(part)
+        )
 
 
 def _lateral(source: Relation | None) -> Iterator[Relation]:
@@ -820,8 +822,8 @@ def conditions_of(filters: Sequence[Typed], values: Sequence[Typed]) -> frozense
     They are the conditions of clauses and of CASE, and the operands of AND, OR and NOT in these.
     """
     rest = list(filters)
-    for one in (*filters, *values):
-        for part in subexpressions(one):
+    for expression in (*filters, *values):
+        for part in subexpressions(expression):
             if isinstance(part, FunctionCall) and part.function.name == "CASE":
                 rest.extend(part.arguments[:-1:2])
     found = set()
@@ -878,7 +880,7 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
 
 def _reads(query: Subquery, own: Names, keys: Collection[Typed] = ()) -> list[Ref]:
     """The columns of a block that a subquery reads, outside of `keys`."""
-    return [one for one in columns_read(query, keys) if is_own(one, own)]
+    return [item for item in columns_read(query, keys) if is_own(item, own)]
 
 
 def _require_grouped(query: Subquery, own: Names, keys: Collection[Typed]) -> None:
@@ -984,7 +986,11 @@ class Block:
         """Return a function that compiles; subqueries can use some projections of the block."""
         block = self.block
         conditions = conditions_of(
-            [one for one in (block.where, block.having, block.qualify) if one is not None],
+            [
+                condition
+                for condition in (block.where, block.having, block.qualify)
+                if condition is not None
+            ],
             [*(item.expression for item in block.items), *self.hidden],
         )
         query_compiler = replace(
@@ -1043,7 +1049,7 @@ class Block:
         source = self.source or ("(SELECT 1)" if self.rows.columns else "")
         if not (where and self.rows.raises):
             return f"{source}{self.rows.laterals()}", where, self.hints
-        lifted = [one for one in self.scope.lifted() if one not in self.rows.quoted(self.mark)]
+        lifted = [item for item in self.scope.lifted() if item not in self.rows.quoted(self.mark)]
         rows = f"{source}{self.rows.laterals(0, self.mark)}{where}"
         below = self.nested(rows, self.hints, lifted)
         return f"{below}{self.rows.laterals(self.mark)}", "", ""
@@ -1179,11 +1185,11 @@ class Block:
         """Return the bounds of a group's window for the functions that ask for them."""
         name = GROUP_WINDOWS[key.function.name]
         return {
-            one: bound_of(part, window, key.type, self.query_compiler.zone)
-            for one in calls_of((*expressions_of(self.block), *self.hidden))
-            if one.arguments == key.arguments
+            item: bound_of(part, window, key.type, self.query_compiler.zone)
+            for item in calls_of((*expressions_of(self.block), *self.hidden))
+            if item.arguments == key.arguments
             for part in BOUNDS
-            if one.function.name == f"{name}_{part}"
+            if item.function.name == f"{name}_{part}"
         }
 
     def seen(self, key: Typed) -> tuple[Typed, ...]:
@@ -1205,12 +1211,12 @@ class Block:
         """Return the values of GROUPING, GROUPING_ID and GROUP_ID, 0 without grouping sets."""
         found: dict[Typed, Node] = {}
         sets = self.block.grouping.sets if self.block.grouping else None
-        for one in groupings_of((*expressions_of(self.block), *self.hidden)):
-            if one.function.name == "GROUP_ID":
-                found[one] = set_number(_marks(max(_repetitions(sets or ()), default=0)))
+        for item in groupings_of((*expressions_of(self.block), *self.hidden)):
+            if item.function.name == "GROUP_ID":
+                found[item] = set_number(_marks(max(_repetitions(sets or ()), default=0)))
                 continue
-            nodes = [keys[key] for key in one.arguments if key in keys]
-            found[one] = grouping(nodes if sets is not None else ())
+            nodes = [keys[key] for key in item.arguments if key in keys]
+            found[item] = grouping(nodes if sets is not None else ())
         return found
 
     def group_by(self, keys: Sequence[str], *, is_aggregate: bool) -> str:
@@ -1225,11 +1231,11 @@ class Block:
             return f" GROUP BY {', '.join(keys)}"
         listed = []
         numbers = _repetitions(sets) if self.has_set_numbers() else [0] * len(sets)
-        for one, number in zip(sets, numbers, strict=True):
+        for item, number in zip(sets, numbers, strict=True):
             marks = [
                 to_sql(mark) for place, mark in enumerate(_marks(number)) if number >> place & 1
             ]
-            listed.append(f"({', '.join([*(keys[position] for position in one), *marks])})")
+            listed.append(f"({', '.join([*(keys[position] for position in item), *marks])})")
         return f" GROUP BY GROUPING SETS ({', '.join(listed)})"
 
     def has_set_numbers(self) -> bool:
@@ -1286,7 +1292,7 @@ class Block:
 def _repetitions(sets: Sequence[tuple[int, ...]]) -> list[int]:
     """Return how many grouping sets that are equal to it come before each."""
     keys = [frozenset(set_) for set_ in sets]
-    return [keys[:place].count(one) for place, one in enumerate(keys)]
+    return [keys[:place].count(key) for place, key in enumerate(keys)]
 
 
 def _marks(most: int) -> list[Node]:
@@ -1304,7 +1310,7 @@ def _is_group_window(key: Typed) -> TypeGuard[FunctionCall]:
 
 def groupings_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
     """Yield the calls of functions that describe the grouping set of a group."""
-    return (one for one in calls_of(expressions) if one.function.name in OF_GROUPING)
+    return (item for item in calls_of(expressions) if item.function.name in OF_GROUPING)
 
 
 def calls_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:

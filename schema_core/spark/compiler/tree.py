@@ -288,7 +288,7 @@ class Aggregate(Node):
     window: Window | None = None
 
     def __post_init__(self) -> None:
-        others = [one for one in (self.filter, self.window) if one is not None]
+        others = [clause for clause in (self.filter, self.window) if clause is not None]
         facts = Fact.AGGREGATE | Fact.RAISES
         _derive(self, (*self.arguments, *others), facts, len(self.name) + 12)
 

@@ -62,14 +62,14 @@ def lengths_of(name: str, sizes: Sequence[Typed]) -> list[int]:
         SchemaError: with code `invalid-window-size` for lengths that Flink refuses.
     """
     numbers = []
-    for one in sizes:
-        if not isinstance(one, Constant) or not isinstance(one.literal, Interval):
+    for item in sizes:
+        if not isinstance(item, Constant) or not isinstance(item.literal, Interval):
             raise unsupported_error(
                 f"{name} with an alignment or a computed length is not supported on Spark"
             )
-        if isinstance(one.type, YearMonthIntervalType):
+        if isinstance(item.type, YearMonthIntervalType):
             raise unsupported_error(f"{name} of months is not supported on Spark")
-        numbers.append(interval(one.literal, one.type))
+        numbers.append(interval(item.literal, item.type))
     for word, number in zip(LENGTHS[name], numbers, strict=False):
         if number <= 0:
             _refuse(f"the {word} of {name} must be positive, got {number} ms", sizes)
@@ -102,7 +102,7 @@ def spark_window(
     if name == "CUMULATE" or slide > size:
         return None
     start = offset[0] % slide if offset else 0
-    lengths = (f"{one} milliseconds" for one in (size, slide, start))
+    lengths = (f"{argument} milliseconds" for argument in (size, slide, start))
     return call("window", datetimes.clock(time, type_, zone), *lengths)
 
 
@@ -127,7 +127,7 @@ def bound_of(part: str, window: Node, type_: DataType, zone: str) -> Node:
 
 
 def _window(start: Node, stop: Node) -> Node:
-    first, end = (datetimes.of_millis(one, TimestampType(3)) for one in (start, stop))
+    first, end = (datetimes.of_millis(bound, TimestampType(3)) for bound in (start, stop))
     return call("named_struct", START, first, END, end)
 
 

@@ -107,7 +107,7 @@ def of_batches(
         table = pa.Table.from_arrays(list(columns), arguments.names)
         rows = ArrowTableToRowsConversion.convert(table, arguments)
         found = runners[0].run(calls.all(function, name, rows))
-        values = [(checked(one),) for one in found]
+        values = [(checked(item),) for item in found]
         return LocalDataToArrowConversion.convert(values, result, False).column(0).combine_chunks()
 
     # Spark decides by the hints what a function is given

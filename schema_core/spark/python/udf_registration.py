@@ -99,15 +99,15 @@ def vectorized_udf(name: str) -> Callable[..., Any]:
 def evaluate(name: str, columns: Sequence[pa.Array]) -> pa.Array:
     """Evaluate a function over columns, once for each value if only one column has several."""
     encoded = [column.dictionary_encode(null_encoding="encode") for column in columns]
-    varying = [place for place, one in enumerate(encoded) if len(one.dictionary) > 1]
+    varying = [place for place, array in enumerate(encoded) if len(array.dictionary) > 1]
     if len(varying) > 1 or not len(columns[0]):
         return _evaluate_rows(UDFS[name], columns)
     place = varying[0] if varying else 0
     size = len(encoded[place].dictionary)
     if place == 0:
-        results = _evaluate_column(UDFS[name], [one.dictionary for one in encoded])
+        results = _evaluate_column(UDFS[name], [array.dictionary for array in encoded])
     else:
-        others = [one.dictionary.take([0] * size) for one in encoded]
+        others = [array.dictionary.take([0] * size) for array in encoded]
         others[place] = encoded[place].dictionary
         results = _evaluate_rows(UDFS[name], others)
     return results if size == len(columns[0]) else results.take(encoded[place].indices)

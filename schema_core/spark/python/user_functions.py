@@ -183,9 +183,7 @@ class UserCalls:
         checked = checked_result(lambda value: value, name, called.type, self.zone)
         received = _in_arrow(called.type)
         columns, result = _columns(types), _columns([received])
-        evaluate = of_batches(
-            call, name, checked, columns, result, async_calls(self.options)
-        )
+        evaluate = of_batches(call, name, checked, columns, result, async_calls(self.options))
         name = self.names.function_of_columns(evaluate, _exchange_type(received))
         node = self._result(called, name, called.type, arguments)
         return node if received == called.type else called.cast(node)
@@ -227,13 +225,13 @@ def _function_of(called: TranslatedCall) -> object:
 
 def _row(arguments: Sequence[Node]) -> Node:
     """Return the arguments of an aggregate as one value; without any, a constant."""
-    named = [part for i, one in enumerate(arguments) for part in (node_of(f"a{i}"), one)]
+    named = [part for i, argument in enumerate(arguments) for part in (node_of(f"a{i}"), argument)]
     return call("named_struct", *named) if named else node_of(1)
 
 
 def async_calls(options: Mapping[str, str]) -> AsyncCalls:
     """Return how asynchronous functions are called, by the options of a session."""
-    values = [one.of(options) for one in (ASYNC_TIMEOUT, ASYNC_DELAY)]
+    values = [option.of(options) for option in (ASYNC_TIMEOUT, ASYNC_DELAY)]
     timeout, delay = (value.total_seconds() if value is not None else 0.0 for value in values)
     is_repeated = ASYNC_RETRIES.of(options) != "NO_RETRY"
     retries = (ASYNC_ATTEMPTS.of(options) or 0) if is_repeated else 0
@@ -246,8 +244,8 @@ def _columns(types: Sequence[DataType]) -> StructType:
 
     return StructType(
         [
-            StructField(f"a{place}", spark_type(_exchange_type(one)))
-            for place, one in enumerate(types)
+            StructField(f"a{place}", spark_type(_exchange_type(data_type)))
+            for place, data_type in enumerate(types)
         ]
     )
 
@@ -395,18 +393,18 @@ def _convert_argument(type_: DataType, value: Any) -> Any:
         case RowType(fields=fields):
             row = Row(
                 *(
-                    _convert_argument(one.data_type, part)
-                    for one, part in zip(fields, value, strict=True)
+                    _convert_argument(item.data_type, part)
+                    for item, part in zip(fields, value, strict=True)
                 )
             )
-            row.set_field_names([one.name for one in fields])
+            row.set_field_names([item.name for item in fields])
             return row
         case ArrayType(element_type=element):
-            return [_convert_argument(element, one) for one in value]
+            return [_convert_argument(element, item) for item in value]
         case MapType(key_type=key, value_type=held):
             return {
-                _convert_argument(key, one): _convert_argument(held, two)
-                for one, two in value.items()
+                _convert_argument(key, first): _convert_argument(held, two)
+                for first, two in value.items()
             }
         case _:
             return value
@@ -419,8 +417,8 @@ def _series(values: list[Any], type_: DataType) -> Any:
     if not isinstance(type_, RowType):
         return pd.Series(values)
     columns = {
-        one.name: _series([None if row is None else row[at] for row in values], one.data_type)
-        for at, one in enumerate(type_.fields)
+        item.name: _series([None if row is None else row[at] for row in values], item.data_type)
+        for at, item in enumerate(type_.fields)
     }
     return pd.DataFrame(columns)
 
@@ -448,7 +446,7 @@ def _aggregate(
         evaluate = _scalar(implementation, context)
 
         def of_series(rows: list[Any]) -> Any:
-            return evaluate(*(_series([row[at] for row in rows], one) for at, one in places))
+            return evaluate(*(_series([row[at] for row in rows], place) for at, place in places))
 
         places = list(enumerate(types))
         return of_series

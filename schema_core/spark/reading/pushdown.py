@@ -188,7 +188,7 @@ def _substitute_columns(predicate: Typed, column: Callable[[Ref], Ref | None]) -
             return column(predicate)
         case FunctionCall(arguments=arguments):
             found = [_substitute_columns(argument, column) for argument in arguments]
-            given = tuple(one for one in found if one is not None)
+            given = tuple(item for item in found if item is not None)
             return replace(predicate, arguments=given) if len(given) == len(found) else None
         case _:
             return predicate
@@ -199,7 +199,7 @@ def _move_predicates(
 ) -> list[Typed]:
     """Return the predicates that can be stated over other columns."""
     found = (_substitute_columns(predicate, column) for predicate in predicates)
-    return [one for one in found if one is not None]
+    return [item for item in found if item is not None]
 
 
 # --- the analysis --------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ class _DemandAnalysis:
         dead: Iterable[int] = ()
         if demand.positions is not None and not block.distinct:
             dead = set(range(len(block.items))) - demand.positions
-        live = [one.expression for place, one in enumerate(block.items) if place not in dead]
+        live = [item.expression for place, item in enumerate(block.items) if place not in dead]
         self.expressions([*live, *expressions_of(replace(block, items=())), *sorted_by])
         if block.source is not None:
             self.block_sources(block, block.source, demand)
@@ -320,7 +320,7 @@ class _DemandAnalysis:
     def block_sources(self, block: Select, source: Relation, demand: Demand) -> None:
         """Visit the sources of a block, whose expressions are visited."""
         every = conjuncts(block.where)
-        filters = [one for one in every if is_pushable(one)]
+        filters = [item for item in every if is_pushable(item)]
         keeps_rows = _keeps_rows(block)
         limit = demand.limit if keeps_rows and not block.distinct else None
         if len(filters) < len(every):
@@ -400,7 +400,7 @@ class _DemandAnalysis:
                 for place, name in enumerate(unique_names(column.name for column in sort.columns))
             }
             used = [places.get(key.name) for key in keys if isinstance(key, Ref) and is_output(key)]
-            known = {one for one in used if one is not None}
+            known = {option for option in used if option is not None}
             positions = None if None in used else positions | known
         filters, limit = demand.filters, demand.limit
         if sort.fetch is not None or sort.offset is not None:

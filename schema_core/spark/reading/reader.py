@@ -348,7 +348,9 @@ class FrameCache:
     def forget(self, view: str) -> None:
         """Forget the frames that read a view."""
         with self._lock:
-            self._frames = {key: one for key, one in self._frames.items() if view not in key.text}
+            self._frames = {
+                key: value for key, value in self._frames.items() if view not in key.text
+            }
 
     def _enter(self, session: SparkSession) -> None:
         """Forget the frames of another session: its SparkContext was stopped."""

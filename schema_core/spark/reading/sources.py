@@ -237,7 +237,7 @@ def _problems(
     for name, type_ in expected.items():
         if name not in given:
             problem = f"no column {name!r}, expected one of type {type_.simpleString()}"
-            extra = [one for one in given if one not in expected and one not in ignored]
+            extra = [item for item in given if item not in expected and item not in ignored]
             yield _problem(connector, problem, similar(name, extra))
         elif comparable(given[name]) != comparable(type_):
             actual = given[name].simpleString()
@@ -246,7 +246,7 @@ def _problems(
                 f"column {name!r} of type {actual}, expected {type_.simpleString()}",
                 f"cast the column in read: {quote(name)} AS {type_.simpleString().upper()}",
             )
-    for name in (one for one in given if one not in expected and one not in ignored):
+    for name in (item for item in given if item not in expected and item not in ignored):
         yield _problem(connector, f"column {name!r}, which the table does not have")
 
 
@@ -343,7 +343,9 @@ def _checked_result(
     """
     if isinstance(given, FilterResult):
         named = [*given.accepted, *given.remaining]
-        if all(filter_ in named for filter_ in filters) and all(one in filters for one in named):
+        if all(filter_ in named for filter_ in filters) and all(
+            source in filters for source in named
+        ):
             return given
     raise ExternalError(
         f"connector {connector.identifier!r} returned a wrong result from apply_filters",
@@ -522,7 +524,7 @@ class ScanCache:
         """Return the view of a scan whose data is unchanged; the caller must release it."""
         with self._lock:
             self._enter(session)
-            found = next((one for one in self._kept if one.request == request), None)
+            found = next((entry for entry in self._kept if entry.request == request), None)
             if found is None:
                 return None
             self._kept.remove(found)
@@ -561,7 +563,7 @@ class ScanCache:
         kept = KeptScan(request, connector, context, view, source.raw, version, users=1)
         with self._lock:
             self._enter(context.session)
-            for old in [one for one in self._kept if one.request == request]:
+            for old in [entry for entry in self._kept if entry.request == request]:
                 self._forget(old)
             self._kept.append(kept)
             if len(self._kept) > MAX_KEPT:
@@ -577,8 +579,8 @@ class ScanCache:
     def _enter(self, session: SparkSession) -> None:
         """Forget the views of another session: its SparkContext was stopped."""
         if self._session is not session:
-            for one in self._kept:
-                one.is_kept = False
+            for entry in self._kept:
+                entry.is_kept = False
             self._session, self._kept = session, []
 
     def _forget(self, kept: KeptScan) -> None:

@@ -76,7 +76,9 @@ def _columns(schema: ResolvedSchema, names: Collection[str]) -> dict[str, Stored
         found[column.name] = _stored_column(column)
         if isinstance(column, ComputedColumn):
             read = walk(column.expression.typed)
-            rest += (one.name for one in read if isinstance(one, Ref) and one.name in known)
+            rest += (
+                column.name for column in read if isinstance(column, Ref) and column.name in known
+            )
     return found
 
 
@@ -131,11 +133,11 @@ def require_compatible(
         *_findings(old[0], new[0], has_state=has_state),
         *_findings(old[1], new[1], has_state=False),
     ]
-    errors = [(table, one) for table, one in found if one.severity is Severity.ERROR]
+    errors = [(table, item) for table, item in found if item.severity is Severity.ERROR]
     if errors:
         changes = "; ".join(
-            f"column {join_names(one.path)!r} of {table}: {one.reason} [{one.kind}]"
-            for table, one in errors
+            f"column {join_names(risk.path)!r} of {table}: {risk.reason} [{risk.kind}]"
+            for table, risk in errors
         )
         raise ConflictError(
             f"the job with the checkpoint in {path!r} cannot continue with the schema as it is "
@@ -154,7 +156,7 @@ def _findings(old: Tables, new: Tables, *, has_state: bool) -> Iterator[tuple[st
             before, after = stored[name], columns[name]
             if before != after:
                 check = _state_findings if has_state else _data_findings
-                yield from ((path, one) for one in check(name, before, after))
+                yield from ((path, item) for item in check(name, before, after))
 
 
 def _data_findings(name: str, old: Stored, new: Stored) -> Iterator[Finding]:

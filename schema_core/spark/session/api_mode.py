@@ -321,13 +321,13 @@ def with_metadata(frame: DataFrame, metadata: Mapping[str, Mapping[str, Any]]) -
     if is_connect(session):
         from pyspark.sql.connect.functions import col
 
-        named = (col(quote(name)).alias(name, metadata=one) for name, one in metadata.items())
+        named = (col(quote(name)).alias(name, metadata=value) for name, value in metadata.items())
         return frame.select(*named)
     functions = java_class(session, "org.apache.spark.sql.functions")
     parse = java_class(session, "org.apache.spark.sql.types.Metadata").fromJson
-    parsed = {text: parse(text) for text in {json.dumps(one) for one in metadata.values()}}
+    parsed = {text: parse(text) for text in {json.dumps(item) for item in metadata.values()}}
     columns = [
-        getattr(functions.col(quote(name)), "as")(name, parsed[json.dumps(one)])
-        for name, one in metadata.items()
+        getattr(functions.col(quote(name)), "as")(name, parsed[json.dumps(value)])
+        for name, value in metadata.items()
     ]
     return DataFrame(frame._jdf.select(frame._jseq(columns)), session)  # noqa: SLF001

@@ -190,7 +190,7 @@ class CheckpointFiles:
 
     def _require_entries(self, log: str, last: int) -> None:
         """Require the entries of a source's log: the last compact one, and those after it."""
-        first = max((one for one in self._compact(log)), default=None)
+        first = max((item for item in self._compact(log)), default=None)
         names = self._names(f"{QUERY}/{log}")
         numbers = [int(entry[1]) for entry in map(_ENTRY.fullmatch, names) if entry is not None]
         start = 0 if first is None else first
@@ -202,7 +202,7 @@ class CheckpointFiles:
 
     def _names(self, name: str) -> set[str]:
         found = Directory(self.directory.system, self.directory.path(name)).entries("")
-        return {one.name for one in found if not one.name.startswith(".")}
+        return {item.name for item in found if not item.name.startswith(".")}
 
     def _numbers(self, log: str) -> list[int]:
         return [int(name) for name in self._names(f"{QUERY}/{log}") if name.isdecimal()]
@@ -219,10 +219,10 @@ class CheckpointFiles:
                 continue
             log = f"{SOURCES}/{source.name}"
             first = max(self._compact(log), default=-1)
-            for one in Directory(system, f"{root}/{source.name}").entries(""):
-                entry = _ENTRY.fullmatch(one.name)
+            for item in Directory(system, f"{root}/{source.name}").entries(""):
+                entry = _ENTRY.fullmatch(item.name)
                 if entry is not None and int(entry[1]) >= first:
-                    yield f"{QUERY}/{log}/{one.name}", one.size
+                    yield f"{QUERY}/{log}/{item.name}", item.size
 
     def _lines(self, log: str, name: str) -> list[Any]:
         """Return the values of an entry of a log, without its version."""

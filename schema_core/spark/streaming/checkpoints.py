@@ -133,7 +133,7 @@ def digest_of(
     digest = hashlib.sha256()
     if isinstance(query, Select):
         items = tuple(
-            Item(name, one.expression) for one, name in zip(query.items, columns, strict=True)
+            Item(name, item.expression) for item, name in zip(query.items, columns, strict=True)
         )
         query = replace(query, items=items)
     rest: list[Any] = [query, tuple(columns), place]
@@ -153,7 +153,7 @@ def digest_of(
             text = f"{type(node).__name__} {node!s}"
         elif is_dataclass(node):
             text = _NAMES_IN_DIGESTS.get(type(node), type(node).__name__)
-            names = [one.name for one in fields(node) if one.compare or one.name == "rows"]
+            names = [item.name for item in fields(node) if item.compare or item.name == "rows"]
             rest += (getattr(node, name) for name in reversed(names) if name not in _IRRELEVANT)
         else:
             text = type(node).__name__

@@ -215,7 +215,7 @@ class StreamPlan:
         place: Relation = rows
         if self.state is OperatorState.SESSION:
             place = replace(cast("WindowTable", self.operation), input=rows)
-        return substitute_parts(self.query, lambda one: place if one is self.operation else None)
+        return substitute_parts(self.query, lambda item: place if item is self.operation else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ class _Stream:
     def rename_columns(self, names: Mapping[object, tuple[object, ...]]) -> _Stream:
         """Return the stream with columns under other names; those without one are left out."""
         bounds = {new: part for old, part in self.bounds.items() for new in names.get(old, ())}
-        keys = [names.get(one, ()) for one in self.key]
+        keys = [names.get(key, ()) for key in self.key]
         key = {new[0] for new in keys if new}
         return replace(self, bounds=bounds, key=frozenset(key))
 
@@ -277,8 +277,8 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
             operation, sides = timed_join(operation, cast("TimeBounds", found.time_bounds))
         else:
             operation = _as_computed(operation, found)
-        query = substitute_parts(query, lambda one: operation if one is written else None)
-    key = tuple(sorted(one for one in found.key if isinstance(one, int)))
+        query = substitute_parts(query, lambda item: operation if item is written else None)
+    key = tuple(sorted(key for key in found.key if isinstance(key, int)))
     return StreamPlan(
         query,
         found.table,
@@ -415,15 +415,15 @@ class _StreamAnalysis:
             chain.append(rest)
             rest = rest.left
         left = self.table(rest)
-        for one in reversed(chain):
-            right = self.table(one.right)
-            if isinstance(one, Join):
-                left = self._join(one, left, right)
+        for item in reversed(chain):
+            right = self.table(item.right)
+            if isinstance(item, Join):
+                left = self._join(item, left, right)
             else:
-                left = self._set_operation(one, left, right, is_last=one is relation)
-            self.updates[id(one)] = left is not None and left.is_updated
-            if one is not relation:
-                self._require_bounded_subqueries(one)
+                left = self._set_operation(item, left, right, is_last=item is relation)
+            self.updates[id(item)] = left is not None and left.is_updated
+            if item is not relation:
+                self._require_bounded_subqueries(item)
         return left
 
     def _set_operation(
@@ -441,8 +441,8 @@ class _StreamAnalysis:
         if left is None or right is None:
             _refuse(f"{name} with a bounded table", left or right)
             return None
-        for one in (left, right):
-            _refuse_state(name, one)
+        for operand in (left, right):
+            _refuse_state(name, operand)
         found = _Stream(left.table)
         return (
             found
@@ -506,7 +506,7 @@ class _StreamAnalysis:
         self._where = outer
         if found is None:
             return None
-        parts = [part for one in expressions_of(block) for part in subexpressions(one)]
+        parts = [part for item in expressions_of(block) for part in subexpressions(item)]
         queries = (rows_of(part) for part in parts if isinstance(part, Subquery))
         if any(True for query in queries for _ in outer_columns(query)):
             _refuse("a correlated subquery", found)
@@ -531,10 +531,10 @@ class _StreamAnalysis:
                 _require_rowtime(found)
                 return replace(found, state=OperatorState.WINDOW, operation=block)
             return _buffer_windows(found)
-        for one in keys:
+        for item in keys:
             # a row of such a group is returned when the window ends: it is not updated
-            if isinstance(one, FunctionCall) and one.function.name in GROUP_WINDOWS:
-                _refuse(f"the group window {GROUP_WINDOWS[one.function.name]}", found)
+            if isinstance(item, FunctionCall) and item.function.name in GROUP_WINDOWS:
+                _refuse(f"the group window {GROUP_WINDOWS[item.function.name]}", found)
         operation = "GROUP BY" if keys else "an aggregate without GROUP BY"
         _refuse_state(operation, found)
         if grouping.sets is not None:
@@ -564,7 +564,9 @@ class _StreamAnalysis:
             _refuse("ROW_NUMBER by another order than that of a time attribute", found)
         key: frozenset[object] = frozenset(kept.key)
         found = _Stream(found.table, (), {}, state, kept.block, False, key, len(key), kept)
-        return found.rename_columns(_names_of_source(cast("Named", source)))  # that of `_first_rows`
+        return found.rename_columns(
+            _names_of_source(cast("Named", source))
+        )  # that of `_first_rows`
 
     def _with(self, query: With) -> _Stream | None:
         depth = len(self._common)
@@ -587,8 +589,8 @@ class _StreamAnalysis:
     def _require_bounded_subqueries(self, relation: Relation | None) -> None:
         expressions: Iterable[Typed] = () if relation is None else parts_of(relation)[0]
         for expression in expressions:
-            for one in subqueries_in(expression):
-                _refuse("a subquery in an expression", self.table(rows_of(one)))
+            for item in subqueries_in(expression):
+                _refuse("a subquery in an expression", self.table(rows_of(item)))
 
 
 # --- windows --------------------------------------------------------------------------------------
@@ -616,8 +618,8 @@ def _first_rows(block: Select) -> Ranking | None:
     inner = source.input
     ranks = [
         place
-        for place, one in enumerate(inner.items)
-        if any(map(is_windowed, subexpressions(one.expression)))
+        for place, item in enumerate(inner.items)
+        if any(map(is_windowed, subexpressions(item.expression)))
     ]
     if len(ranks) != 1 or inner.grouping or inner.distinct or inner.qualify:
         return None
@@ -648,7 +650,7 @@ def _ranking(block: Select, rank: int) -> Ranking | None:
     if over is None or len(over.order_by) != 1:
         return None
     (order,) = over.order_by
-    keys = [places.get(_reference(one)) for one in over.partition_by]
+    keys = [places.get(_reference(key)) for key in over.partition_by]
     time = places.get(_reference(order.value))
     if time is None or not keys or None in keys:
         return None

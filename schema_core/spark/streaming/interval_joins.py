@@ -219,7 +219,9 @@ def _add_time(side: Relation, time: Ref) -> tuple[Relation, TimedSide]:
         place = [column.name for column in relation.columns].index(time.name)
         added = Column(TIME, INSTANT)
         given = (*result_columns(relation.input), added)
-        schema = ResolvedSchema.physical([one.name for one in given], [one.type for one in given])
+        schema = ResolvedSchema.physical(
+            [item.name for item in given], [item.type for item in given]
+        )
         scan = Scan(SourceTable(ObjectIdentifier.of("", "", TIME), schema), given)
         found.append(TimedSide(relation.input, scan, place))
         return replace(relation, input=scan, columns=(*relation.columns, added))
@@ -232,6 +234,6 @@ def _reaches(first: Ref, distance: int, second: Ref) -> Typed:
     seconds = f"{'-' if distance < 0 else ''}{abs(distance) // 1000}.{abs(distance) % 1000:03}"
     text = f"{{0}} + INTERVAL '{seconds}' SECOND"
     (later,) = declare("LATER", [([INSTANT], INSTANT)], spark=text)
-    time, other = (Ref(TIME, INSTANT, one.relation) for one in (first, second))
+    time, other = (Ref(TIME, INSTANT, side.relation) for side in (first, second))
     operands = (FunctionCall(later, (time,), INSTANT), other)
     return FunctionCall(BUILT_IN[">="][0], operands, BooleanType())

@@ -134,7 +134,7 @@ def _sessions(window: WindowTable, frame: DataFrame, zone: str) -> DataFrame:
     """Return a row with all rows of each session."""
     expr = functions_of(frame).expr
     names = ", ".join(map(quote, frame.columns))
-    time, keys = window.time, [quote(one.name) for one in window.partition_by]
+    time, keys = window.time, [quote(key.name) for key in window.partition_by]
     frame = with_session_time(frame, time.name, time.type, zone)
     gap = lengths_of(window.function, window.sizes)[0]
     session = expr(f"session_window({quote(TIME)}, '{gap} milliseconds')").alias(SESSION)

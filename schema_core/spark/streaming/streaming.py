@@ -724,7 +724,9 @@ class StreamPlanner:
                 raise missing_checkpoint(description.sink, guarantee.value)
             return None
         with spark_errors():
-            return checkpoint_of(self._session.open_session(), options, description, creates=creates)
+            return checkpoint_of(
+                self._session.open_session(), options, description, creates=creates
+            )
 
 
 def needs_all_rows(operation: str) -> UnsupportedError:

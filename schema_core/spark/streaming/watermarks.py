@@ -59,7 +59,7 @@ def watermark_of(schema: ResolvedSchema, table: str) -> WatermarkSpec:
     calls = (
         node for node in walk(spec.watermark_expression.typed) if isinstance(node, FunctionCall)
     )
-    if any(one.function.name == OF_SOURCE for one in calls):
+    if any(item.function.name == OF_SOURCE for item in calls):
         raise UnsupportedError(
             f"{OF_SOURCE}() of the unbounded table {table} is not computed on Spark",
             code="streaming-not-supported",
@@ -115,7 +115,9 @@ def with_watermark(
     # A filter on the rowtime, which Spark computes first, must not hide the error. To Spark an
     # error is a nullable value; the last operand, never reached, makes the column NOT NULL.
     columns[name] = call("coalesce", columns[name], missing, start)
-    frame = select(frame, [*((node, one) for one, node in columns.items()), (node, WATERMARK)])
+    frame = select(
+        frame, [*((node, column) for column, node in columns.items()), (node, WATERMARK)]
+    )
     return frame.withWatermark(WATERMARK, "0 seconds").select(*map(quote, names))
 
 

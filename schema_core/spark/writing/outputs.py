@@ -84,14 +84,14 @@ def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]
                 for place in required:
                     if row[place] is None:
                         raise _null_in(columns[place].name)
-                yield tuple(_value(value, one) for value, one in zip(row, types, strict=True))
+                yield tuple(_value(value, item) for value, item in zip(row, types, strict=True))
             return
         for batch in arrow_batches(frame):
             for place in required:
                 if batch.column(place).null_count:
                     raise _null_in(columns[place].name)
             arrays = [
-                values_of(array, one) for array, one in zip(batch.columns, types, strict=True)
+                values_of(array, item) for array, item in zip(batch.columns, types, strict=True)
             ]
             yield from zip(*arrays, strict=True)
 
@@ -167,13 +167,13 @@ def _value(value: Any, type_: DataType) -> Any:
             return value.replace(tzinfo=dt.UTC)
         case RowType() | StructuredType():
             pairs = zip(value, type_.fields, strict=True)
-            return tuple(_value(one, field.data_type) for one, field in pairs)
+            return tuple(_value(item, field.data_type) for item, field in pairs)
         case ArrayType():
-            return [_value(one, type_.element_type) for one in value]
+            return [_value(element, type_.element_type) for element in value]
         case MapType():
             return {
-                _hashable(_value(key, type_.key_type)): _value(one, type_.value_type)
-                for key, one in value.items()
+                _hashable(_value(key, type_.key_type)): _value(item, type_.value_type)
+                for key, item in value.items()
             }
         case MultisetType():
             return {
@@ -189,11 +189,11 @@ def values_of(array: Any, type_: DataType) -> list[Any]:
     """Return an array of Arrow, as Spark writes it, as Python values of a Flink type."""
     match type_:
         case LocalZonedTimestampType():
-            return [one and one.replace(tzinfo=dt.UTC) for one in array.to_pylist()]
+            return [value and value.replace(tzinfo=dt.UTC) for value in array.to_pylist()]
         case RowType() | StructuredType():
             parts = [
-                values_of(array.field(index), one.data_type)
-                for index, one in enumerate(type_.fields)
+                values_of(array.field(index), field.data_type)
+                for index, field in enumerate(type_.fields)
             ]
             return _unless_null(array, zip(*parts, strict=True) if parts else [()] * len(array))
         case ArrayType():
@@ -211,7 +211,10 @@ def values_of(array: Any, type_: DataType) -> list[Any]:
         case VariantType():
             from pyspark.sql.types import VariantVal
 
-            return [one and VariantVal(one["value"], one["metadata"]) for one in array.to_pylist()]
+            return [
+                value and VariantVal(value["value"], value["metadata"])
+                for value in array.to_pylist()
+            ]
         case _:
             return list(array.to_pylist())
 
@@ -378,8 +381,8 @@ def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.Da
     with spark_errors(frame.sparkSession):
         table = _fetch_table(frame)
         made = {
-            place: _series(array, one.type, zone)
-            for place, (array, one) in enumerate(zip(table.columns, columns, strict=True))
+            place: _series(array, item.type, zone)
+            for place, (array, item) in enumerate(zip(table.columns, columns, strict=True))
         }
     result = pd.DataFrame(made, index=pd.RangeIndex(table.num_rows))
     result.columns = pd.Index([column.name for column in columns], dtype=object)
@@ -462,18 +465,18 @@ def to_user_frame(frame: DataFrame, schema: ResolvedSchema, session: SparkSessio
     spark_types = java_class(session, "org.apache.spark.sql.types.DataType")
     selected = []
     with spark_errors():
-        for one, given in zip(schema.columns, frame.schema.fields, strict=True):
-            type_ = plain(one.data_type)
-            field = to_struct_field(one.name, type_, one.comment, on_loss="note")
-            column = functions.col(quote(one.name))
+        for item, given in zip(schema.columns, frame.schema.fields, strict=True):
+            type_ = plain(item.data_type)
+            field = to_struct_field(item.name, type_, item.comment, on_loss="note")
+            column = functions.col(quote(item.name))
             if without_metadata(given.dataType) != without_metadata(field.dataType):
                 old, new = (spark_types.fromJson(each.dataType.json()) for each in (given, field))
-                value = utilities.expression(frame._jdf.col(quote(one.name)))  # noqa: SLF001
+                value = utilities.expression(frame._jdf.col(quote(item.name)))  # noqa: SLF001
                 column = utilities.column(retyped(value, old, new))
             if given.nullable and not field.nullable:
                 column = utilities.column(known_not_null(utilities.expression(column)))
             described = metadata.fromJson(json.dumps(field.metadata))
-            selected.append(SparkColumn(getattr(column, "as")(one.name, described)))
+            selected.append(SparkColumn(getattr(column, "as")(item.name, described)))
         return in_session(frame.select(*selected), session)
 
 
@@ -483,10 +486,10 @@ def _exposed_over_connect(
     expr = functions_of(session).expr
     selected = []
     with spark_errors():
-        for one, given in zip(schema.columns, frame.schema.fields, strict=True):
-            field = to_struct_field(one.name, plain(one.data_type), one.comment, on_loss="note")
-            column = expr(with_nullability(quote(one.name), given, field))
-            selected.append(column.alias(one.name, metadata=field.metadata))
+        for item, given in zip(schema.columns, frame.schema.fields, strict=True):
+            field = to_struct_field(item.name, plain(item.data_type), item.comment, on_loss="note")
+            column = expr(with_nullability(quote(item.name), given, field))
+            selected.append(column.alias(item.name, metadata=field.metadata))
         return in_session(frame.select(*selected), session)
 
 
@@ -549,7 +552,7 @@ def _with_parts(value: str, given: StructField, wanted: StructField, depth: int)
     element = f"e{depth}"
     match given.dataType, wanted.dataType:
         case types.StructType(fields=old), types.StructType(fields=new):
-            if [_nullability(one) for one in old] == [_nullability(one) for one in new]:
+            if [_nullability(column) for column in old] == [_nullability(column) for column in new]:
                 return value
             parts = (
                 f"{string(to.name)}, {with_nullability(f'{value}.{quote(to.name)}', of, to, depth)}"

@@ -232,11 +232,11 @@ def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType
             else f"the table has no writable column {unknown[0]!r}",
             code="sink-column-mismatch",
         )
-    for one, name in zip(given, names, strict=True):
+    for item, name in zip(given, names, strict=True):
         with at(f"column {name!r}"):
-            if not supports_implicit_cast(one.type.nullable(), types[name].nullable()):
+            if not supports_implicit_cast(item.type.nullable(), types[name].nullable()):
                 raise SchemaError(
-                    f"{one.type.as_summary_string()} of the query does not fit "
+                    f"{item.type.as_summary_string()} of the query does not fit "
                     f"{types[name].as_summary_string()}",
                     code="sink-type-mismatch",
                     hint="add a CAST to the query",
@@ -378,7 +378,9 @@ def _files(target: BoundTable) -> Iterator[SinkLoss]:
         if isinstance(column, PhysicalColumn)
     ]
     if form in UNTYPED_FILES:
-        types = ", ".join(f"{one.name} {one.data_type.as_summary_string()}" for one in physical)
+        types = ", ".join(
+            f"{column.name} {column.data_type.as_summary_string()}" for column in physical
+        )
         yield SinkLoss(("files",), types, "", f"{form} files store no types and no NOT NULL")
     elif form in TYPED_FILES:
         for column in physical:

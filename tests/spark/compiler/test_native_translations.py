@@ -208,7 +208,7 @@ def test_casts_of_usual_strings_are_those_of_any_string(session: SparkSession) -
     ]
     frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
     found = frame.selectExpr(
-        "v", *(f"CAST({to_sql(one)} AS STRING)" for pair in pairs for one in pair)
+        "v", *(f"CAST({to_sql(token)} AS STRING)" for pair in pairs for token in pair)
     ).collect()
 
     assert [row for row in found if row[1::2] != row[2::2]] == []
@@ -428,7 +428,7 @@ def test_a_mask_of_digits_admits_no_other_strings(session: SparkSession) -> None
     ]
     frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
     found = frame.selectExpr(
-        "v", *(f"CAST({to_sql(one)} AS STRING)" for pair in pairs for one in pair)
+        "v", *(f"CAST({to_sql(token)} AS STRING)" for pair in pairs for token in pair)
     ).collect()
 
     assert [row for row in found if row[1::2] != row[2::2]] == []

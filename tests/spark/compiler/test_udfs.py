@@ -88,7 +88,7 @@ JSON_PATHS = (
 #: Arguments after the path.
 JSON_CLAUSES: dict[str, list[tuple[str | None, ...]]] = {
     "json_query": [
-        *(("WITHOUT", "NULL", one) for one in ("NULL", "EMPTY ARRAY", "EMPTY OBJECT", "ERROR")),
+        *(("WITHOUT", "NULL", item) for item in ("NULL", "EMPTY ARRAY", "EMPTY OBJECT", "ERROR")),
         ("CONDITIONAL", "NULL", "NULL"),
     ],
     "json_value": [
@@ -138,11 +138,11 @@ def test_is_json_of_a_batch_is_that_of_each_document() -> None:
 
 
 def test_errors_of_a_batch_are_those_of_its_rows() -> None:
-    columns = [pa.array([one] * 3) for one in ("$.a", "WITHOUT", "NULL", "ERROR")]
+    columns = [pa.array([item] * 3) for item in ("$.a", "WITHOUT", "NULL", "ERROR")]
     found = evaluate("json_query", [pa.array(['{"a": [1]}', "{}", None]), *columns]).to_pylist()
 
-    assert [one["value"] for one in found] == ["[1]", None, None]
-    assert [one["problem"] is None for one in found] == [True, False, True]
+    assert [item["value"] for item in found] == ["[1]", None, None]
+    assert [item["problem"] is None for item in found] == [True, False, True]
 
 
 def test_json_keeps_digits_and_order_and_writes_the_fewest_escapes() -> None:
@@ -164,4 +164,4 @@ def test_json_that_is_nested_too_deeply_for_python_fails_the_row_only() -> None:
 
 
 def _constants(size: int) -> list[pa.Array]:
-    return [pa.array([one] * size) for one in ("$", "WITHOUT", "NULL", "NULL")]
+    return [pa.array([item] * size) for item in ("$", "WITHOUT", "NULL", "NULL")]

@@ -264,7 +264,7 @@ def _decimal_of_string(node: Node, target: types.DecimalType) -> Node:
             found=found,
             v=v,
             zero=Cast(Literal(0), type_),
-            parsed=rarely(v, lambda one: _decimal_by_parser(one, target)),
+            parsed=rarely(v, lambda item: _decimal_by_parser(item, target)),
         )
 
     return let(node, lambda v: let(_decimal_by_spark(v, target), lambda found: body(v, found)))
@@ -391,7 +391,7 @@ def cast_nested(node: Node, cast: CastContext) -> Node | None:
         return let(node, lambda v: _try_cast_nested(v, source, target, inner))
     match source, target:
         case types.ArrayType(), types.ArrayType():
-            return call("transform", node, function(lambda one: inner(one, 0)))
+            return call("transform", node, function(lambda item: inner(item, 0)))
         case types.MultisetType(), types.MultisetType():
             return call("transform_keys", node, function(lambda key, _: inner(key, 0), 2))
         case types.MapType(), types.MapType():
@@ -417,12 +417,12 @@ def _try_cast_nested(
     """Return TRY_CAST of a nested value: NULL as soon as a part that is not NULL becomes NULL."""
     match source, target:
         case types.ArrayType(), types.ArrayType():
-            cast = call("transform", node, function(lambda one: inner(one, 0)))
+            cast = call("transform", node, function(lambda item: inner(item, 0)))
             return let(cast, lambda found: _null_unless_complete(node, found))
         case types.MapType(), types.MapType():
             before = call("map_keys", node), call("map_values", node)
-            keys = call("transform", before[0], function(lambda one: inner(one, 0)))
-            values = call("transform", before[1], function(lambda one: inner(one, 1)))
+            keys = call("transform", before[0], function(lambda item: inner(item, 0)))
+            values = call("transform", before[1], function(lambda item: inner(item, 1)))
 
             def mapped(keys: Node, values: Node) -> Node:
                 lost = any_null(
@@ -462,8 +462,8 @@ def _row(
     inner: Inner,
 ) -> Node:
     parts: list[Node | str] = []
-    for index, (one, to) in enumerate(zip(source.fields, target.fields, strict=True)):
-        parts += [to.name, inner(Field(node, one.name), index)]
+    for index, (item, to) in enumerate(zip(source.fields, target.fields, strict=True)):
+        parts += [to.name, inner(Field(node, item.name), index)]
     return null_or(is_null(node), call("named_struct", *parts))
 
 

@@ -85,8 +85,8 @@ def row(called: TranslatedCall) -> Node:
             "Flink does not support an untyped NULL in a row", hint="write CAST(NULL AS ...)"
         )
     parts: list[Node | str] = []
-    for one, node, was in zip(type_.fields, called.arguments, called.types, strict=True):
-        parts += [one.name, convert(node, was, one.data_type, called.zone)]
+    for field, node, was in zip(type_.fields, called.arguments, called.types, strict=True):
+        parts += [field.name, convert(node, was, field.data_type, called.zone)]
     return call("named_struct", *parts)
 
 
@@ -96,8 +96,8 @@ def object_of(called: TranslatedCall) -> Node:
         raise unsupported_error(f"{called.type.as_summary_string()} is not supported on Spark")
     values = zip(called.arguments[2::2], called.types[2::2], called.type.fields, strict=True)
     parts: list[Node | str] = []
-    for node, was, one in values:
-        parts += [one.name, convert(node, was, one.data_type, called.zone)]
+    for node, was, field in values:
+        parts += [field.name, convert(node, was, field.data_type, called.zone)]
     return call("named_struct", *parts)
 
 
@@ -112,8 +112,8 @@ def compile_object_update(called: TranslatedCall) -> Node:
 
     def body(value: Node) -> Node:
         parts: list[Node | str] = []
-        for one, to in zip(source.fields, target.fields, strict=True):
-            node, was = changes.get(one.name, (Field(value, one.name), one.data_type))
+        for field, to in zip(source.fields, target.fields, strict=True):
+            node, was = changes.get(field.name, (Field(value, field.name), field.data_type))
             parts += [to.name, convert(node, was, to.data_type, called.zone)]
         return null_or(is_null(value), call("named_struct", *parts))
 
@@ -296,18 +296,18 @@ def as_sets(text: str, generic: Callable[[Equality, list[Node]], Node]) -> Trans
 
 
 def _position(array_: Node, value: Node, equality: Equality) -> Node:
-    matches = call("transform", array_, function(lambda one: equality(one, value)))
+    matches = call("transform", array_, function(lambda entry: equality(entry, value)))
     position = call("array_position", matches, True)
     return null_or(is_null(value), position)
 
 
 def _without(array_: Node, value: Node, equality: Equality) -> Node:
-    kept = function(lambda one: operator("NOT", equality(one, value)))
+    kept = function(lambda entry: operator("NOT", equality(entry, value)))
     return call("filter", array_, kept)
 
 
 def _is_in(equality: Equality, value: Node, array_: Node) -> Node:
-    return call("exists", array_, function(lambda one: equality(one, value)))
+    return call("exists", array_, function(lambda entry: equality(entry, value)))
 
 
 def _distinct(equality: Equality, array_: Node) -> Node:

@@ -114,7 +114,7 @@ def compare_values(
     if isinstance(left, (*TEMPORAL, *NUMBERS)) and isinstance(right, CHARACTERS):
         return compare_values(symbol, a, left, _as_other(symbol, b, right, left, zone), left, zone)
     if is_fine(left) or is_fine(right):
-        instants = any(isinstance(one, LocalZonedTimestampType) for one in (left, right))
+        instants = any(isinstance(operand, LocalZonedTimestampType) for operand in (left, right))
         both = LocalZonedTimestampType(9) if instants else TimestampType(9)
         return operator(symbol, convert(a, left, both, zone), convert(b, right, both, zone))
     if isinstance(left, TimestampType) and isinstance(right, LocalZonedTimestampType):
@@ -144,7 +144,9 @@ def compare_values(
         return _decimals(symbol, x, first, y, second)
     if not (isinstance(left, FLOATS) or isinstance(right, FLOATS)):
         return operator(symbol, a, b)
-    approximate = {sql_type(one) for one in (left, right) if not isinstance(one, INTEGERS)}
+    approximate = {
+        sql_type(operand) for operand in (left, right) if not isinstance(operand, INTEGERS)
+    }
     name = approximate.pop() if len(approximate) == 1 else "DOUBLE"
     x, y = (
         node if sql_type(type_) == name else Cast(node, name)
@@ -199,7 +201,7 @@ def compare_equal(
     (a, left), (b, right) = _as_decimals(a, left, b, right)
     type_ = _equated_type(left, right)
     if type_ is not None:
-        a, b = (convert(node, one, type_, zone) for node, one in ((a, left), (b, right)))
+        a, b = (convert(node, item, type_, zone) for node, item in ((a, left), (b, right)))
         left = right = type_
     return compare_values(symbol, a, left, b, right, zone)
 
@@ -209,9 +211,9 @@ def _as_decimals(
 ) -> tuple[tuple[Node, DataType], tuple[Node, DataType]]:
     """Return operands of which an integer beside a DECIMAL is one where Spark would round it."""
     pair = [(a, left), (b, right)]
-    for place, (one, other) in enumerate(((left, right), (right, left))):
-        if isinstance(one, INTEGERS) and isinstance(other, DecimalType):
-            type_ = DecimalType(*digits_of(one), nullable=one.is_nullable)
+    for place, (first, other) in enumerate(((left, right), (right, left))):
+        if isinstance(first, INTEGERS) and isinstance(other, DecimalType):
+            type_ = DecimalType(*digits_of(first), nullable=first.is_nullable)
             if not _fits(type_, other):
                 pair[place] = (Cast(pair[place][0], sql_type(type_)), type_)
     return pair[0], pair[1]
@@ -284,7 +286,7 @@ def _differ(left: DataType, right: DataType) -> bool:
     """Return whether two parts of nested values are numbers or datetimes of different types."""
     if isinstance(left, ArrayType) and isinstance(right, ArrayType):
         return _differ(left.element_type, right.element_type)
-    known = all(isinstance(one, (*NUMBERS, *TEMPORAL)) for one in (left, right))
+    known = all(isinstance(operand, (*NUMBERS, *TEMPORAL)) for operand in (left, right))
     return known and left.nullable() != right.nullable()
 
 
@@ -329,7 +331,7 @@ def _arrays(symbol: str, a: Node, left: ArrayType, b: Node, right: ArrayType, zo
 
     pairs = call("zip_with", a, b, function(equal, 2))
     same_size = operator("=", call("size", a), call("size", b))
-    found = all_of([same_size, call("forall", pairs, function(lambda one: one))])
+    found = all_of([same_size, call("forall", pairs, function(lambda item: item))])
     return null_or(any_null(a, b), found if symbol == "=" else not_(found))
 
 
@@ -369,9 +371,14 @@ def _rows(symbol: str, a: Node, left: RowType, b: Node, right: RowType, zone: st
     equal = all_of(
         [
             compare_values(
-                "=", Field(a, one.name), one.data_type, Field(b, other.name), other.data_type, zone
+                "=",
+                Field(a, first.name),
+                first.data_type,
+                Field(b, other.name),
+                other.data_type,
+                zone,
             )
-            for one, other in zip(left.fields, right.fields, strict=True)
+            for first, other in zip(left.fields, right.fields, strict=True)
         ]
     )
     return equal if symbol == "=" else not_(equal)
@@ -494,7 +501,7 @@ def between_rule(*, negated: bool) -> TranslationRule:
 
         def body(x: Node, a: Node, b: Node) -> Node:
             bounds = [(a, low, b, high), (b, high, a, low)][: 2 if symmetric else 1]
-            if negated and any(isinstance(one, FLOATS) for one in (value, low, high)):
+            if negated and any(isinstance(operand, FLOATS) for operand in (value, low, high)):
                 return all_of([outside(x, *bound) for bound in bounds])  # NaN is not outside either
             found = any_of([inside(x, *bound) for bound in bounds])
             return not_(found) if negated else found
@@ -581,7 +588,7 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
                 "supported on Spark",
                 hint="join the query with a condition",
             )
-    may_miss = any(one.is_nullable for _, one in columns)
+    may_miss = any(column.is_nullable for _, column in columns)
     is_known = not may_miss and not any(data_type.is_nullable for data_type in types)
     rows = called[1]
     if called.in_condition or is_known or not isinstance(rows, Subquery):

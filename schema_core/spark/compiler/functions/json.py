@@ -108,7 +108,7 @@ def write_json(node: Node, type_: types.DataType) -> Node:
         case types.ArrayType():
             element = type_.element_type
             return join_json(
-                "[", call("transform", node, function(lambda one: _or_null(one, element))), "]"
+                "[", call("transform", node, function(lambda item: _or_null(item, element))), "]"
             )
         case types.RowType():
             return let(node, lambda v: _object_of_row(v, type_))

@@ -71,7 +71,9 @@ _BY_ZERO = "if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero')
 def _quotient(called: TranslatedCall, result: DecimalType) -> Node:
     left, right = map(digits_of, called.types)
     first, second = _operands(called, result)
-    found = quotient(first, left, second, right, digits_of(result), integer_digits=called.integer_digits(0))
+    found = quotient(
+        first, left, second, right, digits_of(result), integer_digits=called.integer_digits(0)
+    )
     return called.cast(found)
 
 
@@ -224,7 +226,7 @@ def months_between(first: Node, second: Node) -> Node:
             forth=_months(*dates),
             back=_months(*reversed(dates)),
         )
-        times = [inline("pmod({t}, 86400000)", t=datetimes.millis(one)) for one in (a, b)]
+        times = [inline("pmod({t}, 86400000)", t=datetimes.millis(operand)) for operand in (a, b)]
 
         return let_all(
             [count],

@@ -237,9 +237,9 @@ def to_map(called: TranslatedCall) -> Node:
 
 def _entry(sides: Node) -> Node:
     return function(
-        lambda one: inline(
+        lambda item: inline(
             "named_struct('key', {sided}[0], 'value', get({sided}, 1))",
-            sided=call("split", one, sides, 2),
+            sided=call("split", item, sides, 2),
         )
     )
 

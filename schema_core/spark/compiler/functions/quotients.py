@@ -70,11 +70,11 @@ def quotient(
         if are_aggregates:
             values = call("named_struct", "found", found, "x", x, "y", y)
             exact = interpret_rarely(
-                values, lambda one: corrected(*(Field(one, name) for name in ("found", "x", "y")))
+                values, lambda item: corrected(*(Field(item, name) for name in ("found", "x", "y")))
             )
         else:
             bind = _lambda_free(found, interpret_rarely if left[0] == MAX_PRECISION else rarely)
-            exact = bind(found, lambda one: corrected(one, x, y))
+            exact = bind(found, lambda item: corrected(item, x, y))
         return call("if", _is_beyond(x, left, limit), exact, found)
 
     def corrected(found: Node, x: Node, y: Node) -> Node:
@@ -159,7 +159,7 @@ def _correct_rounding(
     def of_divisor(divisor: Node) -> Node:
         lack = inline("{b} - {r} - {r}", b=divisor, r=remainder)
         units = _magnitude(found, scale)
-        return bind(lack, lambda one: bind(units, lambda n: of_lack(divisor, one, n)))
+        return bind(lack, lambda item: bind(units, lambda n: of_lack(divisor, item, n)))
 
     bind = _lambda_free(found, rarely)
     corrected = bind(_magnitude(b, right[1]), of_divisor)

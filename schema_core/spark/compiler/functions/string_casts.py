@@ -63,7 +63,7 @@ def _or_null(node: Node, source: types.DataType, zone: str) -> Node:
 
 
 def _each(element: types.DataType, zone: str) -> Node:
-    return function(lambda one: _or_null(one, element, zone))
+    return function(lambda item: _or_null(item, element, zone))
 
 
 def _join_in_brackets(opening: str, strings: Node, closing: str) -> Node:

@@ -364,7 +364,7 @@ def _standard_nanos(text: str) -> int | None:
         return None
     year, month, day, hour, minute, second = (int(found[group] or 0) for group in range(1, 7))
     time = (hour, minute, second)
-    if not (1 <= month <= 12 and 1 <= day <= 31) or any(wrap_int(one) != one for one in time):
+    if not (1 <= month <= 12 and 1 <= day <= 31) or any(wrap_int(part) != part for part in time):
         return None
     carried, seconds = divmod((hour * 60 + minute) * 60 + second, 86_400)
     year, month, day = java_date_of(java_days_of(year, month, day) + carried)

@@ -269,7 +269,11 @@ def json_query_list(
     if text is None or path is None:
         return None
     value = _query(text, path, wrapper, on_empty, on_error, listed=True)
-    return None if value is None else [one if one is None else _element(one) for one in value]
+    return (
+        None
+        if value is None
+        else [element if element is None else _element(element) for element in value]
+    )
 
 
 def _element(value: Any) -> str:

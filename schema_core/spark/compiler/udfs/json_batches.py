@@ -140,13 +140,13 @@ def json_query_all(
         return None
     found = _find_all(texts, steps)
     try:
-        strings = iter(serialize_all([one for one in found if type(one) in _CONTAINERS]))
+        strings = iter(serialize_all([item for item in found if type(item) in _CONTAINERS]))
     except UdfError:
         return None
     otherwise = query_fallback(on_error)
     return [
-        next(strings) if type(one) in _CONTAINERS else None if text is None else otherwise
-        for text, one in zip(texts, found, strict=True)
+        next(strings) if type(item) in _CONTAINERS else None if text is None else otherwise
+        for text, item in zip(texts, found, strict=True)
     ]
 
 
@@ -166,9 +166,9 @@ def json_value_all(
     otherwise = default_on_error if on_error == "DEFAULT" else None
     return [
         (None if text is None else otherwise)
-        if one is None or type(one) in _CONTAINERS
-        else scalar_string(one)
-        for text, one in zip(texts, _find_all(texts, steps), strict=True)
+        if item is None or type(item) in _CONTAINERS
+        else scalar_string(item)
+        for text, item in zip(texts, _find_all(texts, steps), strict=True)
     ]
 
 
@@ -181,8 +181,8 @@ def json_exists_all(
         return None
     otherwise = {"TRUE": True, "FALSE": False}.get(on_error)
     return [
-        True if one is not None else None if text is None else otherwise
-        for text, one in zip(texts, _find_all(texts, steps), strict=True)
+        True if item is not None else None if text is None else otherwise
+        for text, item in zip(texts, _find_all(texts, steps), strict=True)
     ]
 
 
@@ -196,6 +196,6 @@ def is_json_all(texts: Sequence[str | None], kind: str | None) -> list[bool] | N
         data_type for data_type in types if data_type is not object and is_kind(data_type(), kind)
     }
     return [
-        type(one) in accepted and text is not None
-        for text, one in zip(texts, documents, strict=True)
+        type(item) in accepted and text is not None
+        for text, item in zip(texts, documents, strict=True)
     ]

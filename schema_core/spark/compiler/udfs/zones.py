@@ -102,7 +102,7 @@ def util_offset(name: str, seconds: int) -> int:
 @lru_cache(maxsize=20_000)
 def _offset_of_block(name: str, block: int) -> int | None:
     """Return the offset in a block of seconds since 1970, or None if it changes there."""
-    first, last = (_offset_at(name, block * BLOCK + one) for one in (0, BLOCK - 1))
+    first, last = (_offset_at(name, block * BLOCK + bound) for bound in (0, BLOCK - 1))
     return first if first == last else None
 
 
@@ -135,7 +135,7 @@ def util_instant(name: str, seconds: int) -> int:
 @lru_cache(maxsize=20_000)
 def _local_offset_of_block(name: str, block: int) -> int | None:
     """Return the offset in a block of local seconds, or None if it changes there."""
-    first, last = (_local_offset_at(name, block * BLOCK + one) for one in (0, BLOCK - 1))
+    first, last = (_local_offset_at(name, block * BLOCK + bound) for bound in (0, BLOCK - 1))
     return first if first == last else None
 
 

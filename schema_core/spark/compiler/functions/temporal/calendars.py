@@ -238,7 +238,7 @@ def any_local_at(seconds: Node, zone: str) -> Node:
             n=n,
             first=long(FIRST),
             offset=long(standard_offset(zone)),
-            cycled=_convert_in_cycle(n, lambda one: local_at(one, zone)),
+            cycled=_convert_in_cycle(n, lambda item: local_at(item, zone)),
         ),
     )
 
@@ -258,6 +258,6 @@ def any_instant_of(seconds: Node, zone: str) -> Node:
             n=n,
             first=local_at(long(FIRST), zone),
             offset=long(offset),
-            cycled=_convert_in_cycle(n, lambda one: instant_of(one, zone)),
+            cycled=_convert_in_cycle(n, lambda item: instant_of(item, zone)),
         ),
     )

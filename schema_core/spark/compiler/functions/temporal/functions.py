@@ -228,8 +228,8 @@ def _period(row: Node, type_: types.DataType) -> tuple[Node, Node]:
     """Return the earlier and the later end of a period, which may be given in either order."""
     if not isinstance(type_, types.RowType):
         raise unsupported_error("OVERLAPS requires pairs of datetimes")
-    start, end = (Field(row, one.name) for one in type_.fields)
-    datetime, length = (one.data_type for one in type_.fields)
+    start, end = (Field(row, item.name) for item in type_.fields)
+    datetime, length = (item.data_type for item in type_.fields)
     last: Node = (
         add_interval(start, datetime, end, length) if length.is_(types.TypeFamily.INTERVAL) else end
     )

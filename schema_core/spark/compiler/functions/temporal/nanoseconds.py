@@ -108,8 +108,8 @@ def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> 
         called.call,
         type=truncated_to_micros(called.type),
         arguments=tuple(
-            Ref("", truncated_to_micros(one.type)) if place in places else one
-            for place, one in enumerate(called.call.arguments)
+            Ref("", truncated_to_micros(argument.type)) if place in places else argument
+            for place, argument in enumerate(called.call.arguments)
         ),
     )
     is_local = isinstance(called.types[places[0]], TimestampType)

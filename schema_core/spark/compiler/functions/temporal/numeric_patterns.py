@@ -238,7 +238,9 @@ def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node], Node]) 
             letter: _wrap_number(call("regexp_extract", text, shape, group))
             for group, letter in enumerate(pattern.letters, 1)
         }
-        days = java_days_of(*(found.get(one, long(1970 if one == "y" else 1)) for one in "yMd"))
+        days = java_days_of(
+            *(found.get(letter, long(1970 if letter == "y" else 1)) for letter in "yMd")
+        )
         millis = inline("{days} * 86400000L", days=days)
         for letter, unit in UNITS.items():
             if letter in found:
@@ -433,7 +435,7 @@ def from_unixtime(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
             " WHEN {n} IS NOT NULL THEN {rest} END",
             n=n,
             certain=_format_certain(n, pattern, zone),
-            rest=rarely(n, lambda one: _format_any(one, pattern, zone)),
+            rest=rarely(n, lambda item: _format_any(item, pattern, zone)),
         ),
     )
 
@@ -495,13 +497,13 @@ def _strict_value(found: dict[str, Node]) -> Node:
 
     A day beyond the end of its month is the last day.
     """
-    year, month, day = (found.get(one, long(1970 if one == "y" else 1)) for one in "yMd")
+    year, month, day = (found.get(letter, long(1970 if letter == "y" else 1)) for letter in "yMd")
     valid = [
         inline("{n} BETWEEN {least} AND {most}", n=found[letter], least=least, most=most)
         for letter, (least, most) in RANGES.items()
         if letter in found
     ]
-    time = {one: found.get(one, long(0)) for one in "HmsS"}
+    time = {letter: found.get(letter, long(0)) for letter in "HmsS"}
     if "H" in found:
         valid.append(inline("({H} < 24L OR {m} + {s} + {S} = 0L)", **time))
     first = inline("make_date(CAST({y} AS INT), CAST({m} AS INT), 1)", y=year, m=month)
