@@ -16,19 +16,10 @@ from typing import Any, NoReturn
 from schema_core.base.arguments import require_instance, require_sequence
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import is_blank
+from schema_core.catalog import objects
 from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.migration_history import CatalogMigration
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogDatabase,
-    CatalogFunction,
-    CatalogModel,
-    CatalogPartition,
-    CatalogPartitionSpec,
-    CatalogType,
-    TableKind,
-)
 from schema_core.catalog.procedures import Procedure
 from schema_core.catalog.statistics import (
     CatalogColumnStatistics,
@@ -119,14 +110,14 @@ class Catalog(ABC):
     def list_databases(self) -> list[str]: ...
 
     @abstractmethod
-    def get_database(self, database_name: str) -> CatalogDatabase: ...
+    def get_database(self, database_name: str) -> objects.CatalogDatabase: ...
 
     @abstractmethod
     def database_exists(self, database_name: str) -> bool: ...
 
     @abstractmethod
     def create_database(
-        self, name: str, database: CatalogDatabase, ignore_if_exists: bool
+        self, name: str, database: objects.CatalogDatabase, ignore_if_exists: bool
     ) -> None: ...
 
     @abstractmethod
@@ -141,10 +132,10 @@ class Catalog(ABC):
     def alter_database(
         self,
         name: str,
-        new_database: CatalogDatabase,
+        new_database: objects.CatalogDatabase,
         ignore_if_not_exists: bool,
         *,
-        expected: CatalogDatabase | None = None,
+        expected: objects.CatalogDatabase | None = None,
     ) -> None: ...
 
     # --- tables, views, materialized tables ----------------------------------------------------
@@ -172,10 +163,10 @@ class Catalog(ABC):
         self._refuse(Capability.MATERIALIZED_TABLES)
 
     @abstractmethod
-    def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
+    def get_table(self, table_path: ObjectPath) -> objects.CatalogBaseTable:
         """Return the unresolved table, view or materialized table."""
 
-    def get_table_kind(self, table_path: ObjectPath) -> TableKind:
+    def get_table_kind(self, table_path: ObjectPath) -> objects.TableKind:
         """Return whether the object is a table, a view or a materialized table.
 
         A catalog that stores the kind next to the definition overrides this, so that an object
@@ -193,7 +184,7 @@ class Catalog(ABC):
     @abstractmethod
     def table_exists(self, table_path: ObjectPath) -> bool: ...
 
-    def find_table(self, table_path: ObjectPath) -> CatalogBaseTable | None:
+    def find_table(self, table_path: ObjectPath) -> objects.CatalogBaseTable | None:
         """Return the table or view as `get_table` does, or None if there is none.
 
         A catalog that can read both in one call of its store overrides it.
@@ -216,7 +207,7 @@ class Catalog(ABC):
 
     @abstractmethod
     def create_table(
-        self, table_path: ObjectPath, table: CatalogBaseTable, ignore_if_exists: bool
+        self, table_path: ObjectPath, table: objects.CatalogBaseTable, ignore_if_exists: bool
     ) -> None:
         """Store a table, view or materialized table."""
 
@@ -224,10 +215,10 @@ class Catalog(ABC):
     def alter_table(
         self,
         table_path: ObjectPath,
-        new_table: CatalogBaseTable,
+        new_table: objects.CatalogBaseTable,
         ignore_if_not_exists: bool,
         *,
-        expected: CatalogBaseTable | None = None,
+        expected: objects.CatalogBaseTable | None = None,
         changes: Sequence[TableChange] | None = None,
     ) -> None:
         """Replace the definition of a table, view or materialized table.
@@ -250,7 +241,11 @@ class Catalog(ABC):
         return self.get_resolved_table(table_path) or self.get_table(table_path)
 
     def restore_table(
-        self, table_path: ObjectPath, stored: Any, *, expected: CatalogBaseTable | None = None
+        self,
+        table_path: ObjectPath,
+        stored: Any,
+        *,
+        expected: objects.CatalogBaseTable | None = None,
     ) -> None:
         """Replace the current definition by one that `get_stored_table` returned.
 
@@ -272,26 +267,26 @@ class Catalog(ABC):
     # raise `table-not-found` or `not-partitioned`.
 
     def list_partitions(
-        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None
-    ) -> list[CatalogPartitionSpec]:
+        self, table_path: ObjectPath, partition_spec: objects.CatalogPartitionSpec | None = None
+    ) -> list[objects.CatalogPartitionSpec]:
         """Return the partitions of a table that have all values of `partition_spec`."""
         self._refuse(Capability.PARTITIONS)
 
     def get_partition(
-        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
-    ) -> CatalogPartition:
+        self, table_path: ObjectPath, partition_spec: objects.CatalogPartitionSpec
+    ) -> objects.CatalogPartition:
         self._refuse(Capability.PARTITIONS)
 
     def partition_exists(
-        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+        self, table_path: ObjectPath, partition_spec: objects.CatalogPartitionSpec
     ) -> bool:
         self._refuse(Capability.PARTITIONS)
 
     def create_partition(
         self,
         table_path: ObjectPath,
-        partition_spec: CatalogPartitionSpec,
-        partition: CatalogPartition,
+        partition_spec: objects.CatalogPartitionSpec,
+        partition: objects.CatalogPartition,
         ignore_if_exists: bool,
     ) -> None:
         """Store a partition.
@@ -305,7 +300,7 @@ class Catalog(ABC):
     def drop_partition(
         self,
         table_path: ObjectPath,
-        partition_spec: CatalogPartitionSpec,
+        partition_spec: objects.CatalogPartitionSpec,
         ignore_if_not_exists: bool,
     ) -> None:
         self._refuse(Capability.PARTITIONS)
@@ -313,11 +308,11 @@ class Catalog(ABC):
     def alter_partition(
         self,
         table_path: ObjectPath,
-        partition_spec: CatalogPartitionSpec,
-        new_partition: CatalogPartition,
+        partition_spec: objects.CatalogPartitionSpec,
+        new_partition: objects.CatalogPartition,
         ignore_if_not_exists: bool,
         *,
-        expected: CatalogPartition | None = None,
+        expected: objects.CatalogPartition | None = None,
     ) -> None:
         self._refuse(Capability.PARTITIONS)
 
@@ -332,26 +327,26 @@ class Catalog(ABC):
         return self._get_statistics(table_path, None).columns
 
     def get_partition_statistics(
-        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+        self, table_path: ObjectPath, partition_spec: objects.CatalogPartitionSpec
     ) -> CatalogTableStatistics:
         """Return the statistics of a partition, as `get_table_statistics`."""
         return self._get_statistics(table_path, partition_spec).table
 
     def get_partition_column_statistics(
-        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+        self, table_path: ObjectPath, partition_spec: objects.CatalogPartitionSpec
     ) -> CatalogColumnStatistics:
         """Return the statistics of the columns of a partition."""
         return self._get_statistics(table_path, partition_spec).columns
 
     def bulk_get_partition_statistics(
-        self, table_path: ObjectPath, partition_specs: Sequence[CatalogPartitionSpec]
+        self, table_path: ObjectPath, partition_specs: Sequence[objects.CatalogPartitionSpec]
     ) -> list[CatalogTableStatistics]:
         """Return the statistics of several partitions, in the order of their specifications."""
         specs = require_sequence(partition_specs, "partition_specs")
         return [self.get_partition_statistics(table_path, spec) for spec in specs]
 
     def bulk_get_partition_column_statistics(
-        self, table_path: ObjectPath, partition_specs: Sequence[CatalogPartitionSpec]
+        self, table_path: ObjectPath, partition_specs: Sequence[objects.CatalogPartitionSpec]
     ) -> list[CatalogColumnStatistics]:
         """Return the statistics of the columns of several partitions, in that order."""
         specs = require_sequence(partition_specs, "partition_specs")
@@ -380,7 +375,7 @@ class Catalog(ABC):
     def alter_partition_statistics(
         self,
         table_path: ObjectPath,
-        partition_spec: CatalogPartitionSpec,
+        partition_spec: objects.CatalogPartitionSpec,
         partition_statistics: CatalogTableStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
@@ -391,7 +386,7 @@ class Catalog(ABC):
     def alter_partition_column_statistics(
         self,
         table_path: ObjectPath,
-        partition_spec: CatalogPartitionSpec,
+        partition_spec: objects.CatalogPartitionSpec,
         column_statistics: CatalogColumnStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
@@ -400,14 +395,14 @@ class Catalog(ABC):
         self._alter_statistics(table_path, partition_spec, change, ignore_if_not_exists)
 
     def _get_statistics(
-        self, table_path: ObjectPath, spec: CatalogPartitionSpec | None
+        self, table_path: ObjectPath, spec: objects.CatalogPartitionSpec | None
     ) -> StoredStatistics:
         self._refuse(Capability.STATISTICS)
 
     def _alter_statistics(
         self,
         table_path: ObjectPath,
-        spec: CatalogPartitionSpec | None,
+        spec: objects.CatalogPartitionSpec | None,
         change: Change,
         ignore_if_not_exists: bool,
     ) -> None:
@@ -418,24 +413,24 @@ class Catalog(ABC):
     def list_functions(self, database_name: str) -> list[str]:
         return []
 
-    def get_function(self, function_path: ObjectPath) -> CatalogFunction:
+    def get_function(self, function_path: ObjectPath) -> objects.CatalogFunction:
         self._refuse(Capability.FUNCTIONS)
 
     def function_exists(self, function_path: ObjectPath) -> bool:
         return False
 
     def create_function(
-        self, function_path: ObjectPath, function: CatalogFunction, ignore_if_exists: bool
+        self, function_path: ObjectPath, function: objects.CatalogFunction, ignore_if_exists: bool
     ) -> None:
         self._refuse(Capability.FUNCTIONS)
 
     def alter_function(
         self,
         function_path: ObjectPath,
-        new_function: CatalogFunction,
+        new_function: objects.CatalogFunction,
         ignore_if_not_exists: bool,
         *,
-        expected: CatalogFunction | None = None,
+        expected: objects.CatalogFunction | None = None,
     ) -> None:
         self._refuse(Capability.FUNCTIONS)
 
@@ -460,7 +455,7 @@ class Catalog(ABC):
     def list_models(self, database_name: str) -> list[str]:
         return []
 
-    def get_model(self, model_path: ObjectPath) -> CatalogModel:
+    def get_model(self, model_path: ObjectPath) -> objects.CatalogModel:
         self._refuse(Capability.MODELS)
 
     def model_exists(self, model_path: ObjectPath) -> bool:
@@ -475,17 +470,17 @@ class Catalog(ABC):
         self._refuse(Capability.MODELS)
 
     def create_model(
-        self, model_path: ObjectPath, model: CatalogModel, ignore_if_exists: bool
+        self, model_path: ObjectPath, model: objects.CatalogModel, ignore_if_exists: bool
     ) -> None:
         self._refuse(Capability.MODELS)
 
     def alter_model(
         self,
         model_path: ObjectPath,
-        new_model: CatalogModel,
+        new_model: objects.CatalogModel,
         ignore_if_not_exists: bool,
         *,
-        expected: CatalogModel | None = None,
+        expected: objects.CatalogModel | None = None,
     ) -> None:
         self._refuse(Capability.MODELS)
 
@@ -494,14 +489,14 @@ class Catalog(ABC):
     def list_types(self, database_name: str) -> list[str]:
         return []
 
-    def get_type(self, type_path: ObjectPath) -> CatalogType:
+    def get_type(self, type_path: ObjectPath) -> objects.CatalogType:
         self._refuse(Capability.TYPES)
 
     def type_exists(self, type_path: ObjectPath) -> bool:
         return False
 
     def create_type(
-        self, type_path: ObjectPath, type_: CatalogType, ignore_if_exists: bool
+        self, type_path: ObjectPath, type_: objects.CatalogType, ignore_if_exists: bool
     ) -> None:
         self._refuse(Capability.TYPES)
 

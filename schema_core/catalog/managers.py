@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.base.secrets import NO_KEYS
-from schema_core.catalog import ddl_semantics
+from schema_core.catalog import ddl_semantics, objects
 from schema_core.catalog.api import Capability, Catalog, names_starting_with, sorted_names
 from schema_core.catalog.changes.former_names import FormerNames
 from schema_core.catalog.changes.table_changes import TableChange
@@ -30,14 +30,6 @@ from schema_core.catalog.managed import (
     remove_directory,
     require_no_path,
     with_directory,
-)
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogDatabase,
-    CatalogModel,
-    CatalogType,
-    ResolvedCatalogModel,
-    TableKind,
 )
 from schema_core.catalog.own_options import (
     FORMER_NAMES,
@@ -63,9 +55,9 @@ from schema_core.types import DataType, DataTypes, UnresolvedType
 
 #: The names of kinds in messages and codes.
 NOUNS = {
-    TableKind.TABLE: "table",
-    TableKind.VIEW: "view",
-    TableKind.MATERIALIZED_TABLE: "materialized table",
+    objects.TableKind.TABLE: "table",
+    objects.TableKind.VIEW: "view",
+    objects.TableKind.MATERIALIZED_TABLE: "materialized table",
 }
 
 
@@ -82,7 +74,7 @@ class FoundTable:
     own_options: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def kind(self) -> TableKind:
+    def kind(self) -> objects.TableKind:
         return self.table.get_table_kind()
 
     @property
@@ -97,10 +89,10 @@ class FoundTable:
 
 
 #: Resolves a table, view or materialized table.
-Resolve: TypeAlias = Callable[[CatalogBaseTable], ResolvedTable]
+Resolve: TypeAlias = Callable[[objects.CatalogBaseTable], ResolvedTable]
 
 #: Raises for a definition that cannot be stored; the second argument is the one it replaces.
-Check: TypeAlias = Callable[[ResolvedTable, CatalogBaseTable | None], None]
+Check: TypeAlias = Callable[[ResolvedTable, objects.CatalogBaseTable | None], None]
 
 
 class CatalogManager:
@@ -163,7 +155,7 @@ class CatalogManager:
             own_options=own_options_of(table),
         )
 
-    def find_stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
+    def find_stored(self, identifier: ObjectIdentifier) -> objects.CatalogBaseTable | None:
         """Return the permanent object at this path as it is stored, unresolved, or None."""
         found = self.find_raw(identifier)
         return None if found is None else without_own_options(found)
@@ -182,7 +174,7 @@ class CatalogManager:
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
         return None if catalog is None else own_directory(catalog, path, self.find_raw(identifier))
 
-    def find_raw(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
+    def find_raw(self, identifier: ObjectIdentifier) -> objects.CatalogBaseTable | None:
         """Return the permanent object at this path with the options that sessions do not show."""
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
         return None if catalog is None else catalog.find_table(path)
@@ -210,7 +202,7 @@ class CatalogManager:
             return temporary
         return sorted_names(catalog.find_table_names(database, limit=MAX_SIMILAR + 1), temporary)
 
-    def permanent_kind(self, identifier: ObjectIdentifier) -> TableKind | None:
+    def permanent_kind(self, identifier: ObjectIdentifier) -> objects.TableKind | None:
         """Return the kind of the permanent object at this path, or None.
 
         The object is not resolved: it may name functions and types that no longer exist.
@@ -223,7 +215,7 @@ class CatalogManager:
         except NotFoundError:  # dropped by another writer since
             return None
 
-    def _permanent(self, wanted: TableKind, identifier: ObjectIdentifier) -> ExistingObject:
+    def _permanent(self, wanted: objects.TableKind, identifier: ObjectIdentifier) -> ExistingObject:
         return ExistingObject.of(wanted, self.permanent_kind(identifier))
 
     # --- creating ------------------------------------------------------------------------------
@@ -231,7 +223,7 @@ class CatalogManager:
     def create(
         self,
         identifier: ObjectIdentifier,
-        table: CatalogBaseTable,
+        table: objects.CatalogBaseTable,
         ignore_if_exists: bool,
         former: FormerNames | None = None,
         own_options: Mapping[str, str] | None = None,
@@ -275,14 +267,16 @@ class CatalogManager:
             raise
         return True
 
-    def _may_create(self, kind: TableKind, identifier: ObjectIdentifier, ignore: bool) -> bool:
+    def _may_create(
+        self, kind: objects.TableKind, identifier: ObjectIdentifier, ignore: bool
+    ) -> bool:
         cell = ddl_semantics.CREATE_PERMANENT[self._permanent(kind, identifier)]
         return decide(cell, ignore, NOUNS[kind], identifier)
 
     def create_temporary(
         self,
         identifier: ObjectIdentifier,
-        table: CatalogBaseTable,
+        table: objects.CatalogBaseTable,
         ignore_if_exists: bool,
         former: FormerNames | None = None,
     ) -> bool:
@@ -308,7 +302,7 @@ class CatalogManager:
 
     # --- dropping and altering -----------------------------------------------------------------
 
-    def drop(self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool) -> bool:
+    def drop(self, kind: objects.TableKind, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         """Drop a permanent object as DROP TABLE and DROP VIEW do; return whether there was one.
 
         Raises:
@@ -323,7 +317,7 @@ class CatalogManager:
         return self.drop_permanent(identifier, if_exists)
 
     def drop_unless_hidden(
-        self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool
+        self, kind: objects.TableKind, identifier: ObjectIdentifier, if_exists: bool
     ) -> bool:
         """Drop a permanent object as the method does; return whether there was one.
 
@@ -364,7 +358,7 @@ class CatalogManager:
         return True
 
     def drop_temporary(
-        self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool
+        self, kind: objects.TableKind, identifier: ObjectIdentifier, if_exists: bool
     ) -> bool:
         """Drop a temporary object of this kind; return whether there was one.
 
@@ -380,8 +374,8 @@ class CatalogManager:
             return self.temporary.tables.drop(identifier, ignore_if_not_exists=False)
 
     def find_alterable(
-        self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool
-    ) -> CatalogBaseTable | None:
+        self, kind: objects.TableKind, identifier: ObjectIdentifier, if_exists: bool
+    ) -> objects.CatalogBaseTable | None:
         """Return the permanent object that an ALTER of this kind changes, unresolved.
 
         None where there is none, or only a temporary one, and `if_exists` is set.
@@ -398,8 +392,8 @@ class CatalogManager:
     def alter(
         self,
         identifier: ObjectIdentifier,
-        table: CatalogBaseTable,
-        expected: CatalogBaseTable,
+        table: objects.CatalogBaseTable,
+        expected: objects.CatalogBaseTable,
         changes: Sequence[TableChange] | None = None,
     ) -> None:
         """Replace the definition of a permanent object.
@@ -425,7 +419,7 @@ class CatalogManager:
         else:
             catalog.alter_table(path, new, ignore_if_not_exists=False)
 
-    def read_or_stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
+    def read_or_stored(self, identifier: ObjectIdentifier) -> objects.CatalogBaseTable | None:
         """Return the permanent object at this path, resolved if its text still resolves, or None.
 
         Raises:
@@ -442,7 +436,7 @@ class CatalogManager:
         return self._catalog(identifier).get_stored_table(identifier.to_object_path())
 
     def restore(
-        self, identifier: ObjectIdentifier, stored: object, expected: CatalogBaseTable
+        self, identifier: ObjectIdentifier, stored: object, expected: objects.CatalogBaseTable
     ) -> None:
         """Put back a definition that `get_stored` returned; it does not have to resolve.
 
@@ -483,12 +477,14 @@ class CatalogManager:
     def list_views(self, catalog: str, database: str) -> list[str]:
         """Return the sorted names of the views of a database, also temporary ones."""
         kept = self.registry.get(catalog).list_views(database)
-        return sorted_names(kept, self.temporary.table_names(catalog, database, TableKind.VIEW))
+        return sorted_names(
+            kept, self.temporary.table_names(catalog, database, objects.TableKind.VIEW)
+        )
 
     # --- databases -----------------------------------------------------------------------------
 
     def create_database(
-        self, catalog: str, name: str, database: CatalogDatabase, ignore_if_exists: bool
+        self, catalog: str, name: str, database: objects.CatalogDatabase, ignore_if_exists: bool
     ) -> None:
         """Create a database.
 
@@ -537,15 +533,15 @@ class ModelManager:
         self,
         registry: CatalogRegistry,
         temporary: TemporaryObjects,
-        resolve: Callable[[CatalogModel], ResolvedCatalogModel],
-        check: Callable[[ResolvedCatalogModel], None] = lambda model: None,
+        resolve: Callable[[objects.CatalogModel], objects.ResolvedCatalogModel],
+        check: Callable[[objects.ResolvedCatalogModel], None] = lambda model: None,
     ) -> None:
         self._registry = registry
         self._temporary = temporary
         self._resolve = resolve
         self._check = check
 
-    def find(self, identifier: ObjectIdentifier) -> ResolvedCatalogModel | None:
+    def find(self, identifier: ObjectIdentifier) -> objects.ResolvedCatalogModel | None:
         """Return the model at this path, or None."""
         if (temporary := self._temporary.models.find(identifier)) is not None:
             return temporary
@@ -554,14 +550,14 @@ class ModelManager:
             return None
         return self._resolve(catalog.get_model(path))
 
-    def stored(self, identifier: ObjectIdentifier) -> CatalogModel | None:
+    def stored(self, identifier: ObjectIdentifier) -> objects.CatalogModel | None:
         """Return the permanent model at this path as it is stored, unresolved, or None."""
         catalog, path = self._registry.find(identifier.catalog_name), identifier.to_object_path()
         if catalog is None or not catalog.model_exists(path):
             return None
         return catalog.get_model(path)
 
-    def get(self, identifier: ObjectIdentifier) -> ResolvedCatalogModel:
+    def get(self, identifier: ObjectIdentifier) -> objects.ResolvedCatalogModel:
         """Return the model at this path.
 
         Raises:
@@ -575,7 +571,7 @@ class ModelManager:
         return identifier in self._temporary.models
 
     def create(
-        self, identifier: ObjectIdentifier, model: CatalogModel, ignore_if_exists: bool
+        self, identifier: ObjectIdentifier, model: objects.CatalogModel, ignore_if_exists: bool
     ) -> None:
         """Store a model in its catalog.
 
@@ -589,7 +585,10 @@ class ModelManager:
         catalog.create_model(identifier.to_object_path(), resolved, ignore_if_exists)
 
     def alter(
-        self, identifier: ObjectIdentifier, model: CatalogModel, expected: CatalogModel
+        self,
+        identifier: ObjectIdentifier,
+        model: objects.CatalogModel,
+        expected: objects.CatalogModel,
     ) -> None:
         """Replace the definition of a permanent model.
 
@@ -604,7 +603,7 @@ class ModelManager:
         alter_if_unchanged(catalog.capabilities, alter, expected)
 
     def create_temporary(
-        self, identifier: ObjectIdentifier, model: CatalogModel, ignore_if_exists: bool
+        self, identifier: ObjectIdentifier, model: objects.CatalogModel, ignore_if_exists: bool
     ) -> None:
         """Create a temporary model at any path.
 
@@ -679,7 +678,7 @@ class TypeManager:
         kept = self.temporary.types.find(identifier) or self._permanent(identifier)
         return kept.named(identifier) if kept else None
 
-    def _permanent(self, identifier: ObjectIdentifier) -> CatalogType | None:
+    def _permanent(self, identifier: ObjectIdentifier) -> objects.CatalogType | None:
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
         if catalog is None or not catalog.type_exists(path):
             return None
@@ -696,7 +695,7 @@ class TypeManager:
 
     # --- creating and dropping -----------------------------------------------------------------
 
-    def define(self, definition: object, description: str | None = None) -> CatalogType:
+    def define(self, definition: object, description: str | None = None) -> objects.CatalogType:
         """Return the catalog object of a type, a type string or a Python class.
 
         Names of user-defined types are looked up.
@@ -705,10 +704,12 @@ class TypeManager:
             SchemaError: for a value that does not describe a type.
             UnsupportedError: with code `unknown-type` for an unknown name.
         """
-        return CatalogType(DataTypes.unresolved(definition).resolve(self.look_up), description)
+        return objects.CatalogType(
+            DataTypes.unresolved(definition).resolve(self.look_up), description
+        )
 
     def create(
-        self, identifier: ObjectIdentifier, kept: CatalogType, ignore_if_exists: bool
+        self, identifier: ObjectIdentifier, kept: objects.CatalogType, ignore_if_exists: bool
     ) -> None:
         """Store a type in its catalog.
 
@@ -720,7 +721,7 @@ class TypeManager:
         catalog.create_type(identifier.to_object_path(), kept, ignore_if_exists)
 
     def create_temporary(
-        self, identifier: ObjectIdentifier, kept: CatalogType, ignore_if_exists: bool
+        self, identifier: ObjectIdentifier, kept: objects.CatalogType, ignore_if_exists: bool
     ) -> None:
         """Create a temporary type at any path.
 

@@ -11,25 +11,7 @@ from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
 from schema_core.base.arguments import require_instance
-from schema_core.catalog.objects import (
-    CONTINUOUS_BELOW,
-    CYCLES,
-    DEFAULT_FRESHNESS,
-    CatalogBaseTable,
-    CatalogMaterializedTable,
-    CatalogModel,
-    CatalogTable,
-    CatalogView,
-    Freshness,
-    LogicalRefreshMode,
-    RefreshMode,
-    ResolvedCatalogMaterializedTable,
-    ResolvedCatalogModel,
-    ResolvedCatalogTable,
-    ResolvedCatalogView,
-    StartMode,
-    TableDistribution,
-)
+from schema_core.catalog import objects
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, at, similar
 from schema_core.schema.columns import plain
@@ -43,13 +25,15 @@ from schema_core.types import AnyTimestampType, DataType, TimestampKind, parse_t
 from schema_core.types.unresolved import UnresolvedDataType
 from schema_core.types.user_defined import UnresolvedType
 
-T = TypeVar("T", bound=CatalogBaseTable | CatalogModel)
+T = TypeVar("T", bound=objects.CatalogBaseTable | objects.CatalogModel)
 
 #: Returns the names and types of the columns of a query.
 QueryColumns: TypeAlias = Callable[[str], Sequence[tuple[str, DataType]]]
 
 
-def resolve_table(table: CatalogTable, resolver: SchemaResolver) -> ResolvedCatalogTable:
+def resolve_table(
+    table: objects.CatalogTable, resolver: SchemaResolver
+) -> objects.ResolvedCatalogTable:
     """Resolve a table; check its distribution and its partition keys.
 
     Raises:
@@ -57,9 +41,9 @@ def resolve_table(table: CatalogTable, resolver: SchemaResolver) -> ResolvedCata
             `unsupported-column-kind` for a bucket or partition key, `invalid-bucket-count` for a
             count below 1.
     """
-    if isinstance(table, ResolvedCatalogTable):
+    if isinstance(table, objects.ResolvedCatalogTable):
         return table
-    require_instance(table, CatalogTable, "the table")
+    require_instance(table, objects.CatalogTable, "the table")
     require_instance(resolver, SchemaResolver, "the resolver")
     schema = resolver.resolve(table.schema)
     found = Gathering()
@@ -67,12 +51,12 @@ def resolve_table(table: CatalogTable, resolver: SchemaResolver) -> ResolvedCata
         check_distribution(table.distribution, schema, found)
     check_keys("partition key", table.partition_keys, schema, found)
     found.raise_all()
-    return ResolvedCatalogTable(**members(table), resolved_schema=schema)
+    return objects.ResolvedCatalogTable(**members(table), resolved_schema=schema)
 
 
 def resolve_view(
-    view: CatalogView, resolver: SchemaResolver, query_columns: QueryColumns
-) -> ResolvedCatalogView:
+    view: objects.CatalogView, resolver: SchemaResolver, query_columns: QueryColumns
+) -> objects.ResolvedCatalogView:
     """Resolve a view: the types of its query with the names of its schema.
 
     If the expanded query no longer resolves, or returns another number of columns, the types are
@@ -81,9 +65,9 @@ def resolve_view(
     Raises:
         SchemaError: as `SchemaResolver.resolve`, for the stored schema.
     """
-    if isinstance(view, ResolvedCatalogView):
+    if isinstance(view, objects.ResolvedCatalogView):
         return view
-    require_instance(view, CatalogView, "the view")
+    require_instance(view, objects.CatalogView, "the view")
     require_instance(resolver, SchemaResolver, "the resolver")
     stored = resolver.resolve(view.schema)
     try:
@@ -91,7 +75,7 @@ def resolve_view(
     except SchemaCoreError:
         columns = ()
     if len(columns) != len(stored.columns):
-        return ResolvedCatalogView(**members(view), resolved_schema=stored)
+        return objects.ResolvedCatalogView(**members(view), resolved_schema=stored)
     named = zip(stored.columns, columns, strict=True)
     resolved = ResolvedSchema(
         [PhysicalColumn(column.name, type_) for column, (_, type_) in named],
@@ -100,12 +84,12 @@ def resolve_view(
         stored.indexes,
         stored.immutable_columns,
     )
-    return ResolvedCatalogView(**members(view), resolved_schema=resolved)
+    return objects.ResolvedCatalogView(**members(view), resolved_schema=resolved)
 
 
 def read_view(
-    view: CatalogView, resolver: SchemaResolver, query_columns: QueryColumns
-) -> ResolvedCatalogView:
+    view: objects.CatalogView, resolver: SchemaResolver, query_columns: QueryColumns
+) -> objects.ResolvedCatalogView:
     """Resolve a stored view: its columns have the types that it was created with.
 
     They stay when the tables below are altered, as in Flink and as FLIP-164 describes ("the stored
@@ -116,7 +100,7 @@ def read_view(
     Raises:
         SchemaError: as `SchemaResolver.resolve`, for the stored schema.
     """
-    if isinstance(view, ResolvedCatalogView):
+    if isinstance(view, objects.ResolvedCatalogView):
         stored = view.resolved_schema
     else:
         stored = resolver.resolve(view.schema)
@@ -125,9 +109,9 @@ def read_view(
             stored = _with_time_attributes(stored, query_columns(view.expanded_query))
         except SchemaCoreError:  # readers get the error; the stored types remain valid
             stored = _with_time_attributes(stored, ())
-    if isinstance(view, ResolvedCatalogView):
+    if isinstance(view, objects.ResolvedCatalogView):
         return replace(view, resolved_schema=stored)
-    return ResolvedCatalogView(**members(view), resolved_schema=stored)
+    return objects.ResolvedCatalogView(**members(view), resolved_schema=stored)
 
 
 def _with_time_attributes(
@@ -164,8 +148,8 @@ def _mark_type(stored: DataType, given: DataType) -> DataType:
 
 
 def resolve_materialized_table(
-    table: CatalogMaterializedTable, resolver: SchemaResolver
-) -> ResolvedCatalogMaterializedTable:
+    table: objects.CatalogMaterializedTable, resolver: SchemaResolver
+) -> objects.ResolvedCatalogMaterializedTable:
     """Resolve a materialized table with its freshness and refresh mode; check its partition keys.
 
     The refresh mode is derived from the logical mode and the freshness.
@@ -174,90 +158,97 @@ def resolve_materialized_table(
         SchemaError: as `resolve_table`; with code `invalid-freshness` for one that a full refresh
             cannot keep.
     """
-    if isinstance(table, ResolvedCatalogMaterializedTable):
+    if isinstance(table, objects.ResolvedCatalogMaterializedTable):
         return table
-    require_instance(table, CatalogMaterializedTable, "the table")
+    require_instance(table, objects.CatalogMaterializedTable, "the table")
     require_instance(resolver, SchemaResolver, "the resolver")
     schema = resolver.resolve(table.schema)
     found = Gathering()
     check_keys("partition key", table.partition_keys, schema, found)
     found.raise_all()
-    freshness = table.freshness or DEFAULT_FRESHNESS[table.logical_refresh_mode]
+    freshness = table.freshness or objects.DEFAULT_FRESHNESS[table.logical_refresh_mode]
     derived = {
         "freshness": freshness,
         "refresh_mode": refresh_mode(table.logical_refresh_mode, freshness),
-        "start_mode": table.start_mode or StartMode.FROM_BEGINNING,
+        "start_mode": table.start_mode or objects.StartMode.FROM_BEGINNING,
     }
-    return ResolvedCatalogMaterializedTable(**members(table) | derived, resolved_schema=schema)
+    return objects.ResolvedCatalogMaterializedTable(
+        **members(table) | derived, resolved_schema=schema
+    )
 
 
-def resolve_model(model: CatalogModel, resolver: SchemaResolver) -> ResolvedCatalogModel:
+def resolve_model(
+    model: objects.CatalogModel, resolver: SchemaResolver
+) -> objects.ResolvedCatalogModel:
     """Resolve the input and output columns of a model.
 
     Raises:
         SchemaError: as `SchemaResolver.resolve`.
     """
-    if isinstance(model, ResolvedCatalogModel):
+    if isinstance(model, objects.ResolvedCatalogModel):
         return model
-    require_instance(model, CatalogModel, "the model")
+    require_instance(model, objects.CatalogModel, "the model")
     require_instance(resolver, SchemaResolver, "the resolver")
     with at("input"):
         taken = resolver.resolve(model.input_schema)
     with at("output"):
         given = resolver.resolve(model.output_schema)
-    return ResolvedCatalogModel(
+    return objects.ResolvedCatalogModel(
         **members(model), resolved_input_schema=taken, resolved_output_schema=given
     )
 
 
-def resolve_object(table: CatalogBaseTable, resolver: SchemaResolver) -> ResolvedTable:
+def resolve_object(table: objects.CatalogBaseTable, resolver: SchemaResolver) -> ResolvedTable:
     """Resolve a table, view or materialized table; a view has the types of its stored schema.
 
     Raises:
         SchemaError: as `resolve_table`; with code `unresolved-object` for another object.
     """
     match table:
-        case CatalogTable():
+        case objects.CatalogTable():
             return resolve_table(table, resolver)
-        case CatalogView():
+        case objects.CatalogView():
             return resolve_view(table, resolver, lambda _: ())
-        case CatalogMaterializedTable():
+        case objects.CatalogMaterializedTable():
             return resolve_materialized_table(table, resolver)
         case _:
             return require_resolved_table(table)
 
 
-def require_resolved_table(table: CatalogBaseTable) -> ResolvedTable:
+def require_resolved_table(table: objects.CatalogBaseTable) -> ResolvedTable:
     """Return a table, view or materialized table if it is resolved (FLIP-164).
 
     Raises:
         SchemaError: with code `unresolved-object` otherwise.
     """
     if isinstance(
-        table, ResolvedCatalogTable | ResolvedCatalogView | ResolvedCatalogMaterializedTable
+        table,
+        objects.ResolvedCatalogTable
+        | objects.ResolvedCatalogView
+        | objects.ResolvedCatalogMaterializedTable,
     ):
         return table
     raise _unresolved_error(table)
 
 
-def require_resolved_model(model: CatalogModel) -> ResolvedCatalogModel:
+def require_resolved_model(model: objects.CatalogModel) -> objects.ResolvedCatalogModel:
     """Return a model if it is resolved.
 
     Raises:
         SchemaError: with code `unresolved-object` otherwise.
     """
-    if isinstance(model, ResolvedCatalogModel):
+    if isinstance(model, objects.ResolvedCatalogModel):
         return model
-    require_instance(model, CatalogModel, "the model")
+    require_instance(model, objects.CatalogModel, "the model")
     raise _unresolved_error(model)
 
 
 #: Resolved class -> unresolved class.
 ORIGINS: dict[type, type] = {
-    ResolvedCatalogTable: CatalogTable,
-    ResolvedCatalogView: CatalogView,
-    ResolvedCatalogMaterializedTable: CatalogMaterializedTable,
-    ResolvedCatalogModel: CatalogModel,
+    objects.ResolvedCatalogTable: objects.CatalogTable,
+    objects.ResolvedCatalogView: objects.CatalogView,
+    objects.ResolvedCatalogMaterializedTable: objects.CatalogMaterializedTable,
+    objects.ResolvedCatalogModel: objects.CatalogModel,
 }
 
 
@@ -303,7 +294,7 @@ def _names_types(written: DataType | UnresolvedDataType | str) -> bool:
     return any(isinstance(part, UnresolvedType) for part in type_.walk())
 
 
-def _unresolved_error(kept: CatalogBaseTable | CatalogModel) -> SchemaError:
+def _unresolved_error(kept: objects.CatalogBaseTable | objects.CatalogModel) -> SchemaError:
     return SchemaError(
         f"catalogs store resolved objects only, got {type(kept).__name__}",
         code="unresolved-object",
@@ -312,7 +303,10 @@ def _unresolved_error(kept: CatalogBaseTable | CatalogModel) -> SchemaError:
 
 
 def members(
-    source: CatalogTable | CatalogView | CatalogMaterializedTable | CatalogModel,
+    source: objects.CatalogTable
+    | objects.CatalogView
+    | objects.CatalogMaterializedTable
+    | objects.CatalogModel,
 ) -> dict[str, Any]:
     """Return the fields of an object, for its resolved form."""
     kind: Any = type(source)
@@ -345,7 +339,7 @@ def check_keys(what: str, keys: Sequence[str], schema: ResolvedSchema, found: Ga
 
 
 def check_distribution(
-    distribution: TableDistribution, schema: ResolvedSchema, found: Gathering
+    distribution: objects.TableDistribution, schema: ResolvedSchema, found: Gathering
 ) -> None:
     """Require physical bucket keys and a positive bucket count."""
     check_keys("bucket key", distribution.bucket_keys, schema, found)
@@ -357,24 +351,27 @@ def check_distribution(
             )
 
 
-def refresh_mode(mode: LogicalRefreshMode, freshness: Freshness) -> RefreshMode:
+def refresh_mode(
+    mode: objects.LogicalRefreshMode, freshness: objects.Freshness
+) -> objects.RefreshMode:
     """Return the refresh mode for a logical mode and a freshness.
 
     Raises:
         SchemaError: with code `invalid-freshness` for a full refresh in weeks, or in steps that do
             not divide the next larger unit, since it runs by the clock.
     """
-    continuous = mode is LogicalRefreshMode.CONTINUOUS or (
-        mode is LogicalRefreshMode.AUTOMATIC and freshness.seconds < CONTINUOUS_BELOW
+    continuous = mode is objects.LogicalRefreshMode.CONTINUOUS or (
+        mode is objects.LogicalRefreshMode.AUTOMATIC
+        and freshness.seconds < objects.CONTINUOUS_BELOW
     )
     if continuous:
-        return RefreshMode.CONTINUOUS
-    cycle = CYCLES.get(freshness.unit)
+        return objects.RefreshMode.CONTINUOUS
+    cycle = objects.CYCLES.get(freshness.unit)
     if cycle is None:
         raise SchemaError(
             f"a full refresh does not support {freshness.unit.name}s",
             code="invalid-freshness",
-            hint=f"choose one of {', '.join(unit.name for unit in CYCLES)}",
+            hint=f"choose one of {', '.join(unit.name for unit in objects.CYCLES)}",
         )
     if cycle % freshness.interval or (freshness.interval == cycle > 1):
         raise SchemaError(
@@ -382,4 +379,4 @@ def refresh_mode(mode: LogicalRefreshMode, freshness: Freshness) -> RefreshMode:
             code="invalid-freshness",
             hint=f"choose a divisor of {cycle}",
         )
-    return RefreshMode.FULL
+    return objects.RefreshMode.FULL

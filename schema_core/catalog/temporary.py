@@ -11,14 +11,7 @@ from threading import RLock
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from schema_core.base.paths import ObjectIdentifier, format_path
-from schema_core.catalog.objects import (
-    CatalogType,
-    ResolvedCatalogMaterializedTable,
-    ResolvedCatalogModel,
-    ResolvedCatalogTable,
-    ResolvedCatalogView,
-    TableKind,
-)
+from schema_core.catalog import objects
 from schema_core.catalog.stores.object_store import exists, missing
 
 K = TypeVar("K", bound=Hashable)
@@ -26,7 +19,9 @@ V = TypeVar("V")
 
 #: A resolved table, view or materialized table.
 ResolvedTable: TypeAlias = (
-    ResolvedCatalogTable | ResolvedCatalogView | ResolvedCatalogMaterializedTable
+    objects.ResolvedCatalogTable
+    | objects.ResolvedCatalogView
+    | objects.ResolvedCatalogMaterializedTable
 )
 
 
@@ -142,25 +137,25 @@ class TemporaryObjects:
         self.tables: TemporaryStore[ObjectIdentifier, ResolvedTable] = TemporaryStore(
             "temporary table", admit=admit
         )
-        self.models: TemporaryStore[ObjectIdentifier, ResolvedCatalogModel] = TemporaryStore(
-            "temporary model", admit=admit
+        self.models: TemporaryStore[ObjectIdentifier, objects.ResolvedCatalogModel] = (
+            TemporaryStore("temporary model", admit=admit)
         )
-        self.types: TemporaryStore[ObjectIdentifier, CatalogType] = TemporaryStore(
+        self.types: TemporaryStore[ObjectIdentifier, objects.CatalogType] = TemporaryStore(
             "temporary type", admit=admit
         )
 
-    def kind(self, identifier: ObjectIdentifier) -> TableKind | None:
+    def kind(self, identifier: ObjectIdentifier) -> objects.TableKind | None:
         """Return the kind of the table or view at this path, or None."""
         table = self.tables.find(identifier)
         return table.get_table_kind() if table is not None else None
 
-    def table_names(self, catalog: str, database: str, *kinds: TableKind) -> list[str]:
+    def table_names(self, catalog: str, database: str, *kinds: objects.TableKind) -> list[str]:
         """Return the sorted names of the tables of these kinds, by default all, in a database."""
         return sorted(
             path.object_name
             for path in self.tables
             if (path.catalog_name, path.database_name) == (catalog, database)
-            and self.kind(path) in (kinds or TableKind)
+            and self.kind(path) in (kinds or objects.TableKind)
         )
 
     def model_names(self, catalog: str, database: str) -> list[str]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from schema_core.environment.connector import DeliveryGuarantee
 from schema_core.environment.options import ConfigOption, boolean, positive
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.projection import select
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import Cast, Field, Lambda, Node, Variable, call
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import ConnectorBase, SupportsPartitioning
 from schema_core.types import (
@@ -91,14 +91,16 @@ class PrintConnector(ConnectorBase, SupportsPartitioning):
         _print(changes(), context)
 
 
-def _lines(frame: DataFrame, context: WriteContext, keys: Sequence[Node] = ()) -> Iterator[Any]:
+def _lines(
+    frame: DataFrame, context: WriteContext, keys: Sequence[nodes.Node] = ()
+) -> Iterator[Any]:
     """Yield rows of keys, the line of a row, and the number of its task."""
     if (tasks := _tasks(context)) > 1:
         frame = frame.repartition(tasks)
     columns = context.physical_columns
     line = _row([(ColumnNode(name), type_) for name, type_ in columns.items()])
     named = [(node, f"{KEY}{place}") for place, node in enumerate(keys)]
-    rows = select(frame, [*named, (line, LINE), (call("spark_partition_id"), TASK)])
+    rows = select(frame, [*named, (line, LINE), (nodes.call("spark_partition_id"), TASK)])
     yield from rows.toLocalIterator()
 
 
@@ -131,54 +133,56 @@ def _identifier(context: WriteContext) -> str:
 # --- values --------------------------------------------------------------------------------
 
 
-def text_of(node: Node, type_: DataType) -> Node:
+def text_of(node: nodes.Node, type_: DataType) -> nodes.Node:
     """Return a value as Java's ``toString`` prints it in Flink's rows; NULL remains NULL."""
     printer = _PRINTERS.get(type(type_))
-    return Cast(node, "STRING") if printer is None else printer(node, type_)
+    return nodes.Cast(node, "STRING") if printer is None else printer(node, type_)
 
 
-def _or_null(node: Node, type_: DataType) -> Node:
-    return call("coalesce", text_of(node, type_), "null")
+def _or_null(node: nodes.Node, type_: DataType) -> nodes.Node:
+    return nodes.call("coalesce", text_of(node, type_), "null")
 
 
-def _row(parts: Sequence[tuple[Node, DataType]]) -> Node:
+def _row(parts: Sequence[tuple[nodes.Node, DataType]]) -> nodes.Node:
     return inline(
         "concat('+I[', {fields}, ']')",
-        fields=call("concat_ws", ", ", *(_or_null(*part) for part in parts)),
+        fields=nodes.call("concat_ws", ", ", *(_or_null(*part) for part in parts)),
     )
 
 
-def _struct(node: Node, type_: Any) -> Node:
-    parts = [(Field(node, field.name), field.data_type) for field in type_.fields]
+def _struct(node: nodes.Node, type_: Any) -> nodes.Node:
+    parts = [(nodes.Field(node, field.name), field.data_type) for field in type_.fields]
     return inline("if({v} IS NULL, NULL, {row})", v=node, row=_row(parts))
 
 
-def _join_elements(elements: Node, body: Callable[[Node], Node], marks: str) -> Node:
-    one = Variable()
-    texts = call("transform", elements, Lambda((one,), body(one)))
-    return call("concat", marks[0], call("array_join", texts, ", "), marks[1])
+def _join_elements(
+    elements: nodes.Node, body: Callable[[nodes.Node], nodes.Node], marks: str
+) -> nodes.Node:
+    one = nodes.Variable()
+    texts = nodes.call("transform", elements, nodes.Lambda((one,), body(one)))
+    return nodes.call("concat", marks[0], nodes.call("array_join", texts, ", "), marks[1])
 
 
-def _array(node: Node, type_: ArrayType) -> Node:
+def _array(node: nodes.Node, type_: ArrayType) -> nodes.Node:
     return _join_elements(node, lambda item: _or_null(item, type_.element_type), "[]")
 
 
-def _entries(node: Node, key_type: DataType, value_type: DataType | None) -> Node:
-    def entry(one: Node) -> Node:
-        value = Field(one, "value")
-        shown = Cast(value, "STRING") if value_type is None else _or_null(value, value_type)
-        return call("concat", _or_null(Field(one, "key"), key_type), "=", shown)
+def _entries(node: nodes.Node, key_type: DataType, value_type: DataType | None) -> nodes.Node:
+    def entry(one: nodes.Node) -> nodes.Node:
+        value = nodes.Field(one, "value")
+        shown = nodes.Cast(value, "STRING") if value_type is None else _or_null(value, value_type)
+        return nodes.call("concat", _or_null(nodes.Field(one, "key"), key_type), "=", shown)
 
-    return _join_elements(call("map_entries", node), entry, "{}")
+    return _join_elements(nodes.call("map_entries", node), entry, "{}")
 
 
-def _bytes(node: Node, _: DataType) -> Node:
+def _bytes(node: nodes.Node, _: DataType) -> nodes.Node:
     """Return bytes as an array of Java's signed bytes."""
 
-    def byte(position: Node) -> Node:
-        hexadecimal = call("hex", call("substring", node, position, 1))
-        unsigned = Cast(call("conv", hexadecimal, 16, 10), "INT")
-        return Cast(Cast(unsigned, "TINYINT"), "STRING")
+    def byte(position: nodes.Node) -> nodes.Node:
+        hexadecimal = nodes.call("hex", nodes.call("substring", node, position, 1))
+        unsigned = nodes.Cast(nodes.call("conv", hexadecimal, 16, 10), "INT")
+        return nodes.Cast(nodes.Cast(unsigned, "TINYINT"), "STRING")
 
     positions = inline("sequence(1, length({v}))", v=node)
     return inline(
@@ -194,30 +198,30 @@ _SECONDS = (
 )
 
 
-def _time(text: Node) -> Node:
+def _time(text: nodes.Node) -> nodes.Node:
     grouped = sql(_SECONDS, t=text)
     return sql("if(endswith({t}, ':00') AND length({t}) = 8, left({t}, 5), {t})", t=grouped)
 
 
-def _local_time(node: Node, _: DataType) -> Node:
-    return _time(Cast(node, "STRING"))
+def _local_time(node: nodes.Node, _: DataType) -> nodes.Node:
+    return _time(nodes.Cast(node, "STRING"))
 
 
-def _date_and(text: Node, time: Callable[[Node], Node]) -> Node:
-    date = call("substring_index", text, " ", 1)
-    return call("concat", date, "T", time(call("substring_index", text, " ", -1)))
+def _date_and(text: nodes.Node, time: Callable[[nodes.Node], nodes.Node]) -> nodes.Node:
+    date = nodes.call("substring_index", text, " ", 1)
+    return nodes.call("concat", date, "T", time(nodes.call("substring_index", text, " ", -1)))
 
 
-def _local_timestamp(node: Node, _: DataType) -> Node:
-    return _date_and(Cast(node, "STRING"), _time)
+def _local_timestamp(node: nodes.Node, _: DataType) -> nodes.Node:
+    return _date_and(nodes.Cast(node, "STRING"), _time)
 
 
-def _instant(node: Node, _: DataType) -> Node:
-    text = Cast(Cast(node, "TIMESTAMP_NTZ"), "STRING")
-    return call("concat", _date_and(text, lambda time: sql(_SECONDS, t=time)), "Z")
+def _instant(node: nodes.Node, _: DataType) -> nodes.Node:
+    text = nodes.Cast(nodes.Cast(node, "TIMESTAMP_NTZ"), "STRING")
+    return nodes.call("concat", _date_and(text, lambda time: sql(_SECONDS, t=time)), "Z")
 
 
-def _period(node: Node, type_: DataType) -> Node:
+def _period(node: nodes.Node, type_: DataType) -> nodes.Node:
     return sql(
         "if({m} = 0, 'P0D', concat('P', if({m} DIV 12 = 0, '', concat({m} DIV 12, 'Y')),"
         " if({m} % 12 = 0, '', concat({m} % 12, 'M'))))",
@@ -225,7 +229,7 @@ def _period(node: Node, type_: DataType) -> Node:
     )
 
 
-def _duration(node: Node, type_: DataType) -> Node:
+def _duration(node: nodes.Node, type_: DataType) -> nodes.Node:
     seconds = (
         "concat(if({ms} < 0, '-', ''), abs({ms} % 60000) DIV 1000,"
         " rtrim('.', rtrim('0', concat('.', lpad(abs({ms} % 1000), 3, '0')))), 'S')"
@@ -239,7 +243,7 @@ def _duration(node: Node, type_: DataType) -> Node:
 
 
 #: Type -> what prints its values; all others are printed as Spark casts them to strings.
-_PRINTERS: dict[type[DataType], Callable[[Node, Any], Node]] = {
+_PRINTERS: dict[type[DataType], Callable[[nodes.Node, Any], nodes.Node]] = {
     BinaryType: _bytes,
     VarBinaryType: _bytes,
     TimeType: _local_time,
@@ -252,5 +256,5 @@ _PRINTERS: dict[type[DataType], Callable[[Node, Any], Node]] = {
     MultisetType: lambda node, type_: _entries(node, type_.element_type, None),
     RowType: _struct,
     StructuredType: _struct,
-    VariantType: lambda node, _: call("to_json", node),
+    VariantType: lambda node, _: nodes.call("to_json", node),
 }

@@ -14,21 +14,7 @@ from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.secrets import mask
 from schema_core.base.text import show
 from schema_core.catalog.stores.catalog_store import CatalogStore
-from schema_core.environment.options import (
-    BUILT_IN_CATALOG,
-    BUILT_IN_DATABASE,
-    ENVIRONMENT,
-    LOCAL_TIME_ZONE,
-    MAX_CODE_LENGTH,
-    RUNTIME_MODE,
-    SQL_DIALECT,
-    STATE_RETENTION,
-    ConfigOption,
-    boolean,
-    double,
-    integer,
-    string_list,
-)
+from schema_core.environment import options as session_options
 from schema_core.errors import SchemaError
 
 Value = TypeVar("Value")
@@ -92,7 +78,7 @@ class Configuration(MutableMapping[str, str]):
         Raises:
             SchemaError: with code `invalid-option-value` for any other value.
         """
-        return self._parse_value(key, integer, default_value)
+        return self._parse_value(key, session_options.integer, default_value)
 
     def set_integer(self, key: str, value: int) -> Configuration:
         """Set an option to a 32-bit integer.
@@ -108,7 +94,7 @@ class Configuration(MutableMapping[str, str]):
         Raises:
             SchemaError: with code `invalid-option-value` for any other value.
         """
-        return self._parse_value(key, boolean, default_value)
+        return self._parse_value(key, session_options.boolean, default_value)
 
     def set_boolean(self, key: str, value: bool) -> Configuration:
         """Set an option to a boolean."""
@@ -121,7 +107,7 @@ class Configuration(MutableMapping[str, str]):
         Raises:
             SchemaError: with code `invalid-option-value` for any other value.
         """
-        return self._parse_value(key, double, default_value)
+        return self._parse_value(key, session_options.double, default_value)
 
     def set_float(self, key: str, value: float) -> Configuration:
         """Set an option to a floating point number."""
@@ -132,7 +118,7 @@ class Configuration(MutableMapping[str, str]):
 
     def _parse_value(self, key: str, parse: Callable[[str], Value], default: Value) -> Value:
         require_instance(key, str, "key")
-        value = ConfigOption(key, parse).of(self._options)
+        value = session_options.ConfigOption(key, parse).of(self._options)
         return default if value is None else value
 
     @classmethod
@@ -176,7 +162,7 @@ class Configuration(MutableMapping[str, str]):
         Raises:
             SchemaError: with code `invalid-option-value` for what is not a list.
         """
-        return string_list(require_instance(value, str, "value"))
+        return session_options.string_list(require_instance(value, str, "value"))
 
     def contains_key(self, key: str) -> bool:
         require_instance(key, str, "key")
@@ -192,9 +178,9 @@ class Configuration(MutableMapping[str, str]):
 
 
 #: Key -> the option of the environment, for reading what is set.
-_KNOWN: dict[str, ConfigOption[Any]] = {
+_KNOWN: dict[str, session_options.ConfigOption[Any]] = {
     key: option
-    for option in ENVIRONMENT
+    for option in session_options.ENVIRONMENT
     for key in option.keys()  # noqa: SIM118 - not a mapping
 }
 
@@ -250,7 +236,7 @@ class TableConfig:
         return self
 
     def get_local_timezone(self) -> str:
-        return LOCAL_TIME_ZONE.of(self._configuration) or ""
+        return session_options.LOCAL_TIME_ZONE.of(self._configuration) or ""
 
     def set_local_timezone(self, timezone_id: str) -> None:
         """Set the time zone of the session.
@@ -258,7 +244,7 @@ class TableConfig:
         Raises:
             SchemaError: with code `invalid-option-value` for an unknown time zone.
         """
-        self.set(LOCAL_TIME_ZONE.key, timezone_id)
+        self.set(session_options.LOCAL_TIME_ZONE.key, timezone_id)
 
     def get_sql_dialect(self) -> SqlDialect:
         """Return the dialect of SQL of statements.
@@ -266,7 +252,9 @@ class TableConfig:
         Raises:
             SchemaError: with code `invalid-option-value` where the option names another dialect.
         """
-        return SqlDialect[SQL_DIALECT.of(self._configuration) or SqlDialect.DEFAULT.name]
+        return SqlDialect[
+            session_options.SQL_DIALECT.of(self._configuration) or SqlDialect.DEFAULT.name
+        ]
 
     def set_sql_dialect(self, sql_dialect: SqlDialect) -> None:
         """Set the dialect of SQL of statements.
@@ -275,7 +263,7 @@ class TableConfig:
             SchemaError: with code `invalid-option-value` for another dialect than `DEFAULT`.
         """
         require_instance(sql_dialect, SqlDialect, "sql_dialect")
-        self.set(SQL_DIALECT.key, sql_dialect.name.lower())
+        self.set(session_options.SQL_DIALECT.key, sql_dialect.name.lower())
 
     # --- settings of PyFlink without effect here ---------------
 
@@ -285,7 +273,7 @@ class TableConfig:
         Raises:
             SchemaError: with code `invalid-option-value` where the option is not an integer.
         """
-        return MAX_CODE_LENGTH.of(self._configuration) or 0
+        return session_options.MAX_CODE_LENGTH.of(self._configuration) or 0
 
     def set_max_generated_code_length(self, max_generated_code_length: int) -> None:
         """Set the maximum length of generated code, a 32-bit integer.
@@ -294,7 +282,7 @@ class TableConfig:
             SchemaError: with code `invalid-option-value` for an integer of more than 32 bits.
         """
         length = _integer_text(max_generated_code_length, "max_generated_code_length")
-        self.set(MAX_CODE_LENGTH.key, length)
+        self.set(session_options.MAX_CODE_LENGTH.key, length)
 
     def get_idle_state_retention(self) -> timedelta:
         """Return how long state is kept; 0 means indefinitely.
@@ -302,7 +290,7 @@ class TableConfig:
         Raises:
             SchemaError: with code `invalid-option-value` where the option is not a duration.
         """
-        return STATE_RETENTION.of(self._configuration) or timedelta(0)
+        return session_options.STATE_RETENTION.of(self._configuration) or timedelta(0)
 
     def set_idle_state_retention(self, duration: timedelta) -> None:
         """Set how long state is kept, in milliseconds without a fraction.
@@ -313,7 +301,7 @@ class TableConfig:
         require_instance(duration, timedelta, "duration")
         if duration < timedelta(0):
             raise SchemaError("duration must not be negative", code="wrong-argument")
-        self.set(STATE_RETENTION.key, f"{duration // timedelta(milliseconds=1)} ms")
+        self.set(session_options.STATE_RETENTION.key, f"{duration // timedelta(milliseconds=1)} ms")
 
     def get_python_executable(self) -> str:
         return self.get("python.executable", "")
@@ -355,7 +343,9 @@ class EnvironmentSettingsBuilder:
     def __init__(self) -> None:
         self._settings = EnvironmentSettings()
 
-    def _set(self, option: ConfigOption[str], value: str) -> EnvironmentSettingsBuilder:
+    def _set(
+        self, option: session_options.ConfigOption[str], value: str
+    ) -> EnvironmentSettingsBuilder:
         return self.with_configuration({option.key: value})
 
     def with_configuration(
@@ -368,20 +358,20 @@ class EnvironmentSettingsBuilder:
         return self
 
     def in_batch_mode(self) -> EnvironmentSettingsBuilder:
-        return self._set(RUNTIME_MODE, "BATCH")
+        return self._set(session_options.RUNTIME_MODE, "BATCH")
 
     def in_streaming_mode(self) -> EnvironmentSettingsBuilder:
-        return self._set(RUNTIME_MODE, "STREAMING")
+        return self._set(session_options.RUNTIME_MODE, "STREAMING")
 
     def with_built_in_catalog_name(self, built_in_catalog_name: str) -> EnvironmentSettingsBuilder:
         """Set the name of the initial catalog."""
-        return self._set(BUILT_IN_CATALOG, built_in_catalog_name)
+        return self._set(session_options.BUILT_IN_CATALOG, built_in_catalog_name)
 
     def with_built_in_database_name(
         self, built_in_database_name: str
     ) -> EnvironmentSettingsBuilder:
         """Set the name of the initial database."""
-        return self._set(BUILT_IN_DATABASE, built_in_database_name)
+        return self._set(session_options.BUILT_IN_DATABASE, built_in_database_name)
 
     def with_catalog_store(self, catalog_store: CatalogStore) -> EnvironmentSettingsBuilder:
         """Set the store of catalog descriptors."""
@@ -437,13 +427,13 @@ class EnvironmentSettings:
         return EnvironmentSettingsBuilder().in_batch_mode().build()
 
     def is_streaming_mode(self) -> bool:
-        return RUNTIME_MODE.of(self.configuration) == "STREAMING"
+        return session_options.RUNTIME_MODE.of(self.configuration) == "STREAMING"
 
     def get_built_in_catalog_name(self) -> str:
-        return BUILT_IN_CATALOG.of(self.configuration) or ""
+        return session_options.BUILT_IN_CATALOG.of(self.configuration) or ""
 
     def get_built_in_database_name(self) -> str:
-        return BUILT_IN_DATABASE.of(self.configuration) or ""
+        return session_options.BUILT_IN_DATABASE.of(self.configuration) or ""
 
     def get_configuration(self) -> Configuration:
         return Configuration(self.configuration)

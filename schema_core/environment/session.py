@@ -12,20 +12,11 @@ from weakref import WeakValueDictionary
 
 from schema_core.base.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
 from schema_core.base.text import Span
+from schema_core.catalog import objects
 from schema_core.catalog.connections import ConnectionManager
 from schema_core.catalog.functions import FunctionCatalog, Modules
 from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import CatalogManager, FoundTable, ModelManager, TypeManager
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogMaterializedTable,
-    CatalogModel,
-    CatalogTable,
-    CatalogView,
-    ResolvedCatalogModel,
-    ResolvedCatalogTable,
-    ResolvedCatalogView,
-)
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.resolve import (
     read_view,
@@ -226,14 +217,14 @@ class Session:
 
     # --- resolution ----------------------------------------------------------------------------
 
-    def resolve(self, table: CatalogBaseTable) -> ResolvedTable:
+    def resolve(self, table: objects.CatalogBaseTable) -> ResolvedTable:
         """Resolve a table, view or materialized table."""
         match table:
-            case CatalogTable():
+            case objects.CatalogTable():
                 return resolve_table(table, self.resolver)
-            case CatalogView():
+            case objects.CatalogView():
                 return resolve_view(table, self.resolver, self.columns_of)
-            case CatalogMaterializedTable():
+            case objects.CatalogMaterializedTable():
                 return resolve_materialized_table(table, self.resolver)
             case _:
                 raise UnsupportedError(
@@ -241,16 +232,16 @@ class Session:
                     code="unknown-table-kind",
                 )
 
-    def read(self, table: CatalogBaseTable) -> ResolvedTable:
+    def read(self, table: objects.CatalogBaseTable) -> ResolvedTable:
         """Resolve a stored table, view or materialized table."""
-        if isinstance(table, CatalogView):
+        if isinstance(table, objects.CatalogView):
             view = table
             return read_view(
                 view, self.resolver, lambda _: result_columns(self._query_of_view(view))
             )
         return self.resolve(table)
 
-    def require_storable(self, new: ResolvedTable, old: CatalogBaseTable | None) -> None:
+    def require_storable(self, new: ResolvedTable, old: objects.CatalogBaseTable | None) -> None:
         """Raise for a definition that would not be read back from its text as the same object.
 
         Raises:
@@ -264,7 +255,9 @@ class Session:
 
         require_storable(new, self.resolver, columns, old)
 
-    def check_definition(self, new: ResolvedTable, old: CatalogBaseTable | None = None) -> None:
+    def check_definition(
+        self, new: ResolvedTable, old: objects.CatalogBaseTable | None = None
+    ) -> None:
         """Check a definition before it is stored: its text and its metadata columns.
 
         Raises:
@@ -272,7 +265,7 @@ class Session:
                 not in the `old` definition.
         """
         self.require_storable(new, old)
-        if isinstance(new, ResolvedCatalogTable) and self.checks_metadata:
+        if isinstance(new, objects.ResolvedCatalogTable) and self.checks_metadata:
             check_declared_metadata(new, "define", old=old)
 
     @property
@@ -280,7 +273,7 @@ class Session:
         """Whether metadata columns are checked when a table is defined."""
         return METADATA_CHECK.of(self.config.get_configuration()) is True
 
-    def resolve_model(self, model: CatalogModel) -> ResolvedCatalogModel:
+    def resolve_model(self, model: objects.CatalogModel) -> objects.ResolvedCatalogModel:
         """Resolve a model."""
         return resolve_model(model, self.resolver)
 
@@ -352,7 +345,7 @@ class Session:
         found = self._find_unnamed(path) or self.found(Name(path, span))
         with at_span(span):
             require_visible(found, partial(self._was_committed, found))
-        if isinstance(found.table, ResolvedCatalogView):
+        if isinstance(found.table, objects.ResolvedCatalogView):
             with at_span(span):
                 self.query_of(found.identifier, found.table)
         rows = found.table if isinstance(found.table, InlineTable) else None
@@ -360,7 +353,7 @@ class Session:
 
     def _was_committed(self, found: FoundTable, job: str) -> bool | None:
         """Return whether the rows of the job that creates a table are visible; None if unknown."""
-        if isinstance(found.table, ResolvedCatalogTable) and isinstance(
+        if isinstance(found.table, objects.ResolvedCatalogTable) and isinstance(
             planner := self.planner, SupportsJobRecovery
         ):
             return planner.was_committed(self.bound_as_found(found), job)
@@ -392,7 +385,7 @@ class Session:
         """Return the names and types of the columns of a view's query."""
         return tuple(result_columns(self._query_from_text(text)))
 
-    def query_of(self, identifier: ObjectIdentifier, view: ResolvedCatalogView) -> Relation:
+    def query_of(self, identifier: ObjectIdentifier, view: objects.ResolvedCatalogView) -> Relation:
         """Return the query of a view, its rows cast to the types that the view declares.
 
         Raises:
@@ -401,7 +394,7 @@ class Session:
         with at(f"view {identifier.as_summary_string()}"):
             return conform_columns(self._query_of_view(view), view.resolved_schema)
 
-    def _query_of_view(self, view: CatalogView) -> Relation:
+    def _query_of_view(self, view: objects.CatalogView) -> Relation:
         if isinstance(view, QueryView):
             query = view.query
             return self._opened.relation(f"*{view.number}*", lambda: self.query(query, None))
@@ -417,7 +410,7 @@ class Session:
         @cache
         def query_at(identifier: ObjectIdentifier) -> Relation | None:
             table = self.get_table(identifier).table
-            if not isinstance(table, ResolvedCatalogView):
+            if not isinstance(table, objects.ResolvedCatalogView):
                 return None
             return inline_views(self.query_of(identifier, table), query_at)
 
@@ -465,7 +458,7 @@ class Session:
             SchemaError: with code `not-a-table` for a view.
         """
         identifier = found.identifier
-        if not isinstance(found.table, ResolvedCatalogTable):
+        if not isinstance(found.table, objects.ResolvedCatalogTable):
             raise SchemaError(
                 f"{identifier.as_summary_string()!r} is a {found.kind.value}, not a table",
                 code="not-a-table",

@@ -18,12 +18,12 @@ from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
+from schema_core.expressions import typed
 from schema_core.expressions.coercion import supports_sql_cast
 from schema_core.expressions.functions import declare
 from schema_core.expressions.literals import constant
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.signatures import Function
-from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Ref, TypeArgument, Typed
 from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
@@ -63,8 +63,9 @@ MAX_VIEWS = 32
 
 #: Values that contain no relation.
 LEAVES = (
-    str, int, DataType, ResolvedSchema, ObjectIdentifier, Column, Ref, Constant, Keyword,
-    TypeArgument, Function, Call, Span, type(None),
+    str, int, DataType, ResolvedSchema, ObjectIdentifier, Column,
+    typed.Ref, typed.Constant, typed.Keyword,
+    typed.TypeArgument, Function, Call, Span, type(None),
 )  # fmt: skip
 
 #: Path -> the query of the view at it, or None for a table.
@@ -188,7 +189,7 @@ def conform_columns(relation: Relation, schema: ResolvedSchema) -> Relation:
     if all(_fits(actual.type, declared.data_type) for actual, declared in pairs):
         return relation
     items = tuple(
-        Item(declared.name, _cast(Ref(*actual, ALIAS), declared.data_type, declared.name))
+        Item(declared.name, _cast(typed.Ref(*actual, ALIAS), declared.data_type, declared.name))
         for actual, declared in pairs
     )
     return Select(items, Named(relation, ALIAS, columns))
@@ -200,9 +201,9 @@ def _fits(actual: DataType, declared: DataType) -> bool:
     return same and (declared.is_nullable or not actual.is_nullable)
 
 
-def _cast(value: Ref, declared: DataType, name: str) -> Typed:
+def _cast(value: typed.Ref, declared: DataType, name: str) -> typed.Typed:
     target = plain(declared)
-    cast: Typed = value
+    cast: typed.Typed = value
     if plain(value.type).nullable() != target.nullable():
         if not supports_sql_cast(plain(value.type), target):
             raise SchemaError(
@@ -217,7 +218,7 @@ def _cast(value: Ref, declared: DataType, name: str) -> Typed:
     return cast if declared.is_nullable else _not_null(cast, name)
 
 
-def _not_null(value: Typed, name: str) -> Typed:
+def _not_null(value: typed.Typed, name: str) -> typed.Typed:
     """Return the value, with a check that fails the job where it is NULL."""
     message = f"column {name!r} of the view is NOT NULL but received NULL"
     problem = constant(Literal(LiteralKind.STRING, message))
@@ -227,7 +228,7 @@ def _not_null(value: Typed, name: str) -> Typed:
         [([value.type, problem.type], type_)],
         spark="coalesce({0}, raise_error({1}))",
     )
-    return FunctionCall(function, (value, problem), type_)
+    return typed.FunctionCall(function, (value, problem), type_)
 
 
 def inline_views(relation: Relation, query_of: QueryOf) -> Relation:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
+from schema_core import types
 from schema_core.errors import SchemaError, at, similar
 from schema_core.expressions.aggregate_calls import aggregate_call, reject_aggregate_clauses
 from schema_core.expressions.literals import constant
@@ -33,15 +34,6 @@ from schema_core.expressions.typed import (
 from schema_core.sql import syntax
 from schema_core.sql.syntax import SetOperation
 from schema_core.sql.type_name import data_type
-from schema_core.types import (
-    DataType,
-    RowField,
-    RowType,
-    StructuredType,
-    SymbolType,
-    TypeFamily,
-    require_resolved,
-)
 from schema_core.types.casts import supports_avoiding_cast, supports_implicit_cast
 from schema_core.types.unresolved import look_up
 
@@ -51,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnScope", "Scope", "check", "infer"]
 
-SYMBOL = SymbolType(nullable=False)
+SYMBOL = types.SymbolType(nullable=False)
 #: The functions that a call may refer to; empty for ``.``, the access to a field.
 Functions: TypeAlias = "tuple[Function, ...]"
 #: Calls whose first argument is still untyped: each is the first argument of the one before it.
@@ -124,7 +116,7 @@ def _type_bottom_up(pending: PendingCalls, first: Typed) -> Typed:
     return first
 
 
-def check(scope: Scope, expression: syntax.Expression, expected: DataType) -> Typed:
+def check(scope: Scope, expression: syntax.Expression, expected: types.DataType) -> Typed:
     """Return the typed tree of an expression in an implicit cast to the expected type.
 
     Raises:
@@ -177,11 +169,11 @@ def cast_target(scope: Scope, written: syntax.TypeName) -> TypeArgument:
     Raises:
         UnsupportedError: with code `unknown-type` for a name that is not defined.
     """
-    type_ = require_resolved(look_up(data_type(written, as_cast=True), scope.types))
+    type_ = types.require_resolved(look_up(data_type(written, as_cast=True), scope.types))
     return TypeArgument(_with_full_paths(written, type_), type_, written.span)
 
 
-def _with_full_paths(written: syntax.TypeName, type_: DataType) -> syntax.TypeName:
+def _with_full_paths(written: syntax.TypeName, type_: types.DataType) -> syntax.TypeName:
     """Return the type as written, with the full paths of user-defined types."""
     if written.path:
         return replace(written, path=getattr(type_, "path", written.path))
@@ -199,11 +191,13 @@ def _with_full_paths(written: syntax.TypeName, type_: DataType) -> syntax.TypeNa
     )
 
 
-def _row_type(rows: Rows) -> DataType:
+def _row_type(rows: Rows) -> types.DataType:
     """Return the type of a query's rows: the type of its only column, else a row type."""
     if len(rows.columns) == 1:
         return rows.columns[0][1]
-    return RowType([RowField(name, type_) for name, type_ in rows.columns], nullable=False)
+    return types.RowType(
+        [types.RowField(name, type_) for name, type_ in rows.columns], nullable=False
+    )
 
 
 def scalar(rows: Select) -> Select:
@@ -254,7 +248,7 @@ def field(value: Typed, name: str, span: Span) -> Access:
         SchemaError: with code `unknown-field`.
     """
     type_ = value.type
-    fields = type_.fields if isinstance(type_, RowType | StructuredType) else ()
+    fields = type_.fields if isinstance(type_, types.RowType | types.StructuredType) else ()
     for item in fields:
         if item.name == name:
             found = in_sql(item.data_type)
@@ -340,7 +334,7 @@ def _reject_aligned_intervals(constructor: FunctionCall) -> None:
         if not isinstance(value, FunctionCall) or not value.implicit:
             continue
         source = value.arguments[0].type
-        if source.is_(TypeFamily.INTERVAL) and value.type.is_(TypeFamily.DATETIME):
+        if source.is_(types.TypeFamily.INTERVAL) and value.type.is_(types.TypeFamily.DATETIME):
             raise SchemaError(
                 f"{source.as_summary_string()} and {value.type.as_summary_string()} have no common "
                 "type",

@@ -10,16 +10,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from schema_core import types
 from schema_core.base.caching import cached, length
 from schema_core.errors import SchemaCoreError
-from schema_core.types import (
-    DataType,
-    DistinctType,
-    StructuredType,
-    UnresolvedType,
-    parse_type,
-    require_resolved,
-)
 from schema_core.types.base import node_count
 from schema_core.types.unresolved import look_up
 
@@ -37,7 +30,7 @@ SPARK_METADATA_KEY = "SPARK::metadata::json"
 PLACEHOLDER_CLASS = "x"
 
 
-def type_metadata(type_: DataType) -> dict[str, str]:
+def type_metadata(type_: types.DataType) -> dict[str, str]:
     """Return the metadata that records a type, with definitions of its user-defined types.
 
     >>> type_metadata(parse_type("CHAR(3)"))
@@ -49,7 +42,7 @@ def type_metadata(type_: DataType) -> dict[str, str]:
 
 
 @cached(node_count, unit="types")
-def _type_metadata(type_: DataType) -> dict[str, str]:
+def _type_metadata(type_: types.DataType) -> dict[str, str]:
     found = {TYPE_KEY: str(type_)}
     definitions: dict[str, dict[str, str | None]] = {}
     for node in filter(_is_named, type_.walk()):
@@ -61,25 +54,25 @@ def _type_metadata(type_: DataType) -> dict[str, str]:
     return found
 
 
-def _is_named(type_: DataType) -> bool:
-    return isinstance(type_, DistinctType) or (
-        isinstance(type_, StructuredType) and bool(type_.path)
+def _is_named(type_: types.DataType) -> bool:
+    return isinstance(type_, types.DistinctType) or (
+        isinstance(type_, types.StructuredType) and bool(type_.path)
     )
 
 
-def _definition(type_: DataType) -> dict[str, str | None]:
+def _definition(type_: types.DataType) -> dict[str, str | None]:
     match type_:
-        case DistinctType(source_type=source):
+        case types.DistinctType(source_type=source):
             return {"source": str(source.nullable()), "description": type_.description}
-        case StructuredType(class_name=name, fields=fields):
-            inline = StructuredType(name or PLACEHOLDER_CLASS, fields)
+        case types.StructuredType(class_name=name, fields=fields):
+            inline = types.StructuredType(name or PLACEHOLDER_CLASS, fields)
             definition = {"fields": str(inline), "class": name, "description": type_.description}
             return dict(definition)
         case _:
             return {}
 
 
-def exact_type(metadata: Mapping[str, Any]) -> DataType | None:
+def exact_type(metadata: Mapping[str, Any]) -> types.DataType | None:
     """Return the type that the metadata of a field records, or None if it cannot be parsed.
 
     >>> exact_type({TYPE_KEY: "CHAR(3)"}), exact_type({TYPE_KEY: "CHAR("}), exact_type({})
@@ -96,13 +89,13 @@ def _metadata_length(text: str, definitions: str | None = None) -> int:
 
 
 @cached(_metadata_length)
-def parse_exact_type(text: str, definitions: str | None = None) -> DataType | None:
+def parse_exact_type(text: str, definitions: str | None = None) -> types.DataType | None:
     """Parse a recorded type and its definitions; None if it is invalid."""
     try:
-        type_ = parse_type(text)
+        type_ = types.parse_type(text)
         if definitions is None:
             return type_
-        return require_resolved(_Definitions(definitions).resolved(type_))
+        return types.require_resolved(_Definitions(definitions).resolved(type_))
     except SchemaCoreError:
         return None
 
@@ -114,10 +107,10 @@ class _Definitions:
         self._definitions = read_object(text)
         self._open: set[str] = set()
 
-    def resolved(self, type_: DataType) -> DataType:
+    def resolved(self, type_: types.DataType) -> types.DataType:
         return look_up(type_, self._find)
 
-    def _find(self, name: UnresolvedType) -> DataType:
+    def _find(self, name: types.UnresolvedType) -> types.DataType:
         """Return the definition of a name, or the name itself if it is undefined or recursive."""
         path = name.body()
         definition = self._definitions.get(path)
@@ -129,19 +122,19 @@ class _Definitions:
         finally:
             self._open.discard(path)
 
-    def _build_type(self, name: UnresolvedType, definition: dict[str, Any]) -> DataType:
+    def _build_type(self, name: types.UnresolvedType, definition: dict[str, Any]) -> types.DataType:
         match definition:
             case {"source": str(source), "description": None | str() as description}:
-                inner = self.resolved(parse_type(source))
-                return DistinctType(name.path, inner, description=description)
+                inner = self.resolved(types.parse_type(source))
+                return types.DistinctType(name.path, inner, description=description)
             case {
                 "fields": str(fields),
                 "class": None | str() as class_name,
                 "description": None | str() as description,
             }:
-                inner = self.resolved(parse_type(fields))
-                if isinstance(inner, StructuredType):
-                    return StructuredType(
+                inner = self.resolved(types.parse_type(fields))
+                if isinstance(inner, types.StructuredType):
+                    return types.StructuredType(
                         class_name, inner.fields, path=name.path, description=description
                     )
         return name

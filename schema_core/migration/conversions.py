@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeAlias
 
+from schema_core import types
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import SchemaCoreError
 from schema_core.mappings.dialects.engines import Engine
@@ -24,7 +25,6 @@ from schema_core.mappings.stores import (
     float_narrowing,
     is_exact,
 )
-from schema_core.types import ArrayType, DataType, DataTypes, MapType, MultisetType, RowType
 from schema_core.types.atomic import DecimalType, LengthType
 from schema_core.types.base import MAX_LENGTH
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
@@ -117,7 +117,7 @@ class ConversionTarget(Protocol):
     @property
     def functions(self) -> Functions: ...
     @property
-    def has_cast(self) -> Callable[[DataType, DataType], bool]: ...
+    def has_cast(self) -> Callable[[types.DataType, types.DataType], bool]: ...
 
 
 class ConversionWriter(Protocol):
@@ -131,7 +131,7 @@ class ConversionWriter(Protocol):
     def renames(self) -> Renames: ...
     def name(self, name: str) -> str: ...
     def string(self, text: str) -> str: ...
-    def type(self, type_: DataType) -> str: ...
+    def type(self, type_: types.DataType) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Conversion:
 
 
 def convert(
-    writer: ConversionWriter, value: str, old: DataType, new: DataType, path: Path = ()
+    writer: ConversionWriter, value: str, old: types.DataType, new: types.DataType, path: Path = ()
 ) -> str:
     """Return the expression that converts a value to another type, or fails if it cannot keep it.
 
@@ -203,11 +203,11 @@ def _case(
     return f"CASE {' '.join(cases)} END"
 
 
-def _null(writer: ConversionWriter, type_: DataType) -> str:
+def _null(writer: ConversionWriter, type_: types.DataType) -> str:
     return f"CAST(NULL AS {writer.type(type_)})"
 
 
-def _failure(writer: ConversionWriter, value: str, old: DataType, new: DataType) -> str:
+def _failure(writer: ConversionWriter, value: str, old: types.DataType, new: types.DataType) -> str:
     """Return what fails with a message.
 
     The message depends on the value, so that no engine evaluates it beforehand.
@@ -222,7 +222,7 @@ def _failure(writer: ConversionWriter, value: str, old: DataType, new: DataType)
 
 
 def conversion(
-    writer: ConversionWriter, value: str, old: DataType, new: DataType, path: Path = ()
+    writer: ConversionWriter, value: str, old: types.DataType, new: types.DataType, path: Path = ()
 ) -> Conversion | None:
     """Return the conversion of a value, or None if no value can be kept."""
     if writer.type(old) == writer.type(new):
@@ -236,7 +236,7 @@ def conversion(
     return build(_Operand(writer, value, old, new))
 
 
-def _has_cast(writer: ConversionWriter, old: DataType, new: DataType) -> bool:
+def _has_cast(writer: ConversionWriter, old: types.DataType, new: types.DataType) -> bool:
     try:
         return writer.target.has_cast(old, new)
     except SchemaCoreError:
@@ -246,9 +246,10 @@ def _has_cast(writer: ConversionWriter, old: DataType, new: DataType) -> bool:
 # --- scalars -------------------------------------------------------------------------------------
 
 STRING, BIGINT, DOUBLE, BYTES = (
-    DataTypes.STRING(), DataTypes.BIGINT(), DataTypes.DOUBLE(), DataTypes.BYTES()
+    types.DataTypes.STRING(), types.DataTypes.BIGINT(),
+    types.DataTypes.DOUBLE(), types.DataTypes.BYTES(),
 )  # fmt: skip
-TIMESTAMP = DataTypes.TIMESTAMP(6)
+TIMESTAMP = types.DataTypes.TIMESTAMP(6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +258,8 @@ class _Operand:
 
     writer: ConversionWriter
     value: str
-    old: DataType
-    new: DataType
+    old: types.DataType
+    new: types.DataType
 
     @property
     def functions(self) -> Functions:
@@ -269,10 +270,10 @@ class _Operand:
         """The cast of a value that passes the checks."""
         return self.cast_to(self.value, self.new)
 
-    def cast_to(self, value: str, type_: DataType) -> str:
+    def cast_to(self, value: str, type_: types.DataType) -> str:
         return f"CAST({value} AS {self.writer.type(type_)})"
 
-    def safely(self, value: str, type_: DataType) -> str:
+    def safely(self, value: str, type_: types.DataType) -> str:
         return self.functions.safe_cast.format(value=value, type=self.writer.type(type_))
 
     @property
@@ -294,7 +295,7 @@ class _Operand:
             return None
         return ValueCheck("cast-failed", f"{self.as_new} IS NOT NULL")
 
-    def returns(self, through: DataType | None = None) -> ValueCheck:
+    def returns(self, through: types.DataType | None = None) -> ValueCheck:
         """Check that the new value, cast back, is the old one."""
         back = self.safely(self.as_new, through or self.old)
         return ValueCheck("value-changed", f"{back} = {self.value}")
@@ -336,7 +337,7 @@ def _exact_to_float(one: _Operand) -> Conversion:
     return one.result(*checks)
 
 
-def _is_exact_float(one: _Operand, decimal: str, number: str, type_: DataType) -> ValueCheck:
+def _is_exact_float(one: _Operand, decimal: str, number: str, type_: types.DataType) -> ValueCheck:
     """Check that a float is the decimal of its shortest text.
 
     Up to a bound each has its own. Above it they are integers, of which not all are floats.
@@ -378,7 +379,7 @@ def _boolean_to_number(one: _Operand) -> Conversion:
     """Convert to 0 or 1, in PostgreSQL by way of an integer."""
     integer = one.value
     if one.functions.cast_fails:
-        integer = one.cast_to(one.value, DataTypes.INT())
+        integer = one.cast_to(one.value, types.DataTypes.INT())
     has_digit = one.new.root not in INTEGERS and is_exact(one.new)
     fits = one.castable() if has_digit and exact_numbers(one.new)[0] <= 1 else None
     return one.result(fits, expression=one.cast_to(integer, one.new))
@@ -460,7 +461,7 @@ def _is_on_calendar(one: _Operand) -> ValueCheck | None:
         f"REGEXP_EXTRACT({one.value}, {one.writer.string(pattern)}, 1)"
         for pattern in ("^[0-9]+-[0-9]+-([0-9]+)", "^([0-9]+-[0-9]+-[0-9]+)")
     )
-    found = f"EXTRACT(DAY FROM {one.safely(of_date, DataTypes.DATE())})"
+    found = f"EXTRACT(DAY FROM {one.safely(of_date, types.DataTypes.DATE())})"
     return ValueCheck("cast-failed", f"{found} = {one.safely(day, BIGINT)}")
 
 
@@ -594,21 +595,23 @@ CONVERSIONS: Mapping[tuple[str, str], Build] = {
 
 
 def _convert_nested(
-    writer: ConversionWriter, value: str, old: DataType, new: DataType, path: Path
+    writer: ConversionWriter, value: str, old: types.DataType, new: types.DataType, path: Path
 ) -> Conversion | None:
     """Return the conversion of a row or a collection; its parts are converted one by one."""
     engine = writer.target.engine
-    is_document = engine is not None and engine.struct is None and not isinstance(old, ArrayType)
+    is_document = (
+        engine is not None and engine.struct is None and not isinstance(old, types.ArrayType)
+    )
     if is_document:  # kept as JSON, which has a text
         is_text = KINDS.get(new.root) == "string"
         return _to_string(_Operand(writer, value, old, new)) if is_text else None
-    if isinstance(old, RowType) and isinstance(new, RowType):
+    if isinstance(old, types.RowType) and isinstance(new, types.RowType):
         return _rows(writer, value, old, new, path)
     if type(old) is not type(new):
         castable = _has_cast(writer, old, new) and KINDS.get(new.root) == "string"
         return _to_string(_Operand(writer, value, old, new)) if castable else None
     one = _Operand(writer, value, old, new)
-    steps = ("key", "value") if isinstance(old, MapType) else ("element",)
+    steps = ("key", "value") if isinstance(old, types.MapType) else ("element",)
     parts = zip(old.children(), new.children(), steps, strict=True)
     inner = [conversion(writer, "e", before, after, (*path, step)) for before, after, step in parts]
     is_cast = all(_is_cast(writer, *part) for part in zip(inner, new.children(), strict=True))
@@ -619,24 +622,24 @@ def _convert_nested(
     return _round_trip(one) if is_cast else None
 
 
-def _is_cast(writer: ConversionWriter, part: Conversion | None, new: DataType) -> bool:
+def _is_cast(writer: ConversionWriter, part: Conversion | None, new: types.DataType) -> bool:
     """Return whether the conversion of `e` is that of a cast of the collection, or none at all."""
     return part is not None and part.expression in {"e", f"CAST(e AS {writer.type(new)})"}
 
 
 def _collection(
-    writer: ConversionWriter, value: str, old: DataType, new: DataType, path: Path
+    writer: ConversionWriter, value: str, old: types.DataType, new: types.DataType, path: Path
 ) -> str:
     """Return a collection whose elements are converted one by one."""
     match old, new:
-        case ArrayType(), ArrayType():
+        case types.ArrayType(), types.ArrayType():
             parts = [("transform", "e", old.element_type, new.element_type, "element")]
-        case MapType(), MapType():
+        case types.MapType(), types.MapType():
             parts = [
                 ("transform_keys", "(e, f)", old.key_type, new.key_type, "key"),
                 ("transform_values", "(f, e)", old.value_type, new.value_type, "value"),
             ]
-        case MultisetType(), MultisetType():
+        case types.MultisetType(), types.MultisetType():
             parts = [("transform_keys", "(e, f)", old.element_type, new.element_type, "element")]
         case _:
             raise AssertionError(old)
@@ -648,7 +651,7 @@ def _collection(
 
 
 def _rows(
-    writer: ConversionWriter, value: str, old: RowType, new: RowType, path: Path
+    writer: ConversionWriter, value: str, old: types.RowType, new: types.RowType, path: Path
 ) -> Conversion:
     """Return a row of the new fields, NULL for a NULL row."""
     sources = {writer.renames.get((*path, column.name), column.name): column for column in old}

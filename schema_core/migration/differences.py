@@ -13,31 +13,8 @@ from typing import Any, Self, TypeAlias
 
 from schema_core.base.arguments import require_instance, require_sequence
 from schema_core.base.plugins import load_higher
+from schema_core.catalog.changes import table_changes
 from schema_core.catalog.changes.normal_forms import as_table, normalize, steps_of
-from schema_core.catalog.changes.table_changes import (
-    PARTS,
-    AddColumn,
-    AddField,
-    AddIndex,
-    ColumnPosition,
-    DropColumn,
-    DropField,
-    DropIndex,
-    ModifyColumn,
-    ModifyColumnComment,
-    ModifyColumnName,
-    ModifyColumnPosition,
-    ModifyFieldComment,
-    ModifyFieldName,
-    ModifyFieldPosition,
-    ModifyNestedType,
-    ModifyPhysicalColumnType,
-    Path,
-    ResetOption,
-    SetOption,
-    TableChange,
-    apply,
-)
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.errors import SchemaError
 from schema_core.schema.columns import (
@@ -54,16 +31,18 @@ from schema_core.schema.unresolved import Schema, unresolve
 from schema_core.types import DataType, RowField, RowType
 
 #: Path of a column or field in the old definition -> its new name.
-Renames: TypeAlias = Mapping[Path, str]
+Renames: TypeAlias = Mapping[table_changes.Path, str]
 
 #: What `diff` accepts as renames: names of columns, or paths.
-RenameHints: TypeAlias = Mapping[str, str] | Mapping[Path, str] | Mapping[str | Path, str]
+RenameHints: TypeAlias = (
+    Mapping[str, str] | Mapping[table_changes.Path, str] | Mapping[str | table_changes.Path, str]
+)
 
 #: What `diff` compares.
 Definition: TypeAlias = Schema | ResolvedSchema | CatalogTable
 
 
-class TableChanges(tuple[TableChange, ...]):  # noqa: SLOT001 - Python refuses them for tuples
+class TableChanges(tuple[table_changes.TableChange, ...]):  # noqa: SLOT001 - Python refuses them for tuples
     """The changes of a table, in execution order: a tuple that notebooks show as a table.
 
     >>> from schema_core import Schema
@@ -75,7 +54,7 @@ class TableChanges(tuple[TableChange, ...]):  # noqa: SLOT001 - Python refuses t
     #: the definition that the changes apply to, in normal form
     before: CatalogTable
 
-    def __new__(cls, changes: Iterable[TableChange], before: CatalogTable) -> Self:
+    def __new__(cls, changes: Iterable[table_changes.TableChange], before: CatalogTable) -> Self:
         """Return the changes of a definition in normal form, which they must fit.
 
         Raises:
@@ -83,7 +62,7 @@ class TableChanges(tuple[TableChange, ...]):  # noqa: SLOT001 - Python refuses t
         """
         steps = require_sequence(changes, "the changes")
         for step in steps:
-            require_instance(step, TableChange, "a change")
+            require_instance(step, table_changes.TableChange, "a change")
         made = super().__new__(cls, steps)
         made.before = require_instance(before, CatalogTable, "the definition before the changes")
         return made
@@ -101,7 +80,7 @@ class TableChanges(tuple[TableChange, ...]):  # noqa: SLOT001 - Python refuses t
         """
         require_instance(title, str, "the title")
         renames = {path[0]: name for path, name in _renames_back(self).items() if len(path) == 1}
-        after = apply(self, self.before)
+        after = table_changes.apply(self, self.before)
         return str(load_higher("changes_page")(self, self.before, after, renames, title))
 
     def _repr_html_(self) -> str:
@@ -155,7 +134,7 @@ def diff(old: Definition, new: Definition, *, renames: RenameHints | None = None
     return TableChanges(progress.changes, progress.start)
 
 
-def invert(changes: Iterable[TableChange], table: Definition) -> TableChanges:
+def invert(changes: Iterable[table_changes.TableChange], table: Definition) -> TableChanges:
     """Return the changes that undo others.
 
     Args:
@@ -177,12 +156,12 @@ def invert(changes: Iterable[TableChange], table: Definition) -> TableChanges:
     """
     steps = require_sequence(changes, "the changes")
     old = as_table(table)
-    new = apply(steps, old)
+    new = table_changes.apply(steps, old)
     progress = _changes(*_comparable(new, old), _renames_back(steps))
     return TableChanges(progress.changes, progress.start)
 
 
-def likely_renames(old: Definition, new: Definition) -> dict[Path, str]:
+def likely_renames(old: Definition, new: Definition) -> dict[table_changes.Path, str]:
     """Return columns and fields that may have been renamed, as hints for `diff`.
 
     A column or field is a candidate if it has no namesake, and exactly one new one of its table or
@@ -250,12 +229,12 @@ def _is_stored(column: Column) -> bool:
     return not isinstance(column, ComputedColumn)
 
 
-def renames_by_path(renames: RenameHints | None) -> dict[Path, str]:
+def renames_by_path(renames: RenameHints | None) -> dict[table_changes.Path, str]:
     """Return the renames by path."""
     if renames is None:
         return {}
     require_instance(renames, Mapping, "the renames")
-    found: dict[Path, str] = {}
+    found: dict[table_changes.Path, str] = {}
     for path, name in renames.items():
         require_instance(path, (str, tuple), "the path of a rename", "a name or a tuple of names")
         require_instance(name, str, "the new name of a rename")
@@ -277,10 +256,10 @@ class Progress:
         self.start: CatalogTable = table
         self.table: CatalogTable = table
         self.hints = hints
-        self.changes: list[TableChange] = []
-        self.used: set[Path] = set()
+        self.changes: list[table_changes.TableChange] = []
+        self.used: set[table_changes.Path] = set()
 
-    def make(self, change: TableChange) -> None:
+    def make(self, change: table_changes.TableChange) -> None:
         """Append a change and apply it."""
         self.table = change.apply_to(self.table)
         self.changes.append(change)
@@ -290,7 +269,7 @@ class Progress:
         """The columns by name, in order."""
         return {column.name: column for column in self.table.schema.columns}
 
-    def type_at(self, path: Path) -> DataType:
+    def type_at(self, path: table_changes.Path) -> DataType:
         """Return the type of a column or of a part of it."""
         found: Any = getattr(self.columns[path[0]], "data_type", None)
         for step in path[1:]:
@@ -313,13 +292,13 @@ def _changes(old: CatalogTable, new: CatalogTable, hints: Renames) -> Progress:
     _set_indexes(progress, new)
     gone = [column for name, column in progress.columns.items() if name not in target]
     for column in sorted(gone, key=lambda name: not isinstance(name, UnresolvedComputedColumn)):
-        progress.make(DropColumn(column))
+        progress.make(table_changes.DropColumn(column))
     _set_options(progress, new)
     return progress
 
 
 def _pairs(
-    progress: Progress, path: Path, old: Sequence[str], new: Sequence[str]
+    progress: Progress, path: table_changes.Path, old: Sequence[str], new: Sequence[str]
 ) -> dict[str, str]:
     """Return the old name of each column, or field of the row at a path, that stays, and its new.
 
@@ -345,8 +324,8 @@ def _drop_parts(progress: Progress, new: CatalogTable) -> None:
     names = {index.name for index in new.schema.indexes}
     for index in progress.table.schema.indexes:
         if index.name not in names:
-            progress.make(DropIndex(index))
-    for row in reversed(PARTS):
+            progress.make(table_changes.DropIndex(index))
+    for row in reversed(table_changes.PARTS):
         part = row.get(progress.table)
         if row.drop is not None and part is not None and row.get(new) is None:
             progress.make(row.drop(part))
@@ -354,7 +333,7 @@ def _drop_parts(progress: Progress, new: CatalogTable) -> None:
 
 def _set_parts(progress: Progress, new: CatalogTable) -> None:
     """Add and replace the parts that differ."""
-    for row in PARTS:
+    for row in table_changes.PARTS:
         before, after = row.get(progress.table), row.get(new)
         if before == after:
             continue
@@ -372,19 +351,19 @@ def _set_indexes(progress: Progress, new: CatalogTable) -> None:
         if kept < len(wanted) and index == wanted[kept]:
             kept += 1
         else:
-            progress.make(DropIndex(index))
+            progress.make(table_changes.DropIndex(index))
     for index in wanted[kept:]:
-        progress.make(AddIndex(index))
+        progress.make(table_changes.AddIndex(index))
 
 
 def _set_options(progress: Progress, new: CatalogTable) -> None:
     old = progress.table.options
     for key, value in old.items():
         if key not in new.options:
-            progress.make(ResetOption(key, value))
+            progress.make(table_changes.ResetOption(key, value))
     for key, value in new.options.items():
         if old.get(key) != value:
-            progress.make(SetOption(key, value, old.get(key)))
+            progress.make(table_changes.SetOption(key, value, old.get(key)))
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -400,15 +379,15 @@ def _modify_column(progress: Progress, column: UnresolvedColumn, target: Unresol
         wanted, UnresolvedPhysicalColumn
     ):
         if column != wanted:
-            progress.make(ModifyColumn(column, wanted))
+            progress.make(table_changes.ModifyColumn(column, wanted))
         return
     if column.comment != wanted.comment:
-        progress.make(ModifyColumnComment(column, wanted.comment))
+        progress.make(table_changes.ModifyColumnComment(column, wanted.comment))
     old, new = column.data_type, wanted.data_type
     if isinstance(old, DataType) and isinstance(new, DataType):
         _modify_type(progress, (name,), (name,), new)
     elif old != new:
-        progress.make(ModifyPhysicalColumnType(progress.columns[name], new))
+        progress.make(table_changes.ModifyPhysicalColumnType(progress.columns[name], new))
 
 
 def _rename_columns(progress: Progress, pairs: Mapping[str, str]) -> None:
@@ -416,9 +395,9 @@ def _rename_columns(progress: Progress, pairs: Mapping[str, str]) -> None:
     taken = {new for old, new in pairs.items() if new != old}
     for name, column in progress.columns.items():
         if name not in pairs and name in taken:
-            progress.make(DropColumn(column))
+            progress.make(table_changes.DropColumn(column))
     for old, new in rename_steps(pairs, set(progress.columns)):
-        progress.make(ModifyColumnName(progress.columns[old], new))
+        progress.make(table_changes.ModifyColumnName(progress.columns[old], new))
 
 
 def _place_columns(progress: Progress, target: Mapping[str, UnresolvedColumn]) -> None:
@@ -431,15 +410,21 @@ def _place_columns(progress: Progress, target: Mapping[str, UnresolvedColumn]) -
         for name, position in placements(progress.columns, order):
             column = progress.columns.get(name)
             if column is None:
-                progress.make(AddColumn(target[name], position))
+                progress.make(table_changes.AddColumn(target[name], position))
             else:
-                progress.make(ModifyColumnPosition(column, position or ColumnPosition.first()))
+                progress.make(
+                    table_changes.ModifyColumnPosition(
+                        column, position or table_changes.ColumnPosition.first()
+                    )
+                )
 
 
 # --- parts of types ------------------------------------------------------------------------------
 
 
-def _modify_type(progress: Progress, path: Path, origin: Path, new: DataType) -> None:
+def _modify_type(
+    progress: Progress, path: table_changes.Path, origin: table_changes.Path, new: DataType
+) -> None:
     """Give the column or the part of its type at a path a new type.
 
     `origin` is the path in the old table, by which renames are found.
@@ -456,12 +441,14 @@ def _modify_type(progress: Progress, path: Path, origin: Path, new: DataType) ->
     if old == new:
         return
     if len(path) == 1:
-        progress.make(ModifyPhysicalColumnType(progress.columns[path[0]], new))
+        progress.make(table_changes.ModifyPhysicalColumnType(progress.columns[path[0]], new))
     else:
-        progress.make(ModifyNestedType(path, old, new))
+        progress.make(table_changes.ModifyNestedType(path, old, new))
 
 
-def _modify_row(progress: Progress, path: Path, origin: Path, new: RowType) -> None:
+def _modify_row(
+    progress: Progress, path: table_changes.Path, origin: table_changes.Path, new: RowType
+) -> None:
     """Give the row at a path new fields; they are dropped first, since nothing refers to them."""
 
     def fields() -> dict[str, RowField]:
@@ -472,20 +459,20 @@ def _modify_row(progress: Progress, path: Path, origin: Path, new: RowType) -> N
     pairs = _pairs(progress, origin, list(fields()), list(target))
     for name, field in fields().items():
         if name not in pairs:
-            progress.make(DropField(path, field))
+            progress.make(table_changes.DropField(path, field))
     for before, after in pairs.items():
         field, wanted = fields()[before], target[after]
         if field.description != wanted.description:
-            progress.make(ModifyFieldComment(path, field, wanted.description))
+            progress.make(table_changes.ModifyFieldComment(path, field, wanted.description))
         _modify_type(progress, (*path, before), (*origin, before), wanted.data_type)
     for before, after in rename_steps(pairs, set(pairs)):
-        progress.make(ModifyFieldName(path, fields()[before], after))
+        progress.make(table_changes.ModifyFieldName(path, fields()[before], after))
     for name, position in placements(fields(), list(target)):
         if name in fields():
-            where = position or ColumnPosition.first()
-            progress.make(ModifyFieldPosition(path, fields()[name], where))
+            where = position or table_changes.ColumnPosition.first()
+            progress.make(table_changes.ModifyFieldPosition(path, fields()[name], where))
         else:
-            progress.make(AddField(path, target[name], position))
+            progress.make(table_changes.AddField(path, target[name], position))
 
 
 # --- names and positions -------------------------------------------------------------------------
@@ -519,7 +506,7 @@ def rename_steps(pairs: Mapping[str, str], present: set[str]) -> Iterator[tuple[
 
 def placements(
     present: Iterable[str], order: Sequence[str]
-) -> Iterator[tuple[str, ColumnPosition | None]]:
+) -> Iterator[tuple[str, table_changes.ColumnPosition | None]]:
     """Yield the names to move or to add, from left to right, each with its position.
 
     The present names of a longest increasing subsequence of positions are not moved. A position is
@@ -544,7 +531,7 @@ def placements(
             place = 0 if before is None else current.index(before) + 1
             appended = name not in index and place == len(current)
             current.insert(place, name)
-            yield name, None if appended else ColumnPosition(before)
+            yield name, None if appended else table_changes.ColumnPosition(before)
         before = name
 
 
@@ -573,7 +560,9 @@ def longest_increasing(values: Sequence[int]) -> list[int]:
 # --- renames -------------------------------------------------------------------------------------
 
 
-def _candidates(path: Path, old: Sequence[Any], new: Sequence[Any]) -> Iterator[tuple[Path, str]]:
+def _candidates(
+    path: table_changes.Path, old: Sequence[Any], new: Sequence[Any]
+) -> Iterator[tuple[table_changes.Path, str]]:
     """Yield the likely renames of columns or fields, and those within the ones that stay."""
     here, there = {column.name: column for column in old}, {column.name: column for column in new}
     gone = Counter(_definition(value) for name, value in here.items() if name not in there)
@@ -590,7 +579,9 @@ def _candidates(path: Path, old: Sequence[Any], new: Sequence[Any]) -> Iterator[
             )
 
 
-def _candidates_within(path: Path, old: object, new: object) -> Iterator[tuple[Path, str]]:
+def _candidates_within(
+    path: table_changes.Path, old: object, new: object
+) -> Iterator[tuple[table_changes.Path, str]]:
     if isinstance(old, RowType) and isinstance(new, RowType):
         yield from _candidates(path, old.fields, new.fields)
     elif isinstance(old, DataType) and isinstance(new, DataType) and type(old) is type(new):
@@ -605,9 +596,9 @@ def _definition(member: Any) -> Any:
     return replace(member, name="")
 
 
-def _renames_back(changes: Iterable[TableChange]) -> dict[Path, str]:
+def _renames_back(changes: Iterable[table_changes.TableChange]) -> dict[table_changes.Path, str]:
     """Return the renames that undo those of some changes: path after all of them -> first name."""
-    back: dict[Path, str] = {}
+    back: dict[table_changes.Path, str] = {}
     for change in changes:
         if change.rename is None:
             continue
@@ -618,7 +609,9 @@ def _renames_back(changes: Iterable[TableChange]) -> dict[Path, str]:
     return {path: name for path, name in back.items() if path[-1] != name}
 
 
-def _rename_in_path(path: Path, parent: Path, name: str) -> Path:
+def _rename_in_path(
+    path: table_changes.Path, parent: table_changes.Path, name: str
+) -> table_changes.Path:
     """Return a path after one of its parents was renamed."""
     if path[: len(parent)] != parent:
         return path

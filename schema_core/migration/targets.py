@@ -13,33 +13,7 @@ from typing import Any, TypeAlias
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.text import quote_identifier, quote_string
-from schema_core.catalog.changes.table_changes import (
-    AddColumn,
-    AddDistribution,
-    AddField,
-    AddUniqueConstraint,
-    AddWatermark,
-    ColumnPosition,
-    DropColumn,
-    DropConstraint,
-    DropDistribution,
-    DropField,
-    DropWatermark,
-    ModifyColumnComment,
-    ModifyColumnName,
-    ModifyColumnPosition,
-    ModifyFieldComment,
-    ModifyFieldName,
-    ModifyFieldPosition,
-    ModifyNestedType,
-    ModifyPartitionKeys,
-    ModifyPhysicalColumnType,
-    ModifyTableComment,
-    ResetOption,
-    SetOption,
-    TableChange,
-    describe,
-)
+from schema_core.catalog.changes import table_changes
 from schema_core.catalog.objects import CatalogTable
 from schema_core.mappings.dialects.engines import Engine, engine
 from schema_core.mappings.dialects.printer import expression_text, stored_line
@@ -153,7 +127,9 @@ class StatementWriter:
         for change in group.changes:
             write = self.target.statements.get(type(change))
             if write is None:
-                raise RewriteNeeded(f"{self.target.title} has no statement to {describe(change)}")
+                raise RewriteNeeded(
+                    f"{self.target.title} has no statement to {table_changes.describe(change)}"
+                )
             found |= dict.fromkeys(write(self, change, group))
         return tuple(found)
 
@@ -175,7 +151,7 @@ class Target:
     title: str
     engine: Engine | None
     rules: RuleSet
-    statements: Mapping[type[TableChange], Write]
+    statements: Mapping[type[table_changes.TableChange], Write]
     keeps: frozenset[str] = frozenset()
     storage: str = ""
     has_cast: Callable[[DataType, DataType], bool] = supports_explicit_cast
@@ -195,7 +171,7 @@ def type_of(column: UnresolvedColumn) -> DataType:
     return found
 
 
-def _place(writer: StatementWriter, position: ColumnPosition | None) -> str:
+def _place(writer: StatementWriter, position: table_changes.ColumnPosition | None) -> str:
     if position is None:
         return ""
     return " FIRST" if position.column is None else f" AFTER {writer.name(position.column)}"
@@ -204,12 +180,14 @@ def _place(writer: StatementWriter, position: ColumnPosition | None) -> str:
 # --- Flink ---------------------------------------------------------------------------------------
 
 
-def _flink_add(writer: StatementWriter, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+def _flink_add(
+    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
+) -> Iterator[str]:
     yield writer.alter(f"ADD {stored_line(change.column)}{_place(writer, change.position)}")
 
 
 def _flink_modify(
-    writer: StatementWriter, change: TableChange, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
 ) -> Iterator[str]:
     """Write the whole definition: Flink's ALTER does not reach into types."""
     line = stored_line(column_of(group.after, change.redefined_column or ""))
@@ -217,7 +195,7 @@ def _flink_modify(
 
 
 def _flink_rename_field(
-    writer: StatementWriter, change: ModifyFieldName, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.ModifyFieldName, group: ChangeGroup
 ) -> Iterator[str]:
     """Write RENAME for files, which are then read by the former name, else MODIFY as for Flink."""
     if not writer.keeps_names:
@@ -228,50 +206,62 @@ def _flink_rename_field(
 
 
 def _flink_move(
-    writer: StatementWriter, change: ModifyColumnPosition, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.ModifyColumnPosition, group: ChangeGroup
 ) -> Iterator[str]:
     line, place = stored_line(change.old_column), _place(writer, change.new_position)
     yield writer.alter(f"MODIFY {line}{place}")
 
 
 def _flink_watermark(
-    writer: StatementWriter, change: AddWatermark, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.AddWatermark, group: ChangeGroup
 ) -> Iterator[str]:
     spec = change.watermark_spec
     name, text = writer.name(spec.column_name), expression_text(spec.watermark_expression)
     yield writer.alter(f"ADD WATERMARK FOR {name} AS {text}")
 
 
-def _flink_set(writer: StatementWriter, change: SetOption, group: ChangeGroup) -> Iterator[str]:
+def _flink_set(
+    writer: StatementWriter, change: table_changes.SetOption, group: ChangeGroup
+) -> Iterator[str]:
     pairs = [
         f"{quote_string(change.key)} = {quote_string(change.value)}"
         for change in group.changes
-        if isinstance(change, SetOption)
+        if isinstance(change, table_changes.SetOption)
     ]
     yield writer.alter(f"SET ({', '.join(pairs)})")
 
 
-def _flink_reset(writer: StatementWriter, change: ResetOption, group: ChangeGroup) -> Iterator[str]:
-    keys = [quote_string(change.key) for change in group.changes if isinstance(change, ResetOption)]
+def _flink_reset(
+    writer: StatementWriter, change: table_changes.ResetOption, group: ChangeGroup
+) -> Iterator[str]:
+    keys = [
+        quote_string(change.key)
+        for change in group.changes
+        if isinstance(change, table_changes.ResetOption)
+    ]
     yield writer.alter(f"RESET ({', '.join(keys)})")
 
 
 def _constant(action: str) -> Write:
     """Return what writes an ALTER TABLE without parameters."""
 
-    def write(writer: StatementWriter, change: TableChange, group: ChangeGroup) -> Iterator[str]:
+    def write(
+        writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
+    ) -> Iterator[str]:
         yield writer.alter(action)
 
     return write
 
 
-def _drop_column(writer: StatementWriter, change: DropColumn, group: ChangeGroup) -> Iterator[str]:
+def _drop_column(
+    writer: StatementWriter, change: table_changes.DropColumn, group: ChangeGroup
+) -> Iterator[str]:
     word = "" if writer.target.engine is None else "COLUMN "
     yield writer.alter(f"DROP {word}{writer.name(change.column.name)}")
 
 
 def _rename_column(
-    writer: StatementWriter, change: ModifyColumnName, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.ModifyColumnName, group: ChangeGroup
 ) -> Iterator[str]:
     word = "" if writer.target.engine is None else "COLUMN "
     old, new = writer.name(change.old_column.name), writer.name(change.new_name)
@@ -279,44 +269,46 @@ def _rename_column(
 
 
 def _comment_on_table(
-    writer: StatementWriter, change: ModifyTableComment, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.ModifyTableComment, group: ChangeGroup
 ) -> Iterator[str]:
     text = "NULL" if change.new_comment is None else writer.string(change.new_comment)
     yield f"COMMENT ON TABLE {writer.table} IS {text}"
 
 
-FLINK_STATEMENTS: Mapping[type[TableChange], Write] = {
-    AddColumn:                _flink_add,
-    ModifyColumnComment:      _flink_modify,
-    ModifyPhysicalColumnType: _flink_modify,
-    AddField:                 _flink_modify,
-    ModifyFieldComment:       _flink_modify,
-    ModifyNestedType:         _flink_modify,
-    ModifyFieldName:          _flink_rename_field,
-    ModifyFieldPosition:      _flink_modify,
-    DropField:                _flink_modify,
-    ModifyColumnName:         _rename_column,
-    ModifyColumnPosition:     _flink_move,
-    DropColumn:               _drop_column,
-    AddWatermark:             _flink_watermark,
-    DropWatermark:            _constant("DROP WATERMARK"),
-    AddUniqueConstraint:      lambda writer, change, group: iter(
+FLINK_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
+    table_changes.AddColumn:                _flink_add,
+    table_changes.ModifyColumnComment:      _flink_modify,
+    table_changes.ModifyPhysicalColumnType: _flink_modify,
+    table_changes.AddField:                 _flink_modify,
+    table_changes.ModifyFieldComment:       _flink_modify,
+    table_changes.ModifyNestedType:         _flink_modify,
+    table_changes.ModifyFieldName:          _flink_rename_field,
+    table_changes.ModifyFieldPosition:      _flink_modify,
+    table_changes.DropField:                _flink_modify,
+    table_changes.ModifyColumnName:         _rename_column,
+    table_changes.ModifyColumnPosition:     _flink_move,
+    table_changes.DropColumn:               _drop_column,
+    table_changes.AddWatermark:             _flink_watermark,
+    table_changes.DropWatermark:            _constant("DROP WATERMARK"),
+    table_changes.AddUniqueConstraint:      lambda writer, change, group: iter(
         [writer.alter(f"ADD {change.constraint}")]
     ),
-    DropConstraint:           _constant("DROP PRIMARY KEY"),
-    AddDistribution:          lambda writer, change, group: iter(
+    table_changes.DropConstraint:           _constant("DROP PRIMARY KEY"),
+    table_changes.AddDistribution:          lambda writer, change, group: iter(
         [writer.alter(f"ADD DISTRIBUTION{str(change.distribution).removeprefix('DISTRIBUTED')}")]
     ),
-    DropDistribution:         _constant("DROP DISTRIBUTION"),
-    SetOption:                _flink_set,
-    ResetOption:              _flink_reset,
+    table_changes.DropDistribution:         _constant("DROP DISTRIBUTION"),
+    table_changes.SetOption:                _flink_set,
+    table_changes.ResetOption:              _flink_reset,
 }  # fmt: skip
 
 
 # --- PostgreSQL ----------------------------------------------------------------------------------
 
 
-def _postgres_add(writer: StatementWriter, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+def _postgres_add(
+    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
+) -> Iterator[str]:
     if change.position is not None:
         writer.lose((change.column.name,), f"the position {change.position}")
     resolved = writer.resolver.resolve(group.after.schema)
@@ -335,13 +327,13 @@ def _postgres_comment(writer: StatementWriter, name: str, comment: str | None) -
 
 
 def _postgres_recomment(
-    writer: StatementWriter, change: ModifyColumnComment, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.ModifyColumnComment, group: ChangeGroup
 ) -> Iterator[str]:
     yield from _postgres_comment(writer, change.old_column.name, change.new_comment)
 
 
 def _postgres_type(
-    writer: StatementWriter, change: TableChange, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
 ) -> Iterator[str]:
     """Write the statements from the type before the group to that after it."""
     name = change.redefined_column or ""
@@ -357,14 +349,14 @@ def _postgres_type(
 
 
 def _postgres_move(
-    writer: StatementWriter, change: ModifyColumnPosition, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.ModifyColumnPosition, group: ChangeGroup
 ) -> Iterator[str]:
     writer.lose((change.old_column.name,), f"the position {change.new_position}")
     yield from ()
 
 
 def _postgres_key(
-    writer: StatementWriter, change: AddUniqueConstraint, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.AddUniqueConstraint, group: ChangeGroup
 ) -> Iterator[str]:
     key = change.constraint
     named = "" if _is_unnamed(key) else f"CONSTRAINT {writer.name(key.name)} "
@@ -376,7 +368,7 @@ def _is_unnamed(key: UnresolvedPrimaryKey) -> bool:
 
 
 def _postgres_drop_key(
-    writer: StatementWriter, change: DropConstraint, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.DropConstraint, group: ChangeGroup
 ) -> Iterator[str]:
     key = change.constraint
     name = f"{writer.path[-1]}_pkey" if _is_unnamed(key) else key.name
@@ -385,22 +377,22 @@ def _postgres_drop_key(
 
 _POSTGRES = engine("postgres")
 
-POSTGRES_STATEMENTS: Mapping[type[TableChange], Write] = {
-    AddColumn:                _postgres_add,
-    ModifyColumnComment:      _postgres_recomment,
-    ModifyPhysicalColumnType: _postgres_type,
-    AddField:                 _postgres_type,
-    ModifyFieldComment:       _postgres_type,
-    ModifyNestedType:         _postgres_type,
-    ModifyFieldName:          _postgres_type,
-    ModifyFieldPosition:      _postgres_type,
-    DropField:                _postgres_type,
-    ModifyColumnName:         _rename_column,
-    ModifyColumnPosition:     _postgres_move,
-    DropColumn:               _drop_column,
-    AddUniqueConstraint:      _postgres_key,
-    DropConstraint:           _postgres_drop_key,
-    ModifyTableComment:       _comment_on_table,
+POSTGRES_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
+    table_changes.AddColumn:                _postgres_add,
+    table_changes.ModifyColumnComment:      _postgres_recomment,
+    table_changes.ModifyPhysicalColumnType: _postgres_type,
+    table_changes.AddField:                 _postgres_type,
+    table_changes.ModifyFieldComment:       _postgres_type,
+    table_changes.ModifyNestedType:         _postgres_type,
+    table_changes.ModifyFieldName:          _postgres_type,
+    table_changes.ModifyFieldPosition:      _postgres_type,
+    table_changes.DropField:                _postgres_type,
+    table_changes.ModifyColumnName:         _rename_column,
+    table_changes.ModifyColumnPosition:     _postgres_move,
+    table_changes.DropColumn:               _drop_column,
+    table_changes.AddUniqueConstraint:      _postgres_key,
+    table_changes.DropConstraint:           _postgres_drop_key,
+    table_changes.ModifyTableComment:       _comment_on_table,
 }  # fmt: skip
 
 # --- Spark and Iceberg ---------------------------------------------------------------------------
@@ -411,7 +403,9 @@ def _spark_column(writer: StatementWriter, column: UnresolvedColumn) -> str:
     return f"{writer.name(column.name)} {writer.type(type_of(column))}{comment}"
 
 
-def _spark_add(writer: StatementWriter, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+def _spark_add(
+    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
+) -> Iterator[str]:
     if change.position is not None:
         raise RewriteNeeded("Spark adds columns at the end only")
     if not type_of(change.column).is_nullable:
@@ -420,7 +414,7 @@ def _spark_add(writer: StatementWriter, change: AddColumn, group: ChangeGroup) -
 
 
 def _spark_comment(
-    writer: StatementWriter, change: ModifyColumnComment, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.ModifyColumnComment, group: ChangeGroup
 ) -> Iterator[str]:
     if change.new_comment is None:
         raise RewriteNeeded("Spark does not remove the comment of a column")
@@ -472,10 +466,10 @@ def spark_has_cast(old: DataType, new: DataType) -> bool:
     return SPARK_KINDS[new.root] in SPARK_CASTS[SPARK_KINDS[old.root]]
 
 
-SPARK_STATEMENTS: Mapping[type[TableChange], Write] = {
-    AddColumn: _spark_add,
-    ModifyColumnComment: _spark_comment,
-    ModifyTableComment: _comment_on_table,
+SPARK_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
+    table_changes.AddColumn: _spark_add,
+    table_changes.ModifyColumnComment: _spark_comment,
+    table_changes.ModifyTableComment: _comment_on_table,
 }
 
 
@@ -486,7 +480,9 @@ def _iceberg_column(writer: StatementWriter, path: tuple[str, ...], type_: DataT
     return f"{writer.named(path)} {writer.type(type_)}"
 
 
-def _iceberg_add(writer: StatementWriter, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+def _iceberg_add(
+    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
+) -> Iterator[str]:
     column = change.column
     text = _iceberg_column(writer, (column.name,), type_of(column))
     comment = "" if column.comment is None else f" COMMENT {writer.string(column.comment)}"
@@ -494,7 +490,7 @@ def _iceberg_add(writer: StatementWriter, change: AddColumn, group: ChangeGroup)
 
 
 def _iceberg_add_field(
-    writer: StatementWriter, change: AddField, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.AddField, group: ChangeGroup
 ) -> Iterator[str]:
     one, path = change.field, _iceberg_path(group, change.path)
     text = _iceberg_column(writer, (*path, one.name), one.data_type)
@@ -526,7 +522,7 @@ def _iceberg_type(
 
 
 def _iceberg_column_type(
-    writer: StatementWriter, change: ModifyPhysicalColumnType, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.ModifyPhysicalColumnType, group: ChangeGroup
 ) -> Iterator[str]:
     if not isinstance(change.new_type, DataType):
         raise RewriteNeeded(f"the type {str(change.new_type)!r} is not resolved")
@@ -535,7 +531,7 @@ def _iceberg_column_type(
 
 
 def _iceberg_nested_type(
-    writer: StatementWriter, change: ModifyNestedType, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.ModifyNestedType, group: ChangeGroup
 ) -> Iterator[str]:
     path = _iceberg_path(group, change.path)
     yield from _iceberg_type(writer, path, change.old_type, change.new_type)
@@ -550,13 +546,13 @@ def _iceberg_comment(
 
 
 def _iceberg_move(
-    writer: StatementWriter, path: tuple[str, ...], position: ColumnPosition
+    writer: StatementWriter, path: tuple[str, ...], position: table_changes.ColumnPosition
 ) -> Iterator[str]:
     yield writer.alter(f"ALTER COLUMN {writer.named(path)}{_place(writer, position)}")
 
 
 def _iceberg_partitions(
-    writer: StatementWriter, change: ModifyPartitionKeys, group: ChangeGroup
+    writer: StatementWriter, change: table_changes.ModifyPartitionKeys, group: ChangeGroup
 ) -> Iterator[str]:
     for name in change.old_keys:
         if name not in change.new_keys:
@@ -566,40 +562,40 @@ def _iceberg_partitions(
             yield writer.alter(f"ADD PARTITION FIELD {writer.name(name)}")
 
 
-ICEBERG_STATEMENTS: Mapping[type[TableChange], Write] = {
-    AddColumn:                _iceberg_add,
-    ModifyColumnComment:      lambda writer, change, group: _iceberg_comment(
+ICEBERG_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
+    table_changes.AddColumn:                _iceberg_add,
+    table_changes.ModifyColumnComment:      lambda writer, change, group: _iceberg_comment(
         writer, (change.old_column.name,), change.new_comment
     ),
-    ModifyPhysicalColumnType: _iceberg_column_type,
-    ModifyColumnName:         _rename_column,
-    ModifyColumnPosition:     lambda writer, change, group: _iceberg_move(
+    table_changes.ModifyPhysicalColumnType: _iceberg_column_type,
+    table_changes.ModifyColumnName:         _rename_column,
+    table_changes.ModifyColumnPosition:     lambda writer, change, group: _iceberg_move(
         writer, (change.old_column.name,), change.new_position
     ),
-    DropColumn:               _drop_column,
-    AddField:                 _iceberg_add_field,
-    ModifyFieldComment:       lambda writer, change, group: _iceberg_comment(
+    table_changes.DropColumn:               _drop_column,
+    table_changes.AddField:                 _iceberg_add_field,
+    table_changes.ModifyFieldComment:       lambda writer, change, group: _iceberg_comment(
         writer, (*_iceberg_path(group, change.path), change.old_field.name), change.new_comment
     ),
-    ModifyNestedType:         _iceberg_nested_type,
-    ModifyFieldName:          lambda writer, change, group: iter([writer.alter(
+    table_changes.ModifyNestedType:         _iceberg_nested_type,
+    table_changes.ModifyFieldName:          lambda writer, change, group: iter([writer.alter(
         f"RENAME COLUMN {writer.named((*_iceberg_path(group, change.path), change.old_field.name))}"
         f" TO {writer.name(change.new_name)}"
     )]),
-    ModifyFieldPosition:      lambda writer, change, group: _iceberg_move(
+    table_changes.ModifyFieldPosition:      lambda writer, change, group: _iceberg_move(
         writer, (*_iceberg_path(group, change.path), change.old_field.name), change.new_position
     ),
-    DropField:                lambda writer, change, group: iter([writer.alter(
+    table_changes.DropField:                lambda writer, change, group: iter([writer.alter(
         f"DROP COLUMN {writer.named((*_iceberg_path(group, change.path), change.field.name))}"
     )]),
-    AddUniqueConstraint:      lambda writer, change, group: iter(
+    table_changes.AddUniqueConstraint:      lambda writer, change, group: iter(
         [writer.alter(f"SET IDENTIFIER FIELDS {writer.names(change.constraint.column_names)}")]
     ),
-    DropConstraint:           lambda writer, change, group: iter(
+    table_changes.DropConstraint:           lambda writer, change, group: iter(
         [writer.alter(f"DROP IDENTIFIER FIELDS {writer.names(change.constraint.column_names)}")]
     ),
-    ModifyPartitionKeys:      _iceberg_partitions,
-    ModifyTableComment:       _comment_on_table,
+    table_changes.ModifyPartitionKeys:      _iceberg_partitions,
+    table_changes.ModifyTableComment:       _comment_on_table,
 }  # fmt: skip
 
 

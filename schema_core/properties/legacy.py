@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
+from schema_core import types
 from schema_core.base.json_codec import write_json
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.lazy_regex import regex
@@ -24,16 +25,6 @@ from schema_core.properties.sidecar import (
     is_read_by_older_flink,
     read_string_map,
     sidecar_key,
-)
-from schema_core.types import (
-    DataType,
-    DateType,
-    LegacyType,
-    LocalZonedTimestampType,
-    RawType,
-    TimestampType,
-    TimeType,
-    TypeRoot,
 )
 from schema_core.types.legacy import Information, current_type, read_information
 
@@ -277,11 +268,11 @@ GENERIC_PREFIX = "generic.table.schema"
 MANAGED = "default"
 
 #: Java classes without a keyword in legacy type information -> the type of their values.
-CLASSES: dict[str, DataType] = {
-    "java.time.LocalDate":     DateType(),
-    "java.time.LocalTime":     TimeType(0),
-    "java.time.LocalDateTime": TimestampType(3),
-    "java.time.Instant":       LocalZonedTimestampType(3),
+CLASSES: dict[str, types.DataType] = {
+    "java.time.LocalDate":     types.DateType(),
+    "java.time.LocalTime":     types.TimeType(0),
+    "java.time.LocalDateTime": types.TimestampType(3),
+    "java.time.Instant":       types.LocalZonedTimestampType(3),
 }  # fmt: skip
 
 #: Sub-keys of a column that today's versions do not use.
@@ -432,17 +423,17 @@ def convert_types(properties: Properties) -> tuple[Properties, list[Diagnostic]]
     return changed, notes
 
 
-def type_of(information: Information) -> DataType:
+def type_of(information: Information) -> types.DataType:
     """Return the type of legacy type information; classes without a type remain opaque."""
     type_ = current_type(information)
-    if isinstance(type_, RawType) and type_.class_name not in CLASSES:
-        return LegacyType(TypeRoot.RAW, str(information))
+    if isinstance(type_, types.RawType) and type_.class_name not in CLASSES:
+        return types.LegacyType(types.TypeRoot.RAW, str(information))
     return _with_known_classes(type_)
 
 
-def _with_known_classes(type_: DataType) -> DataType:
-    if isinstance(type_, RawType):
-        opaque = LegacyType(TypeRoot.RAW, f"ANY<{type_.class_name}>")
+def _with_known_classes(type_: types.DataType) -> types.DataType:
+    if isinstance(type_, types.RawType):
+        opaque = types.LegacyType(types.TypeRoot.RAW, f"ANY<{type_.class_name}>")
         return CLASSES.get(type_.class_name, opaque)
     return type_.rebuild(tuple(map(_with_known_classes, type_.children())))
 

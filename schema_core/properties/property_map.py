@@ -19,25 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias, assert_never, cast, get_args
 from schema_core.base.arguments import require_instance
 from schema_core.base.caching import cached
 from schema_core.base.text import is_blank
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogMaterializedTable,
-    CatalogModel,
-    CatalogTable,
-    CatalogView,
-    DistributionKind,
-    Freshness,
-    FreshnessUnit,
-    LogicalRefreshMode,
-    RefreshMode,
-    RefreshStatus,
-    ResolvedCatalogMaterializedTable,
-    ResolvedCatalogModel,
-    ResolvedCatalogTable,
-    ResolvedCatalogView,
-    TableDistribution,
-    TableKind,
-)
+from schema_core.catalog import objects
 from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
@@ -350,7 +332,8 @@ def encode_comment(comment: str | None) -> Properties:
 
 
 def encode_members(
-    table: ResolvedCatalogTable | ResolvedCatalogMaterializedTable, schema: ResolvedSchema
+    table: objects.ResolvedCatalogTable | objects.ResolvedCatalogMaterializedTable,
+    schema: ResolvedSchema,
 ) -> Properties:
     """Encode a schema and the members of a table besides its options."""
     return merge(
@@ -367,7 +350,7 @@ def decode_partition_keys(reader: PropertyReader) -> tuple[str, ...]:
     return tuple(row.require("name") for row in reader.rows("partition.keys", "name"))
 
 
-def encode_distribution(distribution: TableDistribution | None) -> Properties:
+def encode_distribution(distribution: objects.TableDistribution | None) -> Properties:
     """Encode how rows are distributed into buckets."""
     if distribution is None:
         return {}
@@ -378,24 +361,24 @@ def encode_distribution(distribution: TableDistribution | None) -> Properties:
     return properties | flatten("distribution.keys", keys)
 
 
-def decode_distribution(reader: PropertyReader) -> TableDistribution | None:
+def decode_distribution(reader: PropertyReader) -> objects.TableDistribution | None:
     """Decode a distribution; None without a kind. Keys after a missing number are ignored."""
     if not reader.has_other("distribution."):
         return None
     part = reader.under("distribution")
     if part.get("kind") is None:
         return None
-    kind, buckets = part.member("kind", DistributionKind), part.integer("buckets", 32)
+    kind, buckets = part.member("kind", objects.DistributionKind), part.integer("buckets", 32)
     keys: list[str] = []
     while (key := part.get(f"keys.{len(keys)}.name")) is not None:
         keys.append(key)
-    return TableDistribution.of(kind, buckets, keys)
+    return objects.TableDistribution.of(kind, buckets, keys)
 
 
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Properties:
+def encode_table(table: objects.ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Properties:
     """Encode a table as Flink 2.3 does.
 
     Raises:
@@ -404,7 +387,7 @@ def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Pro
             "refuse", for everything that would not be restored: codes `lossy-names`,
             `lossy-option`, `lossy-comment`.
     """
-    require_instance(table, ResolvedCatalogTable, "table")
+    require_instance(table, objects.ResolvedCatalogTable, "table")
     refuse(losses_of_table(table), on_loss)
     encoded = encoded_parts(table.resolved_schema, table.options, table.comment, on_loss)
     properties = merge(encode_members(table, encoded.schema), encoded.options, encoded.sidecar_keys)
@@ -412,7 +395,9 @@ def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Pro
     return properties
 
 
-def decode_table(properties: Mapping[str, str], fallback: str | None = None) -> CatalogTable:
+def decode_table(
+    properties: Mapping[str, str], fallback: str | None = None
+) -> objects.CatalogTable:
     """Decode a table; if it has no columns, they are looked up under the prefix `fallback`.
 
     Raises:
@@ -445,13 +430,13 @@ def ignored_keys(
     return reader.ignored()
 
 
-def read_table(reader: PropertyReader, fallback: str | None = None) -> CatalogTable:
+def read_table(reader: PropertyReader, fallback: str | None = None) -> objects.CatalogTable:
     """Decode a table from a reader, which records the keys."""
     prefix = SCHEMA
     require_instance(fallback, (str, NoneType), "fallback")
     if fallback is not None and not reader.count(prefix, "name"):
         prefix = fallback
-    return CatalogTable(
+    return objects.CatalogTable(
         decode_schema(reader, prefix),
         comment=sidecar.restore_comment(reader),
         snapshot=reader.integer("snapshot", 64),
@@ -462,7 +447,9 @@ def read_table(reader: PropertyReader, fallback: str | None = None) -> CatalogTa
 
 
 def losses_of_table(
-    table: ResolvedCatalogTable | ResolvedCatalogView | ResolvedCatalogMaterializedTable,
+    table: objects.ResolvedCatalogTable
+    | objects.ResolvedCatalogView
+    | objects.ResolvedCatalogMaterializedTable,
     removed: tuple[str, ...] = (IS_GENERIC,),
 ) -> Iterator[UnsupportedError]:
     """Yield an error for what decoding would not restore; Flink removes the options `removed`."""
@@ -474,13 +461,13 @@ def losses_of_table(
 # --- views ----------------------------------------------------------------------------------------
 
 
-def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Properties:
+def encode_view(view: objects.ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Properties:
     """Encode a view. Its queries are not included: the catalog stores them separately.
 
     Raises:
         UnsupportedError: as `encode_table`.
     """
-    require_instance(view, ResolvedCatalogView, "view")
+    require_instance(view, objects.ResolvedCatalogView, "view")
     refuse(losses_of_table(view), on_loss)
     encoded = encoded_parts(view.resolved_schema, view.options, view.comment, on_loss)
     properties = merge(
@@ -495,7 +482,7 @@ def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Proper
 
 def decode_view(
     properties: Mapping[str, str], original_query: str, expanded_query: str
-) -> CatalogView:
+) -> objects.CatalogView:
     """Decode a view from its map and its queries.
 
     Raises:
@@ -506,9 +493,11 @@ def decode_view(
     return view
 
 
-def read_view(reader: PropertyReader, original_query: str, expanded_query: str) -> CatalogView:
+def read_view(
+    reader: PropertyReader, original_query: str, expanded_query: str
+) -> objects.CatalogView:
     """Decode a view from a reader, which records the keys."""
-    return CatalogView(
+    return objects.CatalogView(
         decode_schema(reader),
         original_query,
         expanded_query,
@@ -520,14 +509,14 @@ def read_view(reader: PropertyReader, original_query: str, expanded_query: str) 
 # --- models ---------------------------------------------------------------------------------------
 
 
-def encode_model(model: ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Properties:
+def encode_model(model: objects.ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Properties:
     """Encode a model: the columns of both schemas, and its options.
 
     Raises:
         UnsupportedError: as `encode_table`, and with code `lossy-model-schema` for a schema with
             more than columns.
     """
-    require_instance(model, ResolvedCatalogModel, "model")
+    require_instance(model, objects.ResolvedCatalogModel, "model")
     refuse(losses_of_model(model), on_loss)
     inputs, outputs = model.resolved_input_schema, model.resolved_output_schema
     encoded = encoded_parts(ResolvedSchema(), model.options, model.comment, on_loss, removed=())
@@ -544,7 +533,7 @@ def encode_model(model: ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Pro
     )
 
 
-def decode_model(properties: Mapping[str, str]) -> CatalogModel:
+def decode_model(properties: Mapping[str, str]) -> objects.CatalogModel:
     """Decode a model; an absent schema is empty.
 
     Raises:
@@ -555,9 +544,9 @@ def decode_model(properties: Mapping[str, str]) -> CatalogModel:
     return model
 
 
-def read_model(reader: PropertyReader) -> CatalogModel:
+def read_model(reader: PropertyReader) -> objects.CatalogModel:
     """Decode a model from a reader, which records the keys."""
-    return CatalogModel(
+    return objects.CatalogModel(
         decode_columns(reader, INPUT),
         decode_columns(reader, OUTPUT),
         comment=sidecar.restore_comment(reader),
@@ -565,7 +554,7 @@ def read_model(reader: PropertyReader) -> CatalogModel:
     )
 
 
-def losses_of_model(model: ResolvedCatalogModel) -> Iterator[UnsupportedError]:
+def losses_of_model(model: objects.ResolvedCatalogModel) -> Iterator[UnsupportedError]:
     """Yield an error for everything that `decode_model` would not restore."""
     yield from losses_of_columns(model.resolved_input_schema)
     yield from losses_of_columns(model.resolved_output_schema)
@@ -640,7 +629,7 @@ def refuse(losses: Iterator[UnsupportedError], on_loss: OnLoss) -> None:
 
 
 def encode_materialized_table(
-    table: ResolvedCatalogMaterializedTable, on_loss: OnLoss = "refuse"
+    table: objects.ResolvedCatalogMaterializedTable, on_loss: OnLoss = "refuse"
 ) -> Properties:
     """Encode a materialized table as Flink 2.3 does.
 
@@ -649,7 +638,7 @@ def encode_materialized_table(
     Raises:
         UnsupportedError: as `encode_table`.
     """
-    require_instance(table, ResolvedCatalogMaterializedTable, "table")
+    require_instance(table, objects.ResolvedCatalogMaterializedTable, "table")
     refuse(losses_of_materialized_table(table), on_loss)
     encoded = encoded_parts(
         table.resolved_schema, table.options, table.comment, on_loss, removed=()
@@ -664,7 +653,7 @@ def encode_materialized_table(
     )
 
 
-def decode_materialized_table(properties: Mapping[str, str]) -> CatalogMaterializedTable:
+def decode_materialized_table(properties: Mapping[str, str]) -> objects.CatalogMaterializedTable:
     """Decode a materialized table.
 
     Raises:
@@ -675,18 +664,18 @@ def decode_materialized_table(properties: Mapping[str, str]) -> CatalogMateriali
     return table
 
 
-def read_materialized_table(reader: PropertyReader) -> CatalogMaterializedTable:
+def read_materialized_table(reader: PropertyReader) -> objects.CatalogMaterializedTable:
     """Decode a materialized table from a reader, which records the keys."""
     handler = decode_handler(reader.get("refresh-handler-bytes"))
-    unit = reader.member("freshness-unit", FreshnessUnit)
-    return CatalogMaterializedTable(
+    unit = reader.member("freshness-unit", objects.FreshnessUnit)
+    return objects.CatalogMaterializedTable(
         decode_schema(reader),
         reader.require("original-query"),
         reader.require("expanded-query"),
-        freshness=Freshness.of(reader.require("freshness-interval"), unit),
-        logical_refresh_mode=reader.member("logical-refresh-mode", LogicalRefreshMode),
-        refresh_mode=reader.member("refresh-mode", RefreshMode),
-        refresh_status=reader.member("refresh-status", RefreshStatus),
+        freshness=objects.Freshness.of(reader.require("freshness-interval"), unit),
+        logical_refresh_mode=reader.member("logical-refresh-mode", objects.LogicalRefreshMode),
+        refresh_mode=reader.member("refresh-mode", objects.RefreshMode),
+        refresh_status=reader.member("refresh-status", objects.RefreshStatus),
         refresh_handler_description=reader.get("refresh-handler-desc"),
         refresh_handler=sidecar.restore_handler(reader, handler),
         comment=sidecar.restore_comment(reader),
@@ -697,7 +686,7 @@ def read_materialized_table(reader: PropertyReader) -> CatalogMaterializedTable:
     )
 
 
-def encode_refresh(table: ResolvedCatalogMaterializedTable) -> Properties:
+def encode_refresh(table: objects.ResolvedCatalogMaterializedTable) -> Properties:
     """Encode the keys that only materialized tables have."""
     refresh = {
         "original-query": table.original_query,
@@ -735,7 +724,7 @@ def decode_handler(text: str | None) -> bytes | None:
 
 
 def losses_of_materialized_table(
-    table: ResolvedCatalogMaterializedTable,
+    table: objects.ResolvedCatalogMaterializedTable,
 ) -> Iterator[UnsupportedError]:
     """Yield an error for everything that `decode_materialized_table` would not restore."""
     yield from losses_of_table(table, removed=())
@@ -761,33 +750,35 @@ def encode_object(table: ResolvedTable) -> Properties:
     """
     require_instance(table, get_args(ResolvedTable), "table")
     match table:
-        case ResolvedCatalogTable():
+        case objects.ResolvedCatalogTable():
             return encode_table(table, "carry")
-        case ResolvedCatalogView(original_query=original, expanded_query=expanded):
+        case objects.ResolvedCatalogView(original_query=original, expanded_query=expanded):
             return encode_view(table, "carry") | {ORIGINAL: original, EXPANDED: expanded}
-        case ResolvedCatalogMaterializedTable():
+        case objects.ResolvedCatalogMaterializedTable():
             return encode_materialized_table(table, "carry")
         case _:
             assert_never(table)
 
 
-def decode_object(kind: TableKind, properties: Mapping[str, str]) -> CatalogBaseTable:
+def decode_object(
+    kind: objects.TableKind, properties: Mapping[str, str]
+) -> objects.CatalogBaseTable:
     """Return the unresolved table, view or materialized table that a catalog has stored.
 
     Raises:
         SchemaError: for a malformed map.
     """
-    require_instance(kind, TableKind, "kind")
+    require_instance(kind, objects.TableKind, "kind")
     reader = sidecar.open_reader(properties)
     match kind:
-        case TableKind.TABLE:
+        case objects.TableKind.TABLE:
             return read_table(reader)
-        case TableKind.VIEW:
+        case objects.TableKind.VIEW:
             for key in (ORIGINAL, EXPANDED):
                 if key not in properties:
                     raise malformed_key(key, f"the key {key!r} is missing", "missing-key")
             return read_view(reader, properties[ORIGINAL], properties[EXPANDED])
-        case TableKind.MATERIALIZED_TABLE:
+        case objects.TableKind.MATERIALIZED_TABLE:
             return read_materialized_table(reader)
         case _:
             assert_never(kind)

@@ -14,16 +14,7 @@ from typing import Any, TypeAlias
 
 from schema_core.base.arguments import validate_arguments
 from schema_core.base.lazy_dataclass import dataclass
-from schema_core.catalog.objects import (
-    CatalogMaterializedTable,
-    CatalogModel,
-    CatalogTable,
-    CatalogView,
-    ResolvedCatalogMaterializedTable,
-    ResolvedCatalogModel,
-    ResolvedCatalogTable,
-    ResolvedCatalogView,
-)
+from schema_core.catalog import objects
 from schema_core.catalog.resolve import (
     resolve_materialized_table,
     resolve_model,
@@ -58,12 +49,17 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.types import parse_type
 
-StoredObject: TypeAlias = CatalogTable | CatalogView | CatalogMaterializedTable | CatalogModel
+StoredObject: TypeAlias = (
+    objects.CatalogTable
+    | objects.CatalogView
+    | objects.CatalogMaterializedTable
+    | objects.CatalogModel
+)
 ResolvedStoredObject: TypeAlias = (
-    ResolvedCatalogTable
-    | ResolvedCatalogView
-    | ResolvedCatalogMaterializedTable
-    | ResolvedCatalogModel
+    objects.ResolvedCatalogTable
+    | objects.ResolvedCatalogView
+    | objects.ResolvedCatalogMaterializedTable
+    | objects.ResolvedCatalogModel
 )
 
 
@@ -88,17 +84,19 @@ class MapFormat:
     encode: Callable[[Any, OnLoss], Properties]
 
 
-def read_view_with_queries(reader: PropertyReader) -> CatalogView:
+def read_view_with_queries(reader: PropertyReader) -> objects.CatalogView:
     """Decode a view whose map includes its queries."""
     return read_view(reader, reader.require(ORIGINAL), reader.require(EXPANDED))
 
 
-def resolve_stored_view(view: CatalogView, resolver: SchemaResolver) -> ResolvedCatalogView:
+def resolve_stored_view(
+    view: objects.CatalogView, resolver: SchemaResolver
+) -> objects.ResolvedCatalogView:
     """Resolve a view with its stored types, since the objects of its query are not available."""
     return resolve_view(view, resolver, lambda _: ())
 
 
-def encode_view_with_queries(view: ResolvedCatalogView, on_loss: OnLoss) -> Properties:
+def encode_view_with_queries(view: objects.ResolvedCatalogView, on_loss: OnLoss) -> Properties:
     """Encode a view with its queries, under the keys of materialized tables."""
     queries = {ORIGINAL: view.original_query, EXPANDED: view.expanded_query}
     return encode_view(view, on_loss) | queries
@@ -271,7 +269,7 @@ def stale_types(
 
 def schemas_of(resolved: ResolvedStoredObject) -> tuple[tuple[str, ResolvedSchema], ...]:
     """Return the schemas of an object with the prefixes of their keys."""
-    if isinstance(resolved, ResolvedCatalogModel):
+    if isinstance(resolved, objects.ResolvedCatalogModel):
         return (
             ("input-schema", resolved.resolved_input_schema),
             ("output-schema", resolved.resolved_output_schema),

@@ -33,7 +33,7 @@ from schema_core.query.scope import (
     unmerged_window,
     value,
 )
-from schema_core.sql.syntax import Call, Expression, GroupingSets, GroupItem, Window, parts, walk
+from schema_core.sql import syntax
 
 #: Functions that require OVER.
 ONLY_OVER = frozenset(
@@ -50,7 +50,7 @@ AUXILIARY = {
 }
 
 
-def is_aggregate(scope: SelectScope, call: Call) -> bool:
+def is_aggregate(scope: SelectScope, call: syntax.Call) -> bool:
     """Return whether a call is an aggregate; type checking reports unknown functions."""
     try:
         functions = scope.function(call.path or (call.name,), call.span)
@@ -59,23 +59,27 @@ def is_aggregate(scope: SelectScope, call: Call) -> bool:
     return any(function.kind is FunctionKind.AGGREGATE for function in functions)
 
 
-def aggregates(scope: SelectScope, expression: Expression) -> Iterator[Call]:
+def aggregates(scope: SelectScope, expression: syntax.Expression) -> Iterator[syntax.Call]:
     """Yield the outermost aggregates over the rows of a group, without those over a window."""
     rest = [expression]
     while rest:
         one = rest.pop()
-        if isinstance(one, Call) and one.over is None and is_aggregate(scope, one):
+        if isinstance(one, syntax.Call) and one.over is None and is_aggregate(scope, one):
             yield one
         else:
-            rest.extend(parts(one))
+            rest.extend(syntax.parts(one))
 
 
-def iterate_windowed(expression: Expression) -> Iterator[Call]:
+def iterate_windowed(expression: syntax.Expression) -> Iterator[syntax.Call]:
     """Yield the calls with OVER."""
-    return (node for node in walk(expression) if isinstance(node, Call) and node.over is not None)
+    return (
+        node
+        for node in syntax.walk(expression)
+        if isinstance(node, syntax.Call) and node.over is not None
+    )
 
 
-def refuse_aggregates(scope: SelectScope, expression: Expression, clause: str) -> None:
+def refuse_aggregates(scope: SelectScope, expression: syntax.Expression, clause: str) -> None:
     """Refuse aggregates and window functions in a clause that filters or groups rows.
 
     Raises:
@@ -91,7 +95,7 @@ def refuse_aggregates(scope: SelectScope, expression: Expression, clause: str) -
         )
 
 
-def refuse_grouping(scope: SelectScope, expression: Expression, clause: str) -> None:
+def refuse_grouping(scope: SelectScope, expression: syntax.Expression, clause: str) -> None:
     """Refuse aggregates where rows are not grouped.
 
     Raises:
@@ -106,7 +110,7 @@ def refuse_grouping(scope: SelectScope, expression: Expression, clause: str) -> 
         )
 
 
-def check_calls(scope: SelectScope, expression: Expression) -> None:
+def check_calls(scope: SelectScope, expression: syntax.Expression) -> None:
     """Refuse functions without the OVER or GROUP BY that they require, and misplaced ones.
 
     Raises:
@@ -119,8 +123,8 @@ def check_calls(scope: SelectScope, expression: Expression) -> None:
         if call.name in ONLY_OVER:
             problem = f"{call.name} requires an OVER clause"
             raise SchemaError(problem, code="missing-over", span=call.span)
-    for part in walk(expression):
-        if isinstance(part, Call) and part.name.removeprefix("$") in GROUP_WINDOWS:
+    for part in syntax.walk(expression):
+        if isinstance(part, syntax.Call) and part.name.removeprefix("$") in GROUP_WINDOWS:
             raise SchemaError(
                 f"{part.name} is valid only in GROUP BY",
                 code="misplaced-group-window",
@@ -188,7 +192,7 @@ def _reads_group(call: FunctionCall, keys: Collection[Typed]) -> bool:
     )
 
 
-def row_condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
+def row_condition(scope: SelectScope, expression: syntax.Expression, clause: str) -> Typed:
     """Type a condition on single rows: WHERE, ON.
 
     Raises:
@@ -207,7 +211,7 @@ MAX_SETS = 4096
 #: Maximum number of keys of all grouping sets; ROLLUP of `n` keys has n sets of up to n keys.
 MAX_KEYS = 50_000
 
-Sets = list[tuple[Expression, ...]]
+Sets = list[tuple[syntax.Expression, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +229,9 @@ class Groups:
     own: frozenset[str]
 
 
-def group_by(items: tuple[GroupItem, ...] | None, scope: SelectScope, merged: Merged) -> Groups:
+def group_by(
+    items: tuple[syntax.GroupItem, ...] | None, scope: SelectScope, merged: Merged
+) -> Groups:
     """Resolve GROUP BY; None is an aggregation without GROUP BY.
 
     GroupingKeys that some grouping set lacks are nullable in the expressions over groups.
@@ -236,7 +242,7 @@ def group_by(items: tuple[GroupItem, ...] | None, scope: SelectScope, merged: Me
     sets = _product([_sets_of(item) for item in items or ()])
     keys = GroupingKeys(scope, merged)
     positions = [tuple(map(keys.position, set_)) for set_ in sets]
-    plain = all(not isinstance(item, GroupingSets) for item in items or ())
+    plain = all(not isinstance(item, syntax.GroupingSets) for item in items or ())
     grouping = rel.Grouping(tuple(keys), None if plain else tuple(positions))
     always = set(positions[0]).intersection(*positions[1:])
     missing = frozenset(key for key, index in keys.items() if index not in always)
@@ -248,8 +254,8 @@ def group_by(items: tuple[GroupItem, ...] | None, scope: SelectScope, merged: Me
     return Groups(grouping, inner, known, missing, own)
 
 
-def _is_empty(item: GroupItem) -> bool:
-    return isinstance(item, GroupingSets) and item.kind == "()"
+def _is_empty(item: syntax.GroupItem) -> bool:
+    return isinstance(item, syntax.GroupingSets) and item.kind == "()"
 
 
 class GroupingKeys(dict["Typed", int]):
@@ -261,7 +267,7 @@ class GroupingKeys(dict["Typed", int]):
         self._merged = merged
         self._typed: dict[int, int] = {}
 
-    def position(self, expression: Expression) -> int:
+    def position(self, expression: syntax.Expression) -> int:
         """Return the position of a key; a new one is appended."""
         found = self._typed.get(id(expression))
         if found is None:
@@ -294,14 +300,14 @@ def _as_seen(key: Typed, missing: Collection[Typed]) -> Typed:
 # ------------------------------------------------------------------------------- grouping sets
 
 
-def _sets_of(item: GroupItem) -> Sets:
+def _sets_of(item: syntax.GroupItem) -> Sets:
     """Return the grouping sets of one item of GROUP BY."""
     match item:
-        case GroupingSets(kind="ROLLUP", sets=sets, span=span):
+        case syntax.GroupingSets(kind="ROLLUP", sets=sets, span=span):
             elements = [_flat(set_) for set_ in sets]
             _require_few_keys(len(sets) * sum(map(len, elements)) // 2, span)
             return [_join_elements(elements[:count]) for count in range(len(elements), -1, -1)]
-        case GroupingSets(kind="CUBE", sets=sets, span=span):
+        case syntax.GroupingSets(kind="CUBE", sets=sets, span=span):
             if 2 ** len(sets) > MAX_SETS:
                 raise SchemaError(
                     f"CUBE of {len(sets)} keys has more than {MAX_SETS:,} grouping sets",
@@ -315,20 +321,22 @@ def _sets_of(item: GroupItem) -> Sets:
                 _join_elements(item for item, taken in zip(elements, choice, strict=True) if taken)
                 for choice in choices
             ]
-        case GroupingSets(sets=sets):
+        case syntax.GroupingSets(sets=sets):
             return [
                 item
                 for inner in sets
-                for item in (_sets_of(inner) if isinstance(inner, GroupingSets) else [inner])
+                for item in (_sets_of(inner) if isinstance(inner, syntax.GroupingSets) else [inner])
             ]
-        case Call(name="ROW", arguments=keys):
+        case syntax.Call(name="ROW", arguments=keys):
             return [keys]
         case _:
             return [(item,)]
 
 
-def _flat(element: tuple[Expression, ...] | GroupingSets) -> tuple[Expression, ...]:
-    if isinstance(element, GroupingSets):
+def _flat(
+    element: tuple[syntax.Expression, ...] | syntax.GroupingSets,
+) -> tuple[syntax.Expression, ...]:
+    if isinstance(element, syntax.GroupingSets):
         raise SchemaError(
             f"{element.kind} is not allowed within ROLLUP or CUBE",
             code="nested-grouping-sets",
@@ -337,7 +345,9 @@ def _flat(element: tuple[Expression, ...] | GroupingSets) -> tuple[Expression, .
     return element
 
 
-def _join_elements(elements: Iterable[tuple[Expression, ...]]) -> tuple[Expression, ...]:
+def _join_elements(
+    elements: Iterable[tuple[syntax.Expression, ...]],
+) -> tuple[syntax.Expression, ...]:
     return tuple(key for element in elements for key in element)
 
 
@@ -371,10 +381,10 @@ def _require_few_keys(keys: int, span: Span | None) -> None:
 
 
 #: Name -> window.
-Windows: TypeAlias = Mapping[str, Window]
+Windows: TypeAlias = Mapping[str, syntax.Window]
 
 
-def declared_windows(written: Iterable[tuple[str, Window]], merged: Merged) -> Windows:
+def declared_windows(written: Iterable[tuple[str, syntax.Window]], merged: Merged) -> Windows:
     """Return the windows of the WINDOW clause by name, each merged with its base windows.
 
     As in Flink, the base of a window can be declared after it, and can be the window itself.
@@ -383,7 +393,7 @@ def declared_windows(written: Iterable[tuple[str, Window]], merged: Merged) -> W
         SchemaError: with code `invalid-window` for a name that is declared twice, ignoring case, or
             as `extended`; with code `unknown-window` for a base that does not exist.
     """
-    windows: dict[str, Window] = {}
+    windows: dict[str, syntax.Window] = {}
     taken: set[str] = set()
     for name, window in written:
         if name.upper() in taken:
@@ -392,13 +402,13 @@ def declared_windows(written: Iterable[tuple[str, Window]], merged: Merged) -> W
             )
         taken.add(name.upper())
         windows[name] = unmerged_window(window, merged)
-    complete: dict[str, Window] = {}
+    complete: dict[str, syntax.Window] = {}
     for name in windows:
         _complete(name, windows, complete)
     return complete
 
 
-def _complete(name: str, windows: Windows, complete: dict[str, Window]) -> None:
+def _complete(name: str, windows: Windows, complete: dict[str, syntax.Window]) -> None:
     """Complete a window and its base windows without recursion, in chains of any length."""
     based: list[str] = []
     current: str | None = name

@@ -8,46 +8,29 @@ from typing import Final, TypeAlias, assert_never, cast
 from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, children
 from schema_core.expressions.typed import Select as Subquery
-from schema_core.query.relation import (
-    CommonScan,
-    FunctionTable,
-    Join,
-    Match,
-    Named,
-    ProcessTable,
-    Relation,
-    Sample,
-    Scan,
-    Select,
-    SetOperation,
-    Sort,
-    Unnest,
-    Values,
-    WindowTable,
-    With,
-)
+from schema_core.query import relation as relational
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 
 #: Aliases and names of columns.
 Names: TypeAlias = frozenset[tuple[str, str]]
 
 
-def columns_of(source: Relation | None) -> Names:
+def columns_of(source: relational.Relation | None) -> Names:
     """Return the columns that the expressions over a source can read, by alias and name."""
     found: set[tuple[str, str]] = set()
     rest = [source]
     while rest:
         match rest.pop():
-            case Join(left=left, right=right):
+            case relational.Join(left=left, right=right):
                 rest += [left, right]
-            case Named(alias=alias, columns=columns):
+            case relational.Named(alias=alias, columns=columns):
                 found |= {(alias, column.name) for column in columns}
             case _:
                 continue
     return frozenset(found)
 
 
-def adds_elements(join: Join) -> bool:
+def adds_elements(join: relational.Join) -> bool:
     """Return whether a join adds each element of a collection to a row: UNNEST joined ON TRUE.
 
     The rows of a table function are such elements, too. LEFT JOIN keeps a row without elements.
@@ -55,9 +38,9 @@ def adds_elements(join: Join) -> bool:
     right, condition = join.right, join.condition
     is_true = isinstance(condition, Constant) and condition.literal == TRUE
     return (
-        isinstance(right, Named)
+        isinstance(right, relational.Named)
         and right.lateral
-        and isinstance(right.input, Unnest | FunctionTable)
+        and isinstance(right.input, relational.Unnest | relational.FunctionTable)
         and join.kind in (JoinKind.INNER, JoinKind.LEFT)
         and is_true
     )
@@ -113,7 +96,7 @@ def columns_read(typed: Typed, keys: Collection[Typed] = ()) -> Iterator[Ref]:
                 rest.extend(operands(one))
 
 
-def outer_columns(query: Relation, keys: Collection[Typed] = ()) -> Iterator[Ref]:
+def outer_columns(query: relational.Relation, keys: Collection[Typed] = ()) -> Iterator[Ref]:
     """Yield the columns of enclosing blocks that a query reads, outside of `keys`.
 
     Chains of joins and set operations are long: only blocks are read recursively.
@@ -135,43 +118,47 @@ def is_own(column: Ref, own: Names) -> bool:
     return (column.relation or "", column.name) in own
 
 
-def rows_of(subquery: Subquery) -> Relation:
+def rows_of(subquery: Subquery) -> relational.Relation:
     """Return the relation of a query used as a value."""
-    return cast("Relation", subquery.rows)
+    return cast("relational.Relation", subquery.rows)
 
 
-def parts_of(query: Relation) -> tuple[list[Typed], list[Relation], Names]:
+def parts_of(query: relational.Relation) -> tuple[list[Typed], list[relational.Relation], Names]:
     """The expressions and inputs of a query, and the columns that these can read."""
     match query:
-        case Scan() | CommonScan():
+        case relational.Scan() | relational.CommonScan():
             return [], [], frozenset()
-        case Named(input=below) | WindowTable(input=below) | Sample(input=below):
+        case (
+            relational.Named(input=below)
+            | relational.WindowTable(input=below)
+            | relational.Sample(input=below)
+        ):
             return [], [below], frozenset()
-        case ProcessTable(input=below) | Match(input=below):
+        case relational.ProcessTable(input=below) | relational.Match(input=below):
             return [], [below], frozenset()
-        case Join(left=left, right=right, condition=condition):
+        case relational.Join(left=left, right=right, condition=condition):
             return [] if condition is None else [condition], [left, right], frozenset()
-        case Unnest(collection=collection):
+        case relational.Unnest(collection=collection):
             return [collection], [], frozenset()
-        case FunctionTable(call=call):
+        case relational.FunctionTable(call=call):
             return [call], [], frozenset()
-        case Select():
+        case relational.Select():
             inputs = [] if query.source is None else [query.source]
             return list(expressions_of(query)), inputs, columns_of(query.source)
-        case Values(rows=rows):
+        case relational.Values(rows=rows):
             return [value for row in rows for value in row], [], frozenset()
-        case SetOperation(left=left, right=right):
+        case relational.SetOperation(left=left, right=right):
             return [], [left, right], frozenset()
-        case Sort(input=below, keys=keys):
-            own = columns_of(below.source) if isinstance(below, Select) else frozenset()
+        case relational.Sort(input=below, keys=keys):
+            own = columns_of(below.source) if isinstance(below, relational.Select) else frozenset()
             return [key.expression for key in keys], [below], own
-        case With(tables=tables, input=below):
+        case relational.With(tables=tables, input=below):
             return [], [*(table.relation for table in tables), below], frozenset()
         case _:
             assert_never(query)
 
 
-def relations_in(query: Relation) -> Iterator[Relation]:
+def relations_in(query: relational.Relation) -> Iterator[relational.Relation]:
     """Yield a query and all relations in it, subqueries included."""
     rest = [query]
     while rest:
@@ -182,7 +169,7 @@ def relations_in(query: Relation) -> Iterator[Relation]:
         rest += [rows_of(part) for typed in expressions for part in subqueries_in(typed)]
 
 
-def calls_in(query: Relation) -> Iterator[FunctionCall]:
+def calls_in(query: relational.Relation) -> Iterator[FunctionCall]:
     """Yield the function calls of a query, those of its subqueries included."""
     for relation in relations_in(query):
         for expression in parts_of(relation)[0]:
@@ -191,7 +178,7 @@ def calls_in(query: Relation) -> Iterator[FunctionCall]:
                     yield part
 
 
-def expressions_of(block: Select) -> Iterator[Typed]:
+def expressions_of(block: relational.Select) -> Iterator[Typed]:
     """Yield the expressions of all clauses of a block."""
     yield from (item.expression for item in block.items)
     yield from block.grouping.keys if block.grouping is not None else ()

@@ -28,18 +28,6 @@ from schema_core.query.scope import (
 )
 from schema_core.query.sources import resolve_source
 from schema_core.sql import syntax
-from schema_core.sql.syntax import (
-    Call,
-    Change,
-    Expression,
-    Name,
-    Named,
-    Star,
-    Subquery,
-    TypeName,
-    rewrite,
-    rewrite_window,
-)
 from schema_core.types.unresolved import LookUp
 
 
@@ -69,7 +57,7 @@ def _expand(query: syntax.Query, chain: ScopeChain) -> syntax.Query:
             scope = SelectScope(chain)
             return replace(query, rows=tuple(_expressions(row, scope) for row in rows))
         case syntax.ExplicitTable(name=name, span=span):
-            star = syntax.SelectItem(Star(span=span), span=span)
+            star = syntax.SelectItem(syntax.Star(span=span), span=span)
             source = syntax.TableName(name, span=span)
             return _select(syntax.Select((star,), source, span=span), chain)
         case syntax.TableArgument(query=inner):
@@ -115,23 +103,23 @@ def _expand_ordered(query: syntax.Ordered, chain: ScopeChain) -> syntax.Query:
             replace(key, expression=_sort_key(key.expression, resolved)) for key in query.order_by
         )
         return replace(query, query=_select(inner, chain), order_by=keys)
-    star = syntax.SelectItem(Star(span=query.span), span=query.span)
+    star = syntax.SelectItem(syntax.Star(span=query.span), span=query.span)
     block = syntax.Select((star,), syntax.Derived(inner, span=query.span), span=query.span)
     return replace(query, query=_select(block, chain))
 
 
-def _sort_key(key: Expression, resolved: ResolvedSelect) -> Expression:
+def _sort_key(key: syntax.Expression, resolved: ResolvedSelect) -> syntax.Expression:
     """Expand a key of ORDER BY; names of columns of the select list are kept."""
 
-    def change(node: Expression) -> Expression | None:
-        if not isinstance(node, Name):
+    def change(node: syntax.Expression) -> syntax.Expression | None:
+        if not isinstance(node, syntax.Name):
             return spell_out(node)
         if resolved.output(node) is not None:
             return node
-        return rewrite(replace_merged(node, resolved.merged), spell_out)
+        return syntax.rewrite(replace_merged(node, resolved.merged), spell_out)
 
     spell_out = _change(resolved.scope)
-    return rewrite(key, change)
+    return syntax.rewrite(key, change)
 
 
 # --------------------------------------------------------------------------------------- blocks
@@ -142,7 +130,7 @@ def _select(query: syntax.Select, chain: ScopeChain) -> syntax.Query:
     scope = resolved.scope
     source = None if query.source is None else _source(query.source, chain, ())[0]
 
-    def show_expression(expression: Expression | None) -> Expression | None:
+    def show_expression(expression: syntax.Expression | None) -> syntax.Expression | None:
         if expression is None:
             return None
         return _expression(replace_merged(expression, resolved.merged), scope)
@@ -158,7 +146,7 @@ def _select(query: syntax.Select, chain: ScopeChain) -> syntax.Query:
         group_by=None if query.group_by is None else tuple(_groups(query.group_by, resolved)),
         having=show_expression(query.having),
         windows=tuple(
-            (name, rewrite_window(unmerged_window(window, resolved.merged), _change(scope)))
+            (name, syntax.rewrite_window(unmerged_window(window, resolved.merged), _change(scope)))
             for name, window in query.windows
         ),
         qualify=show_expression(query.qualify),
@@ -190,28 +178,30 @@ def _grouping_sets(item: syntax.GroupingSets, resolved: ResolvedSelect) -> synta
 # --------------------------------------------------------------------------------- expressions
 
 
-def _expressions(expressions: tuple[Expression, ...], scope: SelectScope) -> tuple[Expression, ...]:
+def _expressions(
+    expressions: tuple[syntax.Expression, ...], scope: SelectScope
+) -> tuple[syntax.Expression, ...]:
     return tuple(_expression(expression, scope) for expression in expressions)
 
 
-def _expression(expression: Expression, scope: SelectScope) -> Expression:
-    return rewrite(expression, _change(scope))
+def _expression(expression: syntax.Expression, scope: SelectScope) -> syntax.Expression:
+    return syntax.rewrite(expression, _change(scope))
 
 
-def _change(scope: SelectScope) -> Change:
+def _change(scope: SelectScope) -> syntax.Change:
     """Return the function that expands names, subqueries and calls in a scope."""
 
-    def change(node: Expression) -> Expression | None:
+    def change(node: syntax.Expression) -> syntax.Expression | None:
         match node:
-            case Name(parts=parts, span=span):
+            case syntax.Name(parts=parts, span=span):
                 return _qualify_column(parts, span, scope)
-            case Subquery(query=query):
+            case syntax.Subquery(query=query):
                 return replace(node, query=_expand(query, replace(scope.chain, outer=scope)))
-            case TypeName():
+            case syntax.TypeName():
                 return cast_target(scope, node).written
-            case Call(name="DESCRIPTOR"):
+            case syntax.Call(name="DESCRIPTOR"):
                 return node
-            case Call():
+            case syntax.Call():
                 return _qualify_call(node, scope, change)
             case _:
                 return None
@@ -219,7 +209,9 @@ def _change(scope: SelectScope) -> Change:
     return change
 
 
-def _qualify_column(parts: tuple[str, ...], span: Span, scope: SelectScope) -> Expression | None:
+def _qualify_column(
+    parts: tuple[str, ...], span: Span, scope: SelectScope
+) -> syntax.Expression | None:
     """Return a column qualified by the alias of its source, or None for a function."""
     try:
         ref, fields = scope.lookup(parts, span)
@@ -228,21 +220,23 @@ def _qualify_column(parts: tuple[str, ...], span: Span, scope: SelectScope) -> E
             raise
         return None
     qualifier = () if ref.relation is None else (ref.relation,)
-    return Name((*qualifier, ref.name, *fields), span)
+    return syntax.Name((*qualifier, ref.name, *fields), span)
 
 
-def _qualify_call(call: Call, scope: SelectScope, change: Change) -> Expression | None:
+def _qualify_call(
+    call: syntax.Call, scope: SelectScope, change: syntax.Change
+) -> syntax.Expression | None:
     """Return a call with the full path of its function, or in the form in which it is stored."""
     try:
         function = scope.function(call.path or (call.name,), call.span)[0]
     except SchemaError:
         return None
     if function.rewrite is not None:
-        return rewrite(function.rewrite(call), change)
+        return syntax.rewrite(function.rewrite(call), change)
     path = function.printed_path(call.path)
     if path == call.path:
         return None
-    arguments = tuple(rewrite(argument, change) for argument in call.arguments)
+    arguments = tuple(syntax.rewrite(argument, change) for argument in call.arguments)
     return replace(call, path=path, arguments=arguments)
 
 
@@ -314,7 +308,7 @@ def _bare(source: syntax.Source, chain: ScopeChain, preceding: Sources) -> synta
             return _source(source, chain, preceding)[0]
 
 
-def _full(name: Name, chain: ScopeChain) -> Name:
+def _full(name: syntax.Name, chain: ScopeChain) -> syntax.Name:
     """Return the full path of a table; a common table has none."""
     if len(name.parts) == 1 and name.parts[0] in chain.common:
         return name
@@ -322,14 +316,14 @@ def _full(name: Name, chain: ScopeChain) -> Name:
     return replace(name, parts=tuple(table.identifier.to_list()))
 
 
-def _table_call(call: Call, scope: SelectScope) -> Call:
+def _table_call(call: syntax.Call, scope: SelectScope) -> syntax.Call:
     """Expand a call of a table function; its keys and descriptors name columns of its own input."""
 
-    def argument(one: Expression) -> Expression:
+    def argument(one: syntax.Expression) -> syntax.Expression:
         match one:
-            case Named(value=value):
+            case syntax.Named(value=value):
                 return replace(one, value=argument(value))
-            case Subquery(query=query):
+            case syntax.Subquery(query=query):
                 return replace(one, query=_expand(query, scope.chain))
             case _:
                 return _expression(one, scope)

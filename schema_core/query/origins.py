@@ -8,25 +8,7 @@ from typing import NamedTuple, TypeAlias, cast
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.expressions import typed
 from schema_core.expressions.typed import Typed
-from schema_core.query.relation import (
-    Common,
-    CommonScan,
-    FunctionTable,
-    Join,
-    Match,
-    Named,
-    ProcessTable,
-    Relation,
-    Sample,
-    Scan,
-    Select,
-    SetOperation,
-    Sort,
-    Unnest,
-    Values,
-    WindowTable,
-    With,
-)
+from schema_core.query import relation as relational
 
 
 class Origin(NamedTuple):
@@ -50,7 +32,7 @@ class _Scope(NamedTuple):
         return self._replace(sources=dict(self.sources) | dict(sources))
 
 
-def column_origins(relation: Relation) -> list[Origins]:
+def column_origins(relation: relational.Relation) -> list[Origins]:
     """Return the origins of each column of a query.
 
     Views are not replaced by their queries. Predicates, groups and sort keys determine which rows
@@ -59,48 +41,52 @@ def column_origins(relation: Relation) -> list[Origins]:
     return _origins(relation, _Scope({}, {}))
 
 
-def _origins(relation: Relation, scope: _Scope) -> list[Origins]:
+def _origins(relation: relational.Relation, scope: _Scope) -> list[Origins]:
     match relation:
-        case Scan(table=table, columns=columns):
+        case relational.Scan(table=table, columns=columns):
             return [(Origin(table.identifier, column.name),) for column in columns]
-        case CommonScan(name=name, columns=columns):
+        case relational.CommonScan(name=name, columns=columns):
             return list(scope.common.get(name) or [()] * len(columns))
-        case Named(input=source) | Sample(input=source) | Sort(input=source):
+        case (
+            relational.Named(input=source)
+            | relational.Sample(input=source)
+            | relational.Sort(input=source)
+        ):
             return _origins(source, scope)
-        case Join():
+        case relational.Join():
             return _trace_join(relation, scope)[0]
-        case Unnest(collection=value) | FunctionTable(call=value):
+        case relational.Unnest(collection=value) | relational.FunctionTable(call=value):
             return [_read(value, scope)] * len(relation.columns)
-        case WindowTable(input=source, time=time):
+        case relational.WindowTable(input=source, time=time):
             origins = _origins(source, scope)
             added = len(relation.columns) - len(origins)
             return [*origins, *[_by_name(source, origins).get(time.name, ())] * added]
-        case ProcessTable(input=source):
+        case relational.ProcessTable(input=source):
             found = _by_name(source, _origins(source, scope))
             every = _merge_origins(found.values())
             return [found.get(column.name, every) for column in relation.columns]
-        case Match(input=source, measures=measures):
+        case relational.Match(input=source, measures=measures):
             found = _by_name(source, _origins(source, scope))
             found |= {measure.name: _read(measure.expression, scope, found) for measure in measures}
             return [found.get(column.name, ()) for column in relation.columns]
-        case Select(items=items, source=block):
+        case relational.Select(items=items, source=block):
             if block is not None:
                 scope = scope.with_sources(_trace_join(block, scope)[1])
             return [_read(item.expression, scope) for item in items]
-        case Values(rows=rows):
+        case relational.Values(rows=rows):
             transposed = zip(*rows, strict=True)
             return [
                 _merge_origins(_read(value, scope) for value in values) for values in transposed
             ]
-        case SetOperation():
+        case relational.SetOperation():
             return _combine_operands(relation, scope)
-        case With(tables=tables, input=query, recursive=recursive):
+        case relational.With(tables=tables, input=query, recursive=recursive):
             for entry in tables:
                 scope = _with_common(scope, entry, is_recursive=recursive)
             return _origins(query, scope)
 
 
-def _with_common(scope: _Scope, table: Common, *, is_recursive: bool) -> _Scope:
+def _with_common(scope: _Scope, table: relational.Common, *, is_recursive: bool) -> _Scope:
     """Return the scope with a common table; one that reads itself is read until nothing is new."""
     known: list[Origins] = []
     if is_recursive:  # not a common table of the same name around this clause
@@ -114,21 +100,21 @@ def _with_common(scope: _Scope, table: Common, *, is_recursive: bool) -> _Scope:
 
 
 def _trace_join(
-    relation: Relation, scope: _Scope
+    relation: relational.Relation, scope: _Scope
 ) -> tuple[list[Origins], dict[str | None, Mapping[str, Origins]]]:
     """Return the origins of a FROM clause, and those of each of its aliases.
 
     A lateral source reads the preceding ones. Joins are left-deep: their depth is not limited.
     """
-    sides: list[Relation] = []
-    while isinstance(relation, Join):
+    sides: list[relational.Relation] = []
+    while isinstance(relation, relational.Join):
         sides.append(relation.right)
         relation = relation.left
     found: list[Origins] = []
     aliases: dict[str | None, Mapping[str, Origins]] = {}
     for side in (relation, *reversed(sides)):
         within = scope.with_sources(aliases)
-        if isinstance(side, Join):
+        if isinstance(side, relational.Join):
             origins, more = _trace_join(side, within)
         else:
             origins = _origins(side, within)
@@ -139,22 +125,22 @@ def _trace_join(
 
 
 def _aliases(
-    side: Relation, origins: list[Origins]
+    side: relational.Relation, origins: list[Origins]
 ) -> Iterator[tuple[str | None, Mapping[str, Origins]]]:
-    while isinstance(side, Sample):
+    while isinstance(side, relational.Sample):
         side = side.input
-    if isinstance(side, Named):
+    if isinstance(side, relational.Named):
         yield side.alias, _by_name(side, origins)
 
 
-def _by_name(relation: Relation, origins: Iterable[Origins]) -> dict[str, Origins]:
+def _by_name(relation: relational.Relation, origins: Iterable[Origins]) -> dict[str, Origins]:
     return dict(zip((column.name for column in relation.columns), origins, strict=True))
 
 
-def _combine_operands(relation: Relation, scope: _Scope) -> list[Origins]:
+def _combine_operands(relation: relational.Relation, scope: _Scope) -> list[Origins]:
     """Return the origins of all operands, by position."""
     inputs: list[list[Origins]] = []
-    while isinstance(relation, SetOperation):
+    while isinstance(relation, relational.SetOperation):
         inputs.append(_origins(relation.right, scope))
         relation = relation.left
     inputs.append(_origins(relation, scope))
@@ -182,7 +168,9 @@ def _read(expression: Typed, scope: _Scope, default: Mapping[str, Origins] = _NO
             case typed.FunctionCall() as call:
                 waiting += reversed(tuple(typed.operands(call)))
             case typed.Select(rows=rows):
-                found |= dict.fromkeys(_merge_origins(_origins(cast("Relation", rows), scope)))
+                found |= dict.fromkeys(
+                    _merge_origins(_origins(cast("relational.Relation", rows), scope))
+                )
             case _:
                 pass
     return tuple(found)

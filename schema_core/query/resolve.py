@@ -21,6 +21,7 @@ from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
 from schema_core.query import relation as rel
+from schema_core.query import relation as relational
 from schema_core.query.aggregation import (
     Groups,
     aggregates,
@@ -35,16 +36,6 @@ from schema_core.query.aggregation import (
     row_condition,
 )
 from schema_core.query.hints import check_hints, check_named_sources
-from schema_core.query.relation import (
-    Column,
-    Columns,
-    CommonScan,
-    Relation,
-    Tables,
-    TakenNames,
-    require_width,
-    unique_names,
-)
 from schema_core.query.scope import (
     Merged,
     Models,
@@ -82,13 +73,13 @@ from schema_core.types.unresolved import LookUp
 
 def resolve_query(
     query: syntax.Query,
-    tables: Tables,
+    tables: relational.Tables,
     *,
     streaming: bool = True,
     functions: Functions | None = None,
     types: LookUp | None = None,
     models: Models | None = None,
-) -> Relation:
+) -> relational.Relation:
     """Resolve a query; the columns that it returns are `result_columns` of the relation.
 
     Args:
@@ -106,7 +97,7 @@ def resolve_query(
     return ScopeChain(context).resolve(query)
 
 
-def resolve(query: syntax.Query, chain: ScopeChain) -> Relation:
+def resolve(query: syntax.Query, chain: ScopeChain) -> relational.Relation:
     """Resolve a query in a scope."""
     match query:
         case syntax.Select():
@@ -143,14 +134,14 @@ def common_table(
     """Resolve a common table, and return the scope that includes it."""
     inner = chain
     if recursive:
-        inner = chain.with_common(CommonScan(table.name, _seed_columns(table, chain)))
+        inner = chain.with_common(relational.CommonScan(table.name, _seed_columns(table, chain)))
     relation = resolve(table.query, inner)
     columns = rename_columns(relation.columns, table.columns, table.span)
     common = rel.Common(table.name, relation, columns)
-    return common, chain.with_common(CommonScan(table.name, columns))
+    return common, chain.with_common(relational.CommonScan(table.name, columns))
 
 
-def _seed_columns(table: syntax.CommonTable, chain: ScopeChain) -> Columns:
+def _seed_columns(table: syntax.CommonTable, chain: ScopeChain) -> relational.Columns:
     """Return the columns of a recursive table: those of the first operand of its UNION."""
     first = table.query
     while isinstance(first, syntax.SetOperation) and first.operator == "UNION":
@@ -400,20 +391,20 @@ def _outputs(
     Flink numbers unnamed columns by the different names before them, and makes only the names that
     result from ``*`` unique within the SELECT.
     """
-    taken = TakenNames()
+    taken = relational.TakenNames()
     count = 0
     for item in query.items:
         if isinstance(item.expression, Star):
             for name, expression in _star(item.expression, scope, rows):
                 count += 1
-                require_width(count, item.span)
+                relational.require_width(count, item.span)
                 unique = taken.unique(name)
                 yield SelectOutput(
                     unique, expression, None if _has_name(expression, unique) else unique
                 )
         else:
             count += 1
-            require_width(count, item.span)
+            relational.require_width(count, item.span)
             own = item.alias or _own_name(item.expression)
             name = own or f"EXPR${len(taken.names)}"
             taken.add(name)
@@ -479,7 +470,7 @@ def _row_fields(star: Star, scope: SelectScope) -> Iterator[StarItem]:
 NUMBERS = frozenset({LiteralKind.EXACT, LiteralKind.APPROXIMATE})
 
 
-def resolve_order(query: syntax.Ordered, chain: ScopeChain) -> Relation:
+def resolve_order(query: syntax.Ordered, chain: ScopeChain) -> relational.Relation:
     """Resolve a query with its order and limits.
 
     ORDER BY after a WITH clause belongs to the body of the clause, whose sources its keys see.
@@ -491,7 +482,7 @@ def resolve_order(query: syntax.Ordered, chain: ScopeChain) -> Relation:
         body = replace(query, query=query.query.query)
         return resolve(replace(query.query, query=body), chain)
     resolved: ResolvedSelect | None = None
-    relation: Relation
+    relation: relational.Relation
     if isinstance(query.query, syntax.Select):
         resolved = select(query.query, chain)
         relation = resolved.relation
@@ -505,10 +496,12 @@ def resolve_order(query: syntax.Ordered, chain: ScopeChain) -> Relation:
 class SortedResult:
     """The result that is sorted, indexed once for all keys; `resolved` is its SELECT."""
 
-    def __init__(self, relation: Relation, resolved: ResolvedSelect | None = None) -> None:
+    def __init__(
+        self, relation: relational.Relation, resolved: ResolvedSelect | None = None
+    ) -> None:
         self.resolved = resolved
-        self.columns: Columns = relation.columns
-        self.names: list[str] = unique_names(column.name for column in self.columns)
+        self.columns: relational.Columns = relation.columns
+        self.names: list[str] = relational.unique_names(column.name for column in self.columns)
         unnamed = (
             {index for index, output in enumerate(resolved.outputs) if output.unnamed}
             if resolved
@@ -615,7 +608,7 @@ def _check_distinct(typed: Typed, items: frozenset[Typed], own: frozenset[str]) 
 # --- set operations and VALUES --------------------------------------------------------------------
 
 
-def set_operation(query: syntax.SetOperation, chain: ScopeChain) -> Relation:
+def set_operation(query: syntax.SetOperation, chain: ScopeChain) -> relational.Relation:
     """Resolve UNION, INTERSECT or EXCEPT; names are those of the left side.
 
     A chain of them is resolved from its left end, without recursion.
@@ -634,7 +627,9 @@ def set_operation(query: syntax.SetOperation, chain: ScopeChain) -> Relation:
     return left
 
 
-def _together(operation: syntax.SetOperation, left: Columns, right: Columns) -> Columns:
+def _together(
+    operation: syntax.SetOperation, left: relational.Columns, right: relational.Columns
+) -> relational.Columns:
     if len(left) != len(right):
         raise SchemaError(
             f"{operation.operator} requires equal column counts: {len(left)} and {len(right)}",
@@ -642,7 +637,7 @@ def _together(operation: syntax.SetOperation, left: Columns, right: Columns) -> 
             span=operation.span,
         )
     return tuple(
-        Column(first.name, _common((first.type, other.type), first.name, operation.span))
+        relational.Column(first.name, _common((first.type, other.type), first.name, operation.span))
         for first, other in zip(left, right, strict=True)
     )
 
@@ -675,7 +670,7 @@ def values(query: syntax.Values, chain: ScopeChain) -> rel.Values:
             )
         rows.append(tuple(value(scope, cell) for cell in row))
     columns = tuple(
-        Column(
+        relational.Column(
             f"EXPR${index}", _common([part.type for part in column], f"EXPR${index}", query.span)
         )
         for index, column in enumerate(zip(*rows, strict=True))

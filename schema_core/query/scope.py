@@ -27,17 +27,6 @@ from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
-from schema_core.sql.syntax import (
-    Change,
-    Expression,
-    Literal,
-    LiteralKind,
-    Name,
-    Query,
-    Window,
-    rewrite,
-    rewrite_window,
-)
 from schema_core.types import DataType, RowType, TimestampKind, TypeRoot
 from schema_core.types import DataTypes as T
 from schema_core.types.common import least_restrictive
@@ -139,10 +128,10 @@ IN_PATTERN: Mapping[str, tuple[Function, ...]] = {
 
 
 #: Returns the input and the output columns of a model.
-Models: TypeAlias = Callable[[Name], tuple[Columns, Columns]]
+Models: TypeAlias = Callable[[syntax.Name], tuple[Columns, Columns]]
 
 #: Resolves a query in a scope. Scopes resolve their subqueries by it.
-Resolve: TypeAlias = Callable[["Query", "ScopeChain"], "Relation"]
+Resolve: TypeAlias = Callable[["syntax.Query", "ScopeChain"], "Relation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +145,7 @@ class ResolutionContext:
     types: LookUp | None = None
     models: Models | None = None
 
-    def model(self, name: Name) -> tuple[Columns, Columns]:
+    def model(self, name: syntax.Name) -> tuple[Columns, Columns]:
         """Return the input and the output columns of a model.
 
         Raises:
@@ -176,7 +165,7 @@ class ScopeChain:
     common: Mapping[str, CommonScan] = field(default_factory=dict)
     outer: SelectScope | None = None
 
-    def resolve(self, query: Query) -> Relation:
+    def resolve(self, query: syntax.Query) -> Relation:
         """Resolve a query in this scope."""
         return self.context.resolve(query, self)
 
@@ -342,7 +331,7 @@ class SelectScope:
             )
         return found
 
-    def subquery(self, query: Query, span: Span) -> Relation:
+    def subquery(self, query: syntax.Query, span: Span) -> Relation:
         """Resolve a subquery of an expression, which sees the columns of this SELECT."""
         return replace(self.chain, outer=self).resolve(query)
 
@@ -368,10 +357,10 @@ def _one(name: str, hits: list[Hit], span: Span) -> tuple[Ref, tuple[str, ...]] 
 # --- typed expressions ----------------------------------------------------------------------------
 
 
-Merged = Mapping[str, Expression]
+Merged = Mapping[str, syntax.Expression]
 
 
-def value(scope: SelectScope, expression: Expression) -> Typed:
+def value(scope: SelectScope, expression: syntax.Expression) -> Typed:
     """Type an expression that returns a value.
 
     Raises:
@@ -400,7 +389,7 @@ def _iterate_aggregated(typed: Typed) -> Iterator[Typed]:
             )
 
 
-def condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
+def condition(scope: SelectScope, expression: syntax.Expression, clause: str) -> Typed:
     """Type a condition.
 
     Raises:
@@ -416,31 +405,33 @@ def condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
     return typed
 
 
-def replace_merged(expression: Expression, merged: Merged) -> Expression:
+def replace_merged(expression: syntax.Expression, merged: Merged) -> syntax.Expression:
     """Return the expression with references to columns that USING merged replaced."""
-    return rewrite(expression, _from_merged(merged)) if merged else expression
+    return syntax.rewrite(expression, _from_merged(merged)) if merged else expression
 
 
-def unmerged_window(window: Window, merged: Merged) -> Window:
+def unmerged_window(window: syntax.Window, merged: Merged) -> syntax.Window:
     """Return the window with references to columns that USING merged replaced."""
-    return rewrite_window(window, _from_merged(merged)) if merged else window
+    return syntax.rewrite_window(window, _from_merged(merged)) if merged else window
 
 
-def _from_merged(merged: Merged) -> Change:
-    def change(node: Expression) -> Expression | None:
+def _from_merged(merged: Merged) -> syntax.Change:
+    def change(node: syntax.Expression) -> syntax.Expression | None:
         return (
-            merged.get(node.parts[0]) if isinstance(node, Name) and len(node.parts) == 1 else None
+            merged.get(node.parts[0])
+            if isinstance(node, syntax.Name) and len(node.parts) == 1
+            else None
         )
 
     return change
 
 
-def count(expression: Expression | None) -> int | None:
+def count(expression: syntax.Expression | None) -> int | None:
     """Return the number of rows of OFFSET or FETCH."""
     match expression:
         case None:
             return None
-        case Literal(kind=LiteralKind.EXACT, text=text):
+        case syntax.Literal(kind=syntax.LiteralKind.EXACT, text=text):
             return int(text.split(".")[0] or "0")
         case _:
             problem = f"expected a number of rows, found {show_expression(expression)}"
@@ -459,7 +450,7 @@ class StarItem(NamedTuple):
     """One column of ``*``: its name and its expression."""
 
     name: str
-    expression: Expression
+    expression: syntax.Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,7 +463,7 @@ class ResolvedSource:
     relation: Relation
     bindings: tuple[SourceBinding, ...]
     star: tuple[StarItem, ...]
-    merged: Mapping[str, Expression] = field(default_factory=dict)
+    merged: Mapping[str, syntax.Expression] = field(default_factory=dict)
     inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED)
 
 
@@ -494,7 +485,7 @@ def name_relation(
 def star_of(binding: SourceBinding) -> Iterator[StarItem]:
     """Yield the columns of ``alias.*``."""
     for column in binding.columns:
-        yield StarItem(column.name, Name((binding.alias, column.name)))
+        yield StarItem(column.name, syntax.Name((binding.alias, column.name)))
 
 
 def generated_name(preceding: Iterable[SourceBinding]) -> str:
@@ -540,10 +531,10 @@ def _readable(type_: DataType) -> DataType:
             return readable
 
 
-def _system_time(period: Expression, scope: SelectScope) -> Typed:
+def _system_time(period: syntax.Expression, scope: SelectScope) -> Typed:
     """Type the time attribute of FOR SYSTEM_TIME AS OF."""
     hint = "use a time attribute of the other side of a join"
-    if not isinstance(period, Name):
+    if not isinstance(period, syntax.Name):
         problem = "a table cannot be read as of a fixed point in time"
         raise SchemaError(problem, code="time-travel-not-supported", hint=hint, span=period.span)
     typed = value(scope, period)

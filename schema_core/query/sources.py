@@ -33,7 +33,6 @@ from schema_core.query.scope import (
 from schema_core.query.table_functions import row_columns, table_function
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
-from schema_core.sql.syntax import Call, Expression, JoinKind, Name, rewrite, walk
 from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType
 
 #: Maximum length of a chain of joins; each is one level of the tree.
@@ -174,16 +173,21 @@ def _sample(
 
 #: Kind -> whether the rows of its left and right side may be missing.
 MAY_MISS = {
-    JoinKind.COMMA: (False, False),
-    JoinKind.CROSS: (False, False),
-    JoinKind.INNER: (False, False),
-    JoinKind.LEFT: (False, True),
-    JoinKind.RIGHT: (True, False),
-    JoinKind.FULL: (True, True),
+    syntax.JoinKind.COMMA: (False, False),
+    syntax.JoinKind.CROSS: (False, False),
+    syntax.JoinKind.INNER: (False, False),
+    syntax.JoinKind.LEFT: (False, True),
+    syntax.JoinKind.RIGHT: (True, False),
+    syntax.JoinKind.FULL: (True, True),
 }
 
 #: Kinds that require a join condition.
-CONDITIONAL = (JoinKind.INNER, JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
+CONDITIONAL = (
+    syntax.JoinKind.INNER,
+    syntax.JoinKind.LEFT,
+    syntax.JoinKind.RIGHT,
+    syntax.JoinKind.FULL,
+)
 
 
 def join(
@@ -215,7 +219,7 @@ def join(
     columns = tuple(column for binding in bindings for column in binding.columns)
     rel.require_width(len(columns), source.span)
     relation = rel.Join(left.relation, right.relation, source.kind, typed, columns)
-    together = {name: Call("COALESCE", pair) for name, pair in merged.items()}
+    together = {name: syntax.Call("COALESCE", pair) for name, pair in merged.items()}
     known = {**left.merged, **right.merged, **({} if source.natural else together)}
     inferred |= _infer_merged(SelectScope(chain, bindings, inferred=inferred), together.values())
     return ResolvedSource(relation, bindings, _star(together, left, right), known, inferred)
@@ -238,19 +242,21 @@ def _apart(
     return name_relation(relation.input, name, relation.columns, lateral=relation.lateral)
 
 
-def _type_condition(scope: SelectScope, expression: Expression, source: syntax.Join) -> Typed:
+def _type_condition(
+    scope: SelectScope, expression: syntax.Expression, source: syntax.Join
+) -> Typed:
     """Type the condition of a join; the one that USING and NATURAL generate has no aggregates."""
     if source.condition is None:
         return condition(scope, expression, "ON")
     return row_condition(scope, expression, "ON")
 
 
-def _infer_merged(scope: SelectScope, calls: Iterable[Call]) -> Inferred:
+def _infer_merged(scope: SelectScope, calls: Iterable[syntax.Call]) -> Inferred:
     """Type the merged columns, whose operands are typed already.
 
     A column without a type is omitted: the error is reported when the column is read.
     """
-    found: dict[int, tuple[Expression, Typed]] = {}
+    found: dict[int, tuple[syntax.Expression, Typed]] = {}
     for call in calls:
         with suppress(SchemaError):
             found[id(call)] = call, infer(scope, call)
@@ -284,7 +290,7 @@ def _nullable(columns: Columns) -> Columns:
 
 # --------------------------------------------------------------------------- USING and NATURAL
 
-Pairs = dict[str, tuple[Expression, Expression]]
+Pairs = dict[str, tuple[syntax.Expression, syntax.Expression]]
 
 
 def _merge_columns(source: syntax.Join, left: ResolvedSource, right: ResolvedSource) -> Pairs:
@@ -301,17 +307,17 @@ def _merge_columns(source: syntax.Join, left: ResolvedSource, right: ResolvedSou
     }
 
 
-def _by_name(rows: ResolvedSource) -> dict[str, list[Expression]]:
+def _by_name(rows: ResolvedSource) -> dict[str, list[syntax.Expression]]:
     """Return the columns of a side by name."""
-    found: dict[str, list[Expression]] = {}
+    found: dict[str, list[syntax.Expression]] = {}
     for item in rows.star:
         found.setdefault(item.name, []).append(item.expression)
     return found
 
 
 def _only(
-    rows: ResolvedSource, by_name: dict[str, list[Expression]], name: str, span: Span
-) -> Expression:
+    rows: ResolvedSource, by_name: dict[str, list[syntax.Expression]], name: str, span: Span
+) -> syntax.Expression:
     """Return the only column of that name on a side."""
     found = by_name.get(name)
     if not found:
@@ -328,15 +334,17 @@ def _only(
 
 def _condition(
     source: syntax.Join, merged: Pairs, left: ResolvedSource, right: ResolvedSource
-) -> Expression | None:
+) -> syntax.Expression | None:
     if source.condition is not None or not merged:
         return source.condition
-    equations: list[Expression] = [Call("=", pair, span=source.span) for pair in merged.values()]
-    return reduce(lambda one, other: Call("AND", (one, other), span=source.span), equations)
+    equations: list[syntax.Expression] = [
+        syntax.Call("=", pair, span=source.span) for pair in merged.values()
+    ]
+    return reduce(lambda one, other: syntax.Call("AND", (one, other), span=source.span), equations)
 
 
 def _star(
-    together: dict[str, Call], left: ResolvedSource, right: ResolvedSource
+    together: dict[str, syntax.Call], left: ResolvedSource, right: ResolvedSource
 ) -> tuple[StarItem, ...]:
     """Return the merged columns first, then the others of the left and of the right side."""
     return (
@@ -430,7 +438,9 @@ def match_recognize(
 
 def _variables(source: syntax.MatchRecognize) -> Iterator[str]:
     if source.pattern is not None:
-        yield from (node.parts[0] for node in walk(source.pattern) if isinstance(node, Name))
+        yield from (
+            node.parts[0] for node in syntax.walk(source.pattern) if isinstance(node, syntax.Name)
+        )
     yield from (name for name, _ in source.subsets)
 
 
@@ -441,28 +451,28 @@ def _as_variables(inner: ResolvedSource, variables: set[str]) -> Iterator[Source
     yield from (SourceBinding(variable, columns, hidden=True) for variable in sorted(variables))
 
 
-def _resolve_measure(expression: Expression) -> Expression:
+def _resolve_measure(expression: syntax.Expression) -> syntax.Expression:
     """Return a measure, which cannot navigate to neighbouring rows.
 
     Raises:
         SchemaError: with code `misplaced-navigation`.
     """
-    for call in walk(expression):
-        if isinstance(call, Call) and call.name in ("PREV", "NEXT"):
+    for call in syntax.walk(expression):
+        if isinstance(call, syntax.Call) and call.name in ("PREV", "NEXT"):
             problem = f"{call.name} is valid only in DEFINE"
             raise SchemaError(problem, code="misplaced-navigation", span=call.span)
     return expression
 
 
-def _plain(expression: Expression) -> Expression:
+def _plain(expression: syntax.Expression) -> syntax.Expression:
     """Return the expression with each navigation function replaced by its argument."""
 
-    def change(node: Expression) -> Expression | None:
-        if isinstance(node, Call) and node.name in NAVIGATION and node.arguments:
-            return rewrite(node.arguments[0], change)
+    def change(node: syntax.Expression) -> syntax.Expression | None:
+        if isinstance(node, syntax.Call) and node.name in NAVIGATION and node.arguments:
+            return syntax.rewrite(node.arguments[0], change)
         return None
 
-    return rewrite(expression, change)
+    return syntax.rewrite(expression, change)
 
 
 def _all_rows(source: syntax.MatchRecognize) -> bool:

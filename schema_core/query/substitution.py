@@ -7,24 +7,19 @@ from dataclasses import replace
 from typing import Any, Final, get_args
 
 from schema_core.errors import UnsupportedError
+from schema_core.query import relation as relational
 from schema_core.query.correlation import parts_of, rows_of, subqueries_in
-from schema_core.query.relation import (
-    CommonScan,
-    Join,
-    Named,
-    Relation,
-    Scan,
-    SetOperation,
-    With,
-)
 
 #: The fields of relations that hold their input; joins and set operations have two.
 INPUTS: Final = ("source", "input")
 #: The classes of relations.
-RELATIONS: Final = get_args(Relation)
+RELATIONS: Final = get_args(relational.Relation)
 
 
-def substitute_parts(relation: Relation, change: Callable[[Relation], Relation | None]) -> Relation:
+def substitute_parts(
+    relation: relational.Relation,
+    change: Callable[[relational.Relation], relational.Relation | None],
+) -> relational.Relation:
     """Return a relation with parts replaced, those of its subqueries in expressions excepted.
 
     Chains of joins and set operations are long: they are not followed recursively to the left.
@@ -33,8 +28,10 @@ def substitute_parts(relation: Relation, change: Callable[[Relation], Relation |
         relation: A query or a source of one.
         change: Returns what replaces a part; None to keep the part and visit its inputs.
     """
-    chain: list[Join | SetOperation] = []
-    while (found := change(relation)) is None and isinstance(relation, Join | SetOperation):
+    chain: list[relational.Join | relational.SetOperation] = []
+    while (found := change(relation)) is None and isinstance(
+        relation, relational.Join | relational.SetOperation
+    ):
         chain.append(relation)
         relation = relation.left
     result = _with_inputs(relation, change) if found is None else found
@@ -45,14 +42,17 @@ def substitute_parts(relation: Relation, change: Callable[[Relation], Relation |
     return result
 
 
-def _with_inputs(relation: Relation, change: Callable[[Relation], Relation | None]) -> Relation:
+def _with_inputs(
+    relation: relational.Relation,
+    change: Callable[[relational.Relation], relational.Relation | None],
+) -> relational.Relation:
     """Return a relation, neither a join nor a set operation, with parts of its inputs replaced."""
     parts: dict[str, Any] = {}
     for name in INPUTS:
         part = getattr(relation, name, None)
         if isinstance(part, RELATIONS) and (new := substitute_parts(part, change)) is not part:
             parts[name] = new
-    if isinstance(relation, With):
+    if isinstance(relation, relational.With):
         tables = tuple(
             table._replace(relation=substitute_parts(table.relation, change))
             for table in relation.tables
@@ -61,7 +61,7 @@ def _with_inputs(relation: Relation, change: Callable[[Relation], Relation | Non
     return replace(relation, **parts) if parts else relation
 
 
-def without_common_tables(query: Relation) -> Relation:
+def without_common_tables(query: relational.Relation) -> relational.Relation:
     """Return a query that reads each common table in place, as a subquery in FROM.
 
     A common table that a subquery in an expression reads stays in the WITH clause.
@@ -73,14 +73,16 @@ def without_common_tables(query: Relation) -> Relation:
     return _in_place(query, {})
 
 
-def _in_place(query: Relation, visible: Mapping[str, Relation]) -> Relation:
+def _in_place(
+    query: relational.Relation, visible: Mapping[str, relational.Relation]
+) -> relational.Relation:
     """Return a query with the visible common tables, by name, and its own ones read in place."""
 
-    def change(relation: Relation) -> Relation | None:
+    def change(relation: relational.Relation) -> relational.Relation | None:
         match relation:
-            case CommonScan(name, columns) if name in visible:
-                return Named(substitute_parts(visible[name], _copy_scan), name, columns)
-            case With():
+            case relational.CommonScan(name, columns) if name in visible:
+                return relational.Named(substitute_parts(visible[name], _copy_scan), name, columns)
+            case relational.With():
                 return _inline_with(relation, visible)
             case _:
                 return None
@@ -88,7 +90,9 @@ def _in_place(query: Relation, visible: Mapping[str, Relation]) -> Relation:
     return substitute_parts(query, change)
 
 
-def _inline_with(query: With, outer: Mapping[str, Relation]) -> Relation:
+def _inline_with(
+    query: relational.With, outer: Mapping[str, relational.Relation]
+) -> relational.Relation:
     own = {table.name for table in query.tables}
     hidden = own if query.recursive else frozenset[str]()
     visible = {name: value for name, value in outer.items() if name not in hidden}
@@ -112,13 +116,13 @@ def _inline_with(query: With, outer: Mapping[str, Relation]) -> Relation:
     return replace(query, tables=kept, input=below) if kept else below
 
 
-def _common_tables_in(relations: Iterable[Relation]) -> set[str]:
+def _common_tables_in(relations: Iterable[relational.Relation]) -> set[str]:
     """Return the names of the common tables that are read, also by subqueries in expressions."""
     found = set()
     rest = list(relations)
     while rest:
         relation = rest.pop()
-        if isinstance(relation, CommonScan):
+        if isinstance(relation, relational.CommonScan):
             found.add(relation.name)
         expressions, inputs, _ = parts_of(relation)
         rest += inputs
@@ -126,6 +130,6 @@ def _common_tables_in(relations: Iterable[Relation]) -> set[str]:
     return found
 
 
-def _copy_scan(relation: Relation) -> Relation | None:
+def _copy_scan(relation: relational.Relation) -> relational.Relation | None:
     """Return a copy of a scan: what a query needs of a scan is kept by its identity."""
-    return replace(relation) if isinstance(relation, Scan) else None
+    return replace(relation) if isinstance(relation, relational.Scan) else None

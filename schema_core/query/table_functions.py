@@ -31,7 +31,6 @@ from schema_core.query.scope import (
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
-from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, Named, Subquery
 from schema_core.types import (
     DataType,
     DataTypes,
@@ -83,7 +82,7 @@ def table_function(
 # ------------------------------------------------------------------------------------- windows
 
 
-def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
+def _window(name: str, call: syntax.Call, scope: SelectScope) -> rel.WindowTable:
     given = _window_arguments(name, call)
     data, partition_by = table_of(given["DATA"], scope.chain)
     if partition_by and name != "SESSION":
@@ -107,14 +106,14 @@ def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
     )
 
 
-def _window_arguments(name: str, call: Call) -> dict[str, Expression]:
+def _window_arguments(name: str, call: syntax.Call) -> dict[str, syntax.Expression]:
     """Return the arguments by parameter, all given by position or all by name, the table first.
 
     Raises:
         SchemaError: with code `wrong-argument-count` or `named-arguments`.
     """
     function = WINDOWS[name]
-    by_name = [argument for argument in call.arguments if isinstance(argument, Named)]
+    by_name = [argument for argument in call.arguments if isinstance(argument, syntax.Named)]
     if by_name and (len(by_name) < len(call.arguments) or by_name[0].name != "DATA"):
         raise SchemaError(
             "arguments must be given all by name or all by position",
@@ -136,9 +135,9 @@ def _window_arguments(name: str, call: Call) -> dict[str, Expression]:
     return given
 
 
-def _time_column(argument: Expression, scope: SelectScope) -> Ref:
+def _time_column(argument: syntax.Expression, scope: SelectScope) -> Ref:
     match argument:
-        case Call(name="DESCRIPTOR", arguments=(Name() as name, *_)):
+        case syntax.Call(name="DESCRIPTOR", arguments=(syntax.Name() as name, *_)):
             column = column_of(name, scope)
         case _:
             raise SchemaError(
@@ -157,7 +156,7 @@ def _time_column(argument: Expression, scope: SelectScope) -> Ref:
     return column
 
 
-def _interval(argument: Expression, scope: SelectScope) -> Typed:
+def _interval(argument: syntax.Expression, scope: SelectScope) -> Typed:
     typed = value(scope, argument)
     if not isinstance(typed.type, DayTimeIntervalType | YearMonthIntervalType):
         raise SchemaError(
@@ -185,7 +184,7 @@ def _window_columns(time: DataType) -> Columns:
 # ----------------------------------------------------------------------------- other functions
 
 
-def _catalog_function(call: Call, scope: SelectScope) -> rel.FunctionTable:
+def _catalog_function(call: syntax.Call, scope: SelectScope) -> rel.FunctionTable:
     named_ = call.path or (call.name,)
     functions = call.inline if isinstance(call.inline, tuple) else scope.function(named_, call.span)
     if not any(
@@ -208,7 +207,9 @@ def row_columns(type_: DataType) -> Columns:
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def by_name(call: Call, parameters: Sequence[str], required: int) -> dict[str, Expression]:
+def by_name(
+    call: syntax.Call, parameters: Sequence[str], required: int
+) -> dict[str, syntax.Expression]:
     """Return the arguments by parameter, without those that are DEFAULT or NULL.
 
     Raises:
@@ -217,7 +218,7 @@ def by_name(call: Call, parameters: Sequence[str], required: int) -> dict[str, E
     pairs = [
         (argument.name, argument.value)
         for argument in call.arguments
-        if isinstance(argument, Named)
+        if isinstance(argument, syntax.Named)
     ]
     if pairs and len(pairs) < len(call.arguments):
         raise SchemaError(
@@ -242,28 +243,30 @@ def by_name(call: Call, parameters: Sequence[str], required: int) -> dict[str, E
     return found
 
 
-def _is_omitted(value: Expression) -> bool:
+def _is_omitted(value: syntax.Expression) -> bool:
     match value:
-        case Call(name="DEFAULT") | Literal(kind=LiteralKind.NULL):
+        case syntax.Call(name="DEFAULT") | syntax.Literal(kind=syntax.LiteralKind.NULL):
             return True
         case _:
             return False
 
 
-def table_of(argument: Expression, chain: ScopeChain) -> tuple[Relation, tuple[Expression, ...]]:
+def table_of(
+    argument: syntax.Expression, chain: ScopeChain
+) -> tuple[Relation, tuple[syntax.Expression, ...]]:
     """Return the table argument of a function, and its partition keys.
 
     Raises:
         SchemaError: with code `wrong-argument-type` unless it is a table, or an error in it.
     """
     match argument:
-        case Subquery(query=syntax.TableArgument(query=inner, partition_by=keys)):
-            return table_of(Subquery(inner, argument.span), chain)[0], keys
-        case Subquery(query=syntax.ExplicitTable(name=name)):
+        case syntax.Subquery(query=syntax.TableArgument(query=inner, partition_by=keys)):
+            return table_of(syntax.Subquery(inner, argument.span), chain)[0], keys
+        case syntax.Subquery(query=syntax.ExplicitTable(name=name)):
             rows = table_source(syntax.TableName(name, span=name.span), chain, ())
             relation = rows.relation  # only a FROM clause needs the alias
             return relation.input if isinstance(relation, rel.Named) else relation, ()
-        case Subquery(query=query):
+        case syntax.Subquery(query=query):
             return chain.resolve(query), ()
         case _:
             raise SchemaError(
@@ -274,13 +277,13 @@ def table_of(argument: Expression, chain: ScopeChain) -> tuple[Relation, tuple[E
             )
 
 
-def column_of(key: Expression, scope: SelectScope) -> Ref:
+def column_of(key: syntax.Expression, scope: SelectScope) -> Ref:
     """Return a column of the input, without a qualifier.
 
     Raises:
         SchemaError: with code `wrong-argument-type` or `unknown-column`.
     """
-    if not isinstance(key, Name):
+    if not isinstance(key, syntax.Name):
         problem = f"expected a column, found {show_expression(key)}"
         raise SchemaError(problem, code="wrong-argument-type", span=key.span)
     ref, fields = scope.lookup(key.parts, key.span)
@@ -290,17 +293,17 @@ def column_of(key: Expression, scope: SelectScope) -> Ref:
     return Ref(ref.name, ref.type, None, key.span)
 
 
-def descriptor_names(argument: Expression) -> tuple[Name, ...]:
+def descriptor_names(argument: syntax.Expression) -> tuple[syntax.Name, ...]:
     """Return the names in a DESCRIPTOR.
 
     Raises:
         SchemaError: with code `wrong-argument-type` for anything else.
     """
     match argument:
-        case Call(name="DESCRIPTOR", arguments=names) if all(
-            isinstance(name, Name) and len(name.parts) == 1 for name in names
+        case syntax.Call(name="DESCRIPTOR", arguments=names) if all(
+            isinstance(name, syntax.Name) and len(name.parts) == 1 for name in names
         ):
-            return tuple(name for name in names if isinstance(name, Name))
+            return tuple(name for name in names if isinstance(name, syntax.Name))
         case _:
             raise SchemaError(
                 f"expected a DESCRIPTOR of columns, found {show_expression(argument)}",
@@ -313,7 +316,7 @@ def descriptor_names(argument: Expression) -> tuple[Name, ...]:
 # --- process table functions ----------------------------------------------------------------------
 
 
-Arguments: TypeAlias = Mapping[str, Expression]
+Arguments: TypeAlias = Mapping[str, syntax.Expression]
 
 #: Returns the columns of a function's result for its arguments and the columns of its input.
 ColumnsRule: TypeAlias = Callable[[Arguments, Columns, ScopeChain], Columns]
@@ -327,7 +330,7 @@ class ProcessFunction(NamedTuple):
     columns: ColumnsRule
 
 
-def process_table(name: str, call: Call, chain: ScopeChain) -> rel.ProcessTable:
+def process_table(name: str, call: syntax.Call, chain: ScopeChain) -> rel.ProcessTable:
     """Resolve a built-in process table function.
 
     Raises:
@@ -345,10 +348,10 @@ def process_table(name: str, call: Call, chain: ScopeChain) -> rel.ProcessTable:
         return rel.ProcessTable(name, data, call, columns)
 
 
-def _refuse_keys(name: str, table: Expression) -> None:
+def _refuse_keys(name: str, table: syntax.Expression) -> None:
     """Refuse PARTITION BY and ORDER BY: these functions process single rows."""
     match table:
-        case Subquery(query=syntax.TableArgument(partition_by=keys, order_by=order)) if (
+        case syntax.Subquery(query=syntax.TableArgument(partition_by=keys, order_by=order)) if (
             keys or order
         ):
             clause = "PARTITION BY" if keys else "ORDER BY"
@@ -356,7 +359,7 @@ def _refuse_keys(name: str, table: Expression) -> None:
             raise SchemaError(problem, code="partitioned-window", span=table.span)
 
 
-def _refuse_twins(columns: Columns, call: Call) -> None:
+def _refuse_twins(columns: Columns, call: syntax.Call) -> None:
     if twice := duplicate_names(column.name for column in columns):
         raise SchemaError(
             f"duplicate column {twice[0]!r} in the result",
@@ -421,7 +424,7 @@ def _operation(given: Arguments) -> str:
     return _single_column(given["op"]).parts[0] if "op" in given else "op"
 
 
-def _single_column(argument: Expression) -> Name:
+def _single_column(argument: syntax.Expression) -> syntax.Name:
     names = descriptor_names(argument)
     if len(names) != 1:
         problem = f"expected one column, found {show_expression(argument)}"
@@ -429,16 +432,16 @@ def _single_column(argument: Expression) -> Name:
     return names[0]
 
 
-def _mapping(argument: Expression | None) -> dict[str, str]:
+def _mapping(argument: syntax.Expression | None) -> dict[str, str]:
     """Return the entries of a MAP constructor over string literals."""
     match argument:
         case None:
             return {}
-        case Call(name="MAP", arguments=entries):
+        case syntax.Call(name="MAP", arguments=entries):
             values = [
                 entry.text
                 for entry in entries
-                if isinstance(entry, Literal) and entry.kind is LiteralKind.STRING
+                if isinstance(entry, syntax.Literal) and entry.kind is syntax.LiteralKind.STRING
             ]
             if len(values) == len(entries) and len(values) % 2 == 0:
                 return dict(zip(values[::2], values[1::2], strict=True))
@@ -462,11 +465,11 @@ def _check_changes(changes: list[str], given: Arguments) -> None:
             )
 
 
-def _check_uid(argument: Expression | None) -> None:
+def _check_uid(argument: syntax.Expression | None) -> None:
     match argument:
         case None:
             return
-        case Literal(kind=LiteralKind.STRING, text=text) if UID.fullmatch(text):
+        case syntax.Literal(kind=syntax.LiteralKind.STRING, text=text) if UID.fullmatch(text):
             return
     raise SchemaError(
         "uid must consist of letters, digits, _ and -, and must not begin with a digit or -",
@@ -529,9 +532,9 @@ def _free(name: str, taken: set[str]) -> str:
     return found
 
 
-def _model(argument: Expression, chain: ScopeChain) -> tuple[Columns, Columns]:
+def _model(argument: syntax.Expression, chain: ScopeChain) -> tuple[Columns, Columns]:
     match argument:
-        case Call(name="MODEL", arguments=(Name() as name,)):
+        case syntax.Call(name="MODEL", arguments=(syntax.Name() as name,)):
             return chain.context.model(name)
         case _:
             raise SchemaError(

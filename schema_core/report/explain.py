@@ -17,14 +17,7 @@ from schema_core.expressions.typed import (
     Typed,
     operands,
 )
-from schema_core.schema.columns import (
-    AnyColumn,
-    ComputedColumn,
-    MetadataColumn,
-    UnresolvedComputedColumn,
-    UnresolvedPhysicalColumn,
-    plain,
-)
+from schema_core.schema import columns as schema_columns
 from schema_core.schema.explanation import (
     Cause,
     ColumnExplanation,
@@ -119,11 +112,13 @@ def _watermark(spec: WatermarkSpec, lineage: _Lineage) -> WatermarkExplanation:
     )
 
 
-def _column(column: AnyColumn, schema: ResolvedSchema, lineage: _Lineage) -> ColumnExplanation:
+def _column(
+    column: schema_columns.AnyColumn, schema: ResolvedSchema, lineage: _Lineage
+) -> ColumnExplanation:
     kind = KIND_NAMES[type(column)]
     reasons = tuple(_reasons(column, schema))
-    if not isinstance(column, ComputedColumn):
-        key = column.key if isinstance(column, MetadataColumn) else None
+    if not isinstance(column, schema_columns.ComputedColumn):
+        key = column.key if isinstance(column, schema_columns.MetadataColumn) else None
         return ColumnExplanation(
             column.name, kind, column.data_type, reasons, metadata_key=key, leaves=(column.name,)
         )
@@ -148,8 +143,8 @@ def _column(column: AnyColumn, schema: ResolvedSchema, lineage: _Lineage) -> Col
 class _Lineage:
     """Finds the stored columns that expressions depend on; each column is visited once."""
 
-    def __init__(self, columns: Iterable[AnyColumn]) -> None:
-        self._columns: dict[str, AnyColumn] = {}
+    def __init__(self, columns: Iterable[schema_columns.AnyColumn]) -> None:
+        self._columns: dict[str, schema_columns.AnyColumn] = {}
         for column in columns:
             self._columns.setdefault(column.name, column)
 
@@ -167,7 +162,7 @@ class _Lineage:
             column = self._columns.get(name)
             if column is None:
                 missing[name] = None
-            elif isinstance(column, ComputedColumn):
+            elif isinstance(column, schema_columns.ComputedColumn):
                 waiting += [read.column for read in _reads(column.expression.typed)][::-1]
             else:
                 leaves[name] = None
@@ -195,8 +190,8 @@ def _reads(typed: Typed) -> tuple[Read, ...]:
 # --- reasons -------------------------------------------------------------------------------------
 
 
-def _reasons(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
-    if isinstance(column, ComputedColumn):
+def _reasons(column: schema_columns.AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
+    if isinstance(column, schema_columns.ComputedColumn):
         yield Reason(Cause.INFERRED, _describe_inference(column.expression.typed))
     else:
         yield from _declared_reasons(column, schema)
@@ -207,10 +202,10 @@ def _reasons(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
         yield Reason(Cause.MARKED, f"as event time, by {by}")
 
 
-def _declared_reasons(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
+def _declared_reasons(column: schema_columns.AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
     """Yield the declared type and how it was changed."""
     written = column.written
-    if written is None or isinstance(written, UnresolvedComputedColumn):
+    if written is None or isinstance(written, schema_columns.UnresolvedComputedColumn):
         yield Reason(Cause.DECLARED, f"{_plain(column.data_type)}, as it was given")
         return
     declared = _first_declared(written)
@@ -222,9 +217,14 @@ def _declared_reasons(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Rea
         yield Reason(Cause.DECLARED, f"{_plain(column.data_type)}, given later")
 
 
-def _first_declared(written: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> WrittenType:
+def _first_declared(
+    written: schema_columns.UnresolvedPhysicalColumn | UnresolvedMetadataColumn,
+) -> WrittenType:
     """Return the declared type, before a primary key made it NOT NULL."""
-    if isinstance(written, UnresolvedPhysicalColumn) and written.declared is not None:
+    if (
+        isinstance(written, schema_columns.UnresolvedPhysicalColumn)
+        and written.declared is not None
+    ):
         return written.declared
     return written.data_type
 
@@ -243,12 +243,12 @@ def _fits(declared: WrittenType, found: DataType) -> bool:
     type_ = parse_type(declared) if isinstance(declared, str) else declared
     if not isinstance(type_, DataType) or any(isinstance(o, UnresolvedType) for o in type_.walk()):
         return True
-    return plain(type_) == plain(found)
+    return schema_columns.plain(type_) == schema_columns.plain(found)
 
 
 def _plain(type_: DataType) -> str:
     """Return the summary of a type without its time attribute."""
-    return plain(type_).as_summary_string()
+    return schema_columns.plain(type_).as_summary_string()
 
 
 def _key_of(name: str, schema: ResolvedSchema) -> str:

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
 from schema_core.report.markup import code, details, items, page, scroll, table, text
-from schema_core.schema.columns import (
-    AnyColumn,
-    UnresolvedColumn,
-    UnresolvedComputedColumn,
-    UnresolvedMetadataColumn,
-    UnresolvedPhysicalColumn,
-    format_metadata,
-)
+from schema_core.schema import columns as schema_columns
 from schema_core.types import DataType, MapType, RowType, StructuredType
 
 if TYPE_CHECKING:
@@ -38,15 +31,17 @@ def unresolved_schema_html(schema: Schema) -> str:
     return found + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
 
-def _format_unresolved(column: UnresolvedColumn) -> tuple[str, str]:
+def _format_unresolved(column: schema_columns.UnresolvedColumn) -> tuple[str, str]:
     """Return the type and the clause of a column."""
     match column:
-        case UnresolvedPhysicalColumn(data_type=type_):
+        case schema_columns.UnresolvedPhysicalColumn(data_type=type_):
             return code(type_), ""
-        case UnresolvedComputedColumn(expression=expression):
+        case schema_columns.UnresolvedComputedColumn(expression=expression):
             return "", code(f"AS {expression}")
-        case UnresolvedMetadataColumn(data_type=type_, metadata_key=key, virtual=virtual):
-            return code(type_), code(format_metadata(key, virtual=virtual))
+        case schema_columns.UnresolvedMetadataColumn(
+            data_type=type_, metadata_key=key, virtual=virtual
+        ):
+            return code(type_), code(schema_columns.format_metadata(key, virtual=virtual))
         case _:
             assert_never(column)
 
@@ -59,7 +54,7 @@ def schema_html(schema: ResolvedSchema) -> str:
     return found + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
 
-def _format_resolved(column: AnyColumn, in_key: bool) -> tuple[str, ...]:
+def _format_resolved(column: schema_columns.AnyColumn, in_key: bool) -> tuple[str, ...]:
     return (
         code(column.name),
         code(column.data_type.as_summary_string()),
@@ -135,7 +130,7 @@ def _child_names(type_: DataType) -> list[str]:
             return ["element"] * len(type_.children())
 
 
-def column_html(column: UnresolvedColumn) -> str:
+def column_html(column: schema_columns.UnresolvedColumn) -> str:
     """Return an unresolved column in one cell: name, type, clause and comment."""
     _, how = parts = _format_unresolved(column)
     type_ = getattr(column, "data_type", None)

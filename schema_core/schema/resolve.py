@@ -22,23 +22,7 @@ from schema_core.expressions.scope import (
 )
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Ref, walk
-from schema_core.schema.columns import (
-    AnyColumn,
-    ComputedColumn,
-    MetadataColumn,
-    PhysicalColumn,
-    ResolvedExpression,
-    SqlExpression,
-    UnresolvedColumn,
-    UnresolvedComputedColumn,
-    UnresolvedMetadataColumn,
-    UnresolvedPhysicalColumn,
-    UnresolvedWatermarkSpec,
-    WatermarkSpec,
-    Written,
-    WrittenType,
-    plain,
-)
+from schema_core.schema import columns as schema_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.rules import (
     FOLLOWS,
@@ -155,7 +139,9 @@ class SchemaResolver(AbstractSchemaResolver):
 
     # --- columns -------------------------------------------------------------------------------
 
-    def _columns(self, columns: Sequence[UnresolvedColumn], found: Gathering) -> Columns:
+    def _columns(
+        self, columns: Sequence[schema_columns.UnresolvedColumn], found: Gathering
+    ) -> Columns:
         """Resolve all columns by name."""
         with found.catching():
             require_unique_names(columns)
@@ -163,7 +149,9 @@ class SchemaResolver(AbstractSchemaResolver):
             require_unique_keys(columns)
         return self._resolve_computed(columns, self._resolve_stored(columns, found), found)
 
-    def _resolve_stored(self, columns: Iterable[UnresolvedColumn], found: Gathering) -> Columns:
+    def _resolve_stored(
+        self, columns: Iterable[schema_columns.UnresolvedColumn], found: Gathering
+    ) -> Columns:
         """Resolve physical and metadata columns."""
         stored: Columns = {}
         known, types = RESOLVED.columns, _type_of_text.entries.recent
@@ -172,14 +160,16 @@ class SchemaResolver(AbstractSchemaResolver):
             if (before := known.get(id(column))) is not None:
                 stored[column.name] = before
                 continue
-            if type(column) is UnresolvedPhysicalColumn:
+            if type(column) is schema_columns.UnresolvedPhysicalColumn:
                 name, written = column.name, column.data_type
                 type_ = types.get((written,)) if type(written) is str else None
                 if type_ is not None:
-                    resolved = PhysicalColumn(name, type_, comment=column.comment, written=column)
+                    resolved = schema_columns.PhysicalColumn(
+                        name, type_, comment=column.comment, written=column
+                    )
                     stored[name] = RESOLVED.keep(column, resolved)
                     continue
-            if isinstance(column, UnresolvedComputedColumn):
+            if isinstance(column, schema_columns.UnresolvedComputedColumn):
                 continue
             try:
                 stored[column.name] = typed = self._resolve_declared(column)
@@ -191,17 +181,22 @@ class SchemaResolver(AbstractSchemaResolver):
         return stored
 
     def _resolve_declared(
-        self, column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn
-    ) -> AnyColumn:
+        self,
+        column: schema_columns.UnresolvedPhysicalColumn | schema_columns.UnresolvedMetadataColumn,
+    ) -> schema_columns.AnyColumn:
         type_ = self._type(column.data_type)
-        if isinstance(column, UnresolvedPhysicalColumn):
-            return PhysicalColumn(column.name, type_, comment=column.comment, written=column)
+        if isinstance(column, schema_columns.UnresolvedPhysicalColumn):
+            return schema_columns.PhysicalColumn(
+                column.name, type_, comment=column.comment, written=column
+            )
         if not self._metadata:
             raise SchemaError("metadata columns are not supported", code="metadata-not-supported")
         key, virtual, comment = column.metadata_key, column.virtual, column.comment
-        return MetadataColumn(column.name, type_, key, virtual, comment=comment, written=column)
+        return schema_columns.MetadataColumn(
+            column.name, type_, key, virtual, comment=comment, written=column
+        )
 
-    def _type(self, written: WrittenType) -> DataType:
+    def _type(self, written: schema_columns.WrittenType) -> DataType:
         if isinstance(written, UnresolvedDataType):
             return require_resolved(written.resolve(self._types))
         if not isinstance(written, str):
@@ -214,10 +209,14 @@ class SchemaResolver(AbstractSchemaResolver):
             return _resolve_type(parse_type(written), self._types)
 
     def _resolve_computed(
-        self, columns: Iterable[UnresolvedColumn], stored: Columns, found: Gathering
+        self, columns: Iterable[schema_columns.UnresolvedColumn], stored: Columns, found: Gathering
     ) -> Columns:
         """Return all columns in order; computed columns can only refer to stored ones."""
-        computed = [column for column in columns if isinstance(column, UnresolvedComputedColumn)]
+        computed = [
+            column
+            for column in columns
+            if isinstance(column, schema_columns.UnresolvedComputedColumn)
+        ]
         if not computed:
             return stored
         known: Columns = {column.name: stored.get(column.name) for column in columns}
@@ -240,28 +239,35 @@ class SchemaResolver(AbstractSchemaResolver):
     # --- watermarks ----------------------------------------------------------------------------
 
     def _watermarks(
-        self, specs: tuple[UnresolvedWatermarkSpec, ...], columns: Columns, found: Gathering
-    ) -> tuple[WatermarkSpec, ...]:
+        self,
+        specs: tuple[schema_columns.UnresolvedWatermarkSpec, ...],
+        columns: Columns,
+        found: Gathering,
+    ) -> tuple[schema_columns.WatermarkSpec, ...]:
         """Resolve the watermark, if any, which can refer to all columns."""
         if not specs:
             return ()
-        watermarks: list[WatermarkSpec] = []
+        watermarks: list[schema_columns.WatermarkSpec] = []
         with found.catching():
             require_one_watermark(specs)
             watermarks += [self._watermark(spec, columns) for spec in specs]
         return tuple(watermarks)
 
-    def _watermark(self, spec: UnresolvedWatermarkSpec, columns: Columns) -> WatermarkSpec:
+    def _watermark(
+        self, spec: schema_columns.UnresolvedWatermarkSpec, columns: Columns
+    ) -> schema_columns.WatermarkSpec:
         with at(f"watermark of {spec.column_name!r}", spec.span):
             column = find_column(spec.column_name, columns)
             require_time_column(column)
             expression = resolve_expression(spec.watermark_expression, self._scope(columns))
-            expression = of_source(expression, plain(column.data_type))
+            expression = of_source(expression, schema_columns.plain(column.data_type))
             require_time(expression.type, "the watermark")
             require_same_time(column, expression.type)
-            return WatermarkSpec(column.name, expression)
+            return schema_columns.WatermarkSpec(column.name, expression)
 
-    def _with_rowtime(self, columns: Columns, watermarks: tuple[WatermarkSpec, ...]) -> Columns:
+    def _with_rowtime(
+        self, columns: Columns, watermarks: tuple[schema_columns.WatermarkSpec, ...]
+    ) -> Columns:
         """In streaming mode, make the column of the watermark a rowtime attribute."""
         if not self._streaming or not watermarks:
             return columns
@@ -285,14 +291,20 @@ class ResolvedColumns(Counted):
 
     def clear(self) -> None:
         """Clear the cache."""
-        self.columns: dict[int, PhysicalColumn] = {}
+        self.columns: dict[int, schema_columns.PhysicalColumn] = {}
         self.size: int = 0
 
     def held(self) -> tuple[int, int]:
         """Return the number of columns and the sum of their sizes."""
         return len(self.columns), self.size
 
-    def add(self, written: UnresolvedColumn, resolved: AnyColumn, *, is_plain: bool) -> None:
+    def add(
+        self,
+        written: schema_columns.UnresolvedColumn,
+        resolved: schema_columns.AnyColumn,
+        *,
+        is_plain: bool,
+    ) -> None:
         """Cache a resolved column if its type was declared as a data type, or is a string.
 
         Args:
@@ -301,15 +313,19 @@ class ResolvedColumns(Counted):
             is_plain: Whether no names of user-defined types were looked up. A string that is
                 resolved without them contains none.
         """
-        if not isinstance(resolved, PhysicalColumn) or not isinstance(
-            written, UnresolvedPhysicalColumn
+        if not isinstance(resolved, schema_columns.PhysicalColumn) or not isinstance(
+            written, schema_columns.UnresolvedPhysicalColumn
         ):
             return
         type_ = written.data_type
         if type_ is resolved.data_type or (is_plain and isinstance(type_, str)):
             self.keep(written, resolved)
 
-    def keep(self, written: UnresolvedPhysicalColumn, resolved: PhysicalColumn) -> PhysicalColumn:
+    def keep(
+        self,
+        written: schema_columns.UnresolvedPhysicalColumn,
+        resolved: schema_columns.PhysicalColumn,
+    ) -> schema_columns.PhysicalColumn:
         """Cache and return a resolved column."""
         weight = resolved.data_type.node_count
         if self.size + weight > self.budget:
@@ -323,7 +339,7 @@ class ResolvedColumns(Counted):
 RESOLVED = ResolvedColumns(f"{__name__}.ResolvedColumns", budget=50_000, unit="types")
 
 
-def _known_columns(columns: Sequence[UnresolvedColumn]) -> Columns | None:
+def _known_columns(columns: Sequence[schema_columns.UnresolvedColumn]) -> Columns | None:
     """Return physical columns with distinct names that are all in the cache; None for any other."""
     get = RESOLVED.columns.get
     if not columns or get(id(columns[0])) is None:
@@ -337,7 +353,11 @@ def _known_columns(columns: Sequence[UnresolvedColumn]) -> Columns | None:
 
 def _schema_size(schema: Schema, *_: bool) -> int:
     """Return the weight of a schema in a cache: its columns and their expressions."""
-    computed = [column for column in schema.columns if type(column) is UnresolvedComputedColumn]
+    computed = [
+        column
+        for column in schema.columns
+        if type(column) is schema_columns.UnresolvedComputedColumn
+    ]
     texts = (str(column.expression) for column in computed)
     return 1 + len(schema.columns) + sum(len(text) // 50 for text in texts)
 
@@ -386,21 +406,26 @@ def _is_text(schema: Schema) -> bool:
     """
     written = [spec.watermark_expression for spec in schema.watermark_specs]
     for column in schema.columns:
-        if type(column) is UnresolvedPhysicalColumn and type(column.data_type) is str:
+        if (
+            type(column) is schema_columns.UnresolvedPhysicalColumn
+            and type(column.data_type) is str
+        ):
             continue
-        if isinstance(column, UnresolvedComputedColumn):
+        if isinstance(column, schema_columns.UnresolvedComputedColumn):
             written.append(column.expression)
         elif not isinstance(column.data_type, str) and _has_ignored_parts(column):
             return False
     return all(
-        isinstance(expression, SqlExpression) and expression.syntax is None
+        isinstance(expression, schema_columns.SqlExpression) and expression.syntax is None
         for expression in written
     )
 
 
-def _has_ignored_parts(column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> bool:
+def _has_ignored_parts(
+    column: schema_columns.UnresolvedPhysicalColumn | schema_columns.UnresolvedMetadataColumn,
+) -> bool:
     """Return whether a column has a part that equality ignores."""
-    if isinstance(column, UnresolvedPhysicalColumn) and column.declared is not None:
+    if isinstance(column, schema_columns.UnresolvedPhysicalColumn) and column.declared is not None:
         return True
     return isinstance(column.data_type, DataType) and _has_attribute(column.data_type)
 
@@ -452,27 +477,31 @@ class SchemaScope(ColumnScope):
         return super().lookup(parts, span)
 
 
-def compute(columns: Iterable[UnresolvedComputedColumn], scope: Scope, found: Gathering) -> Columns:
+def compute(
+    columns: Iterable[schema_columns.UnresolvedComputedColumn], scope: Scope, found: Gathering
+) -> Columns:
     """Resolve computed columns in a scope."""
     computed: Columns = {}
     for column in columns:
         computed[column.name] = None
         with found.catching(), at(f"column {column.name!r}", column.span):
             expression = resolve_expression(column.expression, scope)
-            computed[column.name] = ComputedColumn(
+            computed[column.name] = schema_columns.ComputedColumn(
                 column.name, expression.type, expression, comment=column.comment, written=column
             )
     return computed
 
 
-def resolve_expression(expression: Written, scope: Scope) -> ResolvedExpression:
+def resolve_expression(
+    expression: schema_columns.Written, scope: Scope
+) -> schema_columns.ResolvedExpression:
     """Resolve an expression in a scope; a resolved expression is only validated.
 
     Raises:
         SchemaError: for syntax errors, unknown names and type errors; the span refers to the text
             of the expression, or of the statement that contains it.
     """
-    if isinstance(expression, ResolvedExpression):
+    if isinstance(expression, schema_columns.ResolvedExpression):
         require_columns(expression, scope)
         return expression
     found = _resolve_again(expression, scope) if isinstance(scope, SchemaScope) else None
@@ -480,10 +509,12 @@ def resolve_expression(expression: Written, scope: Scope) -> ResolvedExpression:
         return found
     with within(expression.source or expression.text):
         syntax = expression.syntax or parse_expression(expression.text)
-        return ResolvedExpression(infer(scope, syntax), expression)
+        return schema_columns.ResolvedExpression(infer(scope, syntax), expression)
 
 
-def _resolve_again(expression: SqlExpression, scope: SchemaScope) -> ResolvedExpression | None:
+def _resolve_again(
+    expression: schema_columns.SqlExpression, scope: SchemaScope
+) -> schema_columns.ResolvedExpression | None:
     """Return what an expression was resolved to over columns of these types; None if unknown.
 
     Only expressions of names, literals and calls of built-in functions are cached, over types
@@ -539,13 +570,15 @@ def _expression_size(text: str, _: bool, columns: tuple[tuple[str, DataType], ..
 @cached(_expression_size)
 def _resolve_text(
     text: str, streaming: bool, columns: tuple[tuple[str, DataType], ...]
-) -> ResolvedExpression:
+) -> schema_columns.ResolvedExpression:
     """Resolve an expression over these columns; results are cached, errors are not."""
     scope = ColumnScope(dict(columns), streaming=streaming)
-    return ResolvedExpression(infer(scope, parse_expression(text)), SqlExpression(text))
+    return schema_columns.ResolvedExpression(
+        infer(scope, parse_expression(text)), schema_columns.SqlExpression(text)
+    )
 
 
-def require_columns(expression: ResolvedExpression, scope: Scope) -> None:
+def require_columns(expression: schema_columns.ResolvedExpression, scope: Scope) -> None:
     """Refuse a resolved expression that refers to columns outside of the scope."""
     for part in walk(expression.typed):
         if isinstance(part, Ref):
@@ -556,7 +589,9 @@ def require_columns(expression: ResolvedExpression, scope: Scope) -> None:
 SOURCE_WATERMARK = "SOURCE_WATERMARK"
 
 
-def of_source(expression: ResolvedExpression, type_: DataType) -> ResolvedExpression:
+def of_source(
+    expression: schema_columns.ResolvedExpression, type_: DataType
+) -> schema_columns.ResolvedExpression:
     """Give the watermark of the source the type of its column."""
     typed = expression.typed
     if isinstance(typed, FunctionCall) and typed.function.name == SOURCE_WATERMARK:

@@ -12,21 +12,7 @@ from typing import TypeAlias
 
 from schema_core.base.text import is_blank
 from schema_core.errors import Gathering, SchemaError, at, similar
-from schema_core.schema.columns import (
-    AnyColumn,
-    ComputedColumn,
-    ImmutableColumns,
-    Index,
-    MetadataColumn,
-    PhysicalColumn,
-    UniqueConstraint,
-    UnresolvedColumn,
-    UnresolvedImmutableColumns,
-    UnresolvedIndex,
-    UnresolvedMetadataColumn,
-    UnresolvedPrimaryKey,
-    UnresolvedWatermarkSpec,
-)
+from schema_core.schema import columns as schema_columns
 from schema_core.types import (
     DataType,
     LocalZonedTimestampType,
@@ -36,7 +22,7 @@ from schema_core.types import (
 )
 
 #: Columns by name, in order; None for an invalid column, whose error has been reported.
-Columns: TypeAlias = dict[str, AnyColumn | None]
+Columns: TypeAlias = dict[str, schema_columns.AnyColumn | None]
 
 #: Code of a consequential error, which is not reported.
 FOLLOWS = "follows-from-another"
@@ -65,7 +51,7 @@ def format_names(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-def require_unique_names(columns: Iterable[UnresolvedColumn]) -> None:
+def require_unique_names(columns: Iterable[schema_columns.UnresolvedColumn]) -> None:
     """Refuse columns with equal, case-sensitive names."""
     names = [column.name for column in columns]
     if len(set(names)) < len(names):
@@ -88,11 +74,11 @@ def require_visible_names(names: Collection[str]) -> None:
         )
 
 
-def require_unique_keys(columns: Iterable[UnresolvedColumn]) -> None:
+def require_unique_keys(columns: Iterable[schema_columns.UnresolvedColumn]) -> None:
     """Refuse metadata columns with the same key."""
     by_key: dict[str, list[str]] = {}
     for column in columns:
-        if isinstance(column, UnresolvedMetadataColumn):
+        if isinstance(column, schema_columns.UnresolvedMetadataColumn):
             by_key.setdefault(column.key, []).append(column.name)
     for key, names in by_key.items():
         if len(names) > 1:
@@ -102,7 +88,7 @@ def require_unique_keys(columns: Iterable[UnresolvedColumn]) -> None:
             )
 
 
-def require_one_watermark(specs: tuple[UnresolvedWatermarkSpec, ...]) -> None:
+def require_one_watermark(specs: tuple[schema_columns.UnresolvedWatermarkSpec, ...]) -> None:
     """Refuse a second watermark."""
     if len(specs) > 1:
         columns = format_names(spec.column_name for spec in specs)
@@ -112,7 +98,7 @@ def require_one_watermark(specs: tuple[UnresolvedWatermarkSpec, ...]) -> None:
         )
 
 
-def require_time_column(column: AnyColumn) -> None:
+def require_time_column(column: schema_columns.AnyColumn) -> None:
     """Refuse a column whose type does not support a watermark."""
     require_time(column.data_type, f"column {column.name!r}")
     if getattr(column.data_type, "kind", None) is TimestampKind.PROCTIME:
@@ -134,7 +120,7 @@ def require_time(type_: DataType, what: str) -> None:
         )
 
 
-def require_same_time(column: AnyColumn, watermark: DataType) -> None:
+def require_same_time(column: schema_columns.AnyColumn, watermark: DataType) -> None:
     """Refuse a watermark whose type has another root than that of its column."""
     if watermark.root is not column.data_type.root:
         raise SchemaError(
@@ -145,7 +131,7 @@ def require_same_time(column: AnyColumn, watermark: DataType) -> None:
         )
 
 
-def find_column(name: str, columns: Columns) -> AnyColumn:
+def find_column(name: str, columns: Columns) -> schema_columns.AnyColumn:
     """Return the column of a name."""
     if name not in columns:
         raise SchemaError(
@@ -160,7 +146,9 @@ def find_column(name: str, columns: Columns) -> AnyColumn:
 # --- keys ----------------------------------------------------------------------------------------
 
 
-def key_column(name: str, columns: Columns, *kinds: type[AnyColumn]) -> AnyColumn:
+def key_column(
+    name: str, columns: Columns, *kinds: type[schema_columns.AnyColumn]
+) -> schema_columns.AnyColumn:
     """Return the column of a name, which must be an instance of one of these classes."""
     column = find_column(name, columns)
     if not isinstance(column, kinds):
@@ -173,10 +161,10 @@ def key_column(name: str, columns: Columns, *kinds: type[AnyColumn]) -> AnyColum
 
 
 #: Class of a column -> its kind in messages.
-KIND_NAMES: dict[type[AnyColumn], str] = {
-    PhysicalColumn: "physical",
-    ComputedColumn: "computed",
-    MetadataColumn: "metadata",
+KIND_NAMES: dict[type[schema_columns.AnyColumn], str] = {
+    schema_columns.PhysicalColumn: "physical",
+    schema_columns.ComputedColumn: "computed",
+    schema_columns.MetadataColumn: "metadata",
 }
 
 
@@ -186,7 +174,7 @@ def require_unrepeated(names: tuple[str, ...]) -> None:
         raise SchemaError(f"{format_names(twice)} listed more than once", code="repeated-column")
 
 
-def require_not_null(column: AnyColumn) -> None:
+def require_not_null(column: schema_columns.AnyColumn) -> None:
     """Refuse a nullable column."""
     if column.data_type.is_nullable:
         raise SchemaError(
@@ -197,8 +185,8 @@ def require_not_null(column: AnyColumn) -> None:
 
 
 def resolve_primary_key(
-    key: UnresolvedPrimaryKey | None, columns: Columns, found: Gathering
-) -> UniqueConstraint | None:
+    key: schema_columns.UnresolvedPrimaryKey | None, columns: Columns, found: Gathering
+) -> schema_columns.UniqueConstraint | None:
     """Resolve the primary key, whose columns must be physical and NOT NULL."""
     if key is None:
         return None
@@ -207,37 +195,39 @@ def resolve_primary_key(
         require_unrepeated(key.column_names)
     for name in dict.fromkeys(key.column_names):
         with found.catching(), at(place, key.span):
-            require_not_null(key_column(name, columns, PhysicalColumn))
-    return UniqueConstraint(key.name, key.column_names)
+            require_not_null(key_column(name, columns, schema_columns.PhysicalColumn))
+    return schema_columns.UniqueConstraint(key.name, key.column_names)
 
 
 def resolve_indexes(
-    indexes: Iterable[UnresolvedIndex], columns: Columns, found: Gathering
-) -> tuple[Index, ...]:
+    indexes: Iterable[schema_columns.UnresolvedIndex], columns: Columns, found: Gathering
+) -> tuple[schema_columns.Index, ...]:
     """Resolve the indexes over distinct lists of physical and metadata columns."""
-    resolved: dict[tuple[str, ...], Index] = {}
+    resolved: dict[tuple[str, ...], schema_columns.Index] = {}
     for index in indexes:
         place = f"index {index.name!r}"
         with found.catching(), at(place, index.span):
             require_unrepeated(index.column_names)
         for name in dict.fromkeys(index.column_names):
             with found.catching(), at(place, index.span):
-                key_column(name, columns, PhysicalColumn, MetadataColumn)
+                key_column(
+                    name, columns, schema_columns.PhysicalColumn, schema_columns.MetadataColumn
+                )
         with found.catching(), at(place, index.span):
             if same := resolved.get(index.column_names):
                 raise SchemaError(
                     f"index {same.name!r} has the same columns", code="duplicate-index"
                 )
-        resolved[index.column_names] = Index(index.name, index.column_names)
+        resolved[index.column_names] = schema_columns.Index(index.name, index.column_names)
     return tuple(resolved.values())
 
 
 def resolve_immutable_columns(
-    immutable: UnresolvedImmutableColumns | None,
-    key: UniqueConstraint | None,
+    immutable: schema_columns.UnresolvedImmutableColumns | None,
+    key: schema_columns.UniqueConstraint | None,
     columns: Columns,
     found: Gathering,
-) -> ImmutableColumns | None:
+) -> schema_columns.ImmutableColumns | None:
     """Resolve the immutable columns, physical columns of a table with a primary key."""
     if immutable is None:
         return None
@@ -252,5 +242,5 @@ def resolve_immutable_columns(
         require_unrepeated(immutable.column_names)
     for name in dict.fromkeys(immutable.column_names):
         with found.catching(), at(place, immutable.span):
-            key_column(name, columns, PhysicalColumn)
-    return ImmutableColumns(immutable.name, immutable.column_names)
+            key_column(name, columns, schema_columns.PhysicalColumn)
+    return schema_columns.ImmutableColumns(immutable.name, immutable.column_names)

@@ -13,11 +13,10 @@ from typing import TypeVar
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import ParseError
-from schema_core.sql import literals
+from schema_core.sql import literals, syntax
 from schema_core.sql import statement_syntax as nodes
 from schema_core.sql.expression import QueryCursor, expression, path_name, simple_name
 from schema_core.sql.query import query
-from schema_core.sql.syntax import Call, Expression, Interval, Literal, LiteralKind, Name
 from schema_core.sql.tokens import can_name, identifier, integer, parse_separated, refuse, string
 from schema_core.sql.type_name import type_name
 
@@ -77,7 +76,12 @@ def comment(cursor: QueryCursor) -> str | None:
 
 #: Kinds of literals that are not valid as values of partition keys.
 UNFIT_FOR_PARTITIONS = frozenset(
-    {LiteralKind.NULL, LiteralKind.DATE, LiteralKind.TIME, LiteralKind.TIMESTAMP}
+    {
+        syntax.LiteralKind.NULL,
+        syntax.LiteralKind.DATE,
+        syntax.LiteralKind.TIME,
+        syntax.LiteralKind.TIMESTAMP,
+    }
 )
 
 
@@ -102,7 +106,7 @@ def _partition_value(cursor: QueryCursor) -> tuple[str, str | None]:
     cursor.expect("=")
     place = cursor.token
     value = expression(cursor)
-    if not isinstance(value, Literal) or value.kind in UNFIT_FOR_PARTITIONS:
+    if not isinstance(value, syntax.Literal) or value.kind in UNFIT_FOR_PARTITIONS:
         raise cursor.fail(
             "the value of a partition key must be a number, string or BOOLEAN literal, found "
             f"{cursor.show(place)}",
@@ -111,11 +115,11 @@ def _partition_value(cursor: QueryCursor) -> tuple[str, str | None]:
     return key, value.text
 
 
-def interval(cursor: QueryCursor) -> Interval:
+def interval(cursor: QueryCursor) -> syntax.Interval:
     """Parse an interval literal."""
     token = cursor.token
     value = expression(cursor)
-    if not isinstance(value, Interval):
+    if not isinstance(value, syntax.Interval):
         raise cursor.fail(f"expected an INTERVAL, found {cursor.show(token)}", span=token.span)
     return value
 
@@ -127,7 +131,7 @@ def one_of(cursor: QueryCursor, *words: str) -> str:
     return cursor.advance().key
 
 
-def from_or_in(cursor: QueryCursor) -> tuple[str | None, Name | None]:
+def from_or_in(cursor: QueryCursor) -> tuple[str | None, syntax.Name | None]:
     """Parse ``FROM path`` or ``IN path``, if present, and return the keyword and the path."""
     for word in ("FROM", "IN"):
         if cursor.accept(word):
@@ -152,7 +156,7 @@ class ParsedElements:
     """Table elements in the order in which they were parsed."""
 
     columns: list[nodes.PlacedColumn] = field(default_factory=list)
-    names: list[Name] = field(default_factory=list)
+    names: list[syntax.Name] = field(default_factory=list)
     watermark: nodes.Watermark | None = None
     constraints: list[nodes.Constraint] = field(default_factory=list)
 
@@ -222,7 +226,7 @@ def _watermark(cursor: QueryCursor) -> nodes.Watermark:
     return nodes.Watermark(column, _of_own_row(cursor), cursor.span_from(start))
 
 
-def _of_own_row(cursor: QueryCursor) -> Expression:
+def _of_own_row(cursor: QueryCursor) -> syntax.Expression:
     """Parse an expression without subqueries.
 
     Raises:
@@ -256,7 +260,7 @@ def _column(cursor: QueryCursor, parsed: ParsedElements, *, placed: bool = False
 _ENDS = frozenset({",", ")"})
 
 
-def _definition(cursor: QueryCursor, name: Name, parsed: ParsedElements) -> nodes.Column:
+def _definition(cursor: QueryCursor, name: syntax.Name, parsed: ParsedElements) -> nodes.Column:
     start, label = name.span.start, name.parts[-1]
     if cursor.accept("AS"):
         value = _of_own_row(cursor)
@@ -279,7 +283,9 @@ def _definition(cursor: QueryCursor, name: Name, parsed: ParsedElements) -> node
 # --------------------------------------------------------------------------------- constraints
 
 
-def _constraint(cursor: QueryCursor, of_column: tuple[Name, ...] | None = None) -> nodes.Constraint:
+def _constraint(
+    cursor: QueryCursor, of_column: tuple[syntax.Name, ...] | None = None
+) -> nodes.Constraint:
     """Parse a constraint with its columns, or the constraint of a column."""
     start = cursor.token.start
     name = identifier(cursor) if cursor.accept("CONSTRAINT") else None
@@ -555,9 +561,9 @@ def _materialized_table(cursor: QueryCursor, modifiers: CreateModifiers) -> node
     )  # fmt: skip
 
 
-def _start_mode(cursor: QueryCursor) -> Call:
+def _start_mode(cursor: QueryCursor) -> syntax.Call:
     start, name = cursor.token.start, one_of(cursor, *START_MODES)
-    argument: tuple[Expression, ...] = ()
+    argument: tuple[syntax.Expression, ...] = ()
     if name.endswith("FROM_TIMESTAMP"):
         cursor.expect("(")
         argument = (_timestamp(cursor),)
@@ -565,14 +571,14 @@ def _start_mode(cursor: QueryCursor) -> Call:
     elif name.endswith("FROM_NOW") and cursor.accept("("):
         argument = (interval(cursor),)
         cursor.expect(")")
-    return Call(name, argument, span=cursor.span_from(start))
+    return syntax.Call(name, argument, span=cursor.span_from(start))
 
 
-def _timestamp(cursor: QueryCursor) -> Literal:
+def _timestamp(cursor: QueryCursor) -> syntax.Literal:
     """Parse a literal ``TIMESTAMP '...'``."""
     token = cursor.token
     value = expression(cursor) if token.key == "TIMESTAMP" else None
-    if not isinstance(value, Literal):
+    if not isinstance(value, syntax.Literal):
         raise cursor.fail(f"expected a TIMESTAMP, found {token.display}", span=token.span)
     return value
 

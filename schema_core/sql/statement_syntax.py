@@ -19,7 +19,6 @@ from schema_core.base.secrets import mask_credentials, masked_value
 from schema_core.base.text import Span, quote_identifier
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression, print_query, print_type
-from schema_core.sql.syntax import NOWHERE, Call, Expression, Hint, Interval, Name, Query, TypeName
 
 # --- parts of definitions -------------------------------------------------------------------------
 
@@ -30,7 +29,7 @@ class Option:
 
     key: str
     value: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
     def __repr__(self) -> str:
         return f"Option(key={self.key!r}, value={masked_value(self.key, self.value)!r})"
@@ -44,9 +43,9 @@ class PhysicalColumn:
     """
 
     name: str
-    type: TypeName
+    type: syntax.TypeName
     comment: str | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -54,9 +53,9 @@ class ComputedColumn:
     """``name AS expression [COMMENT 'text']``."""
 
     name: str
-    expression: Expression
+    expression: syntax.Expression
     comment: str | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -64,11 +63,11 @@ class MetadataColumn:
     """``name type METADATA [FROM 'key'] [VIRTUAL] [COMMENT 'text']``."""
 
     name: str
-    type: TypeName
+    type: syntax.TypeName
     metadata_key: str | None = None
     is_virtual: bool = False
     comment: str | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 Column: TypeAlias = PhysicalColumn | ComputedColumn | MetadataColumn
@@ -78,9 +77,9 @@ Column: TypeAlias = PhysicalColumn | ComputedColumn | MetadataColumn
 class Watermark:
     """``WATERMARK FOR column AS expression``; the column is a path if it names a field."""
 
-    column: Name
-    expression: Expression
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    column: syntax.Name
+    expression: syntax.Expression
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -88,10 +87,10 @@ class Constraint:
     """A PRIMARY KEY or UNIQUE constraint; `enforced` is None if unspecified."""
 
     kind: str
-    columns: tuple[Name, ...]
+    columns: tuple[syntax.Name, ...]
     name: str | None = None
     enforced: bool | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -99,9 +98,9 @@ class Distribution:
     """``BY HASH(keys) INTO n BUCKETS``; `kind` is HASH, RANGE, or UNKNOWN if unspecified."""
 
     kind: str = "UNKNOWN"
-    keys: tuple[Name, ...] = ()
+    keys: tuple[syntax.Name, ...] = ()
     buckets: int | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -110,16 +109,16 @@ class LikeOption:
 
     strategy: str
     feature: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class Like:
     """``LIKE source (options)``."""
 
-    source: Name
+    source: syntax.Name
     options: tuple[LikeOption, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -130,10 +129,10 @@ class Elements:
     """
 
     columns: tuple[Column, ...] = ()
-    names: tuple[Name, ...] = ()
+    names: tuple[syntax.Name, ...] = ()
     watermark: Watermark | None = None
     constraints: tuple[Constraint, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -142,7 +141,7 @@ class Partition:
 
     values: tuple[tuple[str, str | None], ...]
     options: tuple[Option, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -151,7 +150,7 @@ class Resource:
 
     kind: str
     path: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
     def __repr__(self) -> str:
         return f"Resource(kind={self.kind!r}, path={mask_credentials(self.path)!r})"
@@ -164,15 +163,15 @@ class Resource:
 class RenameTo:
     """``RENAME TO path``."""
 
-    path: Name
+    path: syntax.Name
 
 
 @node(frozen=True, slots=True)
 class RenameColumn:
     """``RENAME column TO name``."""
 
-    column: Name
-    new_name: Name
+    column: syntax.Name
+    new_name: syntax.Name
 
 
 @node(frozen=True, slots=True)
@@ -194,9 +193,9 @@ class PlacedColumn:
     """A column of ADD or MODIFY and its position: ``FIRST``, ``AFTER column``, or unspecified."""
 
     column: Column
-    name: Name
+    name: syntax.Name
     first: bool = False
-    after: Name | None = None
+    after: syntax.Name | None = None
 
 
 @node(frozen=True, slots=True)
@@ -223,7 +222,7 @@ class ModifyElements:
 class DropColumns:
     """``DROP column`` or ``DROP (columns)``."""
 
-    columns: tuple[Name, ...]
+    columns: tuple[syntax.Name, ...]
 
 
 @node(frozen=True, slots=True)
@@ -235,7 +234,7 @@ class DropPrimaryKey:
 class DropConstraint:
     """``DROP CONSTRAINT name``."""
 
-    name: Name
+    name: syntax.Name
 
 
 @node(frozen=True, slots=True)
@@ -275,14 +274,14 @@ class SetComment:
 class SetQuery:
     """``AS query``: the new definition of a view or a materialized table."""
 
-    query: Query
+    query: syntax.Query
 
 
 @node(frozen=True, slots=True)
 class SetFreshness:
     """``SET FRESHNESS = INTERVAL ...``."""
 
-    freshness: Interval
+    freshness: syntax.Interval
 
 
 @node(frozen=True, slots=True)
@@ -448,34 +447,34 @@ class CreateTable(Statement):
     `create` is False for a plain REPLACE TABLE; `like` and `query` exclude each other.
     """
 
-    path: Name
+    path: syntax.Name
     elements: Elements = field(default_factory=Elements)
     comment: str | None = None
     distribution: Distribution | None = None
-    partition_keys: tuple[Name, ...] = ()
+    partition_keys: tuple[syntax.Name, ...] = ()
     options: tuple[Option, ...] = ()
     like: Like | None = None
-    query: Query | None = None
+    query: syntax.Query | None = None
     temporary: bool = False
     if_not_exists: bool = False
     or_replace: bool = False
     create: bool = True
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class CreateView(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY] VIEW path (columns) AS query``."""
 
-    path: Name
-    query: Query
-    columns: tuple[Name, ...] = ()
+    path: syntax.Name
+    query: syntax.Query
+    columns: tuple[syntax.Name, ...] = ()
     comment: str | None = None
     options: tuple[Option, ...] = ()
     temporary: bool = False
     if_not_exists: bool = False
     or_replace: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -485,47 +484,47 @@ class CreateMaterializedTable(Statement):
     `start_mode` is a call such as ``FROM_NOW`` or ``FROM_NOW(INTERVAL '1' DAY)``.
     """
 
-    path: Name
-    query: Query
+    path: syntax.Name
+    query: syntax.Query
     elements: Elements = field(default_factory=Elements)
     comment: str | None = None
     distribution: Distribution | None = None
-    partition_keys: tuple[Name, ...] = ()
+    partition_keys: tuple[syntax.Name, ...] = ()
     options: tuple[Option, ...] = ()
-    freshness: Interval | None = None
+    freshness: syntax.Interval | None = None
     refresh_mode: str | None = None
-    start_mode: Call | None = None
+    start_mode: syntax.Call | None = None
     or_alter: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class CreateCatalog(Statement):
     """``CREATE CATALOG [IF NOT EXISTS] name [COMMENT 'text'] [WITH (...)]``."""
 
-    path: Name
+    path: syntax.Name
     comment: str | None = None
     options: tuple[Option, ...] = ()
     if_not_exists: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class CreateDatabase(Statement):
     """``CREATE DATABASE [IF NOT EXISTS] path [COMMENT 'text'] [WITH (...)]``."""
 
-    path: Name
+    path: syntax.Name
     comment: str | None = None
     options: tuple[Option, ...] = ()
     if_not_exists: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class CreateFunction(Statement):
     """``CREATE [TEMPORARY] [SYSTEM] FUNCTION path AS 'class' LANGUAGE word USING JAR '...'``."""
 
-    path: Name
+    path: syntax.Name
     class_name: str
     language: str | None = None
     resources: tuple[Resource, ...] = ()
@@ -533,36 +532,36 @@ class CreateFunction(Statement):
     temporary: bool = False
     system: bool = False
     if_not_exists: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class CreateModel(Statement):
     """``CREATE [TEMPORARY] MODEL path INPUT (...) OUTPUT (...) WITH (...) [AS query]``."""
 
-    path: Name
+    path: syntax.Name
     input: tuple[Column, ...] = ()
     output: tuple[Column, ...] = ()
     comment: str | None = None
     options: tuple[Option, ...] = ()
-    query: Query | None = None
+    query: syntax.Query | None = None
     temporary: bool = False
     if_not_exists: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class CreateConnection(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY] [SYSTEM] CONNECTION path [COMMENT 'text'] WITH (...)``."""
 
-    path: Name
+    path: syntax.Name
     comment: str | None = None
     options: tuple[Option, ...] = ()
     temporary: bool = False
     system: bool = False
     if_not_exists: bool = False
     or_replace: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 # ----------------------------------------------------------------------------------- DROP, ALTER
@@ -573,12 +572,12 @@ class Drop(Statement):
     """``DROP [TEMPORARY] [SYSTEM] kind [IF EXISTS] path [RESTRICT | CASCADE]``."""
 
     kind: ObjectKind
-    path: Name
+    path: syntax.Name
     temporary: bool = False
     system: bool = False
     if_exists: bool = False
     cascade: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -586,23 +585,23 @@ class Alter(Statement):
     """``ALTER kind [IF EXISTS] path change`` for everything but functions."""
 
     kind: ObjectKind
-    path: Name
+    path: syntax.Name
     change: Change
     if_exists: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class AlterFunction(Statement):
     """``ALTER [TEMPORARY] [SYSTEM] FUNCTION [IF EXISTS] path AS 'class' [LANGUAGE word]``."""
 
-    path: Name
+    path: syntax.Name
     class_name: str
     language: str | None = None
     temporary: bool = False
     system: bool = False
     if_exists: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 # ------------------------------------------------------------------------- USE, SHOW, DESCRIBE
@@ -612,16 +611,16 @@ class AlterFunction(Statement):
 class UseCatalog(Statement):
     """``USE CATALOG name``."""
 
-    path: Name
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    path: syntax.Name
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class UseDatabase(Statement):
     """``USE [catalog.]database``."""
 
-    path: Name
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    path: syntax.Name
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -629,7 +628,7 @@ class UseModules(Statement):
     """``USE MODULES a, b``."""
 
     names: tuple[str, ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -638,7 +637,7 @@ class LoadModule(Statement):
 
     name: str
     options: tuple[Option, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -646,7 +645,7 @@ class UnloadModule(Statement):
     """``UNLOAD MODULE name``."""
 
     name: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -668,11 +667,11 @@ class Show(Statement):
     """
 
     subject: str
-    path: Name | None = None
+    path: syntax.Name | None = None
     preposition: str | None = None
     pattern: Pattern | None = None
     partition: Partition | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -680,9 +679,9 @@ class ShowCreate(Statement):
     """``SHOW CREATE [OR ALTER] kind path``."""
 
     kind: ObjectKind
-    path: Name
+    path: syntax.Name
     or_alter: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -690,9 +689,9 @@ class Describe(Statement):
     """``DESCRIBE [kind] [EXTENDED] path``; the kind TABLE includes views."""
 
     kind: ObjectKind
-    path: Name
+    path: syntax.Name
     extended: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -701,7 +700,7 @@ class Explain(Statement):
 
     statement: Statement
     details: tuple[str, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 # --------------------------------------------------------------------------- data and the session
@@ -711,8 +710,8 @@ class Explain(Statement):
 class SelectStatement(Statement):
     """A query as a statement."""
 
-    query: Query
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    query: syntax.Query
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -723,37 +722,37 @@ class Insert(Statement):
     NOTHING, ERROR or DEDUPLICATE. `upsert` is set for ``UPSERT INTO``, which Flink refuses.
     """
 
-    path: Name
-    query: Query
-    columns: tuple[Name, ...] = ()
+    path: syntax.Name
+    query: syntax.Query
+    columns: tuple[syntax.Name, ...] = ()
     partition: Partition | None = None
     overwrite: bool = False
-    hints: tuple[Hint, ...] = ()
+    hints: tuple[syntax.Hint, ...] = ()
     on_conflict: str | None = None
-    column_types: tuple[TypeName, ...] = ()
+    column_types: tuple[syntax.TypeName, ...] = ()
     upsert: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class Delete(Statement):
     """``DELETE FROM path [WHERE condition]``."""
 
-    path: Name
-    condition: Expression | None = None
+    path: syntax.Name
+    condition: syntax.Expression | None = None
     alias: str | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class Update(Statement):
     """``UPDATE path SET column = value, ... [WHERE condition]``."""
 
-    path: Name
-    assignments: tuple[tuple[Name, Expression], ...]
-    condition: Expression | None = None
+    path: syntax.Name
+    assignments: tuple[tuple[syntax.Name, syntax.Expression], ...]
+    condition: syntax.Expression | None = None
     alias: str | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -761,21 +760,21 @@ class StatementSet(Statement):
     """``EXECUTE STATEMENT SET BEGIN insert; ... END``, or the part of it after EXPLAIN."""
 
     inserts: tuple[Insert, ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class BeginStatementSet(Statement):
     """``BEGIN STATEMENT SET``: the INSERT statements up to END are one job."""
 
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class EndStatementSet(Statement):
     """``END``: submit the INSERT statements since BEGIN STATEMENT SET."""
 
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -785,7 +784,7 @@ class StopJob(Statement):
     job_id: str
     with_savepoint: bool = False
     with_drain: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -793,7 +792,7 @@ class DescribeJob(Statement):
     """``DESCRIBE JOB 'id'``."""
 
     job_id: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -801,7 +800,7 @@ class Execute(Statement):
     """``EXECUTE statement``."""
 
     statement: Insert | SelectStatement
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -812,7 +811,7 @@ class CompilePlan(Statement):
     statement: Insert | StatementSet
     if_not_exists: bool = False
     execute: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -820,35 +819,35 @@ class ExecutePlan(Statement):
     """``EXECUTE PLAN 'path'``."""
 
     path: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class AnalyzeTable(Statement):
     """``ANALYZE TABLE path [PARTITION (...)] COMPUTE STATISTICS [FOR ... COLUMNS]``."""
 
-    path: Name
+    path: syntax.Name
     partition: Partition | None = None
-    columns: tuple[Name, ...] = ()
+    columns: tuple[syntax.Name, ...] = ()
     all_columns: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class TruncateTable(Statement):
     """``TRUNCATE TABLE path``."""
 
-    path: Name
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    path: syntax.Name
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class CallProcedure(Statement):
     """``CALL path(arguments)``."""
 
-    path: Name
-    arguments: tuple[Expression, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    path: syntax.Name
+    arguments: tuple[syntax.Expression, ...] = ()
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -857,7 +856,7 @@ class SetOption(Statement):
 
     key: str | None = None
     value: str | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
     def __repr__(self) -> str:
         shown = None if self.value is None else masked_value(self.key or "", self.value)
@@ -869,7 +868,7 @@ class ResetOption(Statement):
     """``RESET 'key'``; without a key it resets all options."""
 
     key: str | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
@@ -878,7 +877,7 @@ class Jar(Statement):
 
     path: str
     remove: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
     def __repr__(self) -> str:
         return f"Jar(path={mask_credentials(self.path)!r}, remove={self.remove!r})"

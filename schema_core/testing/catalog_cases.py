@@ -8,27 +8,9 @@ from datetime import date
 from typing import Any, TypeAlias
 
 from schema_core.base.paths import ObjectPath
+from schema_core.catalog import objects
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogDatabase,
-    CatalogFunction,
-    CatalogMaterializedTable,
-    CatalogModel,
-    CatalogPartition,
-    CatalogTable,
-    CatalogType,
-    CatalogView,
-    Freshness,
-    FreshnessUnit,
-    FunctionLanguage,
-    LogicalRefreshMode,
-    RefreshStatus,
-    ResolvedCatalogModel,
-    ResourceUri,
-    TableDistribution,
-)
 from schema_core.catalog.objects import CatalogPartitionSpec as Spec
 from schema_core.catalog.own_options import FORMER_NAMES, PENDING_JOB
 from schema_core.catalog.resolve import (
@@ -79,7 +61,7 @@ ODD_NAMES = {
 }
 
 
-def with_derived_schema(table: CatalogBaseTable) -> ResolvedTable:
+def with_derived_schema(table: objects.CatalogBaseTable) -> ResolvedTable:
     """Return the resolved object with a schema that is derived from its resolved schema.
 
     Two objects have the same meaning if these are equal, however each was written and stored.
@@ -91,11 +73,11 @@ def with_derived_schema(table: CatalogBaseTable) -> ResolvedTable:
     resolver = SchemaResolver()
     resolved: ResolvedTable
     match table:
-        case CatalogTable():
+        case objects.CatalogTable():
             resolved = resolve_table(table, resolver)
-        case CatalogView():
+        case objects.CatalogView():
             resolved = resolve_view(table, resolver, lambda query: ())
-        case CatalogMaterializedTable():
+        case objects.CatalogMaterializedTable():
             resolved = resolve_materialized_table(table, resolver)
         case _:
             raise SchemaError(
@@ -105,7 +87,7 @@ def with_derived_schema(table: CatalogBaseTable) -> ResolvedTable:
     return replace(resolved, schema=unresolve(resolved.resolved_schema))
 
 
-def understood_model(model: CatalogModel) -> ResolvedCatalogModel:
+def understood_model(model: objects.CatalogModel) -> objects.ResolvedCatalogModel:
     """As `with_derived_schema`, for a model."""
     resolved = resolve_model(model, SchemaResolver())
     return replace(
@@ -123,7 +105,7 @@ def columns(**types: str) -> Schema:
     return builder.build()
 
 
-EVERY_CLAUSE = CatalogTable(
+EVERY_CLAUSE = objects.CatalogTable(
     Schema.new_builder()
     .column("id", "BIGINT NOT NULL")
     .with_comment('it\'s "the" key; `really`\n')
@@ -135,7 +117,7 @@ EVERY_CLAUSE = CatalogTable(
     .primary_key_named("the.key", "id")
     .build(),
     ("price", "bought at"),
-    distribution=TableDistribution.of_hash(["id"], 8),
+    distribution=objects.TableDistribution.of_hash(["id"], 8),
     options={"connector": "filesystem", "path": "s3://b/ü?x=1#y", "empty": "", " k ": "a: 'b'\n"},
     comment="orders; \"all\" of them, 'really'",
 )
@@ -149,7 +131,7 @@ EVERY_TYPE = columns(
     t="ROW<`a b` ROW<c ARRAY<DOUBLE>> NOT NULL, `d``e` INT 'comment'>", u="VARCHAR(7)",
 )  # fmt: skip
 
-UNRESOLVED_VIEW = CatalogView(
+UNRESOLVED_VIEW = objects.CatalogView(
     columns(id="BIGINT NOT NULL", n="STRING"),
     "SELECT id, 'it''s' AS n FROM orders -- all",
     "SELECT `orders`.`id`, 'it''s' AS `n`\nFROM `c`.`db`.`orders` AS `orders`",
@@ -157,13 +139,13 @@ UNRESOLVED_VIEW = CatalogView(
     comment="recent",
 )
 
-MATERIALIZED = CatalogMaterializedTable(
+MATERIALIZED = objects.CatalogMaterializedTable(
     columns(day="STRING", total="DECIMAL(38, 2)"),
     "SELECT day, SUM(x) AS total FROM t GROUP BY day",
     "SELECT `day`, SUM(`x`) AS `total` FROM `c`.`db`.`t` GROUP BY `day`",
-    logical_refresh_mode=LogicalRefreshMode.FULL,
-    refresh_status=RefreshStatus.INITIALIZING,
-    freshness=Freshness.of("1", FreshnessUnit.HOUR),
+    logical_refresh_mode=objects.LogicalRefreshMode.FULL,
+    refresh_status=objects.RefreshStatus.INITIALIZING,
+    freshness=objects.Freshness.of("1", objects.FreshnessUnit.HOUR),
     partition_keys=("day",),
     refresh_handler_description="a job",
     refresh_handler=b"\x00\xff job",
@@ -171,9 +153,9 @@ MATERIALIZED = CatalogMaterializedTable(
     comment="totals",
 )
 
-PLAIN = with_derived_schema(CatalogTable(columns(a="INT", b="STRING")))
+PLAIN = with_derived_schema(objects.CatalogTable(columns(a="INT", b="STRING")))
 PARTITIONED = with_derived_schema(
-    CatalogTable(columns(a="INT", b="STRING", c="STRING"), ("b", "c"))
+    objects.CatalogTable(columns(a="INT", b="STRING", c="STRING"), ("b", "c"))
 )
 
 #: Table-like objects by what is special about them.
@@ -181,29 +163,33 @@ TABLES: dict[str, ResolvedTable] = {
     "plain": PLAIN,
     "partitioned": PARTITIONED,
     "every clause": with_derived_schema(EVERY_CLAUSE),
-    "every type": with_derived_schema(CatalogTable(EVERY_TYPE)),
-    "no columns": with_derived_schema(CatalogTable(Schema())),
+    "every type": with_derived_schema(objects.CatalogTable(EVERY_TYPE)),
+    "no columns": with_derived_schema(objects.CatalogTable(Schema())),
     "1000 columns": with_derived_schema(
-        CatalogTable(columns(**{f"c{i}": "INT" for i in range(1000)}))
+        objects.CatalogTable(columns(**{f"c{i}": "INT" for i in range(1000)}))
     ),
     "odd columns": with_derived_schema(
-        CatalogTable(columns(**dict.fromkeys(ODD_NAMES.values(), "INT")))
+        objects.CatalogTable(columns(**dict.fromkeys(ODD_NAMES.values(), "INT")))
     ),
     "long option": with_derived_schema(
-        CatalogTable(columns(a="INT"), options={"k": "v" * 100_000})
+        objects.CatalogTable(columns(a="INT"), options={"k": "v" * 100_000})
     ),
     "many options": with_derived_schema(
-        CatalogTable(columns(a="INT"), options={f"z{-i}": str(i) for i in range(500)})
+        objects.CatalogTable(columns(a="INT"), options={f"z{-i}": str(i) for i in range(500)})
     ),
     # A job that creates a table marks it: the catalog stores options that users cannot set.
     "options of the library": with_derived_schema(
-        CatalogTable(columns(a="INT"), options={PENDING_JOB: "m", FORMER_NAMES: "n"})
+        objects.CatalogTable(columns(a="INT"), options={PENDING_JOB: "m", FORMER_NAMES: "n"})
     ),
     "only buckets": with_derived_schema(
-        CatalogTable(columns(a="INT"), distribution=TableDistribution.of_unknown(bucket_count=3))
+        objects.CatalogTable(
+            columns(a="INT"), distribution=objects.TableDistribution.of_unknown(bucket_count=3)
+        )
     ),
     "view": with_derived_schema(UNRESOLVED_VIEW),
-    "view without more": with_derived_schema(CatalogView(columns(a="INT"), "SELECT 1", "SELECT 1")),
+    "view without more": with_derived_schema(
+        objects.CatalogView(columns(a="INT"), "SELECT 1", "SELECT 1")
+    ),
     "materialized table": with_derived_schema(MATERIALIZED),
 }
 
@@ -222,7 +208,7 @@ MIGRATION = CatalogMigration(
 )
 
 MODEL = understood_model(
-    CatalogModel(
+    objects.CatalogModel(
         columns(text="STRING NOT NULL"),
         columns(label="STRING", score="DOUBLE"),
         options={"provider": "openai", "endpoint": "https://h/v1?a=b", "task": "it's"},
@@ -231,25 +217,25 @@ MODEL = understood_model(
 )
 MODELS = {
     "every clause": MODEL,
-    "nothing": understood_model(CatalogModel(Schema(), Schema())),
+    "nothing": understood_model(objects.CatalogModel(Schema(), Schema())),
 }
 
-FUNCTION = CatalogFunction(
+FUNCTION = objects.CatalogFunction(
     "org.example.Plus$One",
-    FunctionLanguage.JAVA,
-    (ResourceUri("JAR", "file:///a b.jar"), ResourceUri("FILE", "s3://b/c.txt")),
+    objects.FunctionLanguage.JAVA,
+    (objects.ResourceUri("JAR", "file:///a b.jar"), objects.ResourceUri("FILE", "s3://b/c.txt")),
     {"k": "v"},
 )
 FUNCTIONS = {
     "every clause": FUNCTION,
-    "Python": CatalogFunction("package.module.function"),
+    "Python": objects.CatalogFunction("package.module.function"),
 }
 
 #: User-defined types by what makes them: a source, or attributes.
 TYPES = {
-    "distinct": CatalogType(DataTypes.DECIMAL(10, 2), 'money; it\'s in "euros"\n'),
-    "distinct without more": CatalogType(DataTypes.STRING()),
-    "structured": CatalogType(
+    "distinct": objects.CatalogType(DataTypes.DECIMAL(10, 2), 'money; it\'s in "euros"\n'),
+    "distinct without more": objects.CatalogType(DataTypes.STRING()),
+    "structured": objects.CatalogType(
         DataTypes.ROW(
             [
                 DataTypes.FIELD("street", DataTypes.STRING().not_null(), "with `number`"),
@@ -268,8 +254,8 @@ ORDERS, RECENT, EVENTS = ObjectPath("db", "t"), ObjectPath("db", "v"), ObjectPat
 MODEL_PATH, FUNCTION_PATH = ObjectPath("db", "m"), ObjectPath("db", "f")
 TYPE_PATH, MONEY = ObjectPath("db", "money"), TYPES["distinct"]
 NOTHING, NOWHERE = ObjectPath("db", "nothing"), ObjectPath("nowhere", "t")
-DATABASE = CatalogDatabase.create_instance({"k": "v", "": " a: 'b'\n"}, 'it\'s "the" one')
-PARTITION = CatalogPartition.create_instance({"k": "v", "path": "s3://b/x=1"}, "a part")
+DATABASE = objects.CatalogDatabase.create_instance({"k": "v", "": " a: 'b'\n"}, 'it\'s "the" one')
+PARTITION = objects.CatalogPartition.create_instance({"k": "v", "path": "s3://b/x=1"}, "a part")
 SPEC = Spec({"b": "x/y", "c": "1"})
 OTHER = Spec({"b": "x/y", "c": "2"})
 VIEW = TABLES["view"]
@@ -416,7 +402,7 @@ REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
 
 #: What a flag turns into nothing.
 IGNORED: tuple[tuple[Capability | None, str, Call], ...] = (
-    (None, "create a database", lambda c: c.create_database("db", CatalogDatabase(), True)),
+    (None, "create a database", lambda c: c.create_database("db", objects.CatalogDatabase(), True)),
     (None, "drop a database", lambda c: c.drop_database("nowhere", True, True)),
     (None, "alter a database", lambda c: c.alter_database("nowhere", DATABASE, True)),
     (None, "create a table", lambda c: c.create_table(ORDERS, PARTITIONED, True)),

@@ -23,20 +23,10 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from schema_core.base.paths import ObjectPath
+from schema_core.catalog import objects
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.changes.table_changes import TableChange, apply
 from schema_core.catalog.connections import connections_of
-from schema_core.catalog.objects import (
-    CatalogConnection,
-    CatalogDatabase,
-    CatalogFunction,
-    CatalogMaterializedTable,
-    CatalogModel,
-    CatalogPartition,
-    CatalogTable,
-    CatalogView,
-    TableKind,
-)
 from schema_core.catalog.objects import CatalogPartitionSpec as Spec
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogColumnStatistics, CatalogTableStatistics
@@ -140,7 +130,7 @@ def state(catalog: Catalog) -> dict[str, object]:
 
 
 #: Kind of table -> the capability that a catalog needs to store it.
-NEEDED = {TableKind.MATERIALIZED_TABLE: Capability.MATERIALIZED_TABLES}
+NEEDED = {objects.TableKind.MATERIALIZED_TABLE: Capability.MATERIALIZED_TABLES}
 
 #: A secret that no error message may contain.
 CANARY = "canary-8361"
@@ -165,8 +155,8 @@ ALTERATIONS = {
         lambda c: c.get_database("db"),
         lambda c, new, ignore, **more: c.alter_database("db", new, ignore, **more),
         lambda c: c.drop_database("db", False, True),
-        CatalogDatabase(MINE, "mine"),
-        CatalogDatabase(THEIRS),
+        objects.CatalogDatabase(MINE, "mine"),
+        objects.CatalogDatabase(THEIRS),
     ),
     "table": Alteration(
         None,
@@ -189,8 +179,8 @@ ALTERATIONS = {
         lambda c: c.get_partition(EVENTS, SPEC),
         lambda c, new, ignore, **more: c.alter_partition(EVENTS, SPEC, new, ignore, **more),
         lambda c: c.drop_partition(EVENTS, SPEC, False),
-        CatalogPartition(MINE, "mine"),
-        CatalogPartition(THEIRS),
+        objects.CatalogPartition(MINE, "mine"),
+        objects.CatalogPartition(THEIRS),
     ),
     "function": Alteration(
         Capability.FUNCTIONS,
@@ -213,11 +203,13 @@ ALTERATIONS = {
 every_kind: pytest.MarkDecorator = pytest.mark.parametrize("kind", ALTERATIONS)
 
 #: Sample table -> the unresolved class that a catalog returns.
-UNRESOLVED: dict[str, type[CatalogTable | CatalogView | CatalogMaterializedTable]] = {
-    "plain": CatalogTable,
-    "every clause": CatalogTable,
-    "view": CatalogView,
-    "materialized table": CatalogMaterializedTable,
+UNRESOLVED: dict[
+    str, type[objects.CatalogTable | objects.CatalogView | objects.CatalogMaterializedTable]
+] = {
+    "plain": objects.CatalogTable,
+    "every clause": objects.CatalogTable,
+    "view": objects.CatalogView,
+    "materialized table": objects.CatalogMaterializedTable,
 }
 
 
@@ -266,7 +258,7 @@ class CatalogContract(ABC):
     #: A table with the partition keys `b` and `c`, to which partitions can be added.
     partitioned: ResolvedTable = PARTITIONED
     #: Functions that the catalog can store, by the feature that they exercise.
-    functions: Mapping[str, CatalogFunction] = FUNCTIONS
+    functions: Mapping[str, objects.CatalogFunction] = FUNCTIONS
 
     def supports_name(self, name: str) -> bool:
         """Return whether an object may have this name; if not, creating it is refused.
@@ -430,7 +422,7 @@ class CatalogContract(ABC):
         """The new definition replaces the old one; the objects in the database stay."""
         before = populated.list_tables("db")
 
-        populated.alter_database("db", CatalogDatabase({"z": "1"}, "new"), False)
+        populated.alter_database("db", objects.CatalogDatabase({"z": "1"}, "new"), False)
 
         database = populated.get_database("db")
         assert ({"z": "1"}, "new") == (database.get_properties(), database.get_comment())
@@ -448,7 +440,7 @@ class CatalogContract(ABC):
         populated.drop_database("db", False, True)
 
         assert not populated.table_exists(ORDERS)
-        populated.create_database("db", CatalogDatabase(), False)
+        populated.create_database("db", objects.CatalogDatabase(), False)
         assert [] == populated.list_tables("db") == populated.list_views("db")
         assert [] == populated.list_functions("db")
         assert not populated.function_exists(FUNCTION_PATH)
@@ -569,7 +561,7 @@ class CatalogContract(ABC):
             catalog.drop_table(paths[2], False)
             assert [] == catalog.list_tables("db")
             return
-        catalog.create_database("DB", CatalogDatabase(), False)
+        catalog.create_database("DB", objects.CatalogDatabase(), False)
         for path in paths:
             assert not catalog.table_exists(path)
             catalog.create_table(path, PLAIN, False)
@@ -771,7 +763,7 @@ class CatalogContract(ABC):
         with pytest.raises(SchemaError) as caught:
             catalog.drop_database("db", False)
         catalog.drop_database("db", False, True)
-        catalog.create_database("db", CatalogDatabase(), False)
+        catalog.create_database("db", objects.CatalogDatabase(), False)
 
         assert caught.value.code == "database-not-empty"
         assert [] == catalog.list_types("db")
@@ -782,12 +774,12 @@ class CatalogContract(ABC):
         connections = connections_of(catalog)
         if connections is None:
             pytest.skip(f"{type(catalog).__name__} does not store connections")
-        connections.create(NOTHING, CatalogConnection({"type": "basic"}), False)
+        connections.create(NOTHING, objects.CatalogConnection({"type": "basic"}), False)
 
         with pytest.raises(SchemaError) as caught:
             catalog.drop_database("db", False)
         catalog.drop_database("db", False, True)
-        catalog.create_database("db", CatalogDatabase(), False)
+        catalog.create_database("db", objects.CatalogDatabase(), False)
 
         assert caught.value.code == "database-not-empty"
         assert NOTHING not in connections
@@ -895,7 +887,7 @@ class CatalogContract(ABC):
             assert refused.value.code == "unsupported-capability"
             return
         read = populated.get_table(ORDERS)
-        assert isinstance(read, CatalogTable)
+        assert isinstance(read, objects.CatalogTable)
         changes = [TableChange.set("step", "1", read.options.get("step"))]
         new = resolve_table(apply(changes, read), SchemaResolver())
         before = state(populated)
@@ -924,7 +916,7 @@ class CatalogContract(ABC):
     def test_returned_models_are_unresolved(self, populated: Catalog) -> None:
         """The rules of tables apply."""
         need(populated, Capability.MODELS)
-        assert CatalogModel is type(populated.get_model(MODEL_PATH))
+        assert objects.CatalogModel is type(populated.get_model(MODEL_PATH))
 
     @pytest.mark.parametrize("name", UNRESOLVED)
     def test_unresolved_table(self, catalog: Catalog, name: str) -> None:
@@ -965,7 +957,7 @@ class CatalogContract(ABC):
         builder = Schema.new_builder().column("a", "INT").column_by_expression("b", "missing + 1")
 
         with pytest.raises(SchemaError):
-            catalog.create_table(NOTHING, CatalogTable(builder.build()), False)
+            catalog.create_table(NOTHING, objects.CatalogTable(builder.build()), False)
 
         assert before == state(catalog)
 
@@ -1185,7 +1177,7 @@ class CatalogContract(ABC):
                         mine.create_table(ObjectPath("db", f"t{number}_{turn}"), PLAIN, False)
                     else:
                         mine.drop_database("db", False, True)
-                        mine.create_database("db", CatalogDatabase(), False)
+                        mine.create_database("db", objects.CatalogDatabase(), False)
                 except (NotFoundError, AlreadyExistsError):
                     continue
             return True
@@ -1193,7 +1185,7 @@ class CatalogContract(ABC):
         self._together(catalog, tmp_path, act)
 
         catalog.drop_database("db", True, True)
-        catalog.create_database("db", CatalogDatabase(), False)
+        catalog.create_database("db", objects.CatalogDatabase(), False)
         assert [] == catalog.list_tables("db")
         assert not any(
             catalog.table_exists(ObjectPath("db", f"t{number}_{turn}"))
@@ -1334,7 +1326,7 @@ class CatalogContract(ABC):
     def test_difficult_string_is_stored_or_refused(self, catalog: Catalog, name: str) -> None:
         """The string is an option and the comment of a table."""
         table = with_derived_schema(
-            CatalogTable(columns(a="INT"), options={"k": name}, comment=name)
+            objects.CatalogTable(columns(a="INT"), options={"k": name}, comment=name)
         )
         try:
             catalog.create_table(ORDERS, table, False)

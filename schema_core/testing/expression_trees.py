@@ -27,22 +27,9 @@ from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.signatures import ArgumentTypes, FunctionKind, Parameter
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Keyword, TypeArgument, Typed
+from schema_core.sql import syntax
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.printer import BINARY, PREFIX, print_expression
-from schema_core.sql.syntax import (
-    Call,
-    Expression,
-    Interval,
-    Literal,
-    LiteralKind,
-    Name,
-    Named,
-    SortKey,
-    Symbol,
-    TypeField,
-    TypeName,
-    Window,
-)
 from schema_core.sql.type_name import data_type
 from schema_core.types import DataType, SymbolType, TypeRoot, parse_type
 
@@ -71,8 +58,8 @@ COLUMNS: Mapping[str, DataType] = {
 
 #: Arguments of calls besides columns: literals, and the keywords of EXTRACT, TRIM and CAST.
 LITERALS = ("1", "'abc'", "'$.a'", "TRUE", "1.5", "DATE '2020-02-29'", "INTERVAL '1' DAY", "NULL")
-WORDS = (Symbol("DAY"), Symbol("BOTH"))
-TARGETS = (TypeName("INTEGER"), TypeName("STRING"))
+WORDS = (syntax.Symbol("DAY"), syntax.Symbol("BOTH"))
+TARGETS = (syntax.TypeName("INTEGER"), syntax.TypeName("STRING"))
 
 #: How many combinations of arguments are tried for a function, and how many are used.
 TRIED, KEPT = 200, 12
@@ -81,7 +68,7 @@ MOST = 6
 
 Columns: TypeAlias = tuple[tuple[str, DataType], ...]
 #: Arguments of calls, as syntax trees and typed.
-Leaves: TypeAlias = tuple[tuple[Expression, Typed], ...]
+Leaves: TypeAlias = tuple[tuple[syntax.Expression, Typed], ...]
 
 
 @st.composite
@@ -97,7 +84,7 @@ def expressions(
 
 
 @st.composite
-def _trees(draw: st.DrawFn, columns: Columns, depth: int) -> Expression:
+def _trees(draw: st.DrawFn, columns: Columns, depth: int) -> syntax.Expression:
     if depth == 0 or draw(st.integers(0, 9)) == 0:
         return draw(st.sampled_from(_values(columns)))
     name = draw(st.sampled_from(NAMES))
@@ -108,10 +95,12 @@ def _trees(draw: st.DrawFn, columns: Columns, depth: int) -> Expression:
     return _with_deeper(draw, call, columns, depth)
 
 
-def _with_deeper(draw: st.DrawFn, call: Call, columns: Columns, depth: int) -> Expression:
+def _with_deeper(
+    draw: st.DrawFn, call: syntax.Call, columns: Columns, depth: int
+) -> syntax.Expression:
     """Replace some columns of a call by calls, where the result is well-typed."""
     for place, argument in enumerate(call.arguments):
-        if isinstance(argument, Name) and draw(st.booleans()):
+        if isinstance(argument, syntax.Name) and draw(st.booleans()):
             deeper = draw(_trees(columns, depth - 1))
             arguments = (*call.arguments[:place], deeper, *call.arguments[place + 1 :])
             nested = replace(call, arguments=arguments)
@@ -132,8 +121,8 @@ NAMES: tuple[str, ...] = tuple(
 
 
 @cache
-def _values(columns: Columns) -> tuple[Expression, ...]:
-    names = tuple(Name((name,)) for name, _ in columns)
+def _values(columns: Columns) -> tuple[syntax.Expression, ...]:
+    names = tuple(syntax.Name((name,)) for name, _ in columns)
     return (*names, *map(parse_expression, LITERALS[:-1]))
 
 
@@ -148,9 +137,9 @@ def _leaves(columns: Columns) -> Leaves:
 
 
 @cache
-def fitting(name: str, columns: Columns) -> tuple[Call, ...]:
+def fitting(name: str, columns: Columns) -> tuple[syntax.Call, ...]:
     """Return well-typed calls of a function, some for each number of arguments."""
-    found: list[Call] = []
+    found: list[syntax.Call] = []
     for count in _counts(name):
         calls = (call for call in _calls(name, count, columns) if _root(call, columns) is not None)
         found += islice(calls, KEPT)
@@ -162,13 +151,13 @@ def _counts(name: str) -> list[int]:
     return [n for n in range(MOST) if any(accepts_count(row, n) for row in BUILT_IN[name])]
 
 
-def _calls(name: str, count: int, columns: Columns) -> Iterator[Call]:
+def _calls(name: str, count: int, columns: Columns) -> Iterator[syntax.Call]:
     """Yield calls that resolve to an overload of the function; deterministic."""
     chance = random.Random(f"{name} {count}")  # noqa: S311 - a choice of examples
     for pools in _pools(name, count, columns):
         for _ in range(TRIED):
             way = [chance.choice(pool) for pool in pools]
-            call = Call(name, tuple(written for written, _ in way))
+            call = syntax.Call(name, tuple(written for written, _ in way))
             with suppress(SchemaCoreError):
                 resolve_overload(BUILT_IN[name], _argument_types([typed for _, typed in way]), call)
                 yield call
@@ -204,7 +193,7 @@ def _argument_types(trees: Sequence[Typed]) -> ArgumentTypes:
 
 
 @cache
-def _root(tree: Expression, columns: Columns) -> TypeRoot | None:
+def _root(tree: syntax.Expression, columns: Columns) -> TypeRoot | None:
     """Return the type root of an expression after printing and parsing, None if it has no type.
 
     A descriptor is not a value: it names columns for a table function.
@@ -237,111 +226,127 @@ decimals: st.SearchStrategy[str] = st.decimals(
 ).map(lambda value: f"{value:f}")
 
 literals: st.SearchStrategy[Any] = st.one_of(
-    st.just(Literal(LiteralKind.NULL, "NULL")),
-    st.just(Literal(LiteralKind.UNKNOWN, "UNKNOWN")),
-    st.sampled_from(["TRUE", "FALSE"]).map(lambda word: Literal(LiteralKind.BOOLEAN, word)),
-    (integers | decimals).map(lambda digits: Literal(LiteralKind.EXACT, digits)),
-    st.integers(-300, 300).map(lambda power: Literal(LiteralKind.APPROXIMATE, f"1E{power}")),
-    plain.map(lambda text: Literal(LiteralKind.STRING, text)),
-    st.text(max_size=8, alphabet=st.characters(exclude_categories=["Cs"])).map(
-        lambda text: Literal(LiteralKind.STRING, text, "UTF16")
+    st.just(syntax.Literal(syntax.LiteralKind.NULL, "NULL")),
+    st.just(syntax.Literal(syntax.LiteralKind.UNKNOWN, "UNKNOWN")),
+    st.sampled_from(["TRUE", "FALSE"]).map(
+        lambda word: syntax.Literal(syntax.LiteralKind.BOOLEAN, word)
     ),
-    st.binary(max_size=4).map(lambda data: Literal(LiteralKind.BINARY, data.hex().upper())),
-    st.dates().map(lambda day: Literal(LiteralKind.DATE, day.strftime("%Y-%m-%d").zfill(10))),
+    (integers | decimals).map(lambda digits: syntax.Literal(syntax.LiteralKind.EXACT, digits)),
+    st.integers(-300, 300).map(
+        lambda power: syntax.Literal(syntax.LiteralKind.APPROXIMATE, f"1E{power}")
+    ),
+    plain.map(lambda text: syntax.Literal(syntax.LiteralKind.STRING, text)),
+    st.text(max_size=8, alphabet=st.characters(exclude_categories=["Cs"])).map(
+        lambda text: syntax.Literal(syntax.LiteralKind.STRING, text, "UTF16")
+    ),
+    st.binary(max_size=4).map(
+        lambda data: syntax.Literal(syntax.LiteralKind.BINARY, data.hex().upper())
+    ),
+    st.dates().map(
+        lambda day: syntax.Literal(syntax.LiteralKind.DATE, day.strftime("%Y-%m-%d").zfill(10))
+    ),
 )
 
-intervals: st.SearchStrategy[Interval] = st.builds(
-    lambda days, negative: Interval(str(days), "DAY", leading=3, negative=negative),
+intervals: st.SearchStrategy[syntax.Interval] = st.builds(
+    lambda days, negative: syntax.Interval(str(days), "DAY", leading=3, negative=negative),
     st.integers(0, 999),
     st.booleans(),
 )
 
 
-def type_names() -> st.SearchStrategy[TypeName]:
+def type_names() -> st.SearchStrategy[syntax.TypeName]:
     """Types as a cast may name them."""
     atoms = st.sampled_from(
         [
-            TypeName("INTEGER"),
-            TypeName("STRING"),
-            TypeName("DECIMAL", (5, 2)),
-            TypeName("CHAR", (3,)),
-            TypeName("TIMESTAMP WITH LOCAL TIME ZONE", (3,)),
+            syntax.TypeName("INTEGER"),
+            syntax.TypeName("STRING"),
+            syntax.TypeName("DECIMAL", (5, 2)),
+            syntax.TypeName("CHAR", (3,)),
+            syntax.TypeName("TIMESTAMP WITH LOCAL TIME ZONE", (3,)),
         ]
     )
     return st.recursive(atoms, _nested_types, max_leaves=4)
 
 
-def _nested_types(inner: st.SearchStrategy[TypeName]) -> st.SearchStrategy[TypeName]:
+def _nested_types(inner: st.SearchStrategy[syntax.TypeName]) -> st.SearchStrategy[syntax.TypeName]:
     fields = st.lists(
-        st.builds(TypeField, names, inner, st.none() | plain), min_size=1, max_size=2
+        st.builds(syntax.TypeField, names, inner, st.none() | plain), min_size=1, max_size=2
     ).map(tuple)
     return st.one_of(
-        st.builds(lambda key, value: TypeName("MAP", (), (key, value)), inner, inner),
+        st.builds(lambda key, value: syntax.TypeName("MAP", (), (key, value)), inner, inner),
         st.builds(
-            lambda found, postfix: TypeName("ROW", fields=found, postfix=postfix),
+            lambda found, postfix: syntax.TypeName("ROW", fields=found, postfix=postfix),
             fields,
             st.booleans(),
         ),
     )
 
 
-def trees() -> st.SearchStrategy[Expression]:
+def trees() -> st.SearchStrategy[syntax.Expression]:
     """Trees of operators, calls and literals."""
-    leaves = st.one_of(st.builds(Name, paths), literals, intervals)
+    leaves = st.one_of(st.builds(syntax.Name, paths), literals, intervals)
     return st.recursive(leaves, _nested_calls, max_leaves=MAX_DEPTH // 4)
 
 
 @st.composite
-def _nested_calls(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+def _nested_calls(
+    draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]
+) -> syntax.Expression:
     """A call with generated trees as arguments."""
     make = draw(st.sampled_from(CALLS))
     return make(draw, inner)
 
 
-def _among(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+def _among(draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]) -> syntax.Expression:
     name = draw(st.sampled_from(["IN", "NOT IN", "= SOME", "< ALL", "ROW", "ARRAY", "COALESCE"]))
-    return Call(name, (draw(inner), *draw(st.lists(inner, min_size=1, max_size=2))))
+    return syntax.Call(name, (draw(inner), *draw(st.lists(inner, min_size=1, max_size=2))))
 
 
-def _binary(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+def _binary(draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]) -> syntax.Expression:
     name = draw(st.sampled_from([*sorted(BINARY), "LIKE", "NOT SIMILAR TO"]))
-    return Call(name, (draw(inner), draw(inner)))
+    return syntax.Call(name, (draw(inner), draw(inner)))
 
 
-def _test(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+def _test(draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]) -> syntax.Expression:
     name = draw(st.sampled_from(["IS NULL", "IS NOT TRUE", "IS JSON VALUE"]))
-    return Call(name, (draw(inner),))
+    return syntax.Call(name, (draw(inner),))
 
 
-def _prefix(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+def _prefix(draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]) -> syntax.Expression:
     """A sign before a number is a part of the literal, not a call."""
     name = draw(st.sampled_from(sorted(PREFIX)))
-    return Call(name, (draw(inner.filter(lambda node: not isinstance(node, Literal))),))
+    return syntax.Call(
+        name, (draw(inner.filter(lambda node: not isinstance(node, syntax.Literal))),)
+    )
 
 
-def _case(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    return Call("CASE", (draw(inner), draw(inner), draw(inner)))
+def _case(draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]) -> syntax.Expression:
+    return syntax.Call("CASE", (draw(inner), draw(inner), draw(inner)))
 
 
-def _cast(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    return Call(draw(st.sampled_from(["CAST", "TRY_CAST"])), (draw(inner), draw(type_names())))
+def _cast(draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]) -> syntax.Expression:
+    return syntax.Call(
+        draw(st.sampled_from(["CAST", "TRY_CAST"])), (draw(inner), draw(type_names()))
+    )
 
 
-def _unit(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+def _unit(draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]) -> syntax.Expression:
     value, unit = draw(inner), draw(st.sampled_from(["DAY", "EPOCH", "`x`"]))
     if draw(st.booleans()):
-        return Call("EXTRACT", (Symbol(unit), value))
-    return Call("FLOOR", (value, Symbol(unit)))
+        return syntax.Call("EXTRACT", (syntax.Symbol(unit), value))
+    return syntax.Call("FLOOR", (value, syntax.Symbol(unit)))
 
 
-def _named_calls(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+def _named_calls(draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]) -> syntax.Expression:
     path = (*draw(paths), draw(names))
-    return Call(path[-1].upper(), (Named(draw(names), draw(inner)), draw(inner)), path)
+    return syntax.Call(
+        path[-1].upper(), (syntax.Named(draw(names), draw(inner)), draw(inner)), path
+    )
 
 
-def _aggregate(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    window = Window(order_by=(SortKey(draw(inner), descending=draw(st.booleans())),))
-    return Call("SUM", (draw(inner),), symbol="DISTINCT", filter=draw(inner), over=window)
+def _aggregate(draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]) -> syntax.Expression:
+    window = syntax.Window(order_by=(syntax.SortKey(draw(inner), descending=draw(st.booleans())),))
+    return syntax.Call("SUM", (draw(inner),), symbol="DISTINCT", filter=draw(inner), over=window)
 
 
 #: Constructors of calls from smaller trees.

@@ -12,17 +12,7 @@ from hypothesis import strategies as st
 from schema_core import types as declared
 from schema_core.base.paths import MAX_NAME, UnresolvedPath
 from schema_core.base.text import is_blank, quote_identifier
-from schema_core.catalog.objects import (
-    CatalogMaterializedTable,
-    CatalogModel,
-    CatalogTable,
-    DistributionKind,
-    Freshness,
-    FreshnessUnit,
-    LogicalRefreshMode,
-    RefreshStatus,
-    TableDistribution,
-)
+from schema_core.catalog import objects
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions.scope import ColumnScope
 from schema_core.schema.unresolved import (
@@ -456,13 +446,15 @@ def table_comments() -> st.SearchStrategy[str | None]:
 
 
 @st.composite
-def distributions(draw: st.DrawFn, names_: list[str]) -> TableDistribution | None:
+def distributions(draw: st.DrawFn, names_: list[str]) -> objects.TableDistribution | None:
     """Any distribution over these columns, or none."""
     if chance(draw):
         return None
     bucket_keys = draw(some(names_)) if names_ and chance(draw) else []
     count = draw(st.none() | st.integers(1, 2**31 - 1))
-    return TableDistribution.of(draw(st.sampled_from(DistributionKind)), count, bucket_keys)
+    return objects.TableDistribution.of(
+        draw(st.sampled_from(objects.DistributionKind)), count, bucket_keys
+    )
 
 
 def physical_names(schema: Schema) -> list[str]:
@@ -473,11 +465,11 @@ def physical_names(schema: Schema) -> list[str]:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> CatalogTable:
+def tables(draw: st.DrawFn) -> objects.CatalogTable:
     """Any table that can be resolved."""
     schema = draw(schemas())
     physical = physical_names(schema)
-    return CatalogTable(
+    return objects.CatalogTable(
         schema,
         tuple(draw(some(physical))) if physical and chance(draw) else (),
         options=draw(options()),
@@ -488,16 +480,18 @@ def tables(draw: st.DrawFn) -> CatalogTable:
 
 
 @st.composite
-def materialized_tables(draw: st.DrawFn) -> CatalogMaterializedTable:
+def materialized_tables(draw: st.DrawFn) -> objects.CatalogMaterializedTable:
     """Any materialized table that can be resolved, with a freshness for continuous refresh."""
     table, text = draw(tables()), st.text(max_size=10)
-    fresh = st.builds(Freshness, st.integers(1, 29), st.sampled_from([FreshnessUnit.MINUTE]))
-    return CatalogMaterializedTable(
+    fresh = st.builds(
+        objects.Freshness, st.integers(1, 29), st.sampled_from([objects.FreshnessUnit.MINUTE])
+    )
+    return objects.CatalogMaterializedTable(
         table.schema,
         draw(text),
         draw(text),
-        logical_refresh_mode=LogicalRefreshMode.AUTOMATIC,
-        refresh_status=draw(st.sampled_from(RefreshStatus)),
+        logical_refresh_mode=objects.LogicalRefreshMode.AUTOMATIC,
+        refresh_status=draw(st.sampled_from(objects.RefreshStatus)),
         freshness=draw(st.none() | fresh),
         refresh_handler_description=draw(st.none() | text),
         refresh_handler=draw(st.none() | st.binary(max_size=8)),
@@ -510,10 +504,10 @@ def materialized_tables(draw: st.DrawFn) -> CatalogMaterializedTable:
 
 
 @st.composite
-def models(draw: st.DrawFn) -> CatalogModel:
+def models(draw: st.DrawFn) -> objects.CatalogModel:
     """Any model that can be resolved; most have only columns."""
     columns = schemas().map(lambda schema: Schema(schema.columns))
     sides = st.one_of(columns, columns, columns, schemas())
-    return CatalogModel(
+    return objects.CatalogModel(
         draw(sides), draw(sides), options=draw(options()), comment=draw(table_comments())
     )

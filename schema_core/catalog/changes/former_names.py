@@ -17,15 +17,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.catalog.changes import table_changes
 from schema_core.catalog.changes.normal_forms import normal_type, steps_of
-from schema_core.catalog.changes.table_changes import (
-    OptionChange,
-    Path,
-    SetOption,
-    StoredPart,
-    TableChange,
-    print_path,
-)
 from schema_core.catalog.own_options import FORMER_NAMES, require_no_own_options
 from schema_core.errors import SchemaError
 from schema_core.schema.columns import UnresolvedColumn, UnresolvedPhysicalColumn
@@ -47,7 +40,7 @@ POSITIONAL: Final = frozenset({"raw", "text"})
 LISTED: Final = frozenset({"parquet", "orc"})
 
 #: A change of one name: the old path, None for what is new; the new path, None for what is dropped.
-NameChange: TypeAlias = tuple[Path | None, Path | None]
+NameChange: TypeAlias = tuple[table_changes.Path | None, table_changes.Path | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +55,8 @@ class FormerNames:
     (('a', 'b'), ('x', 'y'), ('d',))
     """
 
-    paths: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
-    dropped: frozenset[Path] = frozenset()
+    paths: Mapping[table_changes.Path, tuple[str, ...]] = field(default_factory=dict)
+    dropped: frozenset[table_changes.Path] = frozenset()
 
     @staticmethod
     def of(options: Mapping[str, str]) -> FormerNames:
@@ -99,7 +92,7 @@ class FormerNames:
         version = VERSION if "fields" in document else COLUMNS_ONLY
         return json.dumps({"version": version, **document}, ensure_ascii=False)
 
-    def _sort_paths(self) -> list[tuple[Path, tuple[str, ...]]]:
+    def _sort_paths(self) -> list[tuple[table_changes.Path, tuple[str, ...]]]:
         return sorted(self.paths.items())
 
     def __bool__(self) -> bool:
@@ -125,7 +118,9 @@ class FormerNames:
         """
         return tuple(dict.fromkeys((*self.paths.get(path, ()), path[-1])))
 
-    def after(self, old: Path | None, new: Path | None, *, listed: bool = True) -> FormerNames:
+    def after(
+        self, old: table_changes.Path | None, new: table_changes.Path | None, *, listed: bool = True
+    ) -> FormerNames:
         """Return the former names after a column or field was renamed, added or dropped.
 
         Args:
@@ -152,7 +147,7 @@ class FormerNames:
             dropped = {_move_path(path, old, new) for path in dropped if not _is_within(path, new)}
         return FormerNames(paths, frozenset(dropped))
 
-    def require_free(self, old: Path | None, new: Path) -> None:
+    def require_free(self, old: table_changes.Path | None, new: table_changes.Path) -> None:
         """Refuse a name by which older files have data of another column or field.
 
         Raises:
@@ -169,15 +164,17 @@ class FormerNames:
             raise _name_taken_error(f"older files of the table may have a dropped {_noun(new)}")
 
 
-def _noun(path: Path) -> str:
-    return f"column {path[0]!r}" if len(path) == 1 else f"field {print_path(path)}"
+def _noun(path: table_changes.Path) -> str:
+    return f"column {path[0]!r}" if len(path) == 1 else f"field {table_changes.print_path(path)}"
 
 
-def _is_within(path: Path, outer: Path) -> bool:
+def _is_within(path: table_changes.Path, outer: table_changes.Path) -> bool:
     return len(path) > len(outer) and path[: len(outer)] == outer
 
 
-def _move_path(path: Path, old: Path, new: Path) -> Path:
+def _move_path(
+    path: table_changes.Path, old: table_changes.Path, new: table_changes.Path
+) -> table_changes.Path:
     """Return a path after one that it may be within has got another one."""
     return (*new, *path[len(old) :]) if _is_within(path, old) else path
 
@@ -295,7 +292,7 @@ def with_former_names(
     return table if names == found else names.of_table(table)
 
 
-def paths_of(columns: Iterable[UnresolvedColumn]) -> dict[Path, None]:
+def paths_of(columns: Iterable[UnresolvedColumn]) -> dict[table_changes.Path, None]:
     """Return the paths of physical columns, and of the fields of rows within them, in order.
 
     >>> columns = [UnresolvedPhysicalColumn("r", "ARRAY<ROW<x INT>>")]
@@ -303,15 +300,15 @@ def paths_of(columns: Iterable[UnresolvedColumn]) -> dict[Path, None]:
     [('r',), ('r', 'element', 'x')]
     """
     parts = (
-        StoredPart((column.name,), column.data_type)
+        table_changes.StoredPart((column.name,), column.data_type)
         for column in columns
         if isinstance(column, UnresolvedPhysicalColumn)
     )
     return {path: None for part in parts for path in _paths_of_part(part)}
 
 
-def _field_paths(type_: DataType, path: Path) -> dict[Path, None]:
-    found: dict[Path, None] = {}
+def _field_paths(type_: DataType, path: table_changes.Path) -> dict[table_changes.Path, None]:
+    found: dict[table_changes.Path, None] = {}
     for step, child in zip(steps_of(type_), type_.children(), strict=False):
         if isinstance(type_, RowType):
             found[*path, step] = None
@@ -319,7 +316,9 @@ def _field_paths(type_: DataType, path: Path) -> dict[Path, None]:
     return found
 
 
-def replaced_names(before: Iterable[Path], after: Iterable[Path]) -> list[NameChange]:
+def replaced_names(
+    before: Iterable[table_changes.Path], after: Iterable[table_changes.Path]
+) -> list[NameChange]:
     """Return the changes of names where some paths replace others.
 
     >>> replaced_names([("r",), ("r", "x")], [("r",), ("r", "y")])
@@ -330,7 +329,7 @@ def replaced_names(before: Iterable[Path], after: Iterable[Path]) -> list[NameCh
     return [*dropped, *((None, path) for path in new if path not in old)]
 
 
-def name_changes(changes: Iterable[TableChange]) -> list[NameChange]:
+def name_changes(changes: Iterable[table_changes.TableChange]) -> list[NameChange]:
     """Return the changes of names of physical columns and their fields among those of a table."""
     result: list[NameChange] = []
     for old, new in (pair for change in changes for pair in change.stored_changes()):
@@ -341,7 +340,7 @@ def name_changes(changes: Iterable[TableChange]) -> list[NameChange]:
     return result
 
 
-def _paths_of_part(part: StoredPart | None) -> dict[Path, None]:
+def _paths_of_part(part: table_changes.StoredPart | None) -> dict[table_changes.Path, None]:
     if part is None or not part.in_files:
         return {}
     type_ = normal_type(part.data_type)
@@ -351,10 +350,10 @@ def _paths_of_part(part: StoredPart | None) -> dict[Path, None]:
 
 def add_former_names(
     table: CatalogTable,
-    changes: tuple[TableChange, ...],
+    changes: tuple[table_changes.TableChange, ...],
     old: CatalogTable,
     storage: ManagedStorage | None,
-) -> tuple[CatalogTable, tuple[TableChange, ...]]:
+) -> tuple[CatalogTable, tuple[table_changes.TableChange, ...]]:
     """Return a table after changes with its former names, and the changes that lead to it.
 
     Args:
@@ -368,10 +367,10 @@ def add_former_names(
             sets; as `with_former_names`.
     """
     for change in changes:
-        if isinstance(change, OptionChange):
+        if isinstance(change, table_changes.OptionChange):
             require_no_own_options([change.key])
     stored = with_former_names(table, name_changes(changes), storage)
     if stored is table:
         return table, changes
-    option = SetOption(KEY, stored.options[KEY], old.options.get(KEY))
+    option = table_changes.SetOption(KEY, stored.options[KEY], old.options.get(KEY))
     return stored, (*changes, option)

@@ -9,18 +9,7 @@ from schema_core.base.arguments import require_instance
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import origin
 from schema_core.errors import SchemaCoreError, SchemaError
-from schema_core.schema.columns import (
-    ResolvedExpression,
-    SqlExpression,
-    UnresolvedColumn,
-    UnresolvedComputedColumn,
-    UnresolvedMetadataColumn,
-    UnresolvedPhysicalColumn,
-    UnresolvedWatermarkSpec,
-    Written,
-    WrittenType,
-    plain,
-)
+from schema_core.schema import columns as schema_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema, unresolve
 from schema_core.sql.parser import parse_expression
@@ -41,7 +30,7 @@ T = TypeVar("T")
 Table = TypeVar("Table", Schema, CatalogTable)
 
 
-def normal_type(written: WrittenType) -> WrittenType:
+def normal_type(written: schema_columns.WrittenType) -> schema_columns.WrittenType:
     """Return a type as a value, with user-defined types by name; a string that is not one stays.
 
     >>> print(normal_type("string NOT NULL"))
@@ -49,53 +38,57 @@ def normal_type(written: WrittenType) -> WrittenType:
     """
     try:
         if isinstance(written, str):
-            return plain(parse_type(written))
+            return schema_columns.plain(parse_type(written))
         if not isinstance(written, DataType):
             return written
         if any(isinstance(node, DistinctType | StructuredType) for node in written.walk()):
             return parse_type(written.as_serializable_string())
     except SchemaCoreError:
         return written
-    return plain(written)
+    return schema_columns.plain(written)
 
 
-def normal_expression(written: Written) -> Written:
+def normal_expression(written: schema_columns.Written) -> schema_columns.Written:
     """Return an expression in the SQL that the printer writes; SQL that does not parse stays.
 
     >>> print(normal_expression(SqlExpression("price*2")))
     [`price` * 2]
     """
-    if isinstance(written, ResolvedExpression):
-        written = SqlExpression(written.as_serializable_string())
+    if isinstance(written, schema_columns.ResolvedExpression):
+        written = schema_columns.SqlExpression(written.as_serializable_string())
     try:
         tree = written.syntax or parse_expression(written.text)
         if any(isinstance(node, Call) and node.inline is not None for node in walk(tree)):
             return written
-        return SqlExpression(print_expression(tree))
+        return schema_columns.SqlExpression(print_expression(tree))
     except SchemaCoreError:
-        return SqlExpression(written.text)
+        return schema_columns.SqlExpression(written.text)
 
 
-def normal_column(column: UnresolvedColumn) -> UnresolvedColumn:
+def normal_column(column: schema_columns.UnresolvedColumn) -> schema_columns.UnresolvedColumn:
     """Return a column whose type and expression have their normal form.
 
     A metadata key that repeats the name of its column is left out.
     """
     match column:
-        case UnresolvedPhysicalColumn(name, type_, comment):
-            return UnresolvedPhysicalColumn(name, normal_type(type_), comment)
-        case UnresolvedComputedColumn(name, expression, comment):
-            return UnresolvedComputedColumn(name, normal_expression(expression), comment)
-        case UnresolvedMetadataColumn(name, type_, key, virtual, comment):
+        case schema_columns.UnresolvedPhysicalColumn(name, type_, comment):
+            return schema_columns.UnresolvedPhysicalColumn(name, normal_type(type_), comment)
+        case schema_columns.UnresolvedComputedColumn(name, expression, comment):
+            return schema_columns.UnresolvedComputedColumn(
+                name, normal_expression(expression), comment
+            )
+        case schema_columns.UnresolvedMetadataColumn(name, type_, key, virtual, comment):
             key = None if key == name else key
-            return UnresolvedMetadataColumn(name, normal_type(type_), key, virtual, comment)
+            return schema_columns.UnresolvedMetadataColumn(
+                name, normal_type(type_), key, virtual, comment
+            )
         case _:
             assert_never(column)
 
 
 def normal_part(part: T) -> T:
     """Return a watermark whose expression has its normal form; other parts have one form only."""
-    if isinstance(part, UnresolvedWatermarkSpec):
+    if isinstance(part, schema_columns.UnresolvedWatermarkSpec):
         return replace(part, watermark_expression=normal_expression(part.watermark_expression))
     return part
 

@@ -9,16 +9,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from schema_core.base.secrets import NO_KEYS, mask
+from schema_core.catalog import objects
 from schema_core.catalog.api import Capability
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogModel,
-    CatalogTable,
-    CatalogView,
-    Options,
-    ResolvedCatalogTable,
-    ResolvedCatalogView,
-)
 from schema_core.catalog.resolve import ORIGINS, origin, resolve_table, resolve_view
 from schema_core.errors import ConflictError, SchemaCoreError, UnsupportedError
 from schema_core.schema.resolve import SchemaResolver
@@ -50,7 +42,7 @@ def require_expected(path: object, expected: object, found: object) -> None:
     """
     if expected is None or _strip_resolution(expected) == _strip_resolution(found):
         return
-    if isinstance(found, CatalogBaseTable) and means_the_same(expected, found):
+    if isinstance(found, objects.CatalogBaseTable) and means_the_same(expected, found):
         return
     problem = "was dropped after it was read" if found is None else "has changed since it was read"
     error = ConflictError(f"{path} {problem}", hint=_hint(expected, found))
@@ -72,7 +64,7 @@ def masking_conflicts(
     except ConflictError as error:
         secret = NO_KEYS
         for table in (error.expected, error.found):
-            if isinstance(table, CatalogBaseTable):
+            if isinstance(table, objects.CatalogBaseTable):
                 secret |= declared(table.get_options())
         if secret:
             error.hint = _hint(error.expected, error.found, secret)
@@ -107,9 +99,9 @@ def _hint(expected: object, found: object, declared: AbstractSet[str] = NO_KEYS)
     return "; ".join(_differences(_strip_resolution(expected), _strip_resolution(found), declared))
 
 
-def means_the_same(expected: object, found: CatalogBaseTable) -> bool:
+def means_the_same(expected: object, found: objects.CatalogBaseTable) -> bool:
     """Return whether two definitions of a table or view resolve to the same."""
-    if not isinstance(expected, CatalogBaseTable) or type(expected) not in ORIGINS:
+    if not isinstance(expected, objects.CatalogBaseTable) or type(expected) not in ORIGINS:
         return False
     try:
         return _resolve_meaning(expected) == _resolve_meaning(found)
@@ -117,12 +109,12 @@ def means_the_same(expected: object, found: CatalogBaseTable) -> bool:
         return False
 
 
-def _resolve_meaning(kept: CatalogBaseTable) -> object:
+def _resolve_meaning(kept: objects.CatalogBaseTable) -> object:
     """Return the resolved table or view, with a schema that is derived from the resolved one."""
-    resolved: ResolvedCatalogTable | ResolvedCatalogView
-    if isinstance(kept, CatalogTable):
+    resolved: objects.ResolvedCatalogTable | objects.ResolvedCatalogView
+    if isinstance(kept, objects.CatalogTable):
         resolved = resolve_table(kept, SchemaResolver())
-    elif isinstance(kept, CatalogView):
+    elif isinstance(kept, objects.CatalogView):
         resolved = resolve_view(kept, SchemaResolver(), lambda query: ())
     else:
         return kept
@@ -130,7 +122,9 @@ def _resolve_meaning(kept: CatalogBaseTable) -> object:
 
 
 def _strip_resolution(kept: object) -> object:
-    return origin(kept) if isinstance(kept, CatalogBaseTable | CatalogModel) else kept
+    return (
+        origin(kept) if isinstance(kept, objects.CatalogBaseTable | objects.CatalogModel) else kept
+    )
 
 
 def _differences(expected: Any, found: Any, declared: AbstractSet[str]) -> Iterator[str]:
@@ -151,8 +145,12 @@ def _differences(expected: Any, found: Any, declared: AbstractSet[str]) -> Itera
 
 def _mask_options(stored: Any, declared: AbstractSet[str]) -> Any:
     options = getattr(stored, "options", None)
-    if is_dataclass(stored) and not isinstance(stored, type) and isinstance(options, Options):
-        return replace(stored, options=Options(mask(options, declared)))
+    if (
+        is_dataclass(stored)
+        and not isinstance(stored, type)
+        and isinstance(options, objects.Options)
+    ):
+        return replace(stored, options=objects.Options(mask(options, declared)))
     return stored
 
 

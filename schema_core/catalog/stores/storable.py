@@ -23,14 +23,7 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.resolve import QueryColumns
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
-from schema_core.schema.columns import (
-    AnyColumn,
-    ComputedColumn,
-    PhysicalColumn,
-    ResolvedExpression,
-    SqlExpression,
-    plain,
-)
+from schema_core.schema import columns as schema_columns
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import (
@@ -123,9 +116,9 @@ def _reads_back(text: str) -> bool:
         return False
 
 
-def _is_storable(column: AnyColumn) -> bool:
+def _is_storable(column: schema_columns.AnyColumn) -> bool:
     """Return whether a physical column reads back as it is, whatever the other columns are."""
-    if type(column) is not PhysicalColumn:
+    if type(column) is not schema_columns.PhysicalColumn:
         return False
     try:
         return _reads_back(column.data_type.as_serializable_string())
@@ -141,7 +134,9 @@ def _require_schema(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
     rest = [column for column in schema.columns if not _is_storable(column)]
     if not rest and not schema.watermark_specs:
         return
-    if not schema.watermark_specs and not any(isinstance(token, ComputedColumn) for token in rest):
+    if not schema.watermark_specs and not any(
+        isinstance(token, schema_columns.ComputedColumn) for token in rest
+    ):
         schema = ResolvedSchema(rest)
     _require_members(schema, resolver)
 
@@ -173,38 +168,52 @@ def _as_text(schema: ResolvedSchema) -> Schema:
     )
 
 
-def _column_as_text(column: AnyColumn) -> UnresolvedColumn:
-    if isinstance(column, ComputedColumn):
+def _column_as_text(column: schema_columns.AnyColumn) -> UnresolvedColumn:
+    if isinstance(column, schema_columns.ComputedColumn):
         return UnresolvedComputedColumn(column.name, _expression(column.expression))
     return UnresolvedPhysicalColumn(column.name, _type(column.data_type))
 
 
-def _expression(resolved: ResolvedExpression) -> SqlExpression | ResolvedExpression:
+def _expression(
+    resolved: schema_columns.ResolvedExpression,
+) -> schema_columns.SqlExpression | schema_columns.ResolvedExpression:
     try:
-        return SqlExpression(resolved.as_serializable_string())
+        return schema_columns.SqlExpression(resolved.as_serializable_string())
     except UnsupportedError:
         return resolved
 
 
 def _type(type_: DataType) -> DataType | str:
     try:
-        return plain(type_).as_serializable_string()
+        return schema_columns.plain(type_).as_serializable_string()
     except UnsupportedError:
         return type_
 
 
 def _members(schema: ResolvedSchema) -> Iterator[Member]:
     for column in schema.columns:
-        text = _text(column.expression) if isinstance(column, ComputedColumn) else column.name
-        yield f"column {column.name!r}", text, plain(column.data_type)
+        text = (
+            _text(column.expression)
+            if isinstance(column, schema_columns.ComputedColumn)
+            else column.name
+        )
+        yield f"column {column.name!r}", text, schema_columns.plain(column.data_type)
     for spec in schema.watermark_specs:
         expression = spec.watermark_expression
-        yield f"watermark {spec.rowtime_attribute!r}", _text(expression), plain(expression.type)
+        yield (
+            f"watermark {spec.rowtime_attribute!r}",
+            _text(expression),
+            schema_columns.plain(expression.type),
+        )
 
 
-def _text(resolved: ResolvedExpression) -> str:
+def _text(resolved: schema_columns.ResolvedExpression) -> str:
     written = _expression(resolved)
-    return written.text if isinstance(written, SqlExpression) else resolved.as_summary_string()
+    return (
+        written.text
+        if isinstance(written, schema_columns.SqlExpression)
+        else resolved.as_summary_string()
+    )
 
 
 # --- queries -------------------------------------------------------------------------------------
@@ -217,10 +226,10 @@ def _require_query(
 ) -> None:
     """The columns of a view are those of its query; a materialized table may declare more."""
     try:
-        found = [plain(type_) for _, type_ in query_columns(table.expanded_query)]
+        found = [schema_columns.plain(type_) for _, type_ in query_columns(table.expanded_query)]
     except SchemaCoreError as error:
         raise _not_storable(f"the stored query is invalid: {error.problem}", error.path) from error
-    types = [plain(column.data_type) for column in schema.columns]
+    types = [schema_columns.plain(column.data_type) for column in schema.columns]
     if isinstance(table, CatalogView) and found != types:
         given, expected = (
             ", ".join(data_type.as_summary_string() for data_type in each)

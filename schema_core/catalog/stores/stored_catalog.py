@@ -13,22 +13,11 @@ from typing import Any, Generic, Self, TypeVar
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.paths import ObjectPath
+from schema_core.catalog import objects
 from schema_core.catalog.api import Capability, Catalog, require_catalog_names
 from schema_core.catalog.changes.table_changes import TableChange, require_consistent
 from schema_core.catalog.managed import DeferredStorage
 from schema_core.catalog.migration_history import CatalogMigration
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogDatabase,
-    CatalogFunction,
-    CatalogMaterializedTable,
-    CatalogModel,
-    CatalogPartition,
-    CatalogPartitionSpec,
-    CatalogTable,
-    CatalogType,
-    TableKind,
-)
 from schema_core.catalog.resolve import resolve_model, resolve_object
 from schema_core.catalog.statistics import Change, StoredStatistics
 from schema_core.catalog.stores.object_store import (
@@ -84,12 +73,12 @@ def table_key(path: ObjectPath) -> ObjectKey:
     return ObjectKey.of(StoredKind.TABLE, path)
 
 
-def partition_key(path: ObjectPath, spec: CatalogPartitionSpec) -> ObjectKey:
+def partition_key(path: ObjectPath, spec: objects.CatalogPartitionSpec) -> ObjectKey:
     """Return the key of a partition."""
     return ObjectKey(StoredKind.PARTITION, path.database_name, path.object_name, spec)
 
 
-def statistics_key(path: ObjectPath, spec: CatalogPartitionSpec | None) -> ObjectKey:
+def statistics_key(path: ObjectPath, spec: objects.CatalogPartitionSpec | None) -> ObjectKey:
     """Return the key of the statistics of a table or partition."""
     return ObjectKey(StoredKind.STATISTICS, path.database_name, path.object_name, spec)
 
@@ -139,7 +128,7 @@ class StoredCatalog(Catalog, Generic[S]):
             database = self._require(transaction, database_key(database_name))
             return [*transaction.names(kind, database)]
 
-    def _table_names(self, database_name: str, table_kind: TableKind) -> list[str]:
+    def _table_names(self, database_name: str, table_kind: objects.TableKind) -> list[str]:
         with self.store.transaction() as transaction:
             database = self._require(transaction, database_key(database_name))
             return [*transaction.table_names(database, table_kind)]
@@ -207,7 +196,7 @@ class StoredCatalog(Catalog, Generic[S]):
             )
 
         def replace(transaction: ObjectTransaction[S], found: S) -> bool:
-            if isinstance(value, CatalogBaseTable):
+            if isinstance(value, objects.CatalogBaseTable):
                 _require_same_kind(found, value.get_table_kind())
             _require_expected(found, expected)
             return transaction.replace(found, value)
@@ -266,14 +255,16 @@ class StoredCatalog(Catalog, Generic[S]):
         with self.store.transaction() as transaction:
             return [*transaction.names(StoredKind.DATABASE, None)]
 
-    def get_database(self, database_name: str) -> CatalogDatabase:
-        database: CatalogDatabase = self._get(database_key(database_name)).value
+    def get_database(self, database_name: str) -> objects.CatalogDatabase:
+        database: objects.CatalogDatabase = self._get(database_key(database_name)).value
         return database
 
     def database_exists(self, database_name: str) -> bool:
         return self._exists(database_key(database_name))
 
-    def create_database(self, name: str, database: CatalogDatabase, ignore_if_exists: bool) -> None:
+    def create_database(
+        self, name: str, database: objects.CatalogDatabase, ignore_if_exists: bool
+    ) -> None:
         self._create(database_key(name), database, ignore_if_exists)
 
     def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
@@ -288,10 +279,10 @@ class StoredCatalog(Catalog, Generic[S]):
     def alter_database(
         self,
         name: str,
-        new_database: CatalogDatabase,
+        new_database: objects.CatalogDatabase,
         ignore_if_not_exists: bool,
         *,
-        expected: CatalogDatabase | None = None,
+        expected: objects.CatalogDatabase | None = None,
     ) -> None:
         self._alter(database_key(name), new_database, ignore_if_not_exists, expected)
 
@@ -301,26 +292,26 @@ class StoredCatalog(Catalog, Generic[S]):
         return self._names(StoredKind.TABLE, database_name)
 
     def list_views(self, database_name: str) -> list[str]:
-        return self._table_names(database_name, TableKind.VIEW)
+        return self._table_names(database_name, objects.TableKind.VIEW)
 
     def list_materialized_tables(self, database_name: str) -> list[str]:
         if Capability.MATERIALIZED_TABLES not in self.capabilities:
             self._refuse(Capability.MATERIALIZED_TABLES)
-        return self._table_names(database_name, TableKind.MATERIALIZED_TABLE)
+        return self._table_names(database_name, objects.TableKind.MATERIALIZED_TABLE)
 
-    def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
-        table: CatalogBaseTable = self._get(table_key(table_path)).value
+    def get_table(self, table_path: ObjectPath) -> objects.CatalogBaseTable:
+        table: objects.CatalogBaseTable = self._get(table_key(table_path)).value
         return table
 
-    def get_table_kind(self, table_path: ObjectPath) -> TableKind:
+    def get_table_kind(self, table_path: ObjectPath) -> objects.TableKind:
         return self._get(table_key(table_path)).table_kind
 
     def table_exists(self, table_path: ObjectPath) -> bool:
         return self._exists(table_key(table_path))
 
-    def find_table(self, table_path: ObjectPath) -> CatalogBaseTable | None:
+    def find_table(self, table_path: ObjectPath) -> objects.CatalogBaseTable | None:
         found = self._find(table_key(table_path))
-        table: CatalogBaseTable | None = None if found is None else found.value
+        table: objects.CatalogBaseTable | None = None if found is None else found.value
         return table
 
     def drop_table(self, table_path: ObjectPath, ignore_if_not_exists: bool) -> None:
@@ -332,17 +323,17 @@ class StoredCatalog(Catalog, Generic[S]):
         self._rename(table_key(table_path), new_table_name, ignore_if_not_exists)
 
     def create_table(
-        self, table_path: ObjectPath, table: CatalogBaseTable, ignore_if_exists: bool
+        self, table_path: ObjectPath, table: objects.CatalogBaseTable, ignore_if_exists: bool
     ) -> None:
         self._create(table_key(table_path), self._resolve(table), ignore_if_exists)
 
     def alter_table(
         self,
         table_path: ObjectPath,
-        new_table: CatalogBaseTable,
+        new_table: objects.CatalogBaseTable,
         ignore_if_not_exists: bool,
         *,
-        expected: CatalogBaseTable | None = None,
+        expected: objects.CatalogBaseTable | None = None,
         changes: Sequence[TableChange] | None = None,
     ) -> None:
         table = self._resolve(new_table)
@@ -354,7 +345,11 @@ class StoredCatalog(Catalog, Generic[S]):
         return self._get(table_key(table_path))
 
     def restore_table(
-        self, table_path: ObjectPath, stored: Any, *, expected: CatalogBaseTable | None = None
+        self,
+        table_path: ObjectPath,
+        stored: Any,
+        *,
+        expected: objects.CatalogBaseTable | None = None,
     ) -> None:
         def restore(transaction: ObjectTransaction[S], found: S) -> bool:
             require_instance(stored, type(found), "stored")
@@ -364,9 +359,9 @@ class StoredCatalog(Catalog, Generic[S]):
 
         self._update(table_key(table_path), restore, False, expected)
 
-    def _resolve(self, table: CatalogBaseTable) -> ResolvedTable:
+    def _resolve(self, table: objects.CatalogBaseTable) -> ResolvedTable:
         if (
-            table.get_table_kind() is TableKind.MATERIALIZED_TABLE
+            table.get_table_kind() is objects.TableKind.MATERIALIZED_TABLE
             and Capability.MATERIALIZED_TABLES not in self.capabilities
         ):
             self._refuse(Capability.MATERIALIZED_TABLES)
@@ -393,18 +388,18 @@ class StoredCatalog(Catalog, Generic[S]):
         return transaction.get(ObjectKey(StoredKind.TABLE, key.database, key.name), lock=lock)
 
     def list_partitions(
-        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None
-    ) -> list[CatalogPartitionSpec]:
+        self, table_path: ObjectPath, partition_spec: objects.CatalogPartitionSpec | None = None
+    ) -> list[objects.CatalogPartitionSpec]:
         self._require_support(StoredKind.PARTITION)
-        wanted = partition_spec or CatalogPartitionSpec({})
+        wanted = partition_spec or objects.CatalogPartitionSpec({})
         with self.store.transaction() as transaction:
             table, _ = self._get_partitioned_table(transaction, table_key(table_path))
             specs = transaction.partitions(table)
         return [spec for spec in specs if wanted.covers(spec)]
 
     def get_partition(
-        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
-    ) -> CatalogPartition:
+        self, table_path: ObjectPath, partition_spec: objects.CatalogPartitionSpec
+    ) -> objects.CatalogPartition:
         self._require_support(StoredKind.PARTITION)
         key = partition_key(table_path, partition_spec)
         with self.store.transaction() as transaction:
@@ -412,11 +407,11 @@ class StoredCatalog(Catalog, Generic[S]):
             found = None if table is None else transaction.get(key, table)
             if found is None:
                 raise _missing_partition(transaction, key)
-            partition: CatalogPartition = found.value
+            partition: objects.CatalogPartition = found.value
         return partition
 
     def partition_exists(
-        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+        self, table_path: ObjectPath, partition_spec: objects.CatalogPartitionSpec
     ) -> bool:
         self._require_support(StoredKind.PARTITION)
         with self.store.transaction() as transaction:
@@ -427,8 +422,8 @@ class StoredCatalog(Catalog, Generic[S]):
     def create_partition(
         self,
         table_path: ObjectPath,
-        partition_spec: CatalogPartitionSpec,
-        partition: CatalogPartition,
+        partition_spec: objects.CatalogPartitionSpec,
+        partition: objects.CatalogPartition,
         ignore_if_exists: bool,
     ) -> None:
         self._require_support(StoredKind.PARTITION)
@@ -445,7 +440,7 @@ class StoredCatalog(Catalog, Generic[S]):
     def drop_partition(
         self,
         table_path: ObjectPath,
-        partition_spec: CatalogPartitionSpec,
+        partition_spec: objects.CatalogPartitionSpec,
         ignore_if_not_exists: bool,
     ) -> None:
         self._drop(partition_key(table_path, partition_spec), ignore_if_not_exists)
@@ -453,11 +448,11 @@ class StoredCatalog(Catalog, Generic[S]):
     def alter_partition(
         self,
         table_path: ObjectPath,
-        partition_spec: CatalogPartitionSpec,
-        new_partition: CatalogPartition,
+        partition_spec: objects.CatalogPartitionSpec,
+        new_partition: objects.CatalogPartition,
         ignore_if_not_exists: bool,
         *,
-        expected: CatalogPartition | None = None,
+        expected: objects.CatalogPartition | None = None,
     ) -> None:
         key = partition_key(table_path, partition_spec)
         self._alter(key, new_partition, ignore_if_not_exists, expected)
@@ -475,7 +470,7 @@ class StoredCatalog(Catalog, Generic[S]):
         return owner, None if table is None else transaction.get(owner, table, lock=lock)
 
     def _get_statistics(
-        self, table_path: ObjectPath, spec: CatalogPartitionSpec | None
+        self, table_path: ObjectPath, spec: objects.CatalogPartitionSpec | None
     ) -> StoredStatistics:
         self._require_support(StoredKind.STATISTICS)
         key = statistics_key(table_path, spec)
@@ -489,7 +484,7 @@ class StoredCatalog(Catalog, Generic[S]):
     def _alter_statistics(
         self,
         table_path: ObjectPath,
-        spec: CatalogPartitionSpec | None,
+        spec: objects.CatalogPartitionSpec | None,
         change: Change,
         ignore_if_not_exists: bool,
     ) -> None:
@@ -516,26 +511,26 @@ class StoredCatalog(Catalog, Generic[S]):
     def list_functions(self, database_name: str) -> list[str]:
         return self._names(StoredKind.FUNCTION, database_name)
 
-    def get_function(self, function_path: ObjectPath) -> CatalogFunction:
+    def get_function(self, function_path: ObjectPath) -> objects.CatalogFunction:
         key = ObjectKey.of(StoredKind.FUNCTION, function_path)
-        function: CatalogFunction = self._get(key).value
+        function: objects.CatalogFunction = self._get(key).value
         return function
 
     def function_exists(self, function_path: ObjectPath) -> bool:
         return self._exists(ObjectKey.of(StoredKind.FUNCTION, function_path))
 
     def create_function(
-        self, function_path: ObjectPath, function: CatalogFunction, ignore_if_exists: bool
+        self, function_path: ObjectPath, function: objects.CatalogFunction, ignore_if_exists: bool
     ) -> None:
         self._create(ObjectKey.of(StoredKind.FUNCTION, function_path), function, ignore_if_exists)
 
     def alter_function(
         self,
         function_path: ObjectPath,
-        new_function: CatalogFunction,
+        new_function: objects.CatalogFunction,
         ignore_if_not_exists: bool,
         *,
-        expected: CatalogFunction | None = None,
+        expected: objects.CatalogFunction | None = None,
     ) -> None:
         key = ObjectKey.of(StoredKind.FUNCTION, function_path)
         self._alter(key, new_function, ignore_if_not_exists, expected)
@@ -548,8 +543,8 @@ class StoredCatalog(Catalog, Generic[S]):
     def list_models(self, database_name: str) -> list[str]:
         return self._names(StoredKind.MODEL, database_name)
 
-    def get_model(self, model_path: ObjectPath) -> CatalogModel:
-        model: CatalogModel = self._get(ObjectKey.of(StoredKind.MODEL, model_path)).value
+    def get_model(self, model_path: ObjectPath) -> objects.CatalogModel:
+        model: objects.CatalogModel = self._get(ObjectKey.of(StoredKind.MODEL, model_path)).value
         return model
 
     def model_exists(self, model_path: ObjectPath) -> bool:
@@ -565,7 +560,7 @@ class StoredCatalog(Catalog, Generic[S]):
         self._rename(key, new_model_name, ignore_if_not_exists)
 
     def create_model(
-        self, model_path: ObjectPath, model: CatalogModel, ignore_if_exists: bool
+        self, model_path: ObjectPath, model: objects.CatalogModel, ignore_if_exists: bool
     ) -> None:
         self._require_support(StoredKind.MODEL)
         key = ObjectKey.of(StoredKind.MODEL, model_path)
@@ -574,10 +569,10 @@ class StoredCatalog(Catalog, Generic[S]):
     def alter_model(
         self,
         model_path: ObjectPath,
-        new_model: CatalogModel,
+        new_model: objects.CatalogModel,
         ignore_if_not_exists: bool,
         *,
-        expected: CatalogModel | None = None,
+        expected: objects.CatalogModel | None = None,
     ) -> None:
         self._require_support(StoredKind.MODEL)
         key = ObjectKey.of(StoredKind.MODEL, model_path)
@@ -589,15 +584,15 @@ class StoredCatalog(Catalog, Generic[S]):
     def list_types(self, database_name: str) -> list[str]:
         return self._names(StoredKind.TYPE, database_name)
 
-    def get_type(self, type_path: ObjectPath) -> CatalogType:
-        type_: CatalogType = self._get(ObjectKey.of(StoredKind.TYPE, type_path)).value
+    def get_type(self, type_path: ObjectPath) -> objects.CatalogType:
+        type_: objects.CatalogType = self._get(ObjectKey.of(StoredKind.TYPE, type_path)).value
         return type_
 
     def type_exists(self, type_path: ObjectPath) -> bool:
         return self._exists(ObjectKey.of(StoredKind.TYPE, type_path))
 
     def create_type(
-        self, type_path: ObjectPath, type_: CatalogType, ignore_if_exists: bool
+        self, type_path: ObjectPath, type_: objects.CatalogType, ignore_if_exists: bool
     ) -> None:
         self._create(ObjectKey.of(StoredKind.TYPE, type_path), type_, ignore_if_exists)
 
@@ -694,7 +689,7 @@ def _missing_partition(transaction: ObjectTransaction[S], key: ObjectKey) -> Not
 
 
 def _partition_keys(table: object) -> list[str]:
-    if isinstance(table, CatalogTable | CatalogMaterializedTable):
+    if isinstance(table, objects.CatalogTable | objects.CatalogMaterializedTable):
         return table.get_partition_keys()
     return []
 
@@ -715,7 +710,7 @@ def _require_expected(found: StoredObject, expected: object) -> None:
         require_expected(found.key, expected, found.value)
 
 
-def _require_same_kind(found: StoredObject, wanted: TableKind) -> None:
+def _require_same_kind(found: StoredObject, wanted: objects.TableKind) -> None:
     if found.table_kind is not wanted:
         kinds = [kind.value.lower().replace("_", " ") for kind in (found.table_kind, wanted)]
         raise SchemaError(f"{found.key} is a {kinds[0]}, not a {kinds[1]}", code="wrong-table-kind")

@@ -14,20 +14,7 @@ from typing import NamedTuple, TypeAlias
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.lazy_regex import regex
 from schema_core.base.text import is_blank
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogDatabase,
-    CatalogFunction,
-    CatalogPartition,
-    CatalogTable,
-    CatalogView,
-    DistributionKind,
-    FunctionLanguage,
-    ResolvedCatalogTable,
-    ResolvedCatalogView,
-    ResourceUri,
-    TableDistribution,
-)
+from schema_core.catalog import objects
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.stores.storable import require_read_back
 from schema_core.catalog.temporary import ResolvedTable
@@ -237,10 +224,10 @@ DATABASE_LOCATION = "hive.database.location-uri"
 DATABASE_KEY, VALUE, PARTITION_NAME = 180, 4_000, 767
 
 #: Language -> prefix of the class name.
-LANGUAGES: dict[FunctionLanguage, str] = {
-    FunctionLanguage.PYTHON: "flink:python:",
-    FunctionLanguage.SCALA:  "flink:scala:",
-    FunctionLanguage.JAVA:   "",
+LANGUAGES: dict[objects.FunctionLanguage, str] = {
+    objects.FunctionLanguage.PYTHON: "flink:python:",
+    objects.FunctionLanguage.SCALA:  "flink:scala:",
+    objects.FunctionLanguage.JAVA:   "",
 }  # fmt: skip
 
 #: The prefix of Java classes in earlier versions of Flink.
@@ -329,18 +316,20 @@ class HiveCodec:
             SchemaError: with code `invalid-option-value`.
         """
         match table:
-            case ResolvedCatalogView():
+            case objects.ResolvedCatalogView():
                 return self._encode_view(database, name, table)
-            case ResolvedCatalogTable() if is_hive(table.options):
+            case objects.ResolvedCatalogTable() if is_hive(table.options):
                 return self._encode_hive(database, name, table)
-            case ResolvedCatalogTable():
+            case objects.ResolvedCatalogTable():
                 return self._encode_generic(database, name, table)
             case _:
                 raise UnsupportedError(
                     "Hive does not support materialized tables", code="not-in-hive"
                 )
 
-    def _encode_view(self, database: str, name: str, view: ResolvedCatalogView) -> HiveTable:
+    def _encode_view(
+        self, database: str, name: str, view: objects.ResolvedCatalogView
+    ) -> HiveTable:
         most = DERBY_QUERY if self.store.unit == "characters" else NO_LIMIT
         queries = {ORIGINAL: view.original_query, EXPANDED: view.expanded_query}
         for what, query in queries.items():
@@ -361,7 +350,9 @@ class HiveCodec:
             view.expanded_query,
         )
 
-    def _encode_generic(self, database: str, name: str, table: ResolvedCatalogTable) -> HiveTable:
+    def _encode_generic(
+        self, database: str, name: str, table: objects.ResolvedCatalogTable
+    ) -> HiveTable:
         columns = generic_columns(table.resolved_schema)
         keys = len(table.partition_keys)
         last = [column.name for column in columns[len(columns) - keys :]]
@@ -376,7 +367,9 @@ class HiveCodec:
             storage_of({}),
         )
 
-    def _encode_hive(self, database: str, name: str, table: ResolvedCatalogTable) -> HiveTable:
+    def _encode_hive(
+        self, database: str, name: str, table: objects.ResolvedCatalogTable
+    ) -> HiveTable:
         found = Gathering()
         for problem in unsupported_features(table):
             found.errors.append(UnsupportedError(problem, code="not-in-hive"))
@@ -390,7 +383,9 @@ class HiveCodec:
             partition_columns=columns[split:],
         )
 
-    def _without_columns(self, database: str, name: str, table: ResolvedCatalogTable) -> HiveTable:
+    def _without_columns(
+        self, database: str, name: str, table: objects.ResolvedCatalogTable
+    ) -> HiveTable:
         """Return the record of the options and the comment of a Hive table."""
         options = {key: option for key, option in table.options.items() if key != CONNECTOR}
         for key in options:
@@ -414,7 +409,7 @@ class HiveCodec:
 
     def decode(
         self, stored: HiveTable, location: DatabaseLocation = lambda: None
-    ) -> CatalogBaseTable:
+    ) -> objects.CatalogBaseTable:
         """Return the unresolved table or view.
 
         Args:
@@ -432,12 +427,12 @@ class HiveCodec:
         else:
             keys = tuple(column.name for column in stored.partition_columns)
             schema = schema_of((*stored.columns, *stored.partition_columns))
-            table = CatalogTable(schema, keys, distribution=_buckets(stored))
+            table = objects.CatalogTable(schema, keys, distribution=_buckets(stored))
         comment = stored.parameters.get(COMMENT)
         if stored.kind == VIEW:
             queries = stored.original_query or "", stored.expanded_query or ""
             options = user_properties(stored.parameters)
-            return CatalogView(table.schema, *queries, options=options, comment=comment)
+            return objects.CatalogView(table.schema, *queries, options=options, comment=comment)
         return replace(table, options=_options(stored, location), comment=comment)
 
     # --- ALTER ---------------------------------------------------------------------------------
@@ -452,14 +447,14 @@ class HiveCodec:
                 whose columns Spark stores.
         """
         was_hive = is_hive_table(stored.parameters)
-        if isinstance(new, ResolvedCatalogTable) and was_hive != is_hive(new.options):
+        if isinstance(new, objects.ResolvedCatalogTable) and was_hive != is_hive(new.options):
             raise SchemaError(
                 "a Hive table cannot become a generic table, or vice versa",
                 code="wrong-table-kind",
                 hint=f"keep the option {CONNECTOR!r} = {HIVE!r}, or drop and create the table",
             )
         kept = {key: parameter for key, parameter in stored.parameters.items() if is_reserved(key)}
-        if isinstance(new, ResolvedCatalogTable) and self._keeps_spark_columns(stored, new):
+        if isinstance(new, objects.ResolvedCatalogTable) and self._keeps_spark_columns(stored, new):
             fresh = self._without_columns(stored.database, stored.name, new)
             columns, keys = stored.columns, stored.partition_columns
             fresh = replace(fresh, columns=columns, partition_columns=keys)
@@ -478,18 +473,18 @@ class HiveCodec:
             rest=stored.rest,
         )
 
-    def _keeps_spark_columns(self, stored: HiveTable, new: ResolvedCatalogTable) -> bool:
+    def _keeps_spark_columns(self, stored: HiveTable, new: objects.ResolvedCatalogTable) -> bool:
         """Return whether a table with columns in Spark's properties keeps its columns."""
         if is_hive_table(stored.parameters) and prefers_spark_schema(stored):
             old = self.decode(stored)
-            if isinstance(old, CatalogTable):
+            if isinstance(old, objects.CatalogTable):
                 was = resolve_table(old, SchemaResolver())
                 return columns_of_spark(was) == columns_of_spark(new)
         return False
 
     # --- databases -----------------------------------------------------------------------------
 
-    def encode_database(self, name: str, database: CatalogDatabase) -> HiveDatabase:
+    def encode_database(self, name: str, database: objects.CatalogDatabase) -> HiveDatabase:
         """Return the record of a database.
 
         Raises:
@@ -504,15 +499,17 @@ class HiveCodec:
         self.check_lengths({COMMENT: database.comment or "-"}, DATABASE_KEY, VALUE)
         return HiveDatabase(name, database.comment, location, properties)
 
-    def decode_database(self, stored: HiveDatabase, default_location: str) -> CatalogDatabase:
+    def decode_database(
+        self, stored: HiveDatabase, default_location: str
+    ) -> objects.CatalogDatabase:
         """Return the database, with its location unless that is the default."""
         properties = dict(stored.parameters)
         comment = properties.pop(COMMENT, stored.comment)
         if stored.location not in (None, default_location):
             properties[DATABASE_LOCATION] = stored.location or ""
-        return CatalogDatabase(properties, comment)
+        return objects.CatalogDatabase(properties, comment)
 
-    def alter_database(self, stored: HiveDatabase, new: CatalogDatabase) -> HiveDatabase:
+    def alter_database(self, stored: HiveDatabase, new: objects.CatalogDatabase) -> HiveDatabase:
         """Return the record of an altered database.
 
         Hive 2 alters properties only, so a new comment becomes a property.
@@ -533,7 +530,7 @@ class HiveCodec:
     # --- partitions ----------------------------------------------------------------------------
 
     def encode_partition(
-        self, table: HiveTable, values: tuple[str, ...], partition: CatalogPartition
+        self, table: HiveTable, values: tuple[str, ...], partition: objects.CatalogPartition
     ) -> HivePartition:
         """Return the record of a partition, with the storage of its table.
 
@@ -560,16 +557,16 @@ class HiveCodec:
         storage = replace(table.storage, location=location)
         return HivePartition(table.database, table.name, values, parameters, storage, table.columns)
 
-    def decode_partition(self, table: HiveTable, stored: HivePartition) -> CatalogPartition:
+    def decode_partition(self, table: HiveTable, stored: HivePartition) -> objects.CatalogPartition:
         """Return the partition, with its location unless that is the default."""
         properties = user_properties(stored.parameters)
         location = stored.storage.location
         if location is not None and not _is_default_location(table, stored, location):
             properties[LOCATION] = location
-        return CatalogPartition(properties, stored.parameters.get(COMMENT))
+        return objects.CatalogPartition(properties, stored.parameters.get(COMMENT))
 
     def alter_partition(
-        self, table: HiveTable, stored: HivePartition, new: CatalogPartition
+        self, table: HiveTable, stored: HivePartition, new: objects.CatalogPartition
     ) -> HivePartition:
         """Return the record of an altered partition; it keeps the properties of Hive."""
         parameters, location = self._partition_properties(new)
@@ -577,7 +574,9 @@ class HiveCodec:
         storage = replace(stored.storage, location=location or stored.storage.location)
         return replace(stored, parameters=kept | parameters, storage=storage)
 
-    def _partition_properties(self, partition: CatalogPartition) -> tuple[Properties, str | None]:
+    def _partition_properties(
+        self, partition: objects.CatalogPartition
+    ) -> tuple[Properties, str | None]:
         properties = partition.get_properties()
         location = properties.pop(LOCATION, None)
         for key in properties:
@@ -591,7 +590,9 @@ class HiveCodec:
 
     # --- functions -----------------------------------------------------------------------------
 
-    def encode_function(self, database: str, name: str, function: CatalogFunction) -> HiveFunction:
+    def encode_function(
+        self, database: str, name: str, function: objects.CatalogFunction
+    ) -> HiveFunction:
         """Return the record of a function.
 
         Raises:
@@ -620,21 +621,23 @@ class HiveCodec:
         }
         self.check_lengths(names, DATABASE_KEY, VALUE)
         stored = HiveFunction(database, name, class_name, files)
-        given = replace(function, resource_uris=tuple(ResourceUri(*file) for file in files))
+        given = replace(function, resource_uris=tuple(objects.ResourceUri(*file) for file in files))
         require_read_back(given, lambda: self.decode_function(stored))
         return stored
 
-    def decode_function(self, stored: HiveFunction) -> CatalogFunction:
+    def decode_function(self, stored: HiveFunction) -> objects.CatalogFunction:
         """Return the function; a class name without a prefix is a Java class."""
-        resources = tuple(ResourceUri(kind, uri) for kind, uri in stored.resources)
+        resources = tuple(objects.ResourceUri(kind, uri) for kind, uri in stored.resources)
         for language, prefix in LANGUAGES.items():
             if prefix and stored.class_name.startswith(prefix):
-                return CatalogFunction(stored.class_name.removeprefix(prefix), language, resources)
+                return objects.CatalogFunction(
+                    stored.class_name.removeprefix(prefix), language, resources
+                )
         class_name = stored.class_name.removeprefix(FORMER_JAVA_PREFIX)
-        return CatalogFunction(class_name, FunctionLanguage.JAVA, resources)
+        return objects.CatalogFunction(class_name, objects.FunctionLanguage.JAVA, resources)
 
 
-def columns_of_spark(table: ResolvedCatalogTable) -> tuple[object, ...]:
+def columns_of_spark(table: objects.ResolvedCatalogTable) -> tuple[object, ...]:
     """Return the parts of a table that Spark's properties hold."""
     return table.resolved_schema, table.partition_keys, table.distribution
 
@@ -658,7 +661,7 @@ def is_hive(options: Mapping[str, str]) -> bool:
     return options.get(CONNECTOR, "").lower() == HIVE
 
 
-def unsupported_features(table: ResolvedCatalogTable) -> Iterator[str]:
+def unsupported_features(table: objects.ResolvedCatalogTable) -> Iterator[str]:
     """Describe the features of a table that Hive tables do not support."""
     schema = table.resolved_schema
     for what, is_present in (
@@ -678,16 +681,18 @@ def unsupported_features(table: ResolvedCatalogTable) -> Iterator[str]:
         yield "a Hive table requires a column that is not a partition key"
     spread = table.distribution
     if spread is not None and (
-        spread.kind is DistributionKind.RANGE or not spread.bucket_count or not spread.bucket_keys
+        spread.kind is objects.DistributionKind.RANGE
+        or not spread.bucket_count
+        or not spread.bucket_keys
     ):
         yield "a Hive table requires a hash distribution with keys and a bucket count"
 
 
-def _buckets(stored: HiveTable) -> TableDistribution | None:
+def _buckets(stored: HiveTable) -> objects.TableDistribution | None:
     storage = stored.storage
     if storage.buckets < 1 or not storage.bucket_columns:
         return None
-    return TableDistribution.of_hash(storage.bucket_columns, storage.buckets)
+    return objects.TableDistribution.of_hash(storage.bucket_columns, storage.buckets)
 
 
 def _options(stored: HiveTable, location: DatabaseLocation) -> Properties:
@@ -702,7 +707,7 @@ def _options(stored: HiveTable, location: DatabaseLocation) -> Properties:
     return options | of_storage | user_properties(stored.parameters)
 
 
-def _decode_generic(stored: HiveTable) -> CatalogBaseTable:
+def _decode_generic(stored: HiveTable) -> objects.CatalogBaseTable:
     """Return the table of Flink's property map; Flink 1.9 stored the columns as Hive's."""
     parameters = dict(stored.parameters)
     kind = MapKind.TABLE
@@ -711,7 +716,7 @@ def _decode_generic(stored: HiveTable) -> CatalogBaseTable:
         parameters[FLINK + ORIGINAL] = stored.original_query or ""
         parameters[FLINK + EXPANDED] = stored.expanded_query or ""
     found = read_map(parameters, kind).object
-    if not isinstance(found, CatalogTable | CatalogView):
+    if not isinstance(found, objects.CatalogTable | objects.CatalogView):
         raise SchemaError("the stored object is not a table", code="wrong-table-kind")
     if not found.schema.columns and stored.columns:
         return replace(found, schema=schema_of((*stored.columns, *stored.partition_columns)))

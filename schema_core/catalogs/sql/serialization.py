@@ -25,18 +25,8 @@ from schema_core.base.json_codec import (
     tuple_of,
     write_json,
 )
+from schema_core.catalog import objects
 from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
-from schema_core.catalog.objects import (
-    CatalogDatabase,
-    CatalogFunction,
-    CatalogPartition,
-    CatalogPartitionSpec,
-    CatalogType,
-    FunctionLanguage,
-    ResourceUri,
-    definition_of,
-    named_type,
-)
 from schema_core.catalog.statistics import StoredStatistics
 from schema_core.catalog.stores.object_store import StoredKind
 from schema_core.catalog.stores.storable import require_read_back
@@ -91,12 +81,12 @@ def read_map(text: str) -> dict[str, str]:
 # --- partition specifications --------------------------------------------------------------------
 
 
-def write_spec(spec: CatalogPartitionSpec) -> str:
+def write_spec(spec: objects.CatalogPartitionSpec) -> str:
     """Return the document of a specification, with its keys in the order given."""
     return write_json(spec.get_partition_spec())
 
 
-def key_of_spec(spec: CatalogPartitionSpec) -> str:
+def key_of_spec(spec: objects.CatalogPartitionSpec) -> str:
     """Return a string that is equal for equal specifications.
 
     >>> key_of_spec(CatalogPartitionSpec({"b": "x", "a": "y"}))
@@ -105,13 +95,13 @@ def key_of_spec(spec: CatalogPartitionSpec) -> str:
     return write_json(spec.get_partition_spec(), sort_keys=True)
 
 
-def read_spec(text: str) -> CatalogPartitionSpec:
+def read_spec(text: str) -> objects.CatalogPartitionSpec:
     """Return the specification of a document.
 
     Raises:
         ExternalError: with code `corrupt-entry`.
     """
-    return CatalogPartitionSpec(_decode(mapping(STRING), text))
+    return objects.CatalogPartitionSpec(_decode(mapping(STRING), text))
 
 
 # --- user-defined types --------------------------------------------------------------------------
@@ -120,7 +110,7 @@ def read_spec(text: str) -> CatalogPartitionSpec:
 NAMED_TYPES: Final = sequence(tuple_of(sequence(STRING), STRING, optional(STRING)))
 
 
-def _encode_type(stored: CatalogType) -> dict[str, Any]:
+def _encode_type(stored: objects.CatalogType) -> dict[str, Any]:
     """Return a type, and the user-defined types that it names as they were when it was created.
 
     It can then be read when they are altered or dropped.
@@ -139,11 +129,11 @@ def _collect_named(type_: DataType, named: dict[tuple[str, ...], Any]) -> None:
     for child in type_.children():
         _collect_named(child, named)
     if isinstance(type_, StructuredType | DistinctType) and type_.path:
-        definition = definition_of(type_).as_serializable_string()
+        definition = objects.definition_of(type_).as_serializable_string()
         named.setdefault(type_.path, (type_.path, definition, type_.description))
 
 
-def _decode_type(document: Any) -> CatalogType:
+def _decode_type(document: Any) -> objects.CatalogType:
     members = {"types": [], "description": None, **require_object(document)}
     require_object(members, ("definition", "description", "types"))
     named: dict[tuple[str, ...], DataType] = {}
@@ -153,10 +143,10 @@ def _decode_type(document: Any) -> CatalogType:
 
     with at_member("types"):
         for names, definition, description in NAMED_TYPES.decode(members["types"]):
-            named[names] = named_type(names, resolve(definition), description)
+            named[names] = objects.named_type(names, resolve(definition), description)
     with at_member("definition"):
         definition = resolve(STRING.decode(members["definition"]))
-    return CatalogType(definition, optional(STRING).decode(members["description"]))
+    return objects.CatalogType(definition, optional(STRING).decode(members["description"]))
 
 
 # --- documents -----------------------------------------------------------------------------------
@@ -164,10 +154,10 @@ def _decode_type(document: Any) -> CatalogType:
 _RESOURCE: Final = tuple_of(STRING, STRING)
 _CODECS: Final = Codecs(
     {
-        "FunctionLanguage": enumeration(FunctionLanguage, "value"),
+        "FunctionLanguage": enumeration(objects.FunctionLanguage, "value"),
         "ResourceUri": Codec(
             lambda resource: [resource.kind, resource.uri],
-            lambda members: ResourceUri(*_RESOURCE.decode(members)),
+            lambda members: objects.ResourceUri(*_RESOURCE.decode(members)),
         ),
     }
 )
@@ -191,12 +181,12 @@ def _with_properties(
 
 #: kind of object -> its document
 DOCUMENTS: Final[Mapping[StoredKind, Codec]] = {
-    StoredKind.DATABASE: record(CatalogDatabase, _CODECS),
-    StoredKind.PARTITION: record(CatalogPartition, _CODECS),
+    StoredKind.DATABASE: record(objects.CatalogDatabase, _CODECS),
+    StoredKind.PARTITION: record(objects.CatalogPartition, _CODECS),
     StoredKind.TABLE: _with_properties(encode_object, dict),
     StoredKind.MODEL: _with_properties(partial(encode_model, on_loss="carry"), decode_model),
     StoredKind.FUNCTION: record(
-        CatalogFunction,
+        objects.CatalogFunction,
         _CODECS,
         {
             "class_name": "class",

@@ -19,29 +19,19 @@ from schema_core.environment.jobs.recovery import (
 )
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.session import Session
+from schema_core.sql import statement_syntax
 from schema_core.sql.parser import parse_statements
-from schema_core.sql.statement_syntax import (
-    CreateCatalog,
-    CreateFunction,
-    Jar,
-    LoadModule,
-    SetOption,
-    Statement,
-    UseCatalog,
-    UseDatabase,
-    UseModules,
-)
 
 #: The statements that are executed: those on which the catalogs and the meaning of tables depend.
-SETTING_UP: tuple[type[Statement], ...] = (
-    CreateCatalog,
-    CreateFunction,
-    Jar,
-    LoadModule,
-    SetOption,
-    UseCatalog,
-    UseDatabase,
-    UseModules,
+SETTING_UP: tuple[type[statement_syntax.Statement], ...] = (
+    statement_syntax.CreateCatalog,
+    statement_syntax.CreateFunction,
+    statement_syntax.Jar,
+    statement_syntax.LoadModule,
+    statement_syntax.SetOption,
+    statement_syntax.UseCatalog,
+    statement_syntax.UseDatabase,
+    statement_syntax.UseModules,
 )
 
 Tables = Annotated[

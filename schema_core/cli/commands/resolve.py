@@ -47,19 +47,8 @@ from schema_core.errors import (
     SchemaCoreError,
     SchemaError,
 )
+from schema_core.sql import statement_syntax
 from schema_core.sql.parser import read_statements
-from schema_core.sql.statement_syntax import (
-    Alter,
-    CreateCatalog,
-    CreateDatabase,
-    CreateMaterializedTable,
-    CreateTable,
-    CreateView,
-    Drop,
-    ObjectKind,
-    RenameTo,
-    Statement,
-)
 
 
 class Form(Enum):
@@ -148,7 +137,7 @@ def check_script(
 
 def _check_file(session: Session, file: Path, text: str) -> list[ReportedFinding]:
     """Return the errors of a script, and warnings about its correct statements."""
-    correct: list[Statement] = []
+    correct: list[statement_syntax.Statement] = []
     errors = check(session, text, lambda _, statement: correct.append(statement), definitions=True)
     warnings = [warning for statement in correct for warning in lenient_calls(statement, text)]
     return [*findings_of(file, errors), *diagnostic_findings(file, warnings, Level.WARNING)]
@@ -182,7 +171,7 @@ Names: TypeAlias = tuple[str, ...]
 def check(
     session: Session,
     text: str,
-    keep: Callable[[Session, Statement], None] = lambda *_: None,
+    keep: Callable[[Session, statement_syntax.Statement], None] = lambda *_: None,
     *,
     definitions: bool = False,
 ) -> list[SchemaCoreError]:
@@ -246,27 +235,33 @@ def _too_many() -> SchemaCoreError:
     )
 
 
-def names_created(session: Session, statement: Statement) -> set[Names]:
+def names_created(session: Session, statement: statement_syntax.Statement) -> set[Names]:
     """Return the full paths of what the statement would have created."""
     match statement:
-        case CreateTable() | CreateView() | CreateMaterializedTable():
+        case (
+            statement_syntax.CreateTable()
+            | statement_syntax.CreateView()
+            | statement_syntax.CreateMaterializedTable()
+        ):
             return _qualify_names(session, statement.path.parts)
-        case Alter(change=RenameTo(path=new)) if statement.kind in TABLE_KINDS:
+        case statement_syntax.Alter(change=statement_syntax.RenameTo(path=new)) if (
+            statement.kind in TABLE_KINDS
+        ):
             return {
                 (*old[:-1], new.parts[-1]) for old in _qualify_names(session, statement.path.parts)
             }
-        case CreateCatalog(path=path):
+        case statement_syntax.CreateCatalog(path=path):
             return {path.parts[-1:]}
-        case CreateDatabase(path=path):
+        case statement_syntax.CreateDatabase(path=path):
             return _qualify_names(session, path.parts, of_database=True)
         case _:
             return set()
 
 
-def names_affected(session: Session, statement: Statement) -> set[Names]:
+def names_affected(session: Session, statement: statement_syntax.Statement) -> set[Names]:
     """Return the full paths of what the statement creates or drops."""
     match statement:
-        case Drop() if statement.kind in TABLE_KINDS:
+        case statement_syntax.Drop() if statement.kind in TABLE_KINDS:
             return _qualify_names(session, statement.path.parts)
         case _:
             return names_created(session, statement)
@@ -294,7 +289,7 @@ def is_consequence(error: SchemaCoreError, missing: set[Names]) -> bool:
 
 
 def check_connector(
-    session: Session, statement: Statement, text: str, unusable: set[str]
+    session: Session, statement: statement_syntax.Statement, text: str, unusable: set[str]
 ) -> list[SchemaCoreError]:
     """Check a table that was created or altered against its connector; return the errors.
 
@@ -302,10 +297,12 @@ def check_connector(
     is added to the unusable ones.
     """
     match statement:
-        case CreateTable(path=path, options=options, elements=elements):
+        case statement_syntax.CreateTable(path=path, options=options, elements=elements):
             spans = {option.key: option.span for option in options}
             columns = {column.name: column.span for column in elements.columns}
-        case Alter(kind=ObjectKind.TABLE, path=path) if not isinstance(statement.change, RenameTo):
+        case statement_syntax.Alter(kind=statement_syntax.ObjectKind.TABLE, path=path) if (
+            not isinstance(statement.change, statement_syntax.RenameTo)
+        ):
             spans, columns = {}, {}
         case _:
             return []
@@ -322,13 +319,15 @@ def check_connector(
     return []
 
 
-def check_options(session: Session, statement: Statement, text: str) -> list[SchemaCoreError]:
+def check_options(
+    session: Session, statement: statement_syntax.Statement, text: str
+) -> list[SchemaCoreError]:
     """Check the options of a table that cannot be created, such as for errors of its columns.
 
     Those of LIKE are not known, and neither is the connector of a table that a catalog manages.
     """
     match statement:
-        case CreateTable(path=path, options=options, like=None):
+        case statement_syntax.CreateTable(path=path, options=options, like=None):
             pass
         case _:
             return []
@@ -369,11 +368,11 @@ def _locate_error(
 
 def describe_to(
     form: Form, shown: dict[ObjectIdentifier, str]
-) -> Callable[[Session, Statement], None]:
+) -> Callable[[Session, statement_syntax.Statement], None]:
     """Return a function that adds the schema of a created table or view to those shown."""
 
-    def add(session: Session, statement: Statement) -> None:
-        if isinstance(statement, CreateTable | CreateView):
+    def add(session: Session, statement: statement_syntax.Statement) -> None:
+        if isinstance(statement, statement_syntax.CreateTable | statement_syntax.CreateView):
             found = session.found(statement.path)
             shown[found.identifier] = describe_table(found, form)
 

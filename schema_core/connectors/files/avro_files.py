@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from schema_core.connectors.files.file_formats import PLACES, Format, truncate_to_precision
 from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.errors import SchemaError, at
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Case, Cast, Field, Lambda, Node, Variable, call, let
 from schema_core.spark.compiler.value_types import sql_type
 from schema_core.types import (
     ArrayType,
@@ -107,11 +107,11 @@ class Avro:
                     tuple(self.stored(child, options) for child in type_.children())
                 )
 
-    def decode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
+    def decode(self, node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
         """Return the value of a column; a number that its type cannot hold fails the job."""
         return self._map_parts(node, type_, lambda one, kind: _decode_value(one, name, kind))
 
-    def encode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
+    def encode(self, node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
         """Return what Spark writes: milliseconds as instants of UTC or as integers."""
         legacy = bool(LEGACY.of(options))
         return self._map_parts(
@@ -119,21 +119,27 @@ class Avro:
         )
 
     def _map_parts(
-        self, node: Node, type_: DataType, leaf: Callable[[Node, DataType], Node]
-    ) -> Node:
+        self, node: nodes.Node, type_: DataType, leaf: Callable[[nodes.Node, DataType], nodes.Node]
+    ) -> nodes.Node:
         """Return a value with its parts mapped, wherever something changes."""
         match type_:
             case RowType():
-                parts = [(field, self._map_parts(Field(node, field.name), field.data_type, leaf))
-                         for field in type_.fields]  # fmt: skip
-                if all(isinstance(part, Field) for _, part in parts):
+                parts = [
+                    (field, self._map_parts(nodes.Field(node, field.name), field.data_type, leaf))
+                    for field in type_.fields
+                ]
+                if all(isinstance(part, nodes.Field) for _, part in parts):
                     return node
-                row = call("named_struct", *(x for item, part in parts for x in (item.name, part)))
+                row = nodes.call(
+                    "named_struct", *(x for item, part in parts for x in (item.name, part))
+                )
                 return inline("if({v} IS NULL, NULL, {row})", v=node, row=row)
             case ArrayType():
-                return self._elements("transform", (Variable(),), node, type_.element_type, leaf)
+                return self._elements(
+                    "transform", (nodes.Variable(),), node, type_.element_type, leaf
+                )
             case MapType():
-                names = (Variable(), Variable())
+                names = (nodes.Variable(), nodes.Variable())
                 return self._elements("transform_values", names, node, type_.value_type, leaf)
             case MultisetType():
                 return node
@@ -143,13 +149,13 @@ class Avro:
     def _elements(
         self,
         function: str,
-        names: tuple[Variable, ...],
-        node: Node,
+        names: tuple[nodes.Variable, ...],
+        node: nodes.Node,
         type_: DataType,
-        leaf: Callable[[Node, DataType], Node],
-    ) -> Node:
+        leaf: Callable[[nodes.Node, DataType], nodes.Node],
+    ) -> nodes.Node:
         body = self._map_parts(names[-1], type_, leaf)
-        return node if body is names[-1] else call(function, node, Lambda(names, body))
+        return node if body is names[-1] else nodes.call(function, node, nodes.Lambda(names, body))
 
 
 def with_instants(type_: DataType) -> DataType:
@@ -159,44 +165,44 @@ def with_instants(type_: DataType) -> DataType:
     return type_.rebuild(tuple(map(with_instants, type_.children())))
 
 
-def _encode_value(node: Node, type_: DataType, *, legacy: bool) -> Node:
+def _encode_value(node: nodes.Node, type_: DataType, *, legacy: bool) -> nodes.Node:
     match type_:
         case TimeType():
-            return Cast(call("time_to_millis", node), "INT")
+            return nodes.Cast(nodes.call("time_to_millis", node), "INT")
         case TimestampType() if legacy:
-            return Cast(truncate_to_precision(node, type_), "TIMESTAMP")
+            return nodes.Cast(truncate_to_precision(node, type_), "TIMESTAMP")
         case TimestampType() | LocalZonedTimestampType():
             return truncate_to_precision(node, type_)
         case TinyIntType() | SmallIntType():
-            return Cast(node, "INT")
+            return nodes.Cast(node, "INT")
         case _:
             return node
 
 
-def _decode_value(node: Node, name: str, type_: DataType) -> Node:
+def _decode_value(node: nodes.Node, name: str, type_: DataType) -> nodes.Node:
     match type_:
         case TimeType():
-            return Cast(call("time_from_millis", node), sql_type(type_))
+            return nodes.Cast(nodes.call("time_from_millis", node), sql_type(type_))
         case TimestampType():
-            return truncate_to_precision(Cast(node, "TIMESTAMP_NTZ"), type_)
+            return truncate_to_precision(nodes.Cast(node, "TIMESTAMP_NTZ"), type_)
         case LocalZonedTimestampType():
             return truncate_to_precision(node, type_)
         case TinyIntType() | SmallIntType():
             narrow = sql_type(type_)
-            return let(node, lambda value: _narrow(value, name, narrow))
+            return nodes.let(node, lambda value: _narrow(value, name, narrow))
         case _:
             return node
 
 
-def _narrow(value: Node, name: str, narrow: str) -> Node:
-    cast = Cast(value, narrow)
+def _narrow(value: nodes.Node, name: str, narrow: str) -> nodes.Node:
+    cast = nodes.Cast(value, narrow)
     problem = inline(
         "raise_error(concat({problem}, CAST({v} AS STRING), coalesce({place}, '')))",
         v=value,
         problem=f"column {name!r}: cannot read as {narrow}: ",
         place=PLACES["avro"],
     )
-    return Case(((inline("CAST({cast} AS INT) <> {v}", cast=cast, v=value), problem),), cast)
+    return nodes.Case(((inline("CAST({cast} AS INT) <> {v}", cast=cast, v=value), problem),), cast)
 
 
 # --- schemas -------------------------------------------------------------------------------

@@ -18,9 +18,9 @@ from schema_core.base.lazy_dataclass import dataclass
 from schema_core.connectors.files.field_values import BLANK
 from schema_core.environment.options import ConfigOption, boolean, invalid_value
 from schema_core.errors import SchemaError
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Case, Literal, Node, call, fail, is_null, let
 from schema_core.spark.jobs import HINT
 from schema_core.spark.session.api_mode import in_session, is_connect
 from schema_core.spark.session.settings import MEANING
@@ -606,7 +606,7 @@ ABOUT = {
 # --- writing ------------------------------------------------------------------------------------
 
 
-def known_field(node: Node, type_: DataType, options: Options) -> Node:
+def known_field(node: nodes.Node, type_: DataType, options: Options) -> nodes.Node:
     """Return a field of a csv file, with the null literal of the table as NULL.
 
     Without a literal no field is NULL: Flink writes NULL as an empty field, which it does not read.
@@ -614,9 +614,9 @@ def known_field(node: Node, type_: DataType, options: Options) -> Node:
     if type_.children():
         return node  # the literal is that of its elements or fields
     if EMPTY_IS_NULL.of(options):
-        node = call("nullif", node, "")
+        node = nodes.call("nullif", node, "")
     null = NULL.of(options)
-    return node if null is None else call("nullif", node, null)
+    return node if null is None else nodes.call("nullif", node, null)
 
 
 @dataclass(frozen=True, slots=True)
@@ -624,41 +624,42 @@ class CsvColumn:
     """A column to write: its name, its rendered value, and its type."""
 
     name: str
-    value: Node
+    value: nodes.Node
     type: DataType
 
 
-def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options) -> Node:
+def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options) -> nodes.Node:
     """Return a line of a csv file without its end; fields are quoted if necessary."""
     marks = {dialect.delimiter, dialect.quote, dialect.escape, "\r", "\n"} - {""}
     special = "".join(rf"\x{{{ord(mark):x}}}" for mark in sorted(marks))
     blank = r"\x{0}-\x{20}"
     pattern = rf"[{special}]|\A[{blank}#\x{{feff}}]|[{blank}]\z"
 
-    def quote_value(column: CsvColumn, value: Node) -> Node:
+    def quote_value(column: CsvColumn, value: nodes.Node) -> nodes.Node:
         if dialect.quote:
-            inside = call("replace", value, dialect.quote, dialect.quote * 2)
-            needed: Node = call("concat", dialect.quote, inside, dialect.quote)
+            inside = nodes.call("replace", value, dialect.quote, dialect.quote * 2)
+            needed: nodes.Node = nodes.call("concat", dialect.quote, inside, dialect.quote)
         else:
             problem = f"column {column.name!r}: a value requires quotes, which are disabled"
-            needed = fail(f"{problem}{HINT}unset {NO_QUOTE.key!r}")
+            needed = nodes.fail(f"{problem}{HINT}unset {NO_QUOTE.key!r}")
         return inline(
             "if(rlike({v}, {pattern}), {needed}, {v})", v=value, pattern=pattern, needed=needed
         )
 
     fields = (
-        let(csv_value(column, dialect, options), partial(quote_value, column)) for column in columns
+        nodes.let(csv_value(column, dialect, options), partial(quote_value, column))
+        for column in columns
     )
-    return call("concat_ws", dialect.delimiter, *fields)
+    return nodes.call("concat_ws", dialect.delimiter, *fields)
 
 
-def csv_value(column: CsvColumn, dialect: CsvDialect, options: Options) -> Node:
+def csv_value(column: CsvColumn, dialect: CsvDialect, options: Options) -> nodes.Node:
     """Return a value as a string; one that would be read back as another value fails the job."""
     if column.type.children():
-        null: Node = Literal("")
+        null: nodes.Node = nodes.Literal("")
         if isinstance(column.type, ArrayType):
-            null = fail(f"column {column.name!r}: NULL would be read back as an empty array")
-        return let(
+            null = nodes.fail(f"column {column.name!r}: NULL would be read back as an empty array")
+        return nodes.let(
             column.value,
             lambda value: inline(
                 "if({v} IS NULL, {null}, {text})",
@@ -670,10 +671,10 @@ def csv_value(column: CsvColumn, dialect: CsvDialect, options: Options) -> Node:
     return stored_text(column, options, partial(_with_escapes, dialect=dialect))
 
 
-def _with_escapes(text: Node, dialect: CsvDialect) -> Node:
+def _with_escapes(text: nodes.Node, dialect: CsvDialect) -> nodes.Node:
     if not dialect.escape:
         return text
-    return call("replace", text, dialect.escape, dialect.escape * 2)
+    return nodes.call("replace", text, dialect.escape, dialect.escape * 2)
 
 
 #: Type -> what NULL would be read back as, if there is no null literal.
@@ -685,52 +686,54 @@ _EMPTY_VALUES: Mapping[type[DataType], str] = {
 
 
 def stored_text(
-    column: CsvColumn, options: Options, escape: Callable[[Node], Node] = lambda text: text
-) -> Node:
+    column: CsvColumn,
+    options: Options,
+    escape: Callable[[nodes.Node], nodes.Node] = lambda text: text,
+) -> nodes.Node:
     """Return the string for a value that is a field, or a part of one.
 
     It fails the job for a value that would be read back as another one.
     """
     null = NULL.of(options)
-    unknown: Node = Literal("" if null is None else null)
+    unknown: nodes.Node = nodes.Literal("" if null is None else null)
     hint = f"{HINT}set {NULL.key!r} to a string that is not a value"
     empty = _EMPTY_VALUES.get(type(column.type))
     if null is None and empty is not None and not EMPTY_IS_NULL.of(options):
-        unknown = fail(f"column {column.name!r}: NULL would be read back as {empty}{hint}")
+        unknown = nodes.fail(f"column {column.name!r}: NULL would be read back as {empty}{hint}")
 
-    def known_value(value: Node) -> Node:
+    def known_value(value: nodes.Node) -> nodes.Node:
         text = escape(value)
         taken = [] if null is None else [null]
         if EMPTY_IS_NULL.of(options) and null != "":
             taken.append("")
         if not taken:
-            return call("coalesce", text, unknown)
+            return nodes.call("coalesce", text, unknown)
         as_null = f"would be read back as NULL{hint}"
         branches = [
             (
                 inline("{v} = {literal}", v=value, literal=literal),
-                fail(f"column {column.name!r}: the value {literal!r} {as_null}"),
+                nodes.fail(f"column {column.name!r}: the value {literal!r} {as_null}"),
             )
             for literal in taken
         ]
-        return Case(((is_null(value), unknown), *branches), text)
+        return nodes.Case(((nodes.is_null(value), unknown), *branches), text)
 
-    return let(column.value, known_value)
+    return nodes.let(column.value, known_value)
 
 
-def joined_text(column: CsvColumn, parts: Node, options: Options) -> Node:
+def joined_text(column: CsvColumn, parts: nodes.Node, options: Options) -> nodes.Node:
     """Return the strings of elements or fields, which the delimiter separates, as one.
 
     It fails the job for a string that would be read back as other parts.
     """
     delimiter = str(ELEMENTS.of(options))
-    divided = fail(
+    divided = nodes.fail(
         f"column {column.name!r}: a part of it contains {delimiter!r}"
         f"{HINT}set {ELEMENTS.key!r} to a string that no value contains"
     )
     read = "an empty array" if isinstance(column.type, ArrayType) else "NULL"
-    blank = fail(f"column {column.name!r}: a blank value would be read back as {read}")
-    return let(
+    blank = nodes.fail(f"column {column.name!r}: a blank value would be read back as {read}")
+    return nodes.let(
         parts,
         lambda parts: inline(
             "CASE WHEN exists({parts}, x -> instr(concat(x, {mark}), {mark}) <= length(x))"

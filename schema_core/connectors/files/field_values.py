@@ -10,9 +10,9 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import Final
 
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import FALSE, TRUE, Case, Cast, Node, call, let
 from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS, sql_type
 from schema_core.types import (
     MAX_LENGTH,
@@ -102,31 +102,31 @@ def reader_type(type_: DataType, syntax: Syntax) -> DataType:
 _BY_TOKEN = (IntType, BigIntType, *BYTES, YearMonthIntervalType, DayTimeIntervalType)
 
 
-def token_as_text(node: Node, type_: DataType, syntax: Syntax) -> Node:
+def token_as_text(node: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Node:
     """Return what the reader of the format read as a string, or NULL for NULL."""
     if isinstance(reader_type(type_, syntax), VariantType):
-        return call("nullif", call("to_json", node), "null")
+        return nodes.call("nullif", nodes.call("to_json", node), "null")
     return node
 
 
-def read_value(node: Node, type_: DataType, syntax: Syntax) -> Node:
+def read_value(node: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Node:
     """Return the value of a type that is one field, or NULL if it is not of the type.
 
     A DECIMAL with more digits than its type is NULL, too, as in Flink: see `is_value`.
     """
     if isinstance(reader_type(type_, syntax), VariantType):
-        return let(node, lambda value: _read_token(value, type_, syntax))
+        return nodes.let(node, lambda value: _read_token(value, type_, syntax))
     return _read_text(node, type_, syntax)
 
 
-def is_value(text: Node, type_: DataType, syntax: Syntax) -> Node:
+def is_value(text: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Node:
     """Return whether a string of which `read_value` returns NULL is of the type nevertheless."""
     if not isinstance(type_, DecimalType):
-        return FALSE
-    return call("rlike", _trim_blanks(text) if syntax is not Syntax.CSV else text, DECIMAL)
+        return nodes.FALSE
+    return nodes.call("rlike", _trim_blanks(text) if syntax is not Syntax.CSV else text, DECIMAL)
 
 
-def _read_token(value: Node, type_: DataType, syntax: Syntax) -> Node:
+def _read_token(value: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Node:
     """Read a token of json that is a VARIANT."""
     content = inline("try_variant_get({v}, '$', 'string')", v=value)
     if isinstance(type_, BYTES):
@@ -141,12 +141,12 @@ def _read_token(value: Node, type_: DataType, syntax: Syntax) -> Node:
     least, most = ("-9.223372036854775808e18", "9.223372036854775807e18")
     if not is_long:
         least, most = "-2147483648", "2147483647"
-    return let(
-        call("to_json", value),
-        lambda token: Case(
+    return nodes.let(
+        nodes.call("to_json", value),
+        lambda token: nodes.Case(
             (
-                (inline("startswith({t}, '\"')", t=token), Cast(content, name, safe=True)),
-                (call("rlike", token, r"\A-?[0-9]+\z"), Cast(token, name, safe=True)),
+                (inline("startswith({t}, '\"')", t=token), nodes.Cast(content, name, safe=True)),
+                (nodes.call("rlike", token, r"\A-?[0-9]+\z"), nodes.Cast(token, name, safe=True)),
                 (
                     inline(
                         "CAST({t} AS DOUBLE) BETWEEN CAST({least} AS DOUBLE)"
@@ -155,35 +155,35 @@ def _read_token(value: Node, type_: DataType, syntax: Syntax) -> Node:
                         least=least,
                         most=most,
                     ),
-                    Cast(Cast(token, "DOUBLE"), name),
+                    nodes.Cast(nodes.Cast(token, "DOUBLE"), name),
                 ),
             )
         ),
     )
 
 
-def _read_text(node: Node, type_: DataType, syntax: Syntax) -> Node:
+def _read_text(node: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Node:
     is_csv = syntax is Syntax.CSV
     match type_:
         case _ if isinstance(type_, CHARACTERS):
             return node
         case BooleanType():
-            return call("rlike", node, rf"(?i)\A{_BLANKS}*true{_BLANKS}*\z")
+            return nodes.call("rlike", node, rf"(?i)\A{_BLANKS}*true{_BLANKS}*\z")
         case _ if isinstance(type_, INTEGERS):
-            return Cast(node, sql_type(type_), safe=True)
+            return nodes.Cast(node, sql_type(type_), safe=True)
         case _ if isinstance(type_, FLOATS):
-            return let(_trim_blanks(node), lambda text: _read_float(text, sql_type(type_)))
+            return nodes.let(_trim_blanks(node), lambda text: _read_float(text, sql_type(type_)))
         case DecimalType():
             text = node if is_csv else _trim_blanks(node)
-            return let(text, lambda text: _read_decimal(text, sql_type(type_)))
+            return nodes.let(text, lambda text: _read_decimal(text, sql_type(type_)))
         case _ if isinstance(type_, BYTES):
-            return let(_trim_blanks(node), _read_bytes)
+            return nodes.let(_trim_blanks(node), _read_bytes)
         case DateType():
-            return let(node, _read_csv_date if is_csv else _read_date)
+            return nodes.let(node, _read_csv_date if is_csv else _read_date)
         case TimeType():
-            return let(node, lambda text: _read_time(text, type_, syntax))
+            return nodes.let(node, lambda text: _read_time(text, type_, syntax))
         case AnyTimestampType():
-            return let(
+            return nodes.let(
                 _trim_blanks(node) if is_csv else node,
                 lambda text: _read_timestamp(text, type_, syntax),
             )
@@ -191,11 +191,11 @@ def _read_text(node: Node, type_: DataType, syntax: Syntax) -> Node:
             return convert(node, TEXT, type_, try_=True)
 
 
-def _trim_blanks(node: Node) -> Node:
-    return call("regexp_replace", node, rf"\A{_BLANKS}+|{_BLANKS}+\z", "")
+def _trim_blanks(node: nodes.Node) -> nodes.Node:
+    return nodes.call("regexp_replace", node, rf"\A{_BLANKS}+|{_BLANKS}+\z", "")
 
 
-def _read_float(text: Node, name: str) -> Node:
+def _read_float(text: nodes.Node, name: str) -> nodes.Node:
     """Read a number with a fraction; Spark also accepts ``nan`` and ``inf`` in any case."""
     return inline(
         "if(contains(lower({t}), 'n') AND NOT rlike({t}, {words}), NULL, {cast})",
@@ -205,32 +205,32 @@ def _read_float(text: Node, name: str) -> Node:
             "if(endswith({t}, 'NaN'), CAST('NaN' AS {type}), {cast})",
             t=text,
             type=name,
-            cast=Cast(text, name, safe=True),
+            cast=nodes.Cast(text, name, safe=True),
         ),
     )
 
 
-def _read_decimal(text: Node, name: str) -> Node:
+def _read_decimal(text: nodes.Node, name: str) -> nodes.Node:
     return inline(
         "if(rlike({t}, {pattern}), coalesce({cast}, if(rlike({t}, {zero}), {none}, NULL)), NULL)",
         t=text,
         pattern=DECIMAL,
-        cast=Cast(text, name),
+        cast=nodes.Cast(text, name),
         zero=_ZERO,
         none=inline("CAST(0 AS {type})", type=name),
     )
 
 
-def _read_bytes(text: Node) -> Node:
+def _read_bytes(text: nodes.Node) -> nodes.Node:
     """Read base64 with its padding; blanks may be between groups of four characters."""
     return inline("if(rlike({t}, {pattern}), unbase64({t}), NULL)", t=text, pattern=_BASE64)
 
 
-def _read_date(text: Node) -> Node:
+def _read_date(text: nodes.Node) -> nodes.Node:
     return inline("if(rlike({t}, {pattern}), try_cast({t} AS DATE), NULL)", t=text, pattern=_DATE)
 
 
-def _read_csv_date(text: Node) -> Node:
+def _read_csv_date(text: nodes.Node) -> nodes.Node:
     """Read a date whose day may be beyond the end of its month, as ``java.sql.Date`` does.
 
     This holds for years of the Gregorian calendar.
@@ -245,10 +245,10 @@ def _read_csv_date(text: Node) -> Node:
     )
 
 
-def _read_time(text: Node, type_: TimeType, syntax: Syntax) -> Node:
+def _read_time(text: nodes.Node, type_: TimeType, syntax: Syntax) -> nodes.Node:
     """Read a time; only milliseconds are kept, and further digits of the type are zero."""
     pattern = rf"\A{_SHORT_CLOCK if syntax is Syntax.CSV else _CLOCK}\z"
-    return let(
+    return nodes.let(
         _to_digits(_from_midnight(text), min(type_.precision, 3)),
         lambda clock: inline(
             "if(rlike({t}, {pattern}), {value}, NULL)",
@@ -259,18 +259,18 @@ def _read_time(text: Node, type_: TimeType, syntax: Syntax) -> Node:
     )
 
 
-def _to_digits(text: Node, digits: int) -> Node:
+def _to_digits(text: nodes.Node, digits: int) -> nodes.Node:
     """Return a time with at most as many digits of its fraction."""
     pattern = rf"\.([0-9]{{0,{digits}}})[0-9]*" if digits else r"\.[0-9]*"
-    kept = call("regexp_replace", text, pattern, ".$1" if digits else "")
+    kept = nodes.call("regexp_replace", text, pattern, ".$1" if digits else "")
     return inline("if(contains({t}, '.'), rtrim('.', {kept}), {t})", t=text, kept=kept)
 
 
-def _from_midnight(text: Node) -> Node:
+def _from_midnight(text: nodes.Node) -> nodes.Node:
     return inline("if(startswith({t}, '24'), '00:00:00', {t})", t=text)
 
 
-def _read_timestamp(text: Node, type_: AnyTimestampType, syntax: Syntax) -> Node:
+def _read_timestamp(text: nodes.Node, type_: AnyTimestampType, syntax: Syntax) -> nodes.Node:
     """Read a timestamp; the day beyond the end of a month is its last, and 24:00 the next day.
 
     ISO-8601 without a time zone is strict.
@@ -282,24 +282,24 @@ def _read_timestamp(text: Node, type_: AnyTimestampType, syntax: Syntax) -> Node
         (True, False): _INSTANT,
         (True, True): _ISO_INSTANT,
     }[is_instant, is_iso]
-    plain = call("rtrim", "Z", text) if is_instant else text
+    plain = nodes.call("rtrim", "Z", text) if is_instant else text
     if is_iso:
-        plain = call("translate", plain, "Tt", "  ")
-        plain = call("regexp_replace", plain, r"( [0-9]{2}:[0-9]{2})\z", "$1:00")
+        plain = nodes.call("translate", plain, "Tt", "  ")
+        plain = nodes.call("regexp_replace", plain, r"( [0-9]{2}:[0-9]{2})\z", "$1:00")
 
     # without a bound value within a branch, which Spark would interpret
-    return let(
-        call("rtrim", ".", plain),
+    return nodes.let(
+        nodes.call("rtrim", ".", plain),
         lambda plain: inline(
             "if(rlike({t}, {pattern}) AND {is_day}, {value}, NULL)",
             t=text,
             pattern=pattern,
-            is_day=_has_day(plain) if is_iso and not is_instant else TRUE,
+            is_day=_has_day(plain) if is_iso and not is_instant else nodes.TRUE,
             value=convert(plain, TEXT, type_, try_=True),
         ),
     )
 
 
-def _has_day(text: Node) -> Node:
+def _has_day(text: nodes.Node) -> nodes.Node:
     """Return whether the day of a timestamp is one of its month."""
     return inline("try_cast(substring_index({t}, ' ', 1) AS DATE) IS NOT NULL", t=text)

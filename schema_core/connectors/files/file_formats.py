@@ -42,23 +42,12 @@ from schema_core.connectors.files.field_values import (
     token_as_text,
 )
 from schema_core.environment.options import ConfigOption, boolean, choice
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import convert_parts, to_physical
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import NULL as NULL_NODE
-from schema_core.spark.compiler.tree import (
-    Cast,
-    Column,
-    Element,
-    Field,
-    Node,
-    call,
-    function,
-    is_null,
-    let,
-    null_or,
-)
 from schema_core.spark.compiler.value_types import CHARACTERS, sql_type
 from schema_core.spark.jobs import HINT
 from schema_core.types import (
@@ -98,10 +87,10 @@ class FileCodec(Protocol):
     def writing(self, fields: Sequence[RowField], options: Options) -> dict[str, str]:
         """Return the options of Spark's writer."""
 
-    def decode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
+    def decode(self, node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
         """Return the value of a column from what Spark reads."""
 
-    def encode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
+    def encode(self, node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
         """Return what Spark writes from the value of a column."""
 
 
@@ -123,7 +112,9 @@ class Format:
     is_text: bool = False
     reading: Callable[[Options], dict[str, str]] = lambda _: {}
     writing: Callable[[Options], dict[str, str]] = lambda _: {}
-    known: Callable[[Node, DataType, Options], Node] = lambda node, _type, _options: node
+    known: Callable[[nodes.Node, DataType, Options], nodes.Node] = lambda node, _type, _options: (
+        node
+    )
     why_not: Callable[[DataType], str | None] = lambda _: None
     refused_in_names: tuple[str, ...] = ()
     source: str | None = None
@@ -259,10 +250,10 @@ CSV, JSON, PARQUET, ORC = (FORMATS[name] for name in ("csv", "json", "parquet", 
 # --- fields ------------------------------------------------------------------------------------
 
 
-_IN_FILE = call("concat", " in ", Field(Column(FILE_METADATA), "file_path"))
+_IN_FILE = nodes.call("concat", " in ", nodes.Field(nodes.Column(FILE_METADATA), "file_path"))
 #: Format -> the place of a row in its files, for messages.
-PLACES: dict[str, Node] = {
-    "csv": call("concat", " in ", Column(FILE), ", line ", Column(LINE)),
+PLACES: dict[str, nodes.Node] = {
+    "csv": nodes.call("concat", " in ", nodes.Column(FILE), ", line ", nodes.Column(LINE)),
     **dict.fromkeys(("json", "avro", "raw"), _IN_FILE),
 }
 
@@ -279,8 +270,8 @@ def syntax_of(options: Options) -> Syntax:
 
 
 def parse_field(
-    node: Node, name: str, type_: DataType, options: Options, place: Node | None = None
-) -> Node:
+    node: nodes.Node, name: str, type_: DataType, options: Options, place: nodes.Node | None = None
+) -> nodes.Node:
     """Return a value of a text format converted to its type, in physical form.
 
     An invalid string fails the job with its column; `place` is where the string is from.
@@ -293,7 +284,7 @@ def parse_field(
     if is_text and (not type_.children() or syntax_of(options) is not Syntax.CSV):
         return node
     if type_.children() and syntax_of(options) is Syntax.CSV:
-        return let(node, lambda text: _parsed_list(text, name, type_, options, place))
+        return nodes.let(node, lambda text: _parsed_list(text, name, type_, options, place))
     if type_.children():
         return convert_parts(
             node, type_, lambda part, of: parse_field(part, name, of, options, place)
@@ -302,13 +293,13 @@ def parse_field(
 
 
 def _parsed_list(
-    text: Node, name: str, type_: DataType, options: Options, place: Node | None
-) -> Node:
+    text: nodes.Node, name: str, type_: DataType, options: Options, place: nodes.Node | None
+) -> nodes.Node:
     """Return an ARRAY or ROW from a field of csv: a blank one is an empty array or a NULL row."""
     pattern = re.sub(r"([^A-Za-z0-9_])", r"\\\1", str(ELEMENTS.of(options)))
-    parts = call("split", text, pattern, -1)
+    parts = nodes.call("split", text, pattern, -1)
 
-    def part(node: Node, of: DataType) -> Node:
+    def part(node: nodes.Node, of: DataType) -> nodes.Node:
         return parse_field(known_field(node, of, options), name, of, options, place)
 
     if isinstance(type_, ArrayType):
@@ -319,18 +310,18 @@ def _parsed_list(
             blank=BLANK,
             parts=parts,
         )
-        return call("transform", elements, function(lambda item: part(item, element)))
+        return nodes.call("transform", elements, nodes.function(lambda item: part(item, element)))
     if not isinstance(type_, RowType | StructuredType):
         return text  # `why_not_csv` refuses other types
     fields = type_.fields
 
-    def row(parts: Node) -> Node:
+    def row(parts: nodes.Node) -> nodes.Node:
         values = [
             value
             for place, field in enumerate(fields)
-            for value in (field.name, part(Element(parts, place), field.data_type))
+            for value in (field.name, part(nodes.Element(parts, place), field.data_type))
         ]
-        made = call("named_struct", *values)
+        made = nodes.call("named_struct", *values)
         if is_lenient(options):
             return made
         problem = (
@@ -348,9 +339,9 @@ def _parsed_list(
             made=made,
         )
 
-    return null_or(
+    return nodes.null_or(
         inline("coalesce(rlike({text}, {blank}), TRUE)", text=text, blank=BLANK),
-        let(parts, row),
+        nodes.let(parts, row),
     )
 
 
@@ -360,8 +351,8 @@ def is_lenient(options: Options) -> bool:
 
 
 def _parsed_scalar(
-    node: Node, name: str, type_: DataType, options: Options, place: Node | None
-) -> Node:
+    node: nodes.Node, name: str, type_: DataType, options: Options, place: nodes.Node | None
+) -> nodes.Node:
     syntax = syntax_of(options)
     hint = f"set '{ignore_errors_key(options)}' = 'true' to read NULL there"
     if place is not None and syntax is Syntax.CSV and not HEADER.of(options):
@@ -369,7 +360,7 @@ def _parsed_scalar(
     if syntax is Syntax.CSV and NULL.of(options) is None:
         hint = f"if empty fields are NULL, set '{NULL.key}' = ''; {hint}"
 
-    def body(value: Node) -> Node:
+    def body(value: nodes.Node) -> nodes.Node:
         read = read_value(value, type_, syntax)
         if is_lenient(options):
             return read
@@ -384,7 +375,7 @@ def _parsed_scalar(
             hint=f"{HINT}{hint}",
         )
 
-    return let(node, body)
+    return nodes.let(node, body)
 
 
 def ignore_errors_key(options: Options) -> str:
@@ -392,46 +383,46 @@ def ignore_errors_key(options: Options) -> str:
     return JSON_ERRORS.key if options.get("format") == "json" else CSV_ERRORS.key
 
 
-def render_field(node: Node, name: str, type_: DataType, options: Options) -> Node:
+def render_field(node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
     """Return a value as the string of a csv field; a NULL remains one."""
     match type_:
         case ArrayType(element_type=element):
-            parts = call(
+            parts = nodes.call(
                 "transform",
                 node,
-                function(lambda item: _rendered_part(item, name, element, options)),
+                nodes.function(lambda item: _rendered_part(item, name, element, options)),
             )
         case RowType() | StructuredType():
-            parts = call(
+            parts = nodes.call(
                 "array",
                 *(
-                    _rendered_part(Field(node, field.name), name, field.data_type, options)
+                    _rendered_part(nodes.Field(node, field.name), name, field.data_type, options)
                     for field in type_.fields
                 ),
             )
         case _:
             return _rendered_scalar(node, type_)
     joined = joined_text(CsvColumn(name, node, type_), parts, options)
-    return null_or(is_null(node), joined)
+    return nodes.null_or(nodes.is_null(node), joined)
 
 
-def _rendered_part(node: Node, name: str, type_: DataType, options: Options) -> Node:
+def _rendered_part(node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
     return stored_text(CsvColumn(name, _rendered_scalar(node, type_), type_), options)
 
 
-def _rendered_scalar(node: Node, type_: DataType) -> Node:
+def _rendered_scalar(node: nodes.Node, type_: DataType) -> nodes.Node:
     match type_:
         case BooleanType():
-            return Cast(node, "STRING")
+            return nodes.Cast(node, "STRING")
         case BinaryType() | VarBinaryType():
-            return call("base64", node)
+            return nodes.call("base64", node)
         case LocalZonedTimestampType():
-            return call("concat", convert(node, type_, TEXT), "Z")
+            return nodes.call("concat", convert(node, type_, TEXT), "Z")
         case _:
             return convert(node, type_, TEXT)
 
 
-def truncate_to_precision(node: Node, type_: DataType) -> Node:
+def truncate_to_precision(node: nodes.Node, type_: DataType) -> nodes.Node:
     """Return a value of a typed file, truncated to the precision of its type at any depth."""
     match type_:
         case TimestampType() | LocalZonedTimestampType():
@@ -443,7 +434,7 @@ def truncate_to_precision(node: Node, type_: DataType) -> Node:
                 unit=10 ** (6 - type_.precision),
             )
             micros = inline("time_to_micros({v}) - {rest}", v=node, rest=rest)
-            return Cast(call("time_from_micros", micros), sql_type(type_))
+            return nodes.Cast(nodes.call("time_from_micros", micros), sql_type(type_))
         case _ if any(has_fewer_digits(part, 6) for part in type_.walk()):
             return convert_parts(node, type_, truncate_to_precision)
         case _:

@@ -105,6 +105,7 @@ from schema_core.spark.commit.file_systems import (
     is_relative,
     locate_file_system,
 )
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import (
     from_physical,
     to_physical,
@@ -113,7 +114,6 @@ from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.projection import NamedNode, select
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Case, Cast, Field, Literal, Node, call, fail, let
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.value_types import FLOATS, INTEGERS, is_fine, sql_type
 from schema_core.spark.connector import metadata_column, raw_column
@@ -220,13 +220,13 @@ WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
 _SCHEME = "^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?"
 
 
-def _file(field: str) -> Node:
-    return Field(ColumnNode(FILE_METADATA), field)
+def _file(field: str) -> nodes.Node:
+    return nodes.Field(ColumnNode(FILE_METADATA), field)
 
 
-def _decode_path(path: Node) -> Node:
+def _decode_path(path: nodes.Node) -> nodes.Node:
     """Return a path without the escapes of a URI; most have none."""
-    return let(
+    return nodes.let(
         path,
         lambda value: inline(
             "if(contains({v}, '%'), url_decode(replace({v}, '+', '%2B')), {v})", v=value
@@ -235,10 +235,10 @@ def _decode_path(path: Node) -> Node:
 
 
 #: Metadata key -> its type and its value in Spark.
-METADATA: dict[str, tuple[DataType, Node]] = {
+METADATA: dict[str, tuple[DataType, nodes.Node]] = {
     "file.path": (
         VarCharType(MAX_LENGTH, nullable=False),
-        _decode_path(call("regexp_replace", _file("file_path"), _SCHEME, "")),
+        _decode_path(nodes.call("regexp_replace", _file("file_path"), _SCHEME, "")),
     ),
     "file.name": (VarCharType(MAX_LENGTH, nullable=False), _decode_path(_file("file_name"))),
     "file.size": (BigIntType(nullable=False), _file("file_size")),
@@ -674,7 +674,7 @@ def is_plain(text: str, type_: DataType) -> bool:
     return False
 
 
-def partition_value(node: Node, type_: DataType) -> Node:
+def partition_value(node: nodes.Node, type_: DataType) -> nodes.Node:
     """Return the value of a type that the name of a directory has, or NULL if it has none.
 
     Flink (``PartitionPathUtils``, ``RowDataPartitionComputer``) writes a timestamp in ISO-8601, the
@@ -705,14 +705,16 @@ def partition_value(node: Node, type_: DataType) -> Node:
             )
             return convert(text, TEXT, type_, try_=True)
         case AnyTimestampType():
-            text = call("regexp_replace", node, "^([0-9-]{10})T([0-9]{2}:[0-9]{2})$", "$1 $2:00")
-            plain = call("regexp_replace", text, "^([0-9-]{10})T", "$1 ")
+            text = nodes.call(
+                "regexp_replace", node, "^([0-9-]{10})T([0-9]{2}:[0-9]{2})$", "$1 $2:00"
+            )
+            plain = nodes.call("regexp_replace", text, "^([0-9-]{10})T", "$1 ")
             return convert(plain, TEXT, type_, PARTITION_ZONE, try_=True)
         case _:
             return convert(node, TEXT, type_, PARTITION_ZONE, try_=True)
 
 
-def partition_text(value: Node, type_: DataType) -> Node:
+def partition_text(value: nodes.Node, type_: DataType) -> nodes.Node:
     """Return a value of a partition column as Flink writes it to the name of a directory.
 
     A timestamp is printed as by ``LocalDateTime.toString``. For DATE and TIME this is the form that
@@ -720,10 +722,10 @@ def partition_text(value: Node, type_: DataType) -> Node:
     """
     text = convert(value, type_, TEXT, PARTITION_ZONE)
     if isinstance(type_, BooleanType):
-        return call("lower", text)
+        return nodes.call("lower", text)
     if not isinstance(type_, AnyTimestampType):
         return text
-    return let(
+    return nodes.let(
         text,
         lambda text: inline(
             "CASE WHEN {fraction} <> '' THEN concat({day}, 'T', substring({t}, 12, 8), '.',"
@@ -731,10 +733,10 @@ def partition_text(value: Node, type_: DataType) -> Node:
             " THEN concat({day}, 'T', substring({t}, 12, 5))"
             " ELSE concat({day}, 'T', substring({t}, 12, 8)) END",
             t=text,
-            day=call("substring", text, 1, 10),
-            fraction=call(
+            day=nodes.call("substring", text, 1, 10),
+            fraction=nodes.call(
                 "regexp_replace",
-                call("rpad", call("substring", text, 21), 9, "0"),
+                nodes.call("rpad", nodes.call("substring", text, 21), 9, "0"),
                 "(000)+$",
                 "",
             ),
@@ -770,7 +772,7 @@ def _scope(context: WriteContext, layout: FileLayout) -> OverwriteScope:
     types = context.physical_columns
     given = []
     for key in keys:  # a literal is cast in the time zone of the session, as in the query
-        literal = convert(Literal(partition[key]), TEXT, types[key].nullable(), context.zone)
+        literal = convert(nodes.Literal(partition[key]), TEXT, types[key].nullable(), context.zone)
         given.append((to_physical(literal, types[key]), key))
     stored = [layout.written(key, types[key]) for key in keys]
     row = select(select(context.session.range(1), given), stored).first()
@@ -1009,13 +1011,13 @@ class FileLayout:
             )
         return reduce(lambda first, second: first.union(second), frames)
 
-    def _current_column(self, column: RowField, names: Mapping[Path, str]) -> Node:
+    def _current_column(self, column: RowField, names: Mapping[Path, str]) -> nodes.Node:
         """Return a column of files that have it by other names, with the current ones."""
-        value: Node = ColumnNode(names.get((column.name,), column.name))
+        value: nodes.Node = ColumnNode(names.get((column.name,), column.name))
         if not any(path[0] == column.name for path in names if len(path) > 1):
             return value
         # Spark casts rows by position; columns of files are nullable at any depth
-        return Cast(
+        return nodes.Cast(
             value, to_spark_sql(_nullable(self._physical_type(column.name, column.data_type)))
         )
 
@@ -1040,7 +1042,7 @@ class FileLayout:
         # both have the methods that are used here
         return cast("DataFrameReader", session.readStream.options(**self._streaming()))
 
-    def partition_of_file(self, key: str) -> Node:
+    def partition_of_file(self, key: str) -> nodes.Node:
         """Return a partition column, from the path of the file of a row."""
         type_ = next(
             column.data_type for column in self.schema.columns if column.name == key
@@ -1048,19 +1050,19 @@ class FileLayout:
         root = re.escape(re.sub(_SCHEME, "", self.path).rstrip("/"))
         place = f"^{root}/(?:.*/)?{re.escape(key)}=([^/]*)/"
         problem = f"a file is in no directory of the partition column {key!r}"
-        value = let(
+        value = nodes.let(
             METADATA["file.path"][1],
-            lambda path: Case(
-                ((inline("NOT rlike({p}, {place})", p=path, place=place), fail(problem)),),
-                _decode_path(call("regexp_extract", path, place, 1)),
+            lambda path: nodes.Case(
+                ((inline("NOT rlike({p}, {place})", p=path, place=place), nodes.fail(problem)),),
+                _decode_path(nodes.call("regexp_extract", path, place, 1)),
             ),
         )
         default = DEFAULT_PARTITION.of(self.options) or ""
-        value = call("nullif", call("nullif", value, default), SPARK_NULL)
-        read = let(value, lambda text: self._required_value(key, text, type_))
+        value = nodes.call("nullif", nodes.call("nullif", value, default), SPARK_NULL)
+        read = nodes.let(value, lambda text: self._required_value(key, text, type_))
         return to_physical(read, type_)
 
-    def _required_value(self, key: str, text: Node, type_: DataType) -> Node:
+    def _required_value(self, key: str, text: nodes.Node, type_: DataType) -> nodes.Node:
         """Return the value that the name of a directory has; a stream fails if it has none."""
         return inline(
             "coalesce({value}, if({t} IS NULL, NULL, raise_error(concat({problem}, {t}))))",
@@ -1246,7 +1248,7 @@ class FileLayout:
 
     def read_partitions(
         self, context: ReadContext, values: Mapping[str, set[str]]
-    ) -> dict[str, Node]:
+    ) -> dict[str, nodes.Node]:
         """Return the partition columns, in expressions by which Spark prunes partitions.
 
         Values that Spark casts as Flink does are cast; others are computed here, once.
@@ -1260,23 +1262,23 @@ class FileLayout:
         found = {}
         for key, texts in values.items():
             type_ = types[key].nullable()
-            node: Node = ColumnNode(key)
+            node: nodes.Node = ColumnNode(key)
             # Spark reads NULL from the directory `SPARK_NULL`, and from no other
             if not {default, SPARK_NULL}.isdisjoint(texts):
-                node = call("nullif", call("coalesce", node, SPARK_NULL), default)
+                node = nodes.call("nullif", nodes.call("coalesce", node, SPARK_NULL), default)
             asked = sorted(text for text in texts if text != default and not is_plain(text, type_))
             read = self._read_partitions(context, key, asked) if asked else {}
             if is_fine(type_):  # a struct, by which Spark does not prune
                 found[key] = to_physical(partition_value(node, type_), type_)
                 continue
             branches = tuple(
-                (inline("{v} = {text}", v=node, text=text), Literal(literal))
+                (inline("{v} = {text}", v=node, text=text), nodes.Literal(literal))
                 for text, literal in read.items()
                 if text != literal
             )
-            node = Case(branches, node) if branches else node
+            node = nodes.Case(branches, node) if branches else node
             if not isinstance(type_, CharType | VarCharType):
-                node = Cast(node, sql_type(type_), safe=True)
+                node = nodes.Cast(node, sql_type(type_), safe=True)
             found[key] = node
         return found
 
@@ -1288,7 +1290,7 @@ class FileLayout:
         rows = context.session.createDataFrame([(text,) for text in texts], "v STRING")
         value = partition_value(ColumnNode("v"), type_)
         as_text = convert(value, type_, TEXT, PARTITION_ZONE)
-        cast = as_text if is_fine(type_) else Cast(to_physical(value, type_), "STRING")
+        cast = as_text if is_fine(type_) else nodes.Cast(to_physical(value, type_), "STRING")
         read = {
             row[0]: row[1] for row in select(rows, [(ColumnNode("v"), "v"), (cast, "c")]).collect()
         }
@@ -1303,9 +1305,9 @@ class FileLayout:
                 )
         return read
 
-    def value(self, name: str, type_: DataType) -> Node:
+    def value(self, name: str, type_: DataType) -> nodes.Node:
         """Return a column of the files, computed from the columns of the reader."""
-        node: Node = ColumnNode(name)
+        node: nodes.Node = ColumnNode(name)
         if self._reads_every_name():
             values = {item: ColumnNode(item) for item in self.former.names_of(name)}
             is_checked = self.form.identifier in LISTED
@@ -1319,24 +1321,26 @@ class FileLayout:
         if self.native is not None:
             known = self.native.field(name, type_)
             if self.native.is_native(name, type_):
-                return Cast(known, sql_type(type_)) if isinstance(type_, DecimalType) else known
+                return (
+                    nodes.Cast(known, sql_type(type_)) if isinstance(type_, DecimalType) else known
+                )
             return parse_field(known, name, type_, self.options)
         known = self.form.known(node, type_, self.options)
         return parse_field(known, name, type_, self.options, PLACES.get(self.form.identifier))
 
     def written(self, name: str, type_: DataType) -> NamedNode:
         """Return a column as it is written to files."""
-        node: Node = ColumnNode(name)
+        node: nodes.Node = ColumnNode(name)
         if name in self.partitions:
             shown = partition_text(from_physical(node, type_), type_)
-            node = let(shown, lambda value: self._directory(name, value, type_))
+            node = nodes.let(shown, lambda value: self._directory(name, value, type_))
         elif self.form.codec is not None:
             node = self.form.codec.encode(node, name, type_, self.options)
         elif self.form.identifier == "csv":
             node = render_field(from_physical(node, type_), name, type_, self.options)
         return node, name
 
-    def _directory(self, name: str, value: Node, type_: DataType) -> Node:
+    def _directory(self, name: str, value: nodes.Node, type_: DataType) -> nodes.Node:
         """Return the value of a partition column as in the name of its directory.
 
         NULL and the empty string share a directory (Flink's filesystem connector,
@@ -1351,15 +1355,15 @@ class FileLayout:
                     f"{HINT}set '{DEFAULT_PARTITION.key}' to a name that no value has"
                 ),
             ),
-            (call("contains", value, "\0"), "the name of a directory cannot contain NUL"),
-            (call("endswith", value, COPYING), f"readers skip names that end in {COPYING!r}"),
+            (nodes.call("contains", value, "\0"), "the name of a directory cannot contain NUL"),
+            (nodes.call("endswith", value, COPYING), f"readers skip names that end in {COPYING!r}"),
         )
         empty = inline("coalesce({v}, '') = ''", v=value)
         branches = (
-            (condition, fail(f"partition column {name!r}: {problem}"))
+            (condition, nodes.fail(f"partition column {name!r}: {problem}"))
             for condition, problem in invalid
         )
-        null: Node = Literal(default)
+        null: nodes.Node = nodes.Literal(default)
         if not type_.is_nullable:
-            null = fail(f"partition column {name!r} is NOT NULL, but '' is read back as NULL")
-        return Case(((empty, null), *branches), value)
+            null = nodes.fail(f"partition column {name!r} is NOT NULL, but '' is read back as NULL")
+        return nodes.Case(((empty, null), *branches), value)

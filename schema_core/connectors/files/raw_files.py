@@ -13,18 +13,8 @@ from typing import TYPE_CHECKING
 from schema_core.connectors.files.file_formats import PLACES, Format
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import SchemaError
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import (
-    Case,
-    Cast,
-    Literal,
-    Node,
-    call,
-    fail,
-    is_null,
-    let,
-    let_all,
-)
 from schema_core.spark.compiler.value_types import sql_type
 from schema_core.types import (
     MAX_LENGTH,
@@ -99,49 +89,55 @@ class Raw:
     def writing(self, fields: Sequence[RowField], options: Mapping[str, str]) -> dict[str, str]:
         return {"lineSep": "\n"}
 
-    def decode(self, node: Node, name: str, type_: DataType, options: Mapping[str, str]) -> Node:
+    def decode(
+        self, node: nodes.Node, name: str, type_: DataType, options: Mapping[str, str]
+    ) -> nodes.Node:
         """Return the value of a line."""
         line = sql(
             "if(endswith({v}, X'0D'), substring({v}, 1, octet_length({v}) - 1), {v})",
-            v=Cast(node, "BINARY"),
+            v=nodes.Cast(node, "BINARY"),
         )
         charset = CHARSET.of(options)
         match type_:
             case CharType() | VarCharType() if charset == "UTF-8":
-                return call("make_valid_utf8", Cast(line, "STRING"))
+                return nodes.call("make_valid_utf8", nodes.Cast(line, "STRING"))
             case CharType() | VarCharType():
-                return call("decode", line, charset)
+                return nodes.call("decode", line, charset)
             case BinaryType() | VarBinaryType():
                 return line
         size = SIZES[type(type_)]
 
-        def body(value: Node) -> Node:
+        def body(value: nodes.Node) -> nodes.Node:
             is_wrong = inline("octet_length({v}) <> {size}", v=value, size=size)
-            digits = call("hex", _order_bytes(value, size, options))
-            return Case(
+            digits = nodes.call("hex", _order_bytes(value, size, options))
+            return nodes.Case(
                 ((is_wrong, _wrong_size(value, name, type_, size)),), _number(digits, type_)
             )
 
-        return let(line, body)
+        return nodes.let(line, body)
 
-    def encode(self, node: Node, name: str, type_: DataType, options: Mapping[str, str]) -> Node:
+    def encode(
+        self, node: nodes.Node, name: str, type_: DataType, options: Mapping[str, str]
+    ) -> nodes.Node:
         """Return a value as a line; one that could not be read back fails the job."""
         charset = CHARSET.of(options)
         match type_:
             case CharType() | VarCharType():
-                value: Node = call("encode", node, charset)
+                value: nodes.Node = nodes.call("encode", node, charset)
             case BinaryType() | VarBinaryType():
                 value = node
             case BooleanType():
                 value = inline("if({v}, X'01', X'00')", v=node)
             case FloatType() | DoubleType():
-                number = Cast(node, "DOUBLE")
+                number = nodes.Cast(node, "DOUBLE")
                 is_float = isinstance(type_, FloatType)
-                bits = Cast(_bits(number, 8, 23), "INT") if is_float else _bits(number, 11, 52)
-                value = _order_bytes(Cast(bits, "BINARY"), SIZES[type(type_)], options)
+                bits = (
+                    nodes.Cast(_bits(number, 8, 23), "INT") if is_float else _bits(number, 11, 52)
+                )
+                value = _order_bytes(nodes.Cast(bits, "BINARY"), SIZES[type(type_)], options)
             case _:
-                value = _order_bytes(Cast(node, "BINARY"), SIZES[type(type_)], options)
-        return let(value, lambda line: Cast(as_line(line, name), "STRING"))
+                value = _order_bytes(nodes.Cast(node, "BINARY"), SIZES[type(type_)], options)
+        return nodes.let(value, lambda line: nodes.Cast(as_line(line, name), "STRING"))
 
 
 def require_one(fields: Sequence[RowField], kinds: tuple[type[DataType], ...], name: str) -> None:
@@ -167,20 +163,20 @@ def require_one(fields: Sequence[RowField], kinds: tuple[type[DataType], ...], n
         )
 
 
-def as_line(value: Node, name: str) -> Node:
+def as_line(value: nodes.Node, name: str) -> nodes.Node:
     """Return bytes that can be read back from a line; others fail the job."""
     branches = (
-        (is_null(value), f"column {name!r}: NULL cannot be written as a line"),
+        (nodes.is_null(value), f"column {name!r}: NULL cannot be written as a line"),
         (inline("contains({v}, X'0A')", v=value), f"column {name!r}: a value has a line feed"),
         (
             inline("endswith({v}, X'0D')", v=value),
             f"column {name!r}: a value ends with a carriage return, which readers drop",
         ),
     )
-    return Case(tuple((test, fail(problem)) for test, problem in branches), value)
+    return nodes.Case(tuple((test, nodes.fail(problem)) for test, problem in branches), value)
 
 
-def _wrong_size(value: Node, name: str, type_: DataType, size: int) -> Node:
+def _wrong_size(value: nodes.Node, name: str, type_: DataType, size: int) -> nodes.Node:
     return inline(
         "raise_error(concat({problem}, octet_length({v}), {expected}, coalesce({place}, '')))",
         v=value,
@@ -190,39 +186,41 @@ def _wrong_size(value: Node, name: str, type_: DataType, size: int) -> Node:
     )
 
 
-def _order_bytes(value: Node, size: int, options: Mapping[str, str]) -> Node:
+def _order_bytes(value: nodes.Node, size: int, options: Mapping[str, str]) -> nodes.Node:
     """Return bytes in the other order where they are little-endian."""
     if size == 1 or ENDIANNESS.of(options) == "big-endian":
         return value
 
-    def reversed_(bytes_: Node) -> Node:
-        parts = [call("substring", bytes_, position, 1) for position in range(size, 0, -1)]
-        return call("concat", *parts)
+    def reversed_(bytes_: nodes.Node) -> nodes.Node:
+        parts = [nodes.call("substring", bytes_, position, 1) for position in range(size, 0, -1)]
+        return nodes.call("concat", *parts)
 
-    return let(value, reversed_)
+    return nodes.let(value, reversed_)
 
 
-def _number(digits: Node, type_: DataType) -> Node:
+def _number(digits: nodes.Node, type_: DataType) -> nodes.Node:
     """Return the number, or truth value, of hexadecimal digits."""
     match type_:
         case BooleanType():
             return inline("{v} <> '00'", v=digits)
         case BigIntType():
-            return Cast(call("conv", digits, 16, -10), "BIGINT")
+            return nodes.Cast(nodes.call("conv", digits, 16, -10), "BIGINT")
         case FloatType():
-            bits = Cast(call("conv", digits, 16, 10), "BIGINT")
-            return Cast(_from_bits(bits, 8, 23), "FLOAT")
+            bits = nodes.Cast(nodes.call("conv", digits, 16, 10), "BIGINT")
+            return nodes.Cast(_from_bits(bits, 8, 23), "FLOAT")
         case DoubleType():
-            return _from_bits(Cast(call("conv", digits, 16, -10), "BIGINT"), 11, 52)
+            return _from_bits(nodes.Cast(nodes.call("conv", digits, 16, -10), "BIGINT"), 11, 52)
         case _:  # a cast drops the high bits
-            return Cast(Cast(call("conv", digits, 16, 10), "BIGINT"), sql_type(type_))
+            return nodes.Cast(
+                nodes.Cast(nodes.call("conv", digits, 16, 10), "BIGINT"), sql_type(type_)
+            )
 
 
 # Spark has no functions for the bits of floating point numbers. All steps below are exact: they
 # multiply and divide by powers of two.
 
 
-def _from_bits(bits: Node, exponent_bits: int, mantissa_bits: int) -> Node:
+def _from_bits(bits: nodes.Node, exponent_bits: int, mantissa_bits: int) -> nodes.Node:
     """Return the floating point number of IEEE 754 bits, as a DOUBLE."""
     top = 2**exponent_bits - 1
     bias = top // 2
@@ -231,7 +229,7 @@ def _from_bits(bits: Node, exponent_bits: int, mantissa_bits: int) -> Node:
         inline("pmod(shiftright({b}, {m}), {n})", b=bits, m=mantissa_bits, n=top + 1),
         inline("pmod(shiftright({b}, {s}), 2)", b=bits, s=exponent_bits + mantissa_bits),
     )
-    return let_all(
+    return nodes.let_all(
         parts,
         lambda mantissa, exponent, sign: inline(
             "if({sign} = 0, 1.0D, -1.0D) * CASE"
@@ -250,56 +248,56 @@ def _from_bits(bits: Node, exponent_bits: int, mantissa_bits: int) -> Node:
     )
 
 
-def _bits(node: Node, exponent_bits: int, mantissa_bits: int) -> Node:
+def _bits(node: nodes.Node, exponent_bits: int, mantissa_bits: int) -> nodes.Node:
     """Return the IEEE 754 bits of a DOUBLE, as a BIGINT with the sign of the number."""
     top = 2**exponent_bits - 1
     bias = top // 2
     one = 2**mantissa_bits
     least = bias - 1 + mantissa_bits
 
-    def normal(value: Node, guess: Node) -> Node:
+    def normal(value: nodes.Node, guess: nodes.Node) -> nodes.Node:
         exponent = inline(
             "CASE WHEN power(2.0D, {e}) > {v} THEN {e} - 1"
             " WHEN power(2.0D, {e} + 1) <= {v} THEN {e} + 1 ELSE {e} END",
             e=guess,
             v=value,
         )
-        return let(
+        return nodes.let(
             exponent,
             lambda exact: inline(
                 "CAST({v} / power(2.0D, {e}) * {one} AS BIGINT) + ({e} + {shift}) * {one}",
                 v=value,
                 e=exact,
-                one=Literal(str(one), "L"),
+                one=nodes.Literal(str(one), "L"),
                 shift=bias - 1,
             ),
         )
 
-    def magnitude(value: Node) -> Node:
+    def magnitude(value: nodes.Node) -> nodes.Node:
         guess = inline("CAST(floor(log2({v})) AS INT)", v=value)
         return inline(
             "CASE WHEN {v} = CAST('Infinity' AS DOUBLE) THEN {infinity} WHEN {v} < power(2.0D, {m})"
             " THEN CAST({v} * power(2.0D, {half}) * power(2.0D, {rest}) AS BIGINT)"
             " ELSE {normal} END",
             v=value,
-            infinity=Literal(str(top * one), "L"),
+            infinity=nodes.Literal(str(top * one), "L"),
             m=1 - bias,
             half=least // 2,
             rest=least - least // 2,
-            normal=let(guess, lambda exponent: normal(value, exponent)),
+            normal=nodes.let(guess, lambda exponent: normal(value, exponent)),
         )
 
-    def signed_number(value: Node) -> Node:
+    def signed_number(value: nodes.Node) -> nodes.Node:
         return inline(
             "if(isnan({v}), {nan},"
             " {magnitude} + if(startswith(CAST({v} AS STRING), '-'), {sign}, 0))",
             v=value,
-            nan=Literal(str(top * one + one // 2), "L"),
-            magnitude=let(call("abs", value), magnitude),
-            sign=Cast(Literal(str(-(2 ** (exponent_bits + mantissa_bits)))), "BIGINT"),
+            nan=nodes.Literal(str(top * one + one // 2), "L"),
+            magnitude=nodes.let(nodes.call("abs", value), magnitude),
+            sign=nodes.Cast(nodes.Literal(str(-(2 ** (exponent_bits + mantissa_bits)))), "BIGINT"),
         )
 
-    return let(node, signed_number)
+    return nodes.let(node, signed_number)
 
 
 RAW = Format("raw", (CHARSET, ENDIANNESS), source="text", codec=Raw())

@@ -42,15 +42,7 @@ from schema_core.connectors.jdbc.tables import (
     abandoned_stages,
     create_statement,
 )
-from schema_core.environment.options import (
-    ConfigOption,
-    boolean,
-    choice,
-    integer,
-    invalid_value,
-    long,
-    nanoseconds,
-)
+from schema_core.environment import options as session_options
 from schema_core.errors import AlreadyExistsError, Gathering, SchemaError, at, similar
 from schema_core.mappings.spark.pyspark_types import to_spark
 from schema_core.spark.compiler.expression import from_physical, to_physical
@@ -102,9 +94,9 @@ TEXT_PREFIX = "schema_core_text_"
 
 def _at_least(lowest: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        value = integer(text)
+        value = session_options.integer(text)
         if value < lowest:
-            raise invalid_value(f"an integer of at least {lowest}", text)
+            raise session_options.invalid_value(f"an integer of at least {lowest}", text)
         return value
 
     return parse
@@ -112,47 +104,88 @@ def _at_least(lowest: int) -> Callable[[str], int]:
 
 def _seconds(text: str) -> int:
     """Parse a duration of at least a second, in seconds."""
-    length = nanoseconds(text)
+    length = session_options.nanoseconds(text)
     if length < 10**9:
-        raise invalid_value("a duration of at least 1 s", text)
+        raise session_options.invalid_value("a duration of at least 1 s", text)
     return length // 10**9
 
 
-URL = ConfigOption("url", str, None, "the JDBC URL of the database", required=True)
-TABLE = ConfigOption("table-name", str, None, "the name of the table", required=True)
-DRIVER = ConfigOption("driver", str, None, "the class of the JDBC driver, else by the URL")
-USERNAME = ConfigOption("username", str, None, "the user")
-PASSWORD = ConfigOption("password", str, None, "the password", secret=True)
-TIMEOUT = ConfigOption(
+URL = session_options.ConfigOption("url", str, None, "the JDBC URL of the database", required=True)
+TABLE = session_options.ConfigOption(
+    "table-name", str, None, "the name of the table", required=True
+)
+DRIVER = session_options.ConfigOption(
+    "driver", str, None, "the class of the JDBC driver, else by the URL"
+)
+USERNAME = session_options.ConfigOption("username", str, None, "the user")
+PASSWORD = session_options.ConfigOption("password", str, None, "the password", secret=True)
+TIMEOUT = session_options.ConfigOption(
     "connection.max-retry-timeout", _seconds, 60, "how long the check of a connection may take"
 )
-PROPERTIES = ConfigOption("properties", str, None, "properties of the driver", is_map=True)
-COLUMN = ConfigOption("scan.partition.column", str, None, "a numeric column, to read in parallel")
-PARTITIONS = ConfigOption("scan.partition.num", _at_least(1), None, "the number of partitions")
-LOWER = ConfigOption("scan.partition.lower-bound", long, None, "the lowest value that is read")
-UPPER = ConfigOption("scan.partition.upper-bound", long, None, "the highest value that is read")
-FETCH = ConfigOption("scan.fetch-size", _at_least(0), None, "how many rows are fetched at once")
-AUTO_COMMIT = ConfigOption(
-    "scan.auto-commit", boolean, None, "true: PostgreSQL returns all rows at once"
+PROPERTIES = session_options.ConfigOption(
+    "properties", str, None, "properties of the driver", is_map=True
 )
-MAX_ROWS = ConfigOption("sink.buffer-flush.max-rows", _at_least(0), None, "the rows of a batch")
-RETRIES = ConfigOption(
+COLUMN = session_options.ConfigOption(
+    "scan.partition.column", str, None, "a numeric column, to read in parallel"
+)
+PARTITIONS = session_options.ConfigOption(
+    "scan.partition.num", _at_least(1), None, "the number of partitions"
+)
+LOWER = session_options.ConfigOption(
+    "scan.partition.lower-bound", session_options.long, None, "the lowest value that is read"
+)
+UPPER = session_options.ConfigOption(
+    "scan.partition.upper-bound", session_options.long, None, "the highest value that is read"
+)
+FETCH = session_options.ConfigOption(
+    "scan.fetch-size", _at_least(0), None, "how many rows are fetched at once"
+)
+AUTO_COMMIT = session_options.ConfigOption(
+    "scan.auto-commit", session_options.boolean, None, "true: PostgreSQL returns all rows at once"
+)
+MAX_ROWS = session_options.ConfigOption(
+    "sink.buffer-flush.max-rows", _at_least(0), None, "the rows of a batch"
+)
+RETRIES = session_options.ConfigOption(
     "sink.max-retries", _at_least(0), 3, "how often an aborted transaction is retried"
 )
-PARALLELISM = ConfigOption("sink.parallelism", _at_least(1), None, "how many tasks write")
+PARALLELISM = session_options.ConfigOption(
+    "sink.parallelism", _at_least(1), None, "how many tasks write"
+)
 #: Options of streaming jobs and lookup caches, validated and without effect in a batch job.
-WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = (
-    ConfigOption("sink.buffer-flush.interval", nanoseconds, None, "no effect: batches are full"),
-    ConfigOption("filter.handling.policy", choice("always", "never"), None, "no effect"),
-    ConfigOption("lookup.cache", choice("NONE", "PARTIAL"), None, "no effect: joins scan"),
-    ConfigOption("lookup.partial-cache.max-rows", long, None, "no effect"),
-    ConfigOption("lookup.partial-cache.expire-after-write", nanoseconds, None, "no effect"),
-    ConfigOption("lookup.partial-cache.expire-after-access", nanoseconds, None, "no effect"),
-    ConfigOption("lookup.partial-cache.cache-missing-key", boolean, None, "no effect"),
-    ConfigOption("lookup.max-retries", _at_least(0), None, "no effect"),
-    ConfigOption("lookup.cache.max-rows", long, None, "no effect"),
-    ConfigOption("lookup.cache.ttl", nanoseconds, None, "no effect"),
-    ConfigOption("lookup.cache.caching-missing-key", boolean, None, "no effect"),
+WITHOUT_EFFECT: tuple[session_options.ConfigOption[Any], ...] = (
+    session_options.ConfigOption(
+        "sink.buffer-flush.interval",
+        session_options.nanoseconds,
+        None,
+        "no effect: batches are full",
+    ),
+    session_options.ConfigOption(
+        "filter.handling.policy", session_options.choice("always", "never"), None, "no effect"
+    ),
+    session_options.ConfigOption(
+        "lookup.cache", session_options.choice("NONE", "PARTIAL"), None, "no effect: joins scan"
+    ),
+    session_options.ConfigOption(
+        "lookup.partial-cache.max-rows", session_options.long, None, "no effect"
+    ),
+    session_options.ConfigOption(
+        "lookup.partial-cache.expire-after-write", session_options.nanoseconds, None, "no effect"
+    ),
+    session_options.ConfigOption(
+        "lookup.partial-cache.expire-after-access", session_options.nanoseconds, None, "no effect"
+    ),
+    session_options.ConfigOption(
+        "lookup.partial-cache.cache-missing-key", session_options.boolean, None, "no effect"
+    ),
+    session_options.ConfigOption("lookup.max-retries", _at_least(0), None, "no effect"),
+    session_options.ConfigOption("lookup.cache.max-rows", session_options.long, None, "no effect"),
+    session_options.ConfigOption(
+        "lookup.cache.ttl", session_options.nanoseconds, None, "no effect"
+    ),
+    session_options.ConfigOption(
+        "lookup.cache.caching-missing-key", session_options.boolean, None, "no effect"
+    ),
 )
 
 
@@ -169,7 +202,7 @@ class JdbcConnector(
 
     identifier = "jdbc"
     requires: Final = ("pyspark",)
-    options: ClassVar[Sequence[ConfigOption[Any]]] = (
+    options: ClassVar[Sequence[session_options.ConfigOption[Any]]] = (
         URL, TABLE, DRIVER, USERNAME, PASSWORD, TIMEOUT, PROPERTIES, COLUMN, PARTITIONS, LOWER,
         UPPER, FETCH, AUTO_COMMIT, MAX_ROWS, RETRIES, PARALLELISM, *WITHOUT_EFFECT,
     )  # fmt: skip

@@ -28,9 +28,9 @@ from schema_core.connectors.files.file_formats import (
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.mappings.spark.pyspark_types import to_struct_field
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.printer import quote
-from schema_core.spark.compiler.tree import Cast, Element, Field, Literal, Node, call
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.session.api_mode import functions_of
 from schema_core.types import (
@@ -151,7 +151,7 @@ class MessageFormat:
 
     def decode(
         self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str
-    ) -> tuple[DataFrame, dict[str, Node]]:
+    ) -> tuple[DataFrame, dict[str, nodes.Node]]:
         """Return the frame with a parsed message, and the value of each column.
 
         Args:
@@ -163,25 +163,26 @@ class MessageFormat:
         self.require(columns)
         if self.name == "raw":
             ((name, type_),) = columns.items()
-            node: Node = ColumnNode(source)
+            node: nodes.Node = ColumnNode(source)
             if isinstance(type_, STRINGS):
-                node = call("make_valid_utf8", Cast(node, "STRING"))
+                node = nodes.call("make_valid_utf8", nodes.Cast(node, "STRING"))
             return frame, {name: node}
         if self.name == "json":
             frame = self._parse_json(frame, source, columns, target)
-            parts: dict[str, Node] = {
-                column: Field(ColumnNode(target), column) for column in columns
+            parts: dict[str, nodes.Node] = {
+                column: nodes.Field(ColumnNode(target), column) for column in columns
             }
         else:
             frame = self._parse_csv(frame, source, columns, target)
             parts = {
-                name: Element(ColumnNode(target), position) for position, name in enumerate(columns)
+                name: nodes.Element(ColumnNode(target), position)
+                for position, name in enumerate(columns)
             }
         return frame, {
             column: self._value(parts[column], column, columns[column]) for column in columns
         }
 
-    def _value(self, node: Node, name: str, type_: DataType) -> Node:
+    def _value(self, node: nodes.Node, name: str, type_: DataType) -> nodes.Node:
         form = CSV if self.name == "csv" else JSON
         return parse_field(form.known(node, type_, self.options), name, type_, self.options)
 
@@ -219,10 +220,10 @@ class MessageFormat:
 
     # --- writing -------------------------------------------------------------------------------
 
-    def encode(self, columns: Mapping[str, tuple[Node, DataType]]) -> Node:
+    def encode(self, columns: Mapping[str, tuple[nodes.Node, DataType]]) -> nodes.Node:
         """Return the message of values, each a column in physical form with its type."""
         self.require({name: type_ for name, (_, type_) in columns.items()})
-        return Cast(_ENCODERS[self.name](columns, self.options), "BINARY")
+        return nodes.Cast(_ENCODERS[self.name](columns, self.options), "BINARY")
 
 
 def _why_not_raw(type_: DataType) -> str | None:
@@ -265,22 +266,28 @@ def csv_record(value: bytes | None, dialect: CsvDialect) -> list[str | None] | N
     return records[0] if len(records) == 1 else None
 
 
-def _encode_raw(columns: Mapping[str, tuple[Node, DataType]], options: Mapping[str, str]) -> Node:
+def _encode_raw(
+    columns: Mapping[str, tuple[nodes.Node, DataType]], options: Mapping[str, str]
+) -> nodes.Node:
     ((node, _),) = columns.values()
     return node
 
 
-def _encode_json(columns: Mapping[str, tuple[Node, DataType]], options: Mapping[str, str]) -> Node:
-    parts = [part for name, (node, _) in columns.items() for part in (Literal(name), node)]
+def _encode_json(
+    columns: Mapping[str, tuple[nodes.Node, DataType]], options: Mapping[str, str]
+) -> nodes.Node:
+    parts = [part for name, (node, _) in columns.items() for part in (nodes.Literal(name), node)]
     settings = [
         part
         for key, value in JSON.writing(options).items()
-        for part in (Literal(key), Literal(value))
+        for part in (nodes.Literal(key), nodes.Literal(value))
     ]
-    return call("to_json", call("named_struct", *parts), call("map", *settings))
+    return nodes.call("to_json", nodes.call("named_struct", *parts), nodes.call("map", *settings))
 
 
-def _encode_csv(columns: Mapping[str, tuple[Node, DataType]], options: Mapping[str, str]) -> Node:
+def _encode_csv(
+    columns: Mapping[str, tuple[nodes.Node, DataType]], options: Mapping[str, str]
+) -> nodes.Node:
     rows = [
         CsvColumn(name, render_field(from_physical(node, type_), name, type_, options), type_)
         for name, (node, type_) in columns.items()
@@ -288,7 +295,7 @@ def _encode_csv(columns: Mapping[str, tuple[Node, DataType]], options: Mapping[s
     return csv_line(rows, dialect_of(options, list(columns)), options)
 
 
-_ENCODERS: Mapping[str, Callable[..., Node]] = {
+_ENCODERS: Mapping[str, Callable[..., nodes.Node]] = {
     "raw": _encode_raw,
     "json": _encode_json,
     "csv": _encode_csv,

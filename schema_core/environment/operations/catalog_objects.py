@@ -9,14 +9,7 @@ from typing import assert_never
 from schema_core.base.paths import UnresolvedPath
 from schema_core.base.secrets import mask
 from schema_core.base.text import is_blank
-from schema_core.catalog.objects import (
-    CatalogDatabase,
-    CatalogFunction,
-    CatalogModel,
-    FunctionLanguage,
-    ResourceUri,
-    TableKind,
-)
+from schema_core.catalog import objects
 from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.registry import TYPE
 from schema_core.catalog.stores.catalog_store import CatalogDescriptor
@@ -115,7 +108,9 @@ def create_database(session: Session, statement: CreateDatabase, text: str) -> T
     """Create a database."""
     with at_span(statement.path.span):
         catalog, name = session.database(statement.path)
-        database = CatalogDatabase.create_instance(options_of(statement.options), statement.comment)
+        database = objects.CatalogDatabase.create_instance(
+            options_of(statement.options), statement.comment
+        )
         session.tables.create_database(catalog, name, database, statement.if_not_exists)
     return OK
 
@@ -213,7 +208,7 @@ def jar(session: Session, statement: Jar, text: str) -> TableResult:
 # --- functions -----------------------------------------------------------------------------
 
 
-def _function_of(statement: CreateFunction | AlterFunction) -> CatalogFunction:
+def _function_of(statement: CreateFunction | AlterFunction) -> objects.CatalogFunction:
     """The function of a statement.
 
     Raises:
@@ -224,18 +219,20 @@ def _function_of(statement: CreateFunction | AlterFunction) -> CatalogFunction:
     if is_blank(statement.class_name):
         raise SchemaError("a function requires the name of a class", code="invalid-function-class")
     word = statement.language or "JAVA"
-    if word not in FunctionLanguage.__members__:
+    if word not in objects.FunctionLanguage.__members__:
         raise SchemaError(
             f"unsupported function language {word}",
             code="unsupported-function-language",
-            hint=f"write {' or '.join(FunctionLanguage.__members__)}",
+            hint=f"write {' or '.join(objects.FunctionLanguage.__members__)}",
         )
-    language = FunctionLanguage[word]
+    language = objects.FunctionLanguage[word]
     if isinstance(statement, AlterFunction):
-        return CatalogFunction(statement.class_name, language)
-    resources = tuple(ResourceUri(resource.kind, resource.path) for resource in statement.resources)
+        return objects.CatalogFunction(statement.class_name, language)
+    resources = tuple(
+        objects.ResourceUri(resource.kind, resource.path) for resource in statement.resources
+    )
     options = options_of(statement.options)
-    return CatalogFunction(statement.class_name, language, resources, options)
+    return objects.CatalogFunction(statement.class_name, language, resources, options)
 
 
 def create_function(session: Session, statement: CreateFunction, text: str) -> TableResult:
@@ -289,7 +286,7 @@ def create_model(session: Session, statement: CreateModel, text: str) -> TableRe
         raise SchemaError(
             "a model requires options", code="missing-options", span=statement.path.span
         )
-    model = CatalogModel(
+    model = objects.CatalogModel(
         _side(statement.input, text),
         _side(statement.output, text),
         options=options_of(statement.options),
@@ -339,7 +336,7 @@ def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
     return OK
 
 
-def _changed_options(model: CatalogModel, change: Change) -> dict[str, str]:
+def _changed_options(model: objects.CatalogModel, change: Change) -> dict[str, str]:
     """Return the options of a model after a change.
 
     Raises:
@@ -364,9 +361,9 @@ def _changed_options(model: CatalogModel, change: Change) -> dict[str, str]:
 
 #: Kinds of statement -> kinds of table.
 TABLE_KINDS = {
-    ObjectKind.TABLE: TableKind.TABLE,
-    ObjectKind.VIEW: TableKind.VIEW,
-    ObjectKind.MATERIALIZED_TABLE: TableKind.MATERIALIZED_TABLE,
+    ObjectKind.TABLE: objects.TableKind.TABLE,
+    ObjectKind.VIEW: objects.TableKind.VIEW,
+    ObjectKind.MATERIALIZED_TABLE: objects.TableKind.MATERIALIZED_TABLE,
 }
 
 

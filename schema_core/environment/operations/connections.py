@@ -12,24 +12,16 @@ from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.mappings.dialects.definitions import options_of
-from schema_core.sql.statement_syntax import (
-    Alter,
-    Change,
-    CreateConnection,
-    Describe,
-    Drop,
-    RenameTo,
-    ResetOptions,
-    SetOptions,
-    Show,
-)
+from schema_core.sql import statement_syntax
 from schema_core.sql.syntax import Name
 
 #: The option of a connection that DESCRIBE shows by itself.
 TYPE = "type"
 
 
-def create_connection(session: Session, statement: CreateConnection, text: str) -> TableResult:
+def create_connection(
+    session: Session, statement: statement_syntax.CreateConnection, text: str
+) -> TableResult:
     """Create a connection: permanent, temporary, or of the system.
 
     Raises:
@@ -67,7 +59,7 @@ def _system_name(path: Name) -> str:
     return path.parts[0]
 
 
-def alter_connection(session: Session, statement: Alter, text: str) -> TableResult:
+def alter_connection(session: Session, statement: statement_syntax.Alter, text: str) -> TableResult:
     """Rename a permanent connection or change its options; temporary ones cannot be altered.
 
     Raises:
@@ -76,7 +68,7 @@ def alter_connection(session: Session, statement: Alter, text: str) -> TableResu
     """
     with at_span(statement.path.span):
         path = session.identifier(statement.path)
-        if isinstance(statement.change, RenameTo):
+        if isinstance(statement.change, statement_syntax.RenameTo):
             name = UnresolvedPath(statement.change.path.parts).object_name
             is_found = session.connections.rename(path, name)
         else:
@@ -87,11 +79,11 @@ def alter_connection(session: Session, statement: Alter, text: str) -> TableResu
     return OK
 
 
-def _apply_change(old: CatalogConnection, change: Change) -> CatalogConnection:
+def _apply_change(old: CatalogConnection, change: statement_syntax.Change) -> CatalogConnection:
     match change:
-        case SetOptions(options):
+        case statement_syntax.SetOptions(options):
             found, is_empty = {**old.options, **options_of(options)}, not options
-        case ResetOptions(keys):
+        case statement_syntax.ResetOptions(keys):
             found = {key: value for key, value in old.options.items() if key not in keys}
             is_empty = not keys or not found
         case _:
@@ -104,7 +96,7 @@ def _apply_change(old: CatalogConnection, change: Change) -> CatalogConnection:
     return replace(old, options=found)
 
 
-def drop_connection(session: Session, statement: Drop) -> None:
+def drop_connection(session: Session, statement: statement_syntax.Drop) -> None:
     """Drop a connection.
 
     Raises:
@@ -123,7 +115,7 @@ def drop_connection(session: Session, statement: Drop) -> None:
 # --- SHOW and DESCRIBE -----------------------------------------------------------------------
 
 
-def connection_names(session: Session, statement: Show) -> list[str]:
+def connection_names(session: Session, statement: statement_syntax.Show) -> list[str]:
     """Return the names of the connections of a database."""
     return session.connections.names(*session.database(statement.path))
 
@@ -140,7 +132,7 @@ def _find_connection(session: Session, path: Name) -> tuple[CatalogConnection, s
     return session.connections.get(identifier), parts, kind
 
 
-def describe_connection(session: Session, statement: Describe) -> TableResult:
+def describe_connection(session: Session, statement: statement_syntax.Describe) -> TableResult:
     """Return the name, type and comment of a connection, and its options if EXTENDED."""
     found, _, _ = _find_connection(session, statement.path)
     options = mask(found.options)

@@ -54,14 +54,7 @@ from schema_core.mappings.dialects.definitions import (
     with_key_not_null,
 )
 from schema_core.query.relation import Columns, Relation, result_columns
-from schema_core.schema.columns import (
-    UnresolvedColumn,
-    UnresolvedComputedColumn,
-    UnresolvedMetadataColumn,
-    UnresolvedPhysicalColumn,
-    UnresolvedPrimaryKey,
-    UnresolvedWatermarkSpec,
-)
+from schema_core.schema import columns as schema_columns
 from schema_core.schema.rules import duplicate_names
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.statement_syntax import CreateTable, Elements, Like
@@ -144,9 +137,9 @@ DEFAULTS: dict[str, Strategy] = {
 # fmt: on
 
 #: kind of column -> the feature that it belongs to; physical columns are always taken
-FEATURES: dict[type[UnresolvedColumn], str] = {
-    UnresolvedComputedColumn: "GENERATED",
-    UnresolvedMetadataColumn: "METADATA",
+FEATURES: dict[type[schema_columns.UnresolvedColumn], str] = {
+    schema_columns.UnresolvedComputedColumn: "GENERATED",
+    schema_columns.UnresolvedMetadataColumn: "METADATA",
 }
 
 
@@ -241,9 +234,9 @@ def _conflict(feature: str) -> SchemaError:
 def _one(
     feature: str,
     strategies: Mapping[str, Strategy],
-    inherited: UnresolvedPrimaryKey | None,
-    own: UnresolvedPrimaryKey | None,
-) -> UnresolvedPrimaryKey | None:
+    inherited: schema_columns.UnresolvedPrimaryKey | None,
+    own: schema_columns.UnresolvedPrimaryKey | None,
+) -> schema_columns.UnresolvedPrimaryKey | None:
     if strategies[feature] is EXCLUDING or inherited is None:
         return own
     if own is not None:
@@ -291,7 +284,7 @@ def merge_like_options(
 
 def merge_like_columns(
     source: Schema, own: Schema, strategies: Mapping[str, Strategy]
-) -> tuple[UnresolvedColumn, ...]:
+) -> tuple[schema_columns.UnresolvedColumn, ...]:
     """Return the included columns of the source, then the table's own; some are replaced in place.
 
     Raises:
@@ -303,7 +296,7 @@ def merge_like_columns(
         for column in source.columns
         if strategies.get(FEATURES.get(type(column), ""), INCLUDING) is not EXCLUDING
     ]
-    merged: dict[str, UnresolvedColumn] = {column.name: column for column in kept}
+    merged: dict[str, schema_columns.UnresolvedColumn] = {column.name: column for column in kept}
     for column in own.columns:
         with at(f"column {column.name!r}", column.span):
             _require_replaceable(merged.get(column.name), column, strategies)
@@ -313,7 +306,9 @@ def merge_like_columns(
 
 
 def _require_replaceable(
-    old: UnresolvedColumn | None, new: UnresolvedColumn, strategies: Mapping[str, Strategy]
+    old: schema_columns.UnresolvedColumn | None,
+    new: schema_columns.UnresolvedColumn,
+    strategies: Mapping[str, Strategy],
 ) -> None:
     if old is None:
         return
@@ -326,21 +321,27 @@ def _require_replaceable(
         )
 
 
-def _check_own(own: Schema, inherited: list[UnresolvedColumn]) -> None:
+def _check_own(own: Schema, inherited: list[schema_columns.UnresolvedColumn]) -> None:
     """Check that new computed columns read only physical columns of the source."""
     names = [column.name for column in own.columns]
     if twice := duplicate_names(names):
         raise SchemaError(f"duplicate column name {twice[0]!r}", code="duplicate-column")
     hidden = [
-        column.name for column in inherited if not isinstance(column, UnresolvedPhysicalColumn)
+        column.name
+        for column in inherited
+        if not isinstance(column, schema_columns.UnresolvedPhysicalColumn)
     ]
-    physical = [column for column in inherited if isinstance(column, UnresolvedPhysicalColumn)]
+    physical = [
+        column
+        for column in inherited
+        if isinstance(column, schema_columns.UnresolvedPhysicalColumn)
+    ]
     check_sight([*physical, *own.columns], hidden)
 
 
 def merge_like_watermarks(
     source: Schema, own: Schema, strategies: Mapping[str, Strategy]
-) -> tuple[UnresolvedWatermarkSpec, ...]:
+) -> tuple[schema_columns.UnresolvedWatermarkSpec, ...]:
     """Return the included watermarks of the source and the table's own.
 
     Raises:
@@ -566,17 +567,19 @@ def derive_schema(elements: Elements, query: Columns, text: str) -> Schema:
     return Schema(columns, own.watermark_specs, key)
 
 
-def _check_sight(declared: tuple[UnresolvedColumn, ...], query: Columns) -> None:
+def _check_sight(declared: tuple[schema_columns.UnresolvedColumn, ...], query: Columns) -> None:
     """Check that a computed column reads only columns of the query and declared ones before it."""
     unseen = {column.name for column in declared} - {column.name for column in query}
     for column in declared:
-        if isinstance(column, UnresolvedComputedColumn):
+        if isinstance(column, schema_columns.UnresolvedComputedColumn):
             check_names(column, unseen)
         else:
             unseen.discard(column.name)
 
 
-def reorder_columns(names: tuple[Name, ...], query: Columns) -> tuple[UnresolvedColumn, ...]:
+def reorder_columns(
+    names: tuple[Name, ...], query: Columns
+) -> tuple[schema_columns.UnresolvedColumn, ...]:
     """Return the columns of the query in the order of the names, a permutation of them."""
     types = {column.name: column.type for column in query}
     require(names, types, "column")
@@ -588,16 +591,16 @@ def reorder_columns(names: tuple[Name, ...], query: Columns) -> tuple[Unresolved
             span=names[0].span,
             hint="name every column of the query once, or declare types",
         )
-    return tuple(UnresolvedPhysicalColumn(name, types[name]) for name in order)
+    return tuple(schema_columns.UnresolvedPhysicalColumn(name, types[name]) for name in order)
 
 
 def merge_declared_columns(
-    declared: tuple[UnresolvedColumn, ...], query: Columns
-) -> tuple[UnresolvedColumn, ...]:
+    declared: tuple[schema_columns.UnresolvedColumn, ...], query: Columns
+) -> tuple[schema_columns.UnresolvedColumn, ...]:
     """Return declared columns that are not in the query, then its columns, some redeclared."""
     given = {column.name: column.type for column in query}
-    replaced: dict[str, UnresolvedColumn] = {}
-    extra: list[UnresolvedColumn] = []
+    replaced: dict[str, schema_columns.UnresolvedColumn] = {}
+    extra: list[schema_columns.UnresolvedColumn] = []
     for position, column in enumerate(declared, start=1):
         with at(f"column {column.name!r}", column.span):
             if column.name in given:
@@ -605,25 +608,29 @@ def merge_declared_columns(
             else:
                 extra.append(_extra(column))
     taken = (
-        replaced.get(column.name, UnresolvedPhysicalColumn(column.name, column.type))
+        replaced.get(column.name, schema_columns.UnresolvedPhysicalColumn(column.name, column.type))
         for column in query
     )
     return (*extra, *taken)
 
 
 def _is_written(
-    column: UnresolvedColumn,
-) -> TypeGuard[UnresolvedPhysicalColumn | UnresolvedMetadataColumn]:
+    column: schema_columns.UnresolvedColumn,
+) -> TypeGuard[schema_columns.UnresolvedPhysicalColumn | schema_columns.UnresolvedMetadataColumn]:
     """Return whether a job writes the column: it is physical, or metadata that is not virtual."""
-    return isinstance(column, UnresolvedPhysicalColumn) or (
-        isinstance(column, UnresolvedMetadataColumn) and not column.virtual
+    return isinstance(column, schema_columns.UnresolvedPhysicalColumn) or (
+        isinstance(column, schema_columns.UnresolvedMetadataColumn) and not column.virtual
     )
 
 
-def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> UnresolvedColumn:
+def _replacement(
+    column: schema_columns.UnresolvedColumn, given: DataType, position: int
+) -> schema_columns.UnresolvedColumn:
     """Return the declared column that replaces a column of the query."""
     if not _is_written(column):
-        kind = "computed" if isinstance(column, UnresolvedComputedColumn) else "virtual"
+        kind = (
+            "computed" if isinstance(column, schema_columns.UnresolvedComputedColumn) else "virtual"
+        )
         raise SchemaError(
             f"a {kind} column cannot receive a value of the query", code="unsupported-column-kind"
         )
@@ -637,7 +644,7 @@ def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> Un
     return column
 
 
-def _extra(column: UnresolvedColumn) -> UnresolvedColumn:
+def _extra(column: schema_columns.UnresolvedColumn) -> schema_columns.UnresolvedColumn:
     """Return a declared column that is not in the query; it is filled with NULL."""
     if _is_written(column):
         type_ = column.data_type

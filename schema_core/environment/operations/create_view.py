@@ -6,16 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from schema_core.base.paths import ObjectIdentifier
-from schema_core.catalog.objects import (
-    CatalogMaterializedTable,
-    CatalogView,
-    Freshness,
-    FreshnessUnit,
-    LogicalRefreshMode,
-    RefreshStatus,
-    ResolvedCatalogView,
-    TableKind,
-)
+from schema_core.catalog import objects
 from schema_core.environment.operations.alter_table import rename_table
 from schema_core.environment.operations.create_table import derive_schema
 from schema_core.environment.result import OK, TableResult
@@ -70,7 +61,7 @@ def _create_view(
 
 def view_of(
     session: Session, query: Query, text: str | None, names: Sequence[Name] = ()
-) -> ResolvedCatalogView:
+) -> objects.ResolvedCatalogView:
     """Return the view of a query, whose columns take the given names.
 
     Raises:
@@ -79,7 +70,7 @@ def view_of(
     """
     relation, expand = session.resolved(query, text)
     schema = _name_columns(relation.columns, names)
-    return ResolvedCatalogView(
+    return objects.ResolvedCatalogView(
         unresolve(schema),
         print_query(query),
         print_query(expand()),
@@ -112,8 +103,8 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
     """Rename a view or replace its query."""
     identifier = session.identifier(statement.path)
     with at_span(statement.path.span):
-        old = session.tables.find_alterable(TableKind.VIEW, identifier, statement.if_exists)
-    if not isinstance(old, CatalogView):
+        old = session.tables.find_alterable(objects.TableKind.VIEW, identifier, statement.if_exists)
+    if not isinstance(old, objects.CatalogView):
         return OK
     match statement.change:
         case RenameTo(path):
@@ -156,34 +147,34 @@ def create_materialized_table(
 
 def materialized_table(
     session: Session, statement: CreateMaterializedTable, text: str
-) -> CatalogMaterializedTable:
+) -> objects.CatalogMaterializedTable:
     """Return the table of the statement, derived from its query as by CREATE TABLE AS."""
     query = statement.query
     relation, expand = session.resolved(query, text)
     columns = result_columns(relation)
     schema = derive_schema(statement.elements, columns, text)
     require(statement.partition_keys, [column.name for column in schema.columns], "partition key")
-    return CatalogMaterializedTable(
+    return objects.CatalogMaterializedTable(
         schema,
         print_query(query),
         print_query(expand()),
         options=options_of(statement.options),
         comment=statement.comment,
-        logical_refresh_mode=LogicalRefreshMode[statement.refresh_mode or "AUTOMATIC"],
-        refresh_status=RefreshStatus.INITIALIZING,
+        logical_refresh_mode=objects.LogicalRefreshMode[statement.refresh_mode or "AUTOMATIC"],
+        refresh_status=objects.RefreshStatus.INITIALIZING,
         freshness=freshness_of(statement.freshness) if statement.freshness else None,
         partition_keys=keys_of(statement.partition_keys),
         distribution=distribution_of(statement.distribution),
     )
 
 
-def freshness_of(interval: Interval) -> Freshness:
+def freshness_of(interval: Interval) -> objects.Freshness:
     """Return the freshness of an interval.
 
     Raises:
         SchemaError: with code `invalid-freshness` for one of several units, or of months and years.
     """
-    if interval.to is not None or interval.unit not in FreshnessUnit.__members__:
+    if interval.to is not None or interval.unit not in objects.FreshnessUnit.__members__:
         unit = f"{interval.unit} TO {interval.to}" if interval.to else interval.unit
         raise SchemaError(
             "the freshness must be a number of seconds, minutes, hours, days or weeks, got an "
@@ -193,4 +184,4 @@ def freshness_of(interval: Interval) -> Freshness:
         )
     with at_span(interval.span):
         sign = "-" if interval.negative else ""
-        return Freshness.of(f"{sign}{interval.text}", FreshnessUnit[interval.unit])
+        return objects.Freshness.of(f"{sign}{interval.text}", objects.FreshnessUnit[interval.unit])

@@ -29,8 +29,8 @@ from schema_core.environment.session import Session, at_span
 from schema_core.errors import MAX_PLACE, SchemaError, UnsupportedError, cut, similar
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
+from schema_core.query import relation as relational
 from schema_core.query.hints import check_table_hints
-from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
 from schema_core.schema.columns import MetadataColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.statement_syntax import (
@@ -58,7 +58,7 @@ def select(session: Session, statement: SelectStatement, text: str) -> TableResu
     return run_query(session, session.query(statement.query, text))
 
 
-def run_query(session: Session, relation: Relation) -> TableResult:
+def run_query(session: Session, relation: relational.Relation) -> TableResult:
     """Run a resolved query and return its rows."""
     rows = session.planner.select(session.executable(relation))
     return TableResult(
@@ -70,9 +70,9 @@ def run_query(session: Session, relation: Relation) -> TableResult:
     )
 
 
-def result_schema(relation: Relation) -> ResolvedSchema:
+def result_schema(relation: relational.Relation) -> ResolvedSchema:
     """Return the schema of the rows of a query."""
-    columns = result_columns(relation)
+    columns = relational.result_columns(relation)
     return ResolvedSchema.physical(
         [column.name for column in columns], [column.type for column in columns]
     )
@@ -180,7 +180,9 @@ def insert_target(session: Session, statement: Insert) -> BoundTable:
         return target
 
 
-def check_insert(session: Session, statement: Insert, text: str) -> tuple[Relation, BoundTable]:
+def check_insert(
+    session: Session, statement: Insert, text: str
+) -> tuple[relational.Relation, BoundTable]:
     """Return the query of an INSERT and its target; errors in the columns refer to the query."""
     target = insert_target(session, statement)
     relation = session.query(statement.query, text)
@@ -241,7 +243,7 @@ def _require_on_conflict(target: BoundTable, statement: Insert) -> None:
 
 
 def prepare_write(
-    session: Session, relation: Relation, target: BoundTable, how: Writing
+    session: Session, relation: relational.Relation, target: BoundTable, how: Writing
 ) -> JobGraph:
     """Prepare the job that writes a resolved query into a table.
 
@@ -284,7 +286,7 @@ def _partition_values(partition: Partition) -> dict[str, str]:
     return {key: value for key, value in partition.values if value is not None}
 
 
-def require_fit(relation: Relation, target: BoundTable, how: Writing) -> list[str]:
+def require_fit(relation: relational.Relation, target: BoundTable, how: Writing) -> list[str]:
     """Return the columns of the table that the query fills, in order.
 
     Raises:
@@ -297,7 +299,7 @@ def require_fit(relation: Relation, target: BoundTable, how: Writing) -> list[st
         name for name in persisted_columns(schema) if not fixed or name not in dict(fixed.values)
     ]
     _check_types(how, schema)
-    check_assignment(result_columns(relation), schema, chosen)
+    check_assignment(relational.result_columns(relation), schema, chosen)
     return chosen
 
 
@@ -364,7 +366,7 @@ def _hint_of_columns(names: Sequence[str], schema: ResolvedSchema) -> str:
 
 
 def check_assignment(
-    given: Columns, schema: ResolvedSchema, chosen: Sequence[str] | None = None
+    given: relational.Columns, schema: ResolvedSchema, chosen: Sequence[str] | None = None
 ) -> None:
     """Check that the columns of a query can be assigned to the chosen columns of a table.
 
@@ -391,16 +393,21 @@ def check_assignment(
             )
 
 
-def _with_partition(relation: Relation, fixed: Partition, schema: ResolvedSchema) -> Relation:
+def _with_partition(
+    relation: relational.Relation, fixed: Partition, schema: ResolvedSchema
+) -> relational.Relation:
     """Return the relation with the values of the partition after its columns.
 
     A value is written as a string and cast to the type of its column, as in Flink.
     """
-    columns = result_columns(relation)
+    columns = relational.result_columns(relation)
     types = {column.name: column.data_type for column in schema.columns}
-    read = [Item(name, Ref(name, type_, ALIAS)) for name, type_ in columns]
-    values = [Item(key, _cast(_constant(key, value), types[key])) for key, value in fixed.values]
-    return Select((*read, *values), Named(relation, ALIAS, columns))
+    read = [relational.Item(name, Ref(name, type_, ALIAS)) for name, type_ in columns]
+    values = [
+        relational.Item(key, _cast(_constant(key, value), types[key]))
+        for key, value in fixed.values
+    ]
+    return relational.Select((*read, *values), relational.Named(relation, ALIAS, columns))
 
 
 def _cast(value: Constant, type_: DataType) -> Typed:

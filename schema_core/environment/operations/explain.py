@@ -34,15 +34,7 @@ from schema_core.environment.session import Session, at_span
 from schema_core.environment.views import find_tables
 from schema_core.errors import NotFoundError, UnsupportedError
 from schema_core.query.relation import Relation
-from schema_core.sql.statement_syntax import (
-    CreateTable,
-    Execute,
-    Explain,
-    Insert,
-    SelectStatement,
-    Statement,
-    StatementSet,
-)
+from schema_core.sql import statement_syntax
 
 
 def explain_query(
@@ -100,7 +92,7 @@ def _describe_cost(session: Session, identifier: ObjectIdentifier) -> str:
     return f"{identifier.as_summary_string()}: {rows}"
 
 
-def explain(session: Session, statement: Explain, text: str) -> TableResult:
+def explain(session: Session, statement: statement_syntax.Explain, text: str) -> TableResult:
     """Return the plans as one row: the typed one, that of the engine, and the details."""
     with at_span(statement.span):
         details = [ExplainDetail[detail] for detail in statement.details]
@@ -109,7 +101,10 @@ def explain(session: Session, statement: Explain, text: str) -> TableResult:
 
 
 def explain_statement(
-    session: Session, statement: Statement, text: str, details: Sequence[ExplainDetail] = ()
+    session: Session,
+    statement: statement_syntax.Statement,
+    text: str,
+    details: Sequence[ExplainDetail] = (),
 ) -> str:
     """Return the typed plan of a statement and the plan of the engine, with details.
 
@@ -117,18 +112,18 @@ def explain_statement(
         UnsupportedError: with code `not-explainable` for a statement without a query.
     """
     match statement:
-        case Execute(inner):
+        case statement_syntax.Execute(inner):
             return explain_statement(session, inner, text, details)
-        case StatementSet(inserts):
+        case statement_syntax.StatementSet(inserts):
             return "\n\n".join(
                 explain_statement(session, insert, text, details) for insert in inserts
             )
-        case SelectStatement(query):
+        case statement_syntax.SelectStatement(query):
             return explain_query(session, session.query(query, text), details)
-        case Insert():
+        case statement_syntax.Insert():
             relation, target = check_insert(session, statement, text)
             return explain_write(session, relation, target, Writing.of(statement), details)
-        case CreateTable(query=query) if query is not None:
+        case statement_syntax.CreateTable(query=query) if query is not None:
             relation = session.query(query, text)
             creation = derive_creation(session, statement, relation, text)
             session.check_definition(creation.table)

@@ -20,15 +20,7 @@ from schema_core.environment.result import OK, PrintStyle, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError, within
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.sql.statement_syntax import (
-    BeginStatementSet,
-    DescribeJob,
-    EndStatementSet,
-    Insert,
-    Show,
-    Statement,
-    StopJob,
-)
+from schema_core.sql import statement_syntax
 from schema_core.types import AtomicType, DataTypes
 
 if TYPE_CHECKING:
@@ -67,12 +59,14 @@ def _format_time(time: datetime) -> str:
     return time.replace(tzinfo=None).isoformat(" ", "milliseconds")
 
 
-def show_jobs(session: Session, statement: Show) -> TableResult:
+def show_jobs(session: Session, statement: statement_syntax.Show) -> TableResult:
     """Return the jobs of this session: those that run, and the last ones that ended."""
     return _list_jobs(session, session.jobs.runs())
 
 
-def describe_job(session: Session, statement: DescribeJob, text: str) -> TableResult:
+def describe_job(
+    session: Session, statement: statement_syntax.DescribeJob, text: str
+) -> TableResult:
     """Return one job of this session as SHOW JOBS does.
 
     Raises:
@@ -82,7 +76,7 @@ def describe_job(session: Session, statement: DescribeJob, text: str) -> TableRe
         return _list_jobs(session, [session.jobs.get(statement.job_id)])
 
 
-def stop_job(session: Session, statement: StopJob, text: str) -> TableResult:
+def stop_job(session: Session, statement: statement_syntax.StopJob, text: str) -> TableResult:
     """Cancel a job and wait until its rows are removed; nothing is done if it has ended.
 
     Raises:
@@ -110,13 +104,17 @@ def stop_job(session: Session, statement: StopJob, text: str) -> TableResult:
 # --- statement sets of several statements ----------------------------------------------------
 
 
-def begin_statement_set(session: Session, statement: BeginStatementSet, text: str) -> TableResult:
+def begin_statement_set(
+    session: Session, statement: statement_syntax.BeginStatementSet, text: str
+) -> TableResult:
     """Collect the INSERT statements that follow, until END."""
     session.statement_set = []
     return OK
 
 
-def end_statement_set(session: Session, statement: EndStatementSet, text: str) -> TableResult:
+def end_statement_set(
+    session: Session, statement: statement_syntax.EndStatementSet, text: str
+) -> TableResult:
     """Submit one job for the INSERT statements since BEGIN STATEMENT SET.
 
     As in Flink the set is closed also if this raises.
@@ -147,21 +145,25 @@ def end_statement_set(session: Session, statement: EndStatementSet, text: str) -
 
 
 def _prepare_insert(
-    session: Session, relation: Relation, target: BoundTable, insert: Insert, written: str
+    session: Session,
+    relation: Relation,
+    target: BoundTable,
+    insert: statement_syntax.Insert,
+    written: str,
 ) -> JobGraph:
     """Prepare the job of one INSERT, whose errors quote the text that it was written in."""
     with within(written), at_span(insert.span):
         return prepare_write(session, relation, target, Writing.of(insert))
 
 
-def collect(session: Session, statement: Statement, text: str) -> TableResult:
+def collect(session: Session, statement: statement_syntax.Statement, text: str) -> TableResult:
     """Add an INSERT to the open statement set, after it was checked.
 
     Raises:
         SchemaError: with code `statement-set-open` for another statement.
         SchemaCoreError: for an INSERT that is not valid; the set stays open.
     """
-    if not isinstance(statement, Insert):
+    if not isinstance(statement, statement_syntax.Insert):
         raise SchemaError(
             "a statement set accepts only INSERT",
             code="statement-set-open",

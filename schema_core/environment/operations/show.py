@@ -9,17 +9,10 @@ from typing import Any, assert_never
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, format_path, join_names
 from schema_core.base.secrets import mask_credentials
+from schema_core.catalog import objects
 from schema_core.catalog.api import Capability
 from schema_core.catalog.function_descriptions import FunctionDescription, description_of
 from schema_core.catalog.functions import CORE, FoundFunction, FunctionClass, FunctionLocation
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogFunction,
-    CatalogMaterializedTable,
-    CatalogPartitionSpec,
-    CatalogTable,
-    ResourceUri,
-)
 from schema_core.catalog.registry import masked_configuration
 from schema_core.environment.operations.connections import connection_names, describe_connection
 from schema_core.environment.operations.jobs import show_jobs
@@ -139,12 +132,14 @@ def _partitions(session: Session, statement: Show) -> TableResult:
     identifier = session.identifier(_path(statement))
     with at_span(_path(statement).span):
         found = session.tables.find_permanent(identifier)
-        if found is None or not isinstance(found.table, CatalogTable | CatalogMaterializedTable):
+        if found is None or not isinstance(
+            found.table, objects.CatalogTable | objects.CatalogMaterializedTable
+        ):
             raise NotFoundError(
                 f"there is no table {identifier.as_summary_string()!r}", code="table-not-found"
             ).of(*identifier.to_list())
     values = dict(statement.partition.values) if statement.partition else {}
-    wanted = CatalogPartitionSpec(
+    wanted = objects.CatalogPartitionSpec(
         {key: value for key, value in values.items() if value is not None}
     )
     catalog = session.registry.get(identifier.catalog_name)
@@ -230,7 +225,7 @@ def _described_table(session: Session, statement: Describe) -> TableResult:
         return _described_as_stored(stored, error)
 
 
-def _described_as_stored(stored: CatalogBaseTable, error: SchemaCoreError) -> TableResult:
+def _described_as_stored(stored: objects.CatalogBaseTable, error: SchemaCoreError) -> TableResult:
     """Describe a table that no longer resolves, without the types of its functions.
 
     The type of a computed column is NULL, and the extras of each invalid column hold the reason.
@@ -370,7 +365,7 @@ def _built_in_description(session: Session, path: UnresolvedPath) -> FunctionDes
 
 def _of_class(found: FoundFunction) -> list[tuple[str, str]]:
     match found.definition:
-        case CatalogFunction(class_name, language, resources):
+        case objects.CatalogFunction(class_name, language, resources):
             return [
                 ("class name", class_name),
                 ("function language", language.value),
@@ -380,7 +375,7 @@ def _of_class(found: FoundFunction) -> list[tuple[str, str]]:
             return []
 
 
-def _resource(resource: ResourceUri) -> str:
+def _resource(resource: objects.ResourceUri) -> str:
     """Return a resource as Flink prints it, without credentials in its path."""
     uri = mask_credentials(resource.uri)
     return f"ResourceUri{{resourceType={resource.kind}, uri='{uri}'}}"

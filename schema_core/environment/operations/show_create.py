@@ -12,18 +12,8 @@ from typing import assert_never
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.secrets import mask
 from schema_core.base.text import quote_identifier, quote_string
+from schema_core.catalog import objects
 from schema_core.catalog.managers import FoundTable
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogMaterializedTable,
-    CatalogModel,
-    CatalogTable,
-    CatalogView,
-    ResolvedCatalogMaterializedTable,
-    ResolvedCatalogTable,
-    ResolvedCatalogView,
-    TableKind,
-)
 from schema_core.catalog.registry import masked_configuration
 from schema_core.environment.connector import secret_keys
 from schema_core.environment.operations.connections import connection_statement
@@ -79,7 +69,7 @@ def _write_statement(session: Session, statement: ShowCreate) -> str:
 def _table(session: Session, statement: ShowCreate) -> str:
     identifier = session.identifier(statement.path)
 
-    def require_kind(found: TableKind) -> None:
+    def require_kind(found: objects.TableKind) -> None:
         right = found.value.replace("_", " ")
         if right != statement.kind.value:
             raise SchemaError(
@@ -100,7 +90,7 @@ def create_statement(
     identifier: ObjectIdentifier,
     *,
     with_secrets: bool = False,
-    require_kind: Callable[[TableKind], None] = lambda kind: None,
+    require_kind: Callable[[objects.TableKind], None] = lambda kind: None,
 ) -> str:
     """Return the statement of a table or view, from its stored text where it no longer resolves.
 
@@ -128,7 +118,7 @@ def create_statement(
     return table_statement(found, IN_FULL if with_secrets else _masking(session, found.table))
 
 
-def _masking(session: Session, table: CatalogBaseTable) -> Masking:
+def _masking(session: Session, table: objects.CatalogBaseTable) -> Masking:
     """Return the masking of a table: the declared keys of its connector and of hinted tables."""
     declared = secret_keys(table.get_options())
     query = getattr(table, "expanded_query", "")
@@ -152,7 +142,7 @@ def table_statement(found: FoundTable, masking: Masking) -> str:
     temporary = "TEMPORARY " if found.is_temporary else ""
     path = found.identifier.as_serializable_string()
     match found.table:
-        case ResolvedCatalogTable() as table:
+        case objects.ResolvedCatalogTable() as table:
             head = f"CREATE {temporary}TABLE {path} "
             clauses = [
                 *_resolved_columns(table.resolved_schema, masking),
@@ -165,12 +155,12 @@ def table_statement(found: FoundTable, masking: Masking) -> str:
                 code="query-not-in-sql",
                 hint="read its columns with DESCRIBE",
             )
-        case ResolvedCatalogView() as view:
+        case objects.ResolvedCatalogView() as view:
             head = f"CREATE {temporary}VIEW {path} "
             names = [quote_identifier(name) for name in view.resolved_schema.get_column_names()]
             query = masking.query(view.expanded_query)
             clauses = [block(names), *comment_clause(view.comment), f"AS {query}"]
-        case ResolvedCatalogMaterializedTable() as materialized:
+        case objects.ResolvedCatalogMaterializedTable() as materialized:
             head = f"CREATE MATERIALIZED TABLE {path} "
             clauses = [
                 *_resolved_columns(materialized.resolved_schema, masking),
@@ -186,7 +176,7 @@ def _resolved_columns(schema: ResolvedSchema, masking: Masking) -> list[str]:
     return [block(schema_lines(schema)), *beyond_sql(schema, masking)]
 
 
-def _materialized_parts(table: CatalogMaterializedTable, masking: Masking) -> list[str]:
+def _materialized_parts(table: objects.CatalogMaterializedTable, masking: Masking) -> list[str]:
     return [
         *table_clauses(table, masking),
         *([f"START_MODE = {table.start_mode.value}"] if table.start_mode else []),
@@ -196,7 +186,7 @@ def _materialized_parts(table: CatalogMaterializedTable, masking: Masking) -> li
 
 
 def stored_statement(
-    identifier: ObjectIdentifier, stored: CatalogBaseTable, masking: Masking
+    identifier: ObjectIdentifier, stored: objects.CatalogBaseTable, masking: Masking
 ) -> str:
     """Return the statement of a permanent table or view whose functions or types are missing.
 
@@ -205,15 +195,15 @@ def stored_statement(
     """
     path = identifier.as_serializable_string()
     match stored:
-        case CatalogTable():
+        case objects.CatalogTable():
             head = f"CREATE TABLE {path} "
             clauses = [*stored_columns(stored.schema, masking), *table_clauses(stored, masking)]
-        case CatalogView():
+        case objects.CatalogView():
             head = f"CREATE VIEW {path} "
             names = [quote_identifier(column.name) for column in stored.schema.columns]
             query = masking.query(stored.expanded_query)
             clauses = [block(names), *comment_clause(stored.comment), f"AS {query}"]
-        case CatalogMaterializedTable():
+        case objects.CatalogMaterializedTable():
             head = f"CREATE MATERIALIZED TABLE {path} "
             clauses = [
                 *stored_columns(stored.schema, masking),
@@ -246,7 +236,7 @@ def model_statement(session: Session, statement: ShowCreate) -> str:
     """
     identifier = session.identifier(statement.path)
     temporary = "TEMPORARY " if session.models.is_temporary(identifier) else ""
-    model: CatalogModel
+    model: objects.CatalogModel
     try:
         model = resolved = session.models.get(identifier)
         taken = [*map(column_line, resolved.resolved_input_schema.columns)]

@@ -13,35 +13,14 @@ from schema_core.errors import UnsupportedError
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.expressions.typed import Typed
-from schema_core.query.relation import (
-    Columns,
-    CommonScan,
-    FunctionTable,
-    Grouping,
-    Item,
-    Join,
-    Key,
-    Match,
-    Named,
-    ProcessTable,
-    Relation,
-    Sample,
-    Scan,
-    Select,
-    SetOperation,
-    Sort,
-    Unnest,
-    Values,
-    WindowTable,
-    With,
-)
+from schema_core.query import relation as relational
 from schema_core.sql.printer import print_expression
 from schema_core.sql.statement_syntax import format_value
 from schema_core.sql.syntax import JoinKind
 from schema_core.types import RowKind
 
 #: Returns the changes of the rows of a relation, None if it is only computed within another.
-ChangesOf: TypeAlias = Callable[[Relation], ChangelogMode | None]
+ChangesOf: TypeAlias = Callable[[relational.Relation], ChangelogMode | None]
 
 #: Kind of a change -> its name in Flink's plans.
 _KINDS_OF_CHANGES = {
@@ -140,7 +119,7 @@ def _inputs_first(root: PlanNode) -> list[PlanNode]:
 # --- relations ------------------------------------------------------------------------------------
 
 
-def plan_node(relation: Relation, changes_of: ChangesOf | None = None) -> PlanNode:
+def plan_node(relation: relational.Relation, changes_of: ChangesOf | None = None) -> PlanNode:
     """Return the plan of a resolved query.
 
     Args:
@@ -148,7 +127,7 @@ def plan_node(relation: Relation, changes_of: ChangesOf | None = None) -> PlanNo
         changes_of: Returns the changes of each part of the query, if they are to be shown.
     """
     finished: list[PlanNode] = []
-    waiting: list[tuple[Relation, bool]] = [(relation, False)]
+    waiting: list[tuple[relational.Relation, bool]] = [(relation, False)]
     while waiting:
         one, is_done = waiting.pop()
         inputs = _inputs(one)
@@ -164,48 +143,61 @@ def plan_node(relation: Relation, changes_of: ChangesOf | None = None) -> PlanNo
     return finished[0]
 
 
-def _inputs(relation: Relation) -> tuple[Relation, ...]:
+def _inputs(relation: relational.Relation) -> tuple[relational.Relation, ...]:
     """Return the relations that a relation reads; a chain of one set operator reads all of them."""
     match relation:
-        case Scan() | CommonScan() | Unnest() | FunctionTable() | Values():
+        case (
+            relational.Scan()
+            | relational.CommonScan()
+            | relational.Unnest()
+            | relational.FunctionTable()
+            | relational.Values()
+        ):
             return ()
-        case Select(source=source):
+        case relational.Select(source=source):
             return () if source is None else (source,)
-        case Join(left, right):
+        case relational.Join(left, right):
             return (left, right)
-        case SetOperation():
+        case relational.SetOperation():
             return tuple(_operands(relation))
-        case With(tables, inner):
+        case relational.With(tables, inner):
             return (*(table.relation for table in tables), inner)
-        case Named() | WindowTable() | ProcessTable() | Sample() | Match() | Sort():
+        case (
+            relational.Named()
+            | relational.WindowTable()
+            | relational.ProcessTable()
+            | relational.Sample()
+            | relational.Match()
+            | relational.Sort()
+        ):
             return (relation.input,)
         case _:
             assert_never(relation)
 
 
-def _operands(operation: SetOperation) -> Iterator[Relation]:
+def _operands(operation: relational.SetOperation) -> Iterator[relational.Relation]:
     """Yield the operands of a chain of one set operator from left to right."""
-    rights: list[Relation] = []
-    left: Relation = operation
+    rights: list[relational.Relation] = []
+    left: relational.Relation = operation
     same = (operation.operator, operation.all)
-    while isinstance(left, SetOperation) and (left.operator, left.all) == same:
+    while isinstance(left, relational.SetOperation) and (left.operator, left.all) == same:
         rights.append(left.right)
         left = left.left
     yield left
     yield from reversed(rights)
 
 
-def _node(relation: Relation, inputs: tuple[PlanNode, ...]) -> PlanNode:
-    if isinstance(relation, Named):
+def _node(relation: relational.Relation, inputs: tuple[PlanNode, ...]) -> PlanNode:
+    if isinstance(relation, relational.Named):
         return _alias_node(relation, inputs[0])
     attributes = [(name, text) for name, text in _attributes(relation) if text]
     return PlanNode(KINDS[type(relation)], tuple(attributes), inputs)
 
 
-def _alias_node(named: Named, input_: PlanNode) -> PlanNode:
+def _alias_node(named: relational.Named, input_: PlanNode) -> PlanNode:
     """Return the node of a source with its alias, unless that is the name of its table."""
     table = dict(input_.attributes).get("table", "")
-    is_name = input_.kind in (KINDS[Scan], KINDS[CommonScan]) and (
+    is_name = input_.kind in (KINDS[relational.Scan], KINDS[relational.CommonScan]) and (
         table == named.alias or table.endswith(f".{named.alias}")
     )
     alias = () if is_name else (("alias", named.alias),)
@@ -215,57 +207,57 @@ def _alias_node(named: Named, input_: PlanNode) -> PlanNode:
 
 #: Class of a relation -> the kind of its node.
 KINDS: dict[type, str] = {
-    Scan: "Scan",
-    CommonScan: "CommonTableScan",
-    Join: "Join",
-    Unnest: "Unnest",
-    WindowTable: "WindowTable",
-    FunctionTable: "TableFunction",
-    ProcessTable: "ProcessTableFunction",
-    Sample: "Sample",
-    Match: "Match",
-    Select: "Select",
-    Values: "Values",
-    SetOperation: "SetOperation",
-    Sort: "Sort",
-    With: "With",
+    relational.Scan: "Scan",
+    relational.CommonScan: "CommonTableScan",
+    relational.Join: "Join",
+    relational.Unnest: "Unnest",
+    relational.WindowTable: "WindowTable",
+    relational.FunctionTable: "TableFunction",
+    relational.ProcessTable: "ProcessTableFunction",
+    relational.Sample: "Sample",
+    relational.Match: "Match",
+    relational.Select: "Select",
+    relational.Values: "Values",
+    relational.SetOperation: "SetOperation",
+    relational.Sort: "Sort",
+    relational.With: "With",
 }
 
 
-def _attributes(relation: Relation) -> Iterator[tuple[str, str]]:
+def _attributes(relation: relational.Relation) -> Iterator[tuple[str, str]]:
     """Yield the attributes of a relation; those without text are omitted."""
     match relation:
-        case Select():
+        case relational.Select():
             yield from _of_select(relation)
-        case Scan(table, columns, hints, period):
+        case relational.Scan(table, columns, hints, period):
             yield "table", table.identifier.as_summary_string()
             yield "fields", _fields(columns)
             yield "hints", ", ".join(map(format_value, hints))
             yield "period", "" if period is None else _sql(period)
-        case CommonScan(name, columns):
+        case relational.CommonScan(name, columns):
             yield "table", name
             yield "fields", _fields(columns)
-        case Join(kind=kind, condition=condition):
+        case relational.Join(kind=kind, condition=condition):
             yield "kind", "CROSS JOIN" if kind is JoinKind.COMMA else kind.value
             yield "condition", "" if condition is None else _sql(condition)
-        case Sort(keys=keys, offset=offset, fetch=fetch):
+        case relational.Sort(keys=keys, offset=offset, fetch=fetch):
             yield "orderBy", ", ".join(map(_key, keys))
             yield "offset", "" if offset is None else str(offset)
             yield "fetch", "" if fetch is None else str(fetch)
-        case SetOperation(operator=operator, all=is_all):
+        case relational.SetOperation(operator=operator, all=is_all):
             yield "operator", f"{operator}{' ALL' if is_all else ''}"
             yield "fields", _fields(relation.columns)
-        case Values(rows, columns):
+        case relational.Values(rows, columns):
             yield "rows", str(len(rows))
             yield "fields", _fields(columns)
-        case With(tables=tables, recursive=recursive):
+        case relational.With(tables=tables, recursive=recursive):
             yield "tables", ", ".join(table.name for table in tables)
             yield "recursive", "true" if recursive else ""
         case _:
             yield from _of_source(relation)
 
 
-def _of_select(select: Select) -> Iterator[tuple[str, str]]:
+def _of_select(select: relational.Select) -> Iterator[tuple[str, str]]:
     yield "distinct", "true" if select.distinct else ""
     yield "items", ", ".join(map(_item, select.items))
     for name in ("where", "having", "qualify"):
@@ -275,23 +267,23 @@ def _of_select(select: Select) -> Iterator[tuple[str, str]]:
     yield "hints", ", ".join(map(format_value, select.hints))
 
 
-def _of_source(relation: Relation) -> Iterator[tuple[str, str]]:
+def _of_source(relation: relational.Relation) -> Iterator[tuple[str, str]]:
     """Yield the attributes of the rarer sources."""
     match relation:
-        case Unnest(collection, ordinality):
+        case relational.Unnest(collection, ordinality):
             yield "collection", _sql(collection)
             yield "ordinality", "true" if ordinality else ""
-        case WindowTable(function, _, time, sizes, partition_by):
+        case relational.WindowTable(function, _, time, sizes, partition_by):
             yield "window", f"{function}({', '.join(map(_sql, (time, *sizes)))})"
             yield "partitionBy", ", ".join(map(_sql, partition_by))
-        case FunctionTable(call):
+        case relational.FunctionTable(call):
             yield "call", _sql(call)
-        case ProcessTable(call=call):
+        case relational.ProcessTable(call=call):
             yield "call", print_expression(call)
-        case Sample(method=method, percentage=percentage):
+        case relational.Sample(method=method, percentage=percentage):
             yield "method", method
             yield "percentage", _sql(percentage)
-        case Match(measures=measures):
+        case relational.Match(measures=measures):
             yield "measures", ", ".join(map(_item, measures))
     yield "fields", _fields(relation.columns)
 
@@ -309,26 +301,26 @@ def _sql(typed: Typed) -> str:
     return f"({shown})" if isinstance(typed, Subquery) else shown
 
 
-def _fields(columns: Columns) -> str:
+def _fields(columns: relational.Columns) -> str:
     return ", ".join(
         f"{quote_identifier(name)} {type_.as_summary_string()}" for name, type_ in columns
     )
 
 
-def _item(item: Item) -> str:
+def _item(item: relational.Item) -> str:
     text, type_ = _sql(item.expression), item.expression.type.as_summary_string()
     name = quote_identifier(item.name)
     is_column = text == name or text.endswith(f".{name}")
     return f"{text} {type_}" if is_column else f"{text} AS {name} {type_}"
 
 
-def _key(key: Key) -> str:
+def _key(key: relational.Key) -> str:
     direction = " DESC" if key.descending else ""
     nulls = {None: "", True: " NULLS LAST", False: " NULLS FIRST"}[key.nulls_last]
     return f"{_sql(key.expression)}{direction}{nulls}"
 
 
-def _grouping(grouping: Grouping) -> str:
+def _grouping(grouping: relational.Grouping) -> str:
     keys = [_sql(key) for key in grouping.keys]
     if grouping.sets is None:
         return ", ".join(keys) or "()"

@@ -18,18 +18,6 @@ from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions.fluent import Expression
 from schema_core.expressions.literals import literal
 from schema_core.sql import syntax
-from schema_core.sql.syntax import (
-    Aliased,
-    Call,
-    Derived,
-    Literal,
-    LiteralKind,
-    Name,
-    Query,
-    Select,
-    SelectItem,
-    Values,
-)
 from schema_core.sql.tokens import cursor_over
 from schema_core.sql.type_name import cast_target
 from schema_core.types import (
@@ -55,7 +43,7 @@ MAX_ROWS = 10_000
 #: Digits of a number in SQL, which must fit 64 bits; one with more is a string that is cast.
 MAX_DIGITS = 18
 
-TRUE = Literal(LiteralKind.BOOLEAN, "TRUE")
+TRUE = syntax.Literal(syntax.LiteralKind.BOOLEAN, "TRUE")
 
 
 def infer_rows(elements: Iterable[object], schema: object) -> tuple[list[object], RowType]:
@@ -146,7 +134,7 @@ def _as_row(value: object, keys: Sequence[str]) -> object:
 
 def values_query(
     rows: Sequence[object], type_: RowType, zone: str, *, verify: bool = True
-) -> Query:
+) -> syntax.Query:
     """Return the VALUES query of the rows.
 
     Raises:
@@ -163,10 +151,14 @@ def values_query(
     if empty:
         rows_in_sql = [tuple(_null(field.data_type) for field in type_.fields)]
     query = _select(rows_in_sql, type_)
-    return replace(query, where=Literal(LiteralKind.BOOLEAN, "FALSE")) if empty else query
+    return (
+        replace(query, where=syntax.Literal(syntax.LiteralKind.BOOLEAN, "FALSE"))
+        if empty
+        else query
+    )
 
 
-def expressions_query(elements: Sequence[Expression], type_: RowType) -> Query:
+def expressions_query(elements: Sequence[Expression], type_: RowType) -> syntax.Query:
     """Return the VALUES query of expressions: ``row(...)``, or values of one column.
 
     Raises:
@@ -177,8 +169,8 @@ def expressions_query(elements: Sequence[Expression], type_: RowType) -> Query:
     rows = []
     for place, element in enumerate(elements, 1):
         tree = element.syntax
-        is_row = isinstance(tree, Call) and tree.name == "ROW"
-        values = tree.arguments if isinstance(tree, Call) and is_row else (tree,)
+        is_row = isinstance(tree, syntax.Call) and tree.name == "ROW"
+        values = tree.arguments if isinstance(tree, syntax.Call) and is_row else (tree,)
         with at(f"row {place}"):
             _require_width(values, type_)
         kinds = zip(values, type_.fields, strict=True)
@@ -186,12 +178,12 @@ def expressions_query(elements: Sequence[Expression], type_: RowType) -> Query:
     return _select(rows, type_)
 
 
-def _select(rows: Sequence[tuple[syntax.Expression, ...]], type_: RowType) -> Select:
+def _select(rows: Sequence[tuple[syntax.Expression, ...]], type_: RowType) -> syntax.Select:
     """Return the query of VALUES with the names of a row type."""
     names = tuple(field.name for field in type_.fields)
-    values = Values((_nullable(rows[0], type_), *rows[1:]))
-    items = tuple(SelectItem(Name((name,))) for name in names)
-    return Select(items, Aliased(Derived(values), "EXPR$0", names))
+    values = syntax.Values((_nullable(rows[0], type_), *rows[1:]))
+    items = tuple(syntax.SelectItem(syntax.Name((name,))) for name in names)
+    return syntax.Select(items, syntax.Aliased(syntax.Derived(values), "EXPR$0", names))
 
 
 def require_few(rows: Sequence[object]) -> None:
@@ -260,17 +252,19 @@ def to_literal(value: Any, type_: DataType, zone: str) -> syntax.Expression:
             return to_literal(serialize_value(value, type_), storage_type(type_), zone)
         case RowType():
             pairs = zip(values_of(value, type_), type_.fields, strict=True)
-            tree: syntax.Expression = Call(
+            tree: syntax.Expression = syntax.Call(
                 "ROW", tuple(to_literal(item, field.data_type, zone) for item, field in pairs)
             )
         case ArrayType() if not value:
             tree = _empty(type_.element_type)
         case ArrayType():
-            tree = Call(
+            tree = syntax.Call(
                 "ARRAY", tuple(to_literal(item, type_.element_type, zone) for item in value)
             )
         case MapType() if not value:
-            tree = Call("MAP_FROM_ARRAYS", (_empty(type_.key_type), _empty(type_.value_type)))
+            tree = syntax.Call(
+                "MAP_FROM_ARRAYS", (_empty(type_.key_type), _empty(type_.value_type))
+            )
         case MapType():
             kinds = (type_.key_type, type_.value_type)
             parts = (
@@ -278,7 +272,7 @@ def to_literal(value: Any, type_: DataType, zone: str) -> syntax.Expression:
                 for pair in value.items()
                 for item, kind in zip(pair, kinds, strict=True)
             )
-            tree = Call("MAP", tuple(to_literal(item, kind, zone) for item, kind in parts))
+            tree = syntax.Call("MAP", tuple(to_literal(item, kind, zone) for item, kind in parts))
         case DayTimeIntervalType():
             return literal(value)
         case LocalZonedTimestampType() if isinstance(value, datetime) and value.tzinfo is not None:
@@ -322,22 +316,22 @@ def storage_type(type_: DataType) -> DataType:
 
 def _empty(type_: DataType) -> syntax.Expression:
     """Return an empty array, for which SQL has no literal."""
-    return Call("ARRAY_REMOVE", (Call("ARRAY", (_null(type_),)), _null(type_)))
+    return syntax.Call("ARRAY_REMOVE", (syntax.Call("ARRAY", (_null(type_),)), _null(type_)))
 
 
 def _null(type_: DataType) -> syntax.Expression:
-    return _cast(Literal(LiteralKind.NULL, "NULL"), type_)
+    return _cast(syntax.Literal(syntax.LiteralKind.NULL, "NULL"), type_)
 
 
 def _cast(tree: syntax.Expression, type_: DataType) -> syntax.Expression:
     text = storage_type(type_).nullable().as_serializable_string()
-    return Call("CAST", (tree, cast_target(cursor_over(text))))
+    return syntax.Call("CAST", (tree, cast_target(cursor_over(text))))
 
 
 def _nullable(row: tuple[syntax.Expression, ...], type_: RowType) -> tuple[syntax.Expression, ...]:
     """Make the values of nullable columns nullable with a CASE."""
     return tuple(
-        Call("CASE", (TRUE, value, Literal(LiteralKind.NULL, "NULL")))
+        syntax.Call("CASE", (TRUE, value, syntax.Literal(syntax.LiteralKind.NULL, "NULL")))
         if field.data_type.is_nullable
         else value
         for value, field in zip(row, type_.fields, strict=True)

@@ -20,30 +20,9 @@ from schema_core.expressions.signatures import FunctionKind
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Aliased as AliasedSource
-from schema_core.sql.syntax import (
-    Call,
-    Derived,
-    Join,
-    JoinKind,
-    Literal,
-    LiteralKind,
-    Name,
-    Ordered,
-    Query,
-    Select,
-    SelectItem,
-    SetOperation,
-    SortKey,
-    Source,
-    Star,
-    TableFunction,
-    TableName,
-    Unnest,
-    walk,
-)
 from schema_core.sql.type_name import data_type
 
-ALL = SelectItem(Star())
+ALL = syntax.SelectItem(syntax.Star())
 
 
 class NamedExpression(NamedTuple):
@@ -82,9 +61,9 @@ def name_columns(
     trees: list[tuple[str | None, syntax.Expression]] = []
     for item in items:
         if isinstance(item, ColumnSelection | ColumnRange):
-            trees += [(name, Name((name,))) for name in item.of(names)]
-        elif require_expression(item) == Name(("*",)):
-            trees += [(name, Name((name,))) for name in names]
+            trees += [(name, syntax.Name((name,))) for name in item.of(names)]
+        elif require_expression(item) == syntax.Name(("*",)):
+            trees += [(name, syntax.Name((name,))) for name in names]
         else:
             name = item.names[0] if isinstance(item, AliasedExpression) else None
             trees.append((name, require_expression(item)))
@@ -97,24 +76,24 @@ def name_columns(
     return columns
 
 
-def _aggregates(trees: Iterable[syntax.Expression], more: Collection[str]) -> Iterator[Call]:
+def _aggregates(trees: Iterable[syntax.Expression], more: Collection[str]) -> Iterator[syntax.Call]:
     """Return the distinct calls of aggregates in expressions, in their order."""
-    seen: list[Call] = []
+    seen: list[syntax.Call] = []
     for tree in trees:
-        for node in reversed(list(walk(tree))):
-            if not isinstance(node, Call) or node in seen:
+        for node in reversed(list(syntax.walk(tree))):
+            if not isinstance(node, syntax.Call) or node in seen:
                 continue
             if _is_aggregate(node) or node.name in more:
                 seen.append(node)
                 yield node
 
 
-def _is_aggregate(call: Call) -> bool:
+def _is_aggregate(call: syntax.Call) -> bool:
     rows = call.inline if isinstance(call.inline, tuple) else BUILT_IN.get(call.name, ())
     return not call.over and any(row.kind is FunctionKind.AGGREGATE for row in rows)
 
 
-def default_name(tree: syntax.Expression, place: int, aggregates: Sequence[Call]) -> str:
+def default_name(tree: syntax.Expression, place: int, aggregates: Sequence[syntax.Call]) -> str:
     """Return the name of an unnamed column, as Flink names it.
 
     >>> from schema_core.expressions import col
@@ -124,22 +103,22 @@ def default_name(tree: syntax.Expression, place: int, aggregates: Sequence[Call]
     return _field_name(tree, aggregates) or _cast_name(tree, aggregates) or f"_c{place}"
 
 
-def _field_name(tree: syntax.Expression, aggregates: Sequence[Call]) -> str | None:
+def _field_name(tree: syntax.Expression, aggregates: Sequence[syntax.Call]) -> str | None:
     match tree:
-        case Name(parts):
+        case syntax.Name(parts):
             return "$".join(parts)
-        case Call() if tree in aggregates:
+        case syntax.Call() if tree in aggregates:
             return f"EXPR${aggregates.index(tree)}"
-        case Call(name=".", arguments=(inner, Name(parts))):
+        case syntax.Call(name=".", arguments=(inner, syntax.Name(parts))):
             outer = _field_name(inner, aggregates)
             return outer and "$".join((outer, *parts))
         case _:
             return None
 
 
-def _cast_name(tree: syntax.Expression, aggregates: Sequence[Call]) -> str | None:
+def _cast_name(tree: syntax.Expression, aggregates: Sequence[syntax.Call]) -> str | None:
     match tree:
-        case Call(name="CAST", arguments=(inner, syntax.TypeName() as type_)):
+        case syntax.Call(name="CAST", arguments=(inner, syntax.TypeName() as type_)):
             name = _field_name(inner, aggregates)
             target = data_type(type_, as_cast=False).as_summary_string()
             return f"{name}-{target}" if name else None
@@ -166,46 +145,47 @@ def require_different(names: Sequence[str]) -> None:
 # --- blocks --------------------------------------------------------------------------------
 
 
-def block(query: Query) -> Select:
+def block(query: syntax.Query) -> syntax.Select:
     """Return a SELECT of all columns of a query, to which clauses can be added."""
     match query:
-        case Select(
-            items=(SelectItem(expression=Star(prefix=())),),
+        case syntax.Select(
+            items=(syntax.SelectItem(expression=syntax.Star(prefix=())),),
             group_by=None, having=None, qualify=None, distinct=False,
         ):  # fmt: skip
             return query
         case _:
-            return Select((ALL,), Derived(query))
+            return syntax.Select((ALL,), syntax.Derived(query))
 
 
-def as_source(query: Query) -> Source:
+def as_source(query: syntax.Query) -> syntax.Source:
     """Return a query as a source: a table itself if all of it is read."""
     match query:
-        case Select(
-            items=(SelectItem(expression=Star(prefix=())),),
+        case syntax.Select(
+            items=(syntax.SelectItem(expression=syntax.Star(prefix=())),),
             source=source, where=None, group_by=None, distinct=False, hints=(),
-        ) if source is not None and not isinstance(source, Join):  # fmt: skip
+        ) if source is not None and not isinstance(source, syntax.Join):  # fmt: skip
             return source
         case _:
-            return Derived(query)
+            return syntax.Derived(query)
 
 
-def items(columns: Iterable[NamedExpression]) -> tuple[SelectItem, ...]:
+def items(columns: Iterable[NamedExpression]) -> tuple[syntax.SelectItem, ...]:
     """Return the SELECT list of columns, with an alias where the name is not the column's."""
     return tuple(
-        SelectItem(tree, None if tree == Name((name,)) else name) for name, tree in columns
+        syntax.SelectItem(tree, None if tree == syntax.Name((name,)) else name)
+        for name, tree in columns
     )
 
 
-def select(query: Query, columns: Sequence[NamedExpression]) -> Query:
+def select(query: syntax.Query, columns: Sequence[NamedExpression]) -> syntax.Query:
     """Select columns of a query; successive selections are merged into one SELECT."""
     merged = _merge_selections(query, columns)
-    target = query if merged is not None and isinstance(query, Select) else block(query)
+    target = query if merged is not None and isinstance(query, syntax.Select) else block(query)
     return replace(target, items=items(columns if merged is None else merged))
 
 
 def _merge_selections(
-    query: Query, columns: Sequence[NamedExpression]
+    query: syntax.Query, columns: Sequence[NamedExpression]
 ) -> list[NamedExpression] | None:
     """Return the columns in terms of the source of the query, or None if that is uncertain.
 
@@ -213,28 +193,35 @@ def _merge_selections(
     computed, and no computed column is used twice: it might have two values.
     """
     match query:
-        case Select(group_by=None, having=None, qualify=None, distinct=False):
+        case syntax.Select(group_by=None, having=None, qualify=None, distinct=False):
             inner = {
                 item.alias or default_name(item.expression, 0, ()): item for item in query.items
             }
         case _:
             return None
     if any(
-        isinstance(item.expression, Star) or _reads_other_rows(item.expression)
+        isinstance(item.expression, syntax.Star) or _reads_other_rows(item.expression)
         for item in query.items
     ):
         return None
-    plain = {name for name, item in inner.items() if item.expression == Name((name,))}
-    taken = [tree.parts[0] for _, tree in columns if isinstance(tree, Name) if len(tree.parts) == 1]
+    plain = {name for name, item in inner.items() if item.expression == syntax.Name((name,))}
+    taken = [
+        tree.parts[0]
+        for _, tree in columns
+        if isinstance(tree, syntax.Name)
+        if len(tree.parts) == 1
+    ]
     if any(count > 1 for name, count in Counter(taken).items() if name not in plain):
         return None
     result = []
     for name, tree in columns:
-        if tree == Name(("*",)) or _reads_other_rows(tree):
+        if tree == syntax.Name(("*",)) or _reads_other_rows(tree):
             return None
-        if isinstance(tree, Name) and len(tree.parts) == 1 and tree.parts[0] in inner:
+        if isinstance(tree, syntax.Name) and len(tree.parts) == 1 and tree.parts[0] in inner:
             result.append(NamedExpression(name, inner[tree.parts[0]].expression))
-        elif all(node.parts[0] in plain for node in walk(tree) if isinstance(node, Name)):
+        elif all(
+            node.parts[0] in plain for node in syntax.walk(tree) if isinstance(node, syntax.Name)
+        ):
             result.append(NamedExpression(name, tree))
         else:
             return None
@@ -245,8 +232,8 @@ def _reads_other_rows(tree: syntax.Expression) -> bool:
     """Return whether an expression reads other rows, or other tables."""
     return any(
         isinstance(node, syntax.Subquery)
-        or (isinstance(node, Call) and (node.over is not None or _is_aggregate(node)))
-        for node in walk(tree)
+        or (isinstance(node, syntax.Call) and (node.over is not None or _is_aggregate(node)))
+        for node in syntax.walk(tree)
     )
 
 
@@ -254,15 +241,15 @@ def _reads_other_rows(tree: syntax.Expression) -> bool:
 MAX_BRANCHES = 1_000
 
 
-def require_shallow(query: Query) -> None:
+def require_shallow(query: syntax.Query) -> None:
     """Raise for a query whose nesting exceeds the limits of a parsed statement.
 
     Raises:
         SchemaError: with code `too-deep`, or `too-wide` for too many queries on one level.
     """
-    level: dict[int, tuple[Query | Source | None, int]] = {id(query): (query, 1)}
+    level: dict[int, tuple[syntax.Query | syntax.Source | None, int]] = {id(query): (query, 1)}
     for _ in range(MAX_DEPTH * 2):
-        following: dict[int, tuple[Query | Source | None, int]] = {}
+        following: dict[int, tuple[syntax.Query | syntax.Source | None, int]] = {}
         for tree, count in level.values():
             for below in _iterate_inputs(tree):
                 _, times = following.get(id(below), (None, 0))
@@ -283,26 +270,28 @@ def require_shallow(query: Query) -> None:
     )
 
 
-def _iterate_inputs(tree: Query | Source | None) -> Iterator[Query | Source | None]:
+def _iterate_inputs(
+    tree: syntax.Query | syntax.Source | None,
+) -> Iterator[syntax.Query | syntax.Source | None]:
     match tree:
-        case Select(source=inner) | AliasedSource(source=inner):
+        case syntax.Select(source=inner) | AliasedSource(source=inner):
             yield inner
-        case Derived(query=query) | Ordered(query=query):
+        case syntax.Derived(query=query) | syntax.Ordered(query=query):
             yield query
-        case Join(left=left, right=right) | SetOperation(left=left, right=right):
+        case syntax.Join(left=left, right=right) | syntax.SetOperation(left=left, right=right):
             yield from (left, right)
         case _:
             return
 
 
-def where(query: Query, condition: syntax.Expression) -> Query:
+def where(query: syntax.Query, condition: syntax.Expression) -> syntax.Query:
     """Return the rows of a query for which a condition holds."""
     rows = block(query)
-    both = condition if rows.where is None else Call("AND", (rows.where, condition))
+    both = condition if rows.where is None else syntax.Call("AND", (rows.where, condition))
     return replace(rows, where=both)
 
 
-def distinct(query: Query) -> Query:
+def distinct(query: syntax.Query) -> syntax.Query:
     """Return the distinct rows of a query."""
     return replace(block(query), distinct=True)
 
@@ -311,8 +300,8 @@ def distinct(query: Query) -> Query:
 
 
 def separate_keys(
-    query: Query, keys: Sequence[object], names: list[str]
-) -> tuple[Query, list[NamedExpression]]:
+    query: syntax.Query, keys: Sequence[object], names: list[str]
+) -> tuple[syntax.Query, list[NamedExpression]]:
     """Return a query that has the named grouping keys as columns, and the keys.
 
     Raises:
@@ -322,9 +311,9 @@ def separate_keys(
     for place, key in enumerate(keys):
         tree = require_expression(key)
         name = key.names[0] if isinstance(key, AliasedExpression) else default_name(tree, place, ())
-        if isinstance(key, AliasedExpression) and tree != Name((name,)):
+        if isinstance(key, AliasedExpression) and tree != syntax.Name((name,)):
             added.append(NamedExpression(name, tree))
-            tree = Name((name,))
+            tree = syntax.Name((name,))
         columns.append(NamedExpression(name, tree))
     if added:
         require_different([*names, *(key.name for key in added)])
@@ -333,8 +322,8 @@ def separate_keys(
 
 
 def group(
-    query: Query, keys: Sequence[NamedExpression], columns: Sequence[NamedExpression]
-) -> Query:
+    query: syntax.Query, keys: Sequence[NamedExpression], columns: Sequence[NamedExpression]
+) -> syntax.Query:
     """Return columns of the groups of a query."""
     return replace(block(query), items=items(columns), group_by=tuple(tree for _, tree in keys))
 
@@ -344,7 +333,7 @@ def group(
 
 def add_or_replace(names: list[str], added: Iterable[NamedExpression]) -> list[NamedExpression]:
     """Return columns of these names and the added ones, which replace columns of the same name."""
-    columns = {name: NamedExpression(name, Name((name,))) for name in names}
+    columns = {name: NamedExpression(name, syntax.Name((name,))) for name in names}
     return list({**columns, **{column.name: column for column in added}}.values())
 
 
@@ -358,7 +347,7 @@ def rename_columns(names: list[str], renamings: Iterable[object]) -> list[NamedE
     new: dict[str, str] = {}
     for renaming in renamings:
         match renaming:
-            case AliasedExpression(Name(parts=(old,)), (name,)):
+            case AliasedExpression(syntax.Name(parts=(old,)), (name,)):
                 new[old] = name
             case _:
                 raise SchemaError(
@@ -368,7 +357,7 @@ def rename_columns(names: list[str], renamings: Iterable[object]) -> list[NamedE
                 )
     for old in new:
         require_known(old, names)
-    columns = [NamedExpression(new.get(name, name), Name((name,))) for name in names]
+    columns = [NamedExpression(new.get(name, name), syntax.Name((name,))) for name in names]
     require_different([renaming.name for renaming in columns])
     return columns
 
@@ -388,36 +377,41 @@ def require_known(name: str, names: Sequence[str]) -> None:
 # --- several tables ------------------------------------------------------------------------
 
 
-def join(left: Query, right: Source, kind: JoinKind, condition: syntax.Expression | None) -> Query:
+def join(
+    left: syntax.Query,
+    right: syntax.Source,
+    kind: syntax.JoinKind,
+    condition: syntax.Expression | None,
+) -> syntax.Query:
     """Join two tables; without a condition, all pairs of rows."""
-    if condition is None and kind is JoinKind.INNER:
-        return Select((ALL,), Join(as_source(left), right, JoinKind.CROSS))
-    held = condition or Literal(LiteralKind.BOOLEAN, "TRUE")
-    return Select((ALL,), Join(as_source(left), right, kind, condition=held))
+    if condition is None and kind is syntax.JoinKind.INNER:
+        return syntax.Select((ALL,), syntax.Join(as_source(left), right, syntax.JoinKind.CROSS))
+    held = condition or syntax.Literal(syntax.LiteralKind.BOOLEAN, "TRUE")
+    return syntax.Select((ALL,), syntax.Join(as_source(left), right, kind, condition=held))
 
 
-def lateral_call(call_or_alias: object, left: Query) -> Source:
+def lateral_call(call_or_alias: object, left: syntax.Query) -> syntax.Source:
     """Return the source of a table function that is called for each row of a query.
 
     Raises:
         SchemaError: with code `not-an-expression` for anything but a call.
     """
     tree = require_expression(call_or_alias)
-    if not isinstance(tree, Call):
+    if not isinstance(tree, syntax.Call):
         problem = f"expected a table function call, got {show(call_or_alias)}"
         raise SchemaError(problem, code="not-an-expression")
-    source = TableFunction(tree, lateral=True)
+    source = syntax.TableFunction(tree, lateral=True)
     names = call_or_alias.names if isinstance(call_or_alias, AliasedExpression) else ()
     # a query without an alias is EXPR$0
-    alias = "EXPR$0" if isinstance(as_source(left), TableName) else "EXPR$1"
+    alias = "EXPR$0" if isinstance(as_source(left), syntax.TableName) else "EXPR$1"
     return AliasedSource(source, alias, names) if names else source
 
 
-def flat_map(query: Query, call: Call) -> Query:
+def flat_map(query: syntax.Query, call: syntax.Call) -> syntax.Query:
     """Return the rows that a table function returns for each row of a query."""
-    source = AliasedSource(TableFunction(call, lateral=True), MAPPED, ())
-    joined_ = Join(as_source(query), source, JoinKind.CROSS)
-    return Select((SelectItem(Star((MAPPED,))),), joined_)
+    source = AliasedSource(syntax.TableFunction(call, lateral=True), MAPPED, ())
+    joined_ = syntax.Join(as_source(query), source, syntax.JoinKind.CROSS)
+    return syntax.Select((syntax.SelectItem(syntax.Star((MAPPED,))),), joined_)
 
 
 #: The alias of a table function whose rows replace those of a query.
@@ -430,7 +424,7 @@ def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> lis
     Raises:
         SchemaError: with code `alias-count-mismatch`.
     """
-    trees = [Name((column, field)) for field in fields] or [Name((column,))]
+    trees = [syntax.Name((column, field)) for field in fields] or [syntax.Name((column,))]
     if aliases and len(aliases) != len(trees):
         raise SchemaError(
             f"{len(aliases)} aliases given for {len(trees)} fields", code="alias-count-mismatch"
@@ -439,36 +433,48 @@ def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> lis
     return [NamedExpression(name, tree) for name, tree in zip(names, trees, strict=True)]
 
 
-def unnest_emitted(query: Query, keys: Sequence[str], names: Sequence[str]) -> Query:
+def unnest_emitted(query: syntax.Query, keys: Sequence[str], names: Sequence[str]) -> syntax.Query:
     """Return the keys of a query, each with the rows of the array in its last column, ``TMP_0``."""
-    rows = AliasedSource(Unnest((Name(("TMP_0",)),), lateral=True), MAPPED, tuple(names))
-    columns = [NamedExpression(name, Name((name,))) for name in (*keys, *names)]
-    return Select(items(columns), Join(Derived(query), rows, JoinKind.CROSS))
+    rows = AliasedSource(
+        syntax.Unnest((syntax.Name(("TMP_0",)),), lateral=True), MAPPED, tuple(names)
+    )
+    columns = [NamedExpression(name, syntax.Name((name,))) for name in (*keys, *names)]
+    return syntax.Select(
+        items(columns), syntax.Join(syntax.Derived(query), rows, syntax.JoinKind.CROSS)
+    )
 
 
-def set_operation(operator: str, every: bool, left: Query, right: Query) -> Query:
+def set_operation(
+    operator: str, every: bool, left: syntax.Query, right: syntax.Query
+) -> syntax.Query:
     """Combine the rows of two tables with the same columns."""
-    return SetOperation(operator, every, _operand(left), _operand(right))
+    return syntax.SetOperation(operator, every, _operand(left), _operand(right))
 
 
-def _operand(query: Query) -> Query:
-    return Select((ALL,), Derived(query)) if isinstance(query, Ordered | SetOperation) else query
+def _operand(query: syntax.Query) -> syntax.Query:
+    return (
+        syntax.Select((ALL,), syntax.Derived(query))
+        if isinstance(query, syntax.Ordered | syntax.SetOperation)
+        else query
+    )
 
 
 # --- order and limits ----------------------------------------------------------------------
 
 
-def order_query(query: Query, fields: Iterable[object]) -> Query:
+def order_query(query: syntax.Query, fields: Iterable[object]) -> syntax.Query:
     """Return the rows of a query in an order."""
     keys = tuple(
-        SortKey(key.syntax, key.descending) if isinstance(key, SortedExpression)
-        else SortKey(require_expression(key))
+        syntax.SortKey(key.syntax, key.descending) if isinstance(key, SortedExpression)
+        else syntax.SortKey(require_expression(key))
         for key in fields
     )  # fmt: skip
-    return Ordered(block(query), keys) if keys else query
+    return syntax.Ordered(block(query), keys) if keys else query
 
 
-def limit_query(query: Query, *, offset: int | None = None, fetch: int | None = None) -> Query:
+def limit_query(
+    query: syntax.Query, *, offset: int | None = None, fetch: int | None = None
+) -> syntax.Query:
     """Skip the first rows of a query, or limit their number.
 
     Raises:
@@ -478,11 +484,13 @@ def limit_query(query: Query, *, offset: int | None = None, fetch: int | None = 
     for number in (offset, fetch):
         if number is not None and (type(number) is not int or not 0 <= number < 10**MAX_DIGITS):
             raise SchemaError(f"{show(number)} is not a number of rows", code="invalid-row-count")
-    rows = query if isinstance(query, Ordered) else Ordered(query)
+    rows = query if isinstance(query, syntax.Ordered) else syntax.Ordered(query)
     if rows.fetch is not None or (offset and rows.offset is not None):
         raise SchemaError("the number of rows is already limited", code="invalid-row-count")
     return replace(
         rows,
-        offset=rows.offset if offset is None else Literal(LiteralKind.EXACT, str(offset)),
-        fetch=None if fetch is None else Literal(LiteralKind.EXACT, str(fetch)),
+        offset=rows.offset
+        if offset is None
+        else syntax.Literal(syntax.LiteralKind.EXACT, str(offset)),
+        fetch=None if fetch is None else syntax.Literal(syntax.LiteralKind.EXACT, str(fetch)),
     )

@@ -82,20 +82,10 @@ from schema_core.schema.columns import UnresolvedPhysicalColumn, plain
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.schema.unresolved import Schema, unresolve
+from schema_core.sql import syntax
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.printer import print_query
 from schema_core.sql.statement_syntax import CreateTable, Insert, Option
-from schema_core.sql.syntax import (
-    Call,
-    JoinKind,
-    Name,
-    Query,
-    Select,
-    SelectItem,
-    Source,
-    Star,
-    TableName,
-)
 from schema_core.types import DataType, DataTypes, RowType, StructuredType
 
 if TYPE_CHECKING:
@@ -143,14 +133,14 @@ class Table:
     def __init__(
         self,
         session: Session,
-        query: Query,
+        query: syntax.Query,
         relation: Relation,
         schema: ResolvedSchema | None = None,
         *,
-        expand: Callable[[], Query] | None = None,
+        expand: Callable[[], syntax.Query] | None = None,
     ) -> None:
         require_instance(session, Session, "session")
-        require_instance(query, get_args(Query), "query", "a Query")
+        require_instance(query, get_args(syntax.Query), "query", "a Query")
         require_instance(relation, get_args(Relation), "relation", "a Relation")
         self._session = session
         self._query = query
@@ -164,13 +154,13 @@ class Table:
     def column_names(self) -> list[str]:
         return self._schema.get_column_names()
 
-    def of_query(self, query: Query) -> Table:
-        require_instance(query, get_args(Query), "query", "a Query")
+    def of_query(self, query: syntax.Query) -> Table:
+        require_instance(query, get_args(syntax.Query), "query", "a Query")
         require_shallow(query)
         return type(self)(self._session, query, self._session.query(query, None))
 
     @property
-    def query(self) -> Query:
+    def query(self) -> syntax.Query:
         if (expand := self._expand) is not None:
             self._query, self._expand = expand(), None
         return self._query
@@ -260,8 +250,8 @@ class Table:
         """
         return self.of_query(self._select_query(fields, self.column_names()))
 
-    def _select_query(self, fields: Sequence[Item], names: list[str]) -> Query:
-        def build(items: Sequence[Item]) -> Query:
+    def _select_query(self, fields: Sequence[Item], names: list[str]) -> syntax.Query:
+        def build(items: Sequence[Item]) -> syntax.Query:
             return relational.select(self.query, name_columns(items, names))
 
         return build(_expand_flatten(self, fields, build))
@@ -282,7 +272,8 @@ class Table:
         renamed = [*new, *names[len(new) :]]
         relational.require_different(renamed)
         columns = [
-            NamedExpression(name, Name((old,))) for name, old in zip(renamed, names, strict=True)
+            NamedExpression(name, syntax.Name((old,)))
+            for name, old in zip(renamed, names, strict=True)
         ]
         return self.of_query(relational.select(self.query, columns))
 
@@ -329,7 +320,7 @@ class Table:
         dropped = {name for field in fields for name in selected_columns(field, names)}
         remaining = [name for name in names if name not in dropped]
         relational.require_different(remaining)
-        columns = [NamedExpression(name, Name((name,))) for name in remaining]
+        columns = [NamedExpression(name, syntax.Name((name,))) for name in remaining]
         return self.of_query(relational.select(self.query, columns))
 
     # --- rows ----------------------------------------------------------------------------------
@@ -416,7 +407,7 @@ class Table:
         query = relational.select(self.query, [NamedExpression("f0", call)])
         table = self.of_query(query)
         names = field_names(table.get_resolved_schema().columns[0].data_type)
-        columns = [NamedExpression(name, Name(("f0", name))) for name in names]
+        columns = [NamedExpression(name, syntax.Name(("f0", name))) for name in names]
         return self.of_query(relational.select(query, columns)) if columns else table
 
     def flat_map(self, func: Expression | UserFunction) -> Table:
@@ -456,21 +447,21 @@ class Table:
         Raises:
             SchemaError: with code `ambiguous-column` for a column name that both tables have.
         """
-        return self._join(right, JoinKind.INNER, join_predicate)
+        return self._join(right, syntax.JoinKind.INNER, join_predicate)
 
     def left_outer_join(self, right: Table, join_predicate: Expression | None = None) -> Table:
         """Join as `join`, and keep the unmatched rows of this table, padded with NULL."""
-        return self._join(right, JoinKind.LEFT, join_predicate)
+        return self._join(right, syntax.JoinKind.LEFT, join_predicate)
 
     def right_outer_join(self, right: Table, join_predicate: Expression) -> Table:
         """Join as `join`, and keep the unmatched rows of the other table, padded with NULL."""
-        return self._join(right, JoinKind.RIGHT, join_predicate)
+        return self._join(right, syntax.JoinKind.RIGHT, join_predicate)
 
     def full_outer_join(self, right: Table, join_predicate: Expression) -> Table:
         """Join as `join`, and keep the unmatched rows of both tables, padded with NULL."""
-        return self._join(right, JoinKind.FULL, join_predicate)
+        return self._join(right, syntax.JoinKind.FULL, join_predicate)
 
-    def _join(self, right: Table, kind: JoinKind, predicate: Expression | None) -> Table:
+    def _join(self, right: Table, kind: syntax.JoinKind, predicate: Expression | None) -> Table:
         other = require_table(right, self._session, "right")
         if both := sorted({*self.column_names()} & {*other.column_names()}):
             raise SchemaError(
@@ -496,7 +487,7 @@ class Table:
                 the whole row; both may have names for their columns (``alias``).
             join_predicate: Which of the rows are joined; without it, all.
         """
-        return self._lateral(table_function_call, JoinKind.INNER, join_predicate)
+        return self._lateral(table_function_call, syntax.JoinKind.INNER, join_predicate)
 
     def left_outer_join_lateral(
         self,
@@ -504,12 +495,12 @@ class Table:
         join_predicate: Expression | None = None,
     ) -> Table:
         """Join as `join_lateral`, and keep rows without a result, padded with NULL."""
-        return self._lateral(table_function_call, JoinKind.LEFT, join_predicate)
+        return self._lateral(table_function_call, syntax.JoinKind.LEFT, join_predicate)
 
     def _lateral(
         self,
         func: Expression | AliasedExpression | UserFunction,
-        kind: JoinKind,
+        kind: syntax.JoinKind,
         predicate: Expression | None,
     ) -> Table:
         condition = (
@@ -518,7 +509,7 @@ class Table:
         call = _apply_to_rows(self, func)
         if isinstance(func, UserFunction) and func.names and isinstance(call, Expression):
             call = call.alias(*func.names)
-        source: Source = relational.lateral_call(_rewrite_items(self, [call])[0], self.query)
+        source: syntax.Source = relational.lateral_call(_rewrite_items(self, [call])[0], self.query)
         return self.of_query(relational.join(self.query, source, kind, condition))
 
     def union(self, right: Table) -> Table:
@@ -703,7 +694,7 @@ class Table:
             UnsupportedError: with code `query-not-in-sql` where the query reads a table that has no
                 path, `inline-function` where it calls a function that has no name.
         """
-        names = [Name((name,)) for name in self._schema.get_column_names()]
+        names = [syntax.Name((name,)) for name in self._schema.get_column_names()]
         view = view_of(self._session, self._expand_query(), None, names)
         return replace(view, schema=unresolve(self._schema), resolved_schema=self._schema)
 
@@ -723,7 +714,7 @@ class Table:
             number=number,
         )
 
-    def _expand_query(self) -> Query:
+    def _expand_query(self) -> syntax.Query:
         if (obstacle := self._obstacle()) is not None:
             raise obstacle
         return self._session.expanded(self.query, None)
@@ -768,7 +759,7 @@ def _rewrite_items(table: Table, items: Iterable[T], *others: Table) -> list[T]:
 
 
 def _expand_flatten(
-    table: Table, fields: Sequence[Item], build: Callable[[Sequence[Item]], Query]
+    table: Table, fields: Sequence[Item], build: Callable[[Sequence[Item]], syntax.Query]
 ) -> Sequence[Item]:
     """Return the items of a list, those with ``flatten`` as one item for each field.
 
@@ -781,7 +772,7 @@ def _expand_flatten(
         place: Expression(item.syntax.arguments[0])
         for place, item in enumerate(items)
         if isinstance(item, Expression)
-        and isinstance(item.syntax, Call)
+        and isinstance(item.syntax, syntax.Call)
         and item.syntax.name == "$FLATTEN"
     }
     if not whole:
@@ -800,7 +791,7 @@ def _require_call(
     func: Expression | AliasedExpression | UserFunction,
     kind: FunctionKind,
     method: str,
-) -> Call:
+) -> syntax.Call:
     """Return the call of a function of a kind; a function itself is called with the row.
 
     Raises:
@@ -809,7 +800,7 @@ def _require_call(
     is_named = bool(_aliases(func)) and kind in (FunctionKind.SCALAR, FunctionKind.TABLE)
     (prepared,) = _rewrite_items(table, [_apply_to_rows(table, func)])
     tree = require_expression(prepared)
-    if isinstance(tree, Call) and not is_named:
+    if isinstance(tree, syntax.Call) and not is_named:
         functions = table._session.functions.function  # noqa: SLF001 - of this module
         rows = tree.inline or find_function(tree.path or (tree.name,), tree.span, functions)
         if all(row.kind is kind for row in cast("tuple[Function, ...]", rows)):
@@ -851,7 +842,7 @@ def field_names(type_: DataType) -> list[str]:
 class GroupedTable:
     """A table grouped by columns; `select` computes one row for each group."""
 
-    def __init__(self, table: Table, query: Query, keys: Sequence[NamedExpression]) -> None:
+    def __init__(self, table: Table, query: syntax.Query, keys: Sequence[NamedExpression]) -> None:
         self._table = table
         self._query = query
         self._keys = keys
@@ -864,7 +855,7 @@ class GroupedTable:
         """
         keys = self._keys
 
-        def build(items: Sequence[Item]) -> Query:
+        def build(items: Sequence[Item]) -> syntax.Query:
             return relational.group(
                 self._query, keys, name_columns(items, [key.name for key in keys])
             )
@@ -922,7 +913,11 @@ class WindowGroupedTable:
     """A table grouped by windows of time; `select` computes one row for each group."""
 
     def __init__(
-        self, table: Table, window: GroupWindow, query: Query, keys: Sequence[NamedExpression]
+        self,
+        table: Table,
+        window: GroupWindow,
+        query: syntax.Query,
+        keys: Sequence[NamedExpression],
     ) -> None:
         self._table = table
         self._window = window
@@ -936,7 +931,7 @@ class WindowGroupedTable:
             SchemaError: with code `not-grouped` for a column that is not constant within a group.
         """
 
-        def build(items: Sequence[Item]) -> Query:
+        def build(items: Sequence[Item]) -> syntax.Query:
             return select_windows(self._query, self._window, self._keys, items)
 
         return self._table.of_query(build(_expand_flatten(self._table, fields, build)))
@@ -958,7 +953,7 @@ class AggregatedTable:
     def __init__(
         self,
         table: Table,
-        query: Query,
+        query: syntax.Query,
         keys: Sequence[NamedExpression],
         func: Expression | AliasedExpression | UserFunction,
         window: GroupWindow | None = None,
@@ -988,9 +983,9 @@ class AggregatedTable:
         )
         result = table.of_query(inner)
         type_ = result.get_resolved_schema().columns[len(keys)].data_type
-        columns = [NamedExpression(key.name, Name((key.name,))) for key in keys]
+        columns = [NamedExpression(key.name, syntax.Name((key.name,))) for key in keys]
         columns += relational.fields_of("TMP_0", field_names(type_), self._names)
-        columns += [NamedExpression(bound.name, Name((bound.name,))) for bound in bounds]
+        columns += [NamedExpression(bound.name, syntax.Name((bound.name,))) for bound in bounds]
         return table.of_query(relational.select(inner, columns)).select(*items)
 
 
@@ -1000,7 +995,7 @@ class FlatAggregateTable:
     def __init__(
         self,
         table: Table,
-        query: Query,
+        query: syntax.Query,
         keys: Sequence[NamedExpression],
         func: Expression | AliasedExpression | UserFunction,
     ) -> None:
@@ -1197,7 +1192,7 @@ class CreateOrReplaceTable:
     ) -> None:
         self._session = session
         self._table = table
-        self._path = Name(tuple(path))
+        self._path = syntax.Name(tuple(path))
         self._options = dict(options or {})
 
     def option(self, key: str | ConfigOption[Any], value: object) -> CreateOrReplaceTable:
@@ -1261,7 +1256,7 @@ class CreateOrReplaceTable:
         return TablePipeline(session, relation, creation.identifier, prepare, compile_, creation)
 
 
-def of_query(session: Session, query: Query, text: str | None) -> Table:
+def of_query(session: Session, query: syntax.Query, text: str | None) -> Table:
     """Return the table of a query, with all paths qualified."""
     relation, expand = session.resolved(query, text)
     return Table(session, query, relation, expand=expand)
@@ -1278,7 +1273,10 @@ def table_of_path(session: Session, path: str) -> Table:
 
 
 def _select_all(session: Session, identifier: ObjectIdentifier, schema: ResolvedSchema) -> Table:
-    query = Select((SelectItem(Star()),), TableName(Name(tuple(identifier.to_list()))))
+    query = syntax.Select(
+        (syntax.SelectItem(syntax.Star()),),
+        syntax.TableName(syntax.Name(tuple(identifier.to_list()))),
+    )
     return Table(session, query, session.query(query, None), schema)
 
 
@@ -1312,7 +1310,7 @@ def table_of_rows(session: Session, rows: InlineRows) -> Table:
     return result
 
 
-def table_of_values(session: Session, query: Query, type_: DataType) -> Table:
+def table_of_values(session: Session, query: syntax.Query, type_: DataType) -> Table:
     """Return the table of a VALUES query whose columns have the types of a row."""
     fields = type_.fields if isinstance(type_, RowType) else ()
     schema = ResolvedSchema.physical(

@@ -31,7 +31,6 @@ from schema_core.expressions.fluent_functions import (
 )
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
-from schema_core.sql.syntax import Call, Frame, Name, Query, SortKey, Symbol, rewrite
 
 # --- windows of time -----------------------------------------------------------------------------
 
@@ -43,23 +42,23 @@ class GroupWindow:
     `call` is the function of GROUP BY.
     """
 
-    call: Call
+    call: syntax.Call
     name: str
 
-    def part(self, function: str) -> Call:
+    def part(self, function: str) -> syntax.Call:
         """Return the call of a function of the window, such as START."""
         return replace(self.call, name=f"{self.call.name}_{function}")
 
 
-def _call(function: str, time: object, *lengths: syntax.Expression) -> Call:
+def _call(function: str, time: object, *lengths: syntax.Expression) -> syntax.Call:
     for length in lengths:
-        if isinstance(length, Call) and length.name == "$ROWS":
+        if isinstance(length, syntax.Call) and length.name == "$ROWS":
             raise UnsupportedError(
                 "SQL has no syntax for a window of a number of rows",
                 code="query-not-in-sql",
                 hint="give a length of time, such as lit(10).minutes",
             )
-    return Call(function, (require_expression(time), *lengths))
+    return syntax.Call(function, (require_expression(time), *lengths))
 
 
 def _name(alias: str) -> str:
@@ -70,7 +69,7 @@ def _name(alias: str) -> str:
 class _OnTime:
     """Windows of the times in a column, which have no name yet."""
 
-    call: Call
+    call: syntax.Call
 
     def alias(self, alias: str) -> GroupWindow:
         """Return the window by a name, which `group_by` and `col(name).start` refer to."""
@@ -188,14 +187,14 @@ PROPERTIES: Mapping[str, str] = {
 
 
 def group_by_window(
-    query: Query, window: GroupWindow, keys: Sequence[object], names: list[str]
-) -> tuple[Query, list[NamedExpression]]:
+    query: syntax.Query, window: GroupWindow, keys: Sequence[object], names: list[str]
+) -> tuple[syntax.Query, list[NamedExpression]]:
     """Return a query grouped by a window and keys, as `relational.separate_keys` does.
 
     Raises:
         SchemaError: with code `misplaced-group-window` unless the window is one of the keys.
     """
-    others = [key for key in keys if require_expression(key) != Name((window.name,))]
+    others = [key for key in keys if require_expression(key) != syntax.Name((window.name,))]
     if len(others) != len(keys) - 1:
         raise SchemaError(
             f"group_by requires the window {window.name!r} once",
@@ -207,8 +206,11 @@ def group_by_window(
 
 
 def select_windows(
-    query: Query, window: GroupWindow, keys: Sequence[NamedExpression], fields: Iterable[object]
-) -> Query:
+    query: syntax.Query,
+    window: GroupWindow,
+    keys: Sequence[NamedExpression],
+    fields: Iterable[object],
+) -> syntax.Query:
     """Return columns of the groups of a window.
 
     Raises:
@@ -217,7 +219,9 @@ def select_windows(
 
     def in_sql(node: syntax.Expression) -> syntax.Expression | None:
         match node:
-            case Call(name=name, arguments=(Name(parts=(alias,)),)) if name in PROPERTIES:
+            case syntax.Call(name=name, arguments=(syntax.Name(parts=(alias,)),)) if (
+                name in PROPERTIES
+            ):
                 _require_window(window, alias)
                 return window.part(PROPERTIES[name])
             case _:
@@ -225,7 +229,7 @@ def select_windows(
 
     named = [key.name for key in keys if key.expression is not window.call]
     columns = [
-        NamedExpression(name, rewrite(tree, in_sql))
+        NamedExpression(name, syntax.rewrite(tree, in_sql))
         for name, tree in name_columns(fields, named, frozenset(PROPERTIES))
     ]
     return group(query, keys, columns)
@@ -239,16 +243,18 @@ def resolve_bounds(
 
     def as_column(node: syntax.Expression) -> syntax.Expression | None:
         match node:
-            case Call(name=name, arguments=(Name(parts=(alias,)),)) if name in PROPERTIES:
+            case syntax.Call(name=name, arguments=(syntax.Name(parts=(alias,)),)) if (
+                name in PROPERTIES
+            ):
                 _require_window(window, alias)
                 column = NamedExpression(f"EXPR${len(bounds)}", window.part(PROPERTIES[name]))
-                return Name((bounds.setdefault(name, column).name,))
+                return syntax.Name((bounds.setdefault(name, column).name,))
             case _:
                 return None
 
     result: list[Expression | AliasedExpression] = []
     for field in fields:
-        tree = rewrite(require_expression(field), as_column)
+        tree = syntax.rewrite(require_expression(field), as_column)
         names = field.names if isinstance(field, AliasedExpression) else ()
         result.append(AliasedExpression(tree, names) if names else Expression(tree))
     return result, list(bounds.values())
@@ -274,7 +280,7 @@ BOUNDS: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-_CURRENT = Symbol("CURRENT ROW")
+_CURRENT = syntax.Symbol("CURRENT ROW")
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +320,7 @@ class OverWindowPartitioned:
         """Return the windows in an order of the rows."""
         descending = isinstance(order_by, SortedExpression) and order_by.descending
         tree = order_by.syntax if isinstance(order_by, SortedExpression) else None
-        key = SortKey(require_expression(order_by) if tree is None else tree, descending)
+        key = syntax.SortKey(require_expression(order_by) if tree is None else tree, descending)
         return OverWindowPartitionedOrdered(syntax.Window(None, self.keys, (key,)))
 
 
@@ -349,8 +355,8 @@ class OverWindowPartitionedOrderedPreceding:
 
     window: syntax.Window
     unit: str
-    lower: Call | Symbol
-    upper: Call | Symbol = _CURRENT
+    lower: syntax.Call | syntax.Symbol
+    upper: syntax.Call | syntax.Symbol = _CURRENT
 
     def following(self, following: Expression) -> OverWindowPartitionedOrderedPreceding:
         """Return the windows that end a number of rows, or a time, after each row.
@@ -368,25 +374,25 @@ class OverWindowPartitionedOrderedPreceding:
 
     def alias(self, alias: str) -> OverWindow:
         """Return the windows by a name for ``over``."""
-        frame = Frame(self.unit, self.lower, self.upper)
+        frame = syntax.Frame(self.unit, self.lower, self.upper)
         return OverWindow(replace(self.window, frame=frame), _name(alias))
 
 
-def _frame_bound(bound: Expression, *, before: bool) -> tuple[str, Call | Symbol]:
+def _frame_bound(bound: Expression, *, before: bool) -> tuple[str, syntax.Call | syntax.Symbol]:
     """Return the unit of a bound of a frame, ROWS or RANGE, and the bound."""
     match tree := require_expression(bound):
-        case Symbol(word=word) if word in BOUNDS:
+        case syntax.Symbol(word=word) if word in BOUNDS:
             unit, lower, upper = BOUNDS[word]
-            return unit, Symbol(lower if before else upper)
-        case Call(name="$ROWS", arguments=(rows,)):
-            return "ROWS", Call("PRECEDING" if before else "FOLLOWING", (rows,))
+            return unit, syntax.Symbol(lower if before else upper)
+        case syntax.Call(name="$ROWS", arguments=(rows,)):
+            return "ROWS", syntax.Call("PRECEDING" if before else "FOLLOWING", (rows,))
         case _:
-            return "RANGE", Call("PRECEDING" if before else "FOLLOWING", (tree,))
+            return "RANGE", syntax.Call("PRECEDING" if before else "FOLLOWING", (tree,))
 
 
 def select_over(
-    query: Query, windows: Sequence[OverWindow], fields: Iterable[object], names: list[str]
-) -> Query:
+    query: syntax.Query, windows: Sequence[OverWindow], fields: Iterable[object], names: list[str]
+) -> syntax.Query:
     """Select columns, which may be aggregates over windows."""
     return replace(
         block(query),

@@ -14,15 +14,7 @@ from typing import Any
 from schema_core.catalog.objects import CatalogTable, DistributionKind, TableDistribution
 from schema_core.catalog.own_options import require_no_own_options
 from schema_core.errors import Gathering, ParseError, SchemaError, at, similar
-from schema_core.schema.columns import (
-    SqlExpression,
-    UnresolvedColumn,
-    UnresolvedComputedColumn,
-    UnresolvedMetadataColumn,
-    UnresolvedPhysicalColumn,
-    UnresolvedPrimaryKey,
-    UnresolvedWatermarkSpec,
-)
+from schema_core.schema import columns as schema_columns
 from schema_core.schema.rules import WRONG
 from schema_core.schema.unresolved import Schema
 from schema_core.sql import syntax
@@ -42,7 +34,7 @@ from schema_core.sql.statement_syntax import (
 from schema_core.sql.type_name import data_type
 
 
-def store_expression(expression: syntax.Expression, text: str) -> SqlExpression:
+def store_expression(expression: syntax.Expression, text: str) -> schema_columns.SqlExpression:
     """Return an expression of the statement as schemas store it.
 
     Raises:
@@ -55,24 +47,28 @@ def store_expression(expression: syntax.Expression, text: str) -> SqlExpression:
                 code="subquery-not-supported",
                 span=part.span,
             )
-    return SqlExpression(print_expression(expression), expression, text)
+    return schema_columns.SqlExpression(print_expression(expression), expression, text)
 
 
-def column_of(column: Column, text: str) -> UnresolvedColumn:
+def column_of(column: Column, text: str) -> schema_columns.UnresolvedColumn:
     """Return a column of a statement as schemas store it."""
     match column:
         case PhysicalColumn(name, type_, comment, span):
-            return UnresolvedPhysicalColumn(
+            return schema_columns.UnresolvedPhysicalColumn(
                 intern(name), data_type(type_, as_cast=False), comment, span
             )
         case ComputedColumn(name, expression, comment, span):
-            return UnresolvedComputedColumn(name, store_expression(expression, text), comment, span)
+            return schema_columns.UnresolvedComputedColumn(
+                name, store_expression(expression, text), comment, span
+            )
         case MetadataColumn(name, type_, key, virtual, comment, span):
             type_of = data_type(type_, as_cast=False)
-            return UnresolvedMetadataColumn(name, type_of, key, virtual, comment, span)
+            return schema_columns.UnresolvedMetadataColumn(
+                name, type_of, key, virtual, comment, span
+            )
 
 
-def watermark_of(watermark: Watermark, text: str) -> UnresolvedWatermarkSpec:
+def watermark_of(watermark: Watermark, text: str) -> schema_columns.UnresolvedWatermarkSpec:
     """Return a watermark of a statement as schemas store it.
 
     Raises:
@@ -82,16 +78,16 @@ def watermark_of(watermark: Watermark, text: str) -> UnresolvedWatermarkSpec:
     name = ".".join(column.parts)
     if len(column.parts) > 1:
         raise SchemaError(f"there is no column {name!r}", code="unknown-column", span=column.span)
-    return UnresolvedWatermarkSpec(
+    return schema_columns.UnresolvedWatermarkSpec(
         name, store_expression(watermark.expression, text), watermark.span
     )
 
 
-def primary_key_of(constraint: Constraint) -> UnresolvedPrimaryKey:
+def primary_key_of(constraint: Constraint) -> schema_columns.UnresolvedPrimaryKey:
     """Return a primary key; the default name is ``PK_`` followed by its columns."""
     columns = tuple(".".join(column.parts) for column in constraint.columns)
     name = constraint.name or "_".join(("PK", *columns))
-    return UnresolvedPrimaryKey(name, columns, constraint.span)
+    return schema_columns.UnresolvedPrimaryKey(name, columns, constraint.span)
 
 
 def schema_of(elements: Elements, text: str) -> Schema:
@@ -108,9 +104,11 @@ def schema_of(elements: Elements, text: str) -> Schema:
 
 def read_schema(elements: Elements, text: str, errors: Gathering) -> Schema:
     """Return the schema and gather errors; a column with an invalid type has the type `WRONG`."""
-    columns: list[UnresolvedColumn] = []
+    columns: list[schema_columns.UnresolvedColumn] = []
     for column in elements.columns:
-        columns.append(UnresolvedPhysicalColumn(column.name, WRONG, span=column.span))
+        columns.append(
+            schema_columns.UnresolvedPhysicalColumn(column.name, WRONG, span=column.span)
+        )
         with errors.catching(), at(f"column {column.name!r}", column.span):
             columns[-1] = column_of(column, text)
     watermark = elements.watermark
@@ -123,18 +121,20 @@ def read_schema(elements: Elements, text: str, errors: Gathering) -> Schema:
 
 
 def with_key_not_null(
-    columns: Iterable[UnresolvedColumn], names: Collection[str]
-) -> tuple[UnresolvedColumn, ...]:
+    columns: Iterable[schema_columns.UnresolvedColumn], names: Collection[str]
+) -> tuple[schema_columns.UnresolvedColumn, ...]:
     """Return the columns with those of the primary key NOT NULL, as SQL requires."""
     return tuple(
         make_not_null(column)
-        if isinstance(column, UnresolvedPhysicalColumn) and column.name in names
+        if isinstance(column, schema_columns.UnresolvedPhysicalColumn) and column.name in names
         else column
         for column in columns
     )
 
 
-def make_not_null(column: UnresolvedPhysicalColumn) -> UnresolvedPhysicalColumn:
+def make_not_null(
+    column: schema_columns.UnresolvedPhysicalColumn,
+) -> schema_columns.UnresolvedPhysicalColumn:
     """Return the column as NOT NULL, with its declared type recorded if that was nullable."""
     type_ = column.data_type
     if isinstance(type_, str) or type_ == type_.not_null():
@@ -142,7 +142,9 @@ def make_not_null(column: UnresolvedPhysicalColumn) -> UnresolvedPhysicalColumn:
     return replace(column, data_type=type_.not_null(), declared=type_)
 
 
-def check_sight(columns: Iterable[UnresolvedColumn], hidden: Collection[str] = ()) -> None:
+def check_sight(
+    columns: Iterable[schema_columns.UnresolvedColumn], hidden: Collection[str] = ()
+) -> None:
     """Raise for a computed column that reads a column which it cannot see.
 
     In a statement it sees all physical columns, wherever they stand, but of the metadata columns
@@ -153,22 +155,34 @@ def check_sight(columns: Iterable[UnresolvedColumn], hidden: Collection[str] = (
         SchemaError: with code `unknown-column`.
     """
     declared = list(columns)
-    visible = {other.name for other in declared if isinstance(other, UnresolvedPhysicalColumn)}
+    visible = {
+        other.name
+        for other in declared
+        if isinstance(other, schema_columns.UnresolvedPhysicalColumn)
+    }
     every = {other.name for other in declared} | set(hidden)
     for column in declared:
-        if isinstance(column, UnresolvedMetadataColumn) and column.name not in hidden:
+        if (
+            isinstance(column, schema_columns.UnresolvedMetadataColumn)
+            and column.name not in hidden
+        ):
             visible.add(column.name)
-        if isinstance(column, UnresolvedComputedColumn) and (unseen := every - visible):
+        if isinstance(column, schema_columns.UnresolvedComputedColumn) and (
+            unseen := every - visible
+        ):
             check_names(column, unseen)
 
 
-def check_names(column: UnresolvedComputedColumn, unseen: Collection[str]) -> None:
+def check_names(column: schema_columns.UnresolvedComputedColumn, unseen: Collection[str]) -> None:
     """Raise for a computed column that reads one of these columns.
 
     Raises:
         SchemaError: with code `unknown-column`.
     """
-    if not isinstance(column.expression, SqlExpression) or column.expression.syntax is None:
+    if (
+        not isinstance(column.expression, schema_columns.SqlExpression)
+        or column.expression.syntax is None
+    ):
         return
     for name in names_in(column.expression.syntax):
         if name.parts[0] in unseen:

@@ -39,14 +39,7 @@ from schema_core.mappings.dialects.printer import (
 )
 from schema_core.mappings.dialects.schemas import DdlStatements
 from schema_core.mappings.dialects.types import Losses, loss_of
-from schema_core.schema.columns import (
-    SqlExpression,
-    UnresolvedColumn,
-    UnresolvedComputedColumn,
-    UnresolvedWatermarkSpec,
-    Written,
-    WrittenType,
-)
+from schema_core.schema import columns as schema_columns
 from schema_core.schema.unresolved import Schema
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.parser import parse_expression, parse_statement, read_statements
@@ -138,11 +131,11 @@ def _comment(comment: str | None, place: str, losses: Losses) -> str | None:
 def _schema(schema: Schema, losses: Losses) -> Schema:
     """Return the schema with types and expressions that SQL can express, and without the rest."""
     errors = Gathering()
-    columns: list[UnresolvedColumn] = []
+    columns: list[schema_columns.UnresolvedColumn] = []
     for column in schema.columns:
         with errors.catching(), at(f"column {column.name!r}"):
             columns.append(_column(column, losses))
-    watermarks: list[UnresolvedWatermarkSpec] = []
+    watermarks: list[schema_columns.UnresolvedWatermarkSpec] = []
     for spec in schema.watermark_specs:
         with errors.catching(), at(f"watermark of {spec.column_name!r}"):
             expression = _expression(spec.watermark_expression)
@@ -158,20 +151,24 @@ def _schema(schema: Schema, losses: Losses) -> Schema:
     return Schema(tuple(columns), tuple(watermarks), schema.primary_key)
 
 
-def _column(column: UnresolvedColumn, losses: Losses) -> UnresolvedColumn:
+def _column(
+    column: schema_columns.UnresolvedColumn, losses: Losses
+) -> schema_columns.UnresolvedColumn:
     _check_name(column.name)
     comment = _comment(column.comment, column.name, losses)
-    if isinstance(column, UnresolvedComputedColumn):
+    if isinstance(column, schema_columns.UnresolvedComputedColumn):
         return replace(column, expression=_expression(column.expression), comment=comment)
     return replace(column, data_type=_type(column.data_type), comment=comment)
 
 
-def _expression(expression: Written) -> SqlExpression:
+def _expression(expression: schema_columns.Written) -> schema_columns.SqlExpression:
     """Return an expression as it is printed, so that no text of a schema ends a clause."""
-    return SqlExpression(print_expression(parse_expression(expression_text(expression))))
+    return schema_columns.SqlExpression(
+        print_expression(parse_expression(expression_text(expression)))
+    )
 
 
-def _type(declared: WrittenType) -> DataType:
+def _type(declared: schema_columns.WrittenType) -> DataType:
     """Return the type, if SQL can express it.
 
     Raises:

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from schema_core import types
 from schema_core.base.caching import cached
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.lazy_regex import regex
@@ -13,19 +14,6 @@ from schema_core.base.text import MAX_DIGITS
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.mappings.dialects.engines import ENGINES, Engine
 from schema_core.mappings.loss import Loss, LossKind, counts
-from schema_core.types import (
-    ArrayType,
-    DataType,
-    DistinctType,
-    MapType,
-    MultisetType,
-    NullType,
-    RowField,
-    RowType,
-    StructuredType,
-    VariantType,
-    parse_type,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +83,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 def _canonical(flink: str) -> str:
     """Return the pattern of a Flink type in its canonical form."""
     if "{" not in flink:
-        return str(parse_type(flink))
+        return str(types.parse_type(flink))
     return re.sub(r"^TIMESTAMP_LTZ(\(.*\))$", r"TIMESTAMP\1 WITH LOCAL TIME ZONE", flink)
 
 
@@ -113,7 +101,7 @@ def _numbers(match: re.Match[str]) -> dict[str, int]:
 
 
 @cached()
-def _read_plain(text: str, engine: str) -> tuple[DataType, str | None] | None:
+def _read_plain(text: str, engine: str) -> tuple[types.DataType, str | None] | None:
     """Return the type of the first matching row, and the kind of its loss."""
     for row in ENGINES[engine].rows:
         for spelling in row.foreign.split(" | ") if row.reads else ():
@@ -121,7 +109,7 @@ def _read_plain(text: str, engine: str) -> tuple[DataType, str | None] | None:
             if match is None or not _fits(row, values := _numbers(match)):
                 continue
             try:
-                return parse_type(row.flink.format(**values)), row.loss
+                return types.parse_type(row.flink.format(**values)), row.loss
             except SchemaError:  # Flink does not allow the number; a later row may be wider
                 continue
     return None
@@ -129,7 +117,7 @@ def _read_plain(text: str, engine: str) -> tuple[DataType, str | None] | None:
 
 def read_type(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
-) -> DataType:
+) -> types.DataType:
     """Return Flink's type for a foreign one; nullable unless specified otherwise.
 
     Raises:
@@ -138,7 +126,7 @@ def read_type(
     shape = COMPOSITE.get(foreign.text) if foreign.parts else None
     if shape is not None:
         type_ = shape(foreign, engine, path, losses)
-        is_never_null = isinstance(type_, ArrayType) and not engine.null_arrays
+        is_never_null = isinstance(type_, types.ArrayType) and not engine.null_arrays
         return type_.not_null() if is_never_null else type_
     match = _read_plain(engine.unqualified_type(str(foreign)), engine.name)
     if match is None:
@@ -155,12 +143,12 @@ def read_type(
 
 def read_part(
     foreign: ForeignType, position: str, engine: Engine, path: tuple[str, ...], losses: Losses
-) -> DataType:
+) -> types.DataType:
     """Return the type of a column or of a component of another type, with its nullability."""
     type_ = read_type(foreign, engine, path, losses)
-    if isinstance(type_, NullType | VariantType) and engine.wraps_nullable:
+    if isinstance(type_, types.NullType | types.VariantType) and engine.wraps_nullable:
         return type_
-    if isinstance(type_, NullType) or not type_.is_nullable:
+    if isinstance(type_, types.NullType) or not type_.is_nullable:
         return type_
     if position in engine.never_null or (engine.wraps_nullable and not foreign.nullable):
         return type_.not_null()
@@ -169,9 +157,9 @@ def read_part(
 
 def _read_array(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
-) -> DataType:
+) -> types.DataType:
     (element,) = _parts(foreign, 1)
-    type_ = ArrayType(read_part(element.type, "element", engine, (*path, "element"), losses))
+    type_ = types.ArrayType(read_part(element.type, "element", engine, (*path, "element"), losses))
     if foreign.length is not None and engine.fixed_arrays:
         source = f"{element}[{foreign.length}]"
         losses.append(loss_of(path, "length", source, type_.as_summary_string()))
@@ -180,9 +168,9 @@ def _read_array(
 
 def _read_map(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
-) -> DataType:
+) -> types.DataType:
     key, value = _parts(foreign, 2)
-    return MapType(
+    return types.MapType(
         read_part(key.type, "key", engine, (*path, "key"), losses),
         read_part(value.type, "value", engine, (*path, "value"), losses),
     )
@@ -190,26 +178,26 @@ def _read_map(
 
 def _read_row(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
-) -> RowType:
+) -> types.RowType:
     fields = []
     for index, child in enumerate(foreign.parts):
         name = f"f{index}" if child.name is None else child.name
         if child.name is None:
             losses.append(loss_of((*path, name), "member", "a field without a name", repr(name)))
         type_ = read_part(child.type, "field", engine, (*path, name), losses)
-        fields.append(RowField(name, type_, child.comment))
-    return RowType(fields)
+        fields.append(types.RowField(name, type_, child.comment))
+    return types.RowType(fields)
 
 
 def _read_nested(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
-) -> DataType:
-    return ArrayType(_read_row(foreign, engine, path, losses).not_null())
+) -> types.DataType:
+    return types.ArrayType(_read_row(foreign, engine, path, losses).not_null())
 
 
 def _read_wrapped(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
-) -> DataType:
+) -> types.DataType:
     (inner,) = _parts(foreign, 1)
     return read_type(inner.type, engine, path, losses)
 
@@ -224,7 +212,7 @@ def _parts(foreign: ForeignType, count: int) -> tuple[ForeignChild, ...]:
 
 
 #: Name of a composite type -> the function that reads it.
-COMPOSITE: dict[str, Callable[[ForeignType, Engine, tuple[str, ...], Losses], DataType]] = {
+COMPOSITE: dict[str, Callable[[ForeignType, Engine, tuple[str, ...], Losses], types.DataType]] = {
     "array":          _read_array,
     "list":           _read_array,
     "map":            _read_map,
@@ -254,7 +242,7 @@ def _write_plain(text: str, engine: str) -> tuple[str, str | None] | None:
     return None
 
 
-def write_type(type_: DataType, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
+def write_type(type_: types.DataType, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
     """Return the engine's type for a type, without its nullability.
 
     Raises:
@@ -280,24 +268,24 @@ def write_type(type_: DataType, engine: Engine, path: tuple[str, ...], losses: L
 
 
 def _write_nested(
-    type_: DataType, engine: Engine, path: tuple[str, ...], losses: Losses
+    type_: types.DataType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> str | None:
     """Return the engine's collection type, or None if it does not have one."""
 
-    def part(child: DataType, position: str) -> str:
+    def part(child: types.DataType, position: str) -> str:
         return write_part(child, position, engine, (*path, position), losses)
 
     match type_:
-        case ArrayType(element_type=element) if engine.array is not None:
+        case types.ArrayType(element_type=element) if engine.array is not None:
             inner = part(element, "element")  # maps and multisets may be written as arrays
             if inner.startswith(engine.array.partition("{")[0]) and not engine.arrays_of_arrays:
                 return None
-            if engine.flattens_arrays and isinstance(element, ArrayType):
+            if engine.flattens_arrays and isinstance(element, types.ArrayType):
                 losses.append(loss_of(path, "type", type_.as_summary_string(), inner))
             return engine.array.format(inner)
-        case MapType(key_type=key, value_type=value) if engine.map is not None:
+        case types.MapType(key_type=key, value_type=value) if engine.map is not None:
             return engine.map.format(part(key, "key"), part(value, "value"))
-        case RowType(fields=fields) if engine.struct is not None and fields:
+        case types.RowType(fields=fields) if engine.struct is not None and fields:
             require_distinct([field.name for field in fields], engine)
             members = [_write_field(field, engine, path, losses) for field in fields]
             return engine.struct.format(", ".join(members))
@@ -305,7 +293,9 @@ def _write_nested(
             return None
 
 
-def _write_field(field: RowField, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
+def _write_field(
+    field: types.RowField, engine: Engine, path: tuple[str, ...], losses: Losses
+) -> str:
     place = (*path, field.name)
     name = write_name(field.name, engine, place, losses)
     type_ = write_part(field.data_type, "field", engine, place, losses)
@@ -319,7 +309,7 @@ def _write_field(field: RowField, engine: Engine, path: tuple[str, ...], losses:
 
 
 def write_part(
-    type_: DataType, position: str, engine: Engine, path: tuple[str, ...], losses: Losses
+    type_: types.DataType, position: str, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> str:
     """Return the type of a column or of a component of another type, with its nullability."""
     text = write_type(type_, engine, path, losses)
@@ -335,7 +325,14 @@ def write_part(
             return text if type_.is_nullable else less("nullability")
         if not type_.is_nullable:
             return text
-        wraps = not isinstance(type_, ArrayType | MapType | RowType | MultisetType | StructuredType)
+        wraps = not isinstance(
+            type_,
+            types.ArrayType
+            | types.MapType
+            | types.RowType
+            | types.MultisetType
+            | types.StructuredType,
+        )
         return f"Nullable({text})" if wraps else less("emptied")
     if text.startswith("array<") and not engine.null_arrays:
         return less("emptied") if type_.is_nullable else text
@@ -368,16 +365,16 @@ def require_distinct(names: list[str], engine: Engine) -> None:
         seen[key] = name
 
 
-def _entries(type_: MapType) -> ArrayType:
+def _entries(type_: types.MapType) -> types.ArrayType:
     """Return a map as an array of its entries, for engines without maps."""
-    fields = [RowField("key", type_.key_type), RowField("value", type_.value_type)]
-    return ArrayType(RowType(fields, nullable=False), type_.is_nullable)
+    fields = [types.RowField("key", type_.key_type), types.RowField("value", type_.value_type)]
+    return types.ArrayType(types.RowType(fields, nullable=False), type_.is_nullable)
 
 
 #: Types -> more general types for the same values, used if the engine does not have the type.
-FALLBACKS: dict[type[DataType], Callable[[Any], DataType]] = {
-    MultisetType:   counts,
-    StructuredType: lambda type_: RowType(type_.fields),
-    DistinctType:   lambda type_: type_.source_type,
-    MapType:        _entries,
+FALLBACKS: dict[type[types.DataType], Callable[[Any], types.DataType]] = {
+    types.MultisetType:   counts,
+    types.StructuredType: lambda type_: types.RowType(type_.fields),
+    types.DistinctType:   lambda type_: type_.source_type,
+    types.MapType:        _entries,
 }  # fmt: skip

@@ -14,19 +14,7 @@ from typing import TypeAlias
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
-from schema_core.query.relation import (
-    Common,
-    CommonScan,
-    Join,
-    Named,
-    Relation,
-    Sample,
-    Select,
-    SetOperation,
-    Sort,
-    WindowTable,
-    With,
-)
+from schema_core.query import relation as relational
 from schema_core.spark.compiler.value_types import DIGITS
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import DataType, DecimalType, NullType
@@ -102,22 +90,22 @@ class Bounds:
     columns of queries, by identity and position, so that each is computed once.
     """
 
-    source: Relation | None = None
-    tables: Mapping[str, tuple[Relation, Bounds]] = field(default_factory=dict)
+    source: relational.Relation | None = None
+    tables: Mapping[str, tuple[relational.Relation, Bounds]] = field(default_factory=dict)
     known: dict[tuple[int, int], int] = field(default_factory=dict)
 
-    def over(self, source: Relation | None) -> Bounds:
+    def over(self, source: relational.Relation | None) -> Bounds:
         """Return the bounds of expressions over another source."""
         return replace(self, source=source)
 
-    def within(self, query: With) -> Bounds:
+    def within(self, query: relational.With) -> Bounds:
         """Return the bounds in a query with common tables."""
         found = self
         for table in query.tables:
             found = found.with_table(table)
         return found
 
-    def with_table(self, table: Common) -> Bounds:
+    def with_table(self, table: relational.Common) -> Bounds:
         """Return the bounds after one more common table, which may hide another one."""
         return replace(self, tables={**self.tables, table.name: (table.relation, self)})
 
@@ -145,9 +133,11 @@ class Bounds:
         rest = [self.source]
         while rest:
             match rest.pop():
-                case Join(left=left, right=right):
+                case relational.Join(left=left, right=right):
                     rest += [left, right]
-                case Named(input=below, alias=alias, columns=columns) if alias == column.relation:
+                case relational.Named(input=below, alias=alias, columns=columns) if (
+                    alias == column.relation
+                ):
                     found = [
                         self.of_output(below, place, item.type, depth)
                         for place, item in enumerate(columns)
@@ -158,7 +148,7 @@ class Bounds:
                     continue
         return MAX_PRECISION
 
-    def of_output(self, query: Relation, place: int, type_: DataType, depth: int) -> int:
+    def of_output(self, query: relational.Relation, place: int, type_: DataType, depth: int) -> int:
         """Return the bound of a column of a query by its position."""
         key = id(query), place
         if key not in self.known:
@@ -169,25 +159,29 @@ class Bounds:
                 )
         return self.known[key]
 
-    def _bound_of_query(self, query: Relation, place: int, depth: int) -> int:
+    def _bound_of_query(self, query: relational.Relation, place: int, depth: int) -> int:
         match query:
-            case Select(items=items, source=source):
+            case relational.Select(items=items, source=source):
                 return self.over(source).of(items[place].expression, depth)
-            case Named(input=below) | Sort(input=below) | Sample(input=below):
+            case (
+                relational.Named(input=below)
+                | relational.Sort(input=below)
+                | relational.Sample(input=below)
+            ):
                 return self.of_output(below, place, below.columns[place].type, depth)
-            case WindowTable(input=below) if place < len(below.columns):
+            case relational.WindowTable(input=below) if place < len(below.columns):
                 return self.of_output(below, place, below.columns[place].type, depth)
-            case SetOperation(left=left, right=right):
+            case relational.SetOperation(left=left, right=right):
                 target = query.columns[place].type
                 return max(
                     self.of_output(operand, place, type_, depth) + _may_round(type_, target)
                     for operand in (left, right)
                     for type_ in [operand.columns[place].type]
                 )
-            case With(input=below):
+            case relational.With(input=below):
                 inner = self.within(query)
                 return inner.of_output(below, place, below.columns[place].type, depth)
-            case CommonScan(name=name) if name in self.tables:
+            case relational.CommonScan(name=name) if name in self.tables:
                 table, before = self.tables[name]
                 return before.of_output(table, place, table.columns[place].type, depth)
             case _:

@@ -27,6 +27,7 @@ from schema_core.expressions.typed import (
 )
 from schema_core.expressions.typed import Keyword as TypedKeyword
 from schema_core.query.correlation import is_aggregate
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.functions.json import refuse_document, require_maker
 from schema_core.spark.compiler.functions.literals import constant, interval
@@ -40,28 +41,7 @@ from schema_core.spark.compiler.functions.temporal.nanoseconds import (
 from schema_core.spark.compiler.printer import MAX_SQL_LENGTH, to_sql, too_large
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import Translate, TranslatedCall
-from schema_core.spark.compiler.tree import (
-    NULL,
-    Case,
-    Cast,
-    Column,
-    Fact,
-    Field,
-    Keyword,
-    Literal,
-    Node,
-    SortKey,
-    UserSql,
-    Window,
-    call,
-    function,
-    is_null,
-    is_string,
-    let,
-    let_all,
-    null_or,
-    unsupported_error,
-)
+from schema_core.spark.compiler.tree import call, function
 from schema_core.spark.compiler.value_types import FLOATS, INTERVALS, is_fine, require_orderable
 from schema_core.sql.syntax import Interval
 from schema_core.types import (
@@ -95,17 +75,17 @@ class Direction(Protocol):
     def nulls_last(self) -> bool | None: ...
 
 
-def column(ref: Ref) -> Node:
+def column(ref: Ref) -> nodes.Node:
     """Return a column by its alias and name."""
-    return Column(ref.name, ref.relation)
+    return nodes.Column(ref.name, ref.relation)
 
 
-def no_subquery(subquery: Select) -> Node:
+def no_subquery(subquery: Select) -> nodes.Node:
     """Refuse a subquery outside of a query."""
-    raise unsupported_error("subqueries are not supported here")
+    raise nodes.unsupported_error("subqueries are not supported here")
 
 
-def user_call(called: TranslatedCall) -> Node:
+def user_call(called: TranslatedCall) -> nodes.Node:
     """Return a call of a user's function in the Spark SQL that its declaration has for it.
 
     Raises:
@@ -114,17 +94,17 @@ def user_call(called: TranslatedCall) -> Node:
     call, arguments = called.call, called.arguments
     match call.function.spark:
         case str() as template:
-            return UserSql(_parts(template, arguments), call.function.deterministic)
+            return nodes.UserSql(_parts(template, arguments), call.function.deterministic)
         case None:
-            raise unsupported_error(f"{call.function.name} has no implementation for Spark")
+            raise nodes.unsupported_error(f"{call.function.name} has no implementation for Spark")
         case write:
             sql = write(call, [to_sql(argument) for argument in arguments])
-            return UserSql((sql,), call.function.deterministic)
+            return nodes.UserSql((sql,), call.function.deterministic)
 
 
-def _parts(template: str, arguments: Sequence[Node]) -> tuple[str | Node, ...]:
+def _parts(template: str, arguments: Sequence[nodes.Node]) -> tuple[str | nodes.Node, ...]:
     """Return a format string with the arguments in the places of its fields."""
-    parts: list[str | Node] = []
+    parts: list[str | nodes.Node] = []
     for literal, name, _, _ in Formatter().parse(template):
         parts.append(literal)
         if name is not None:
@@ -144,16 +124,16 @@ class TranslationContext:
     """
 
     zone: str = "UTC"
-    column: Callable[[Ref], Node] = column
-    subquery: Callable[[Select], Node] = no_subquery
-    user: Callable[[TranslatedCall], Node] = user_call
-    computed: Mapping[Typed, Node] = field(default_factory=dict)
+    column: Callable[[Ref], nodes.Node] = column
+    subquery: Callable[[Select], nodes.Node] = no_subquery
+    user: Callable[[TranslatedCall], nodes.Node] = user_call
+    computed: Mapping[Typed, nodes.Node] = field(default_factory=dict)
     conditions: frozenset[int] = frozenset()
     database: str | None = None
     bounds: Bounds = field(default_factory=Bounds)
 
 
-def compile_expression(typed: Typed, context: TranslationContext | None = None) -> Node:
+def compile_expression(typed: Typed, context: TranslationContext | None = None) -> nodes.Node:
     """Compile an expression; intervals are numbers of months or milliseconds in it.
 
     Raises:
@@ -163,7 +143,7 @@ def compile_expression(typed: Typed, context: TranslationContext | None = None) 
     return _compile(typed, context or TranslationContext())
 
 
-def _compile(typed: Typed, context: TranslationContext) -> Node:
+def _compile(typed: Typed, context: TranslationContext) -> nodes.Node:
     if context.computed and typed in context.computed:
         return context.computed[typed]
     match typed:
@@ -174,11 +154,11 @@ def _compile(typed: Typed, context: TranslationContext) -> Node:
         case Constant(literal, type_):
             return constant(literal, type_)
         case TypedKeyword(symbol):
-            return Keyword(symbol.word)
+            return nodes.Keyword(symbol.word)
         case TypeArgument():
-            return Keyword("")
+            return nodes.Keyword("")
         case Access(value, name):
-            field_ = Field(_compile(value, context), name)
+            field_ = nodes.Field(_compile(value, context), name)
             return make_nanosecond_struct(field_, 0) if is_fine(typed.type) else field_
         case FunctionCall():
             return _compile_chain(typed, context)
@@ -188,7 +168,7 @@ def _compile(typed: Typed, context: TranslationContext) -> Node:
             assert_never(typed)
 
 
-def _compile_chain(call: FunctionCall, context: TranslationContext) -> Node:
+def _compile_chain(call: FunctionCall, context: TranslationContext) -> nodes.Node:
     """Compile a call from its innermost first argument: left-deep trees are long on that side."""
     call = without_negation(call)
     chain = [(call, _context_of(call, context))]
@@ -198,7 +178,7 @@ def _compile_chain(call: FunctionCall, context: TranslationContext) -> Node:
             break
         inner = without_negation(inner)
         chain.append((inner, _context_of(inner, place)))
-    compiled: tuple[Node, ...] = ()
+    compiled: tuple[nodes.Node, ...] = ()
     for item, place in reversed(chain):
         with at(item.function.name):
             compiled = (_compile_call(item, compiled, place),)
@@ -212,7 +192,9 @@ def _context_of(call: FunctionCall, context: TranslationContext) -> TranslationC
     return context
 
 
-def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: TranslationContext) -> Node:
+def _compile_call(
+    call: FunctionCall, first: tuple[nodes.Node, ...], context: TranslationContext
+) -> nodes.Node:
     """Compile a call whose first argument may have been compiled already."""
     translate = _translation(call, context)
     require_maker(call)
@@ -221,7 +203,7 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
     others = call.arguments[len(first) :]
     arguments = (*first, *(_compile(argument, context) for argument in others))
     if call.nulls is not None and call.function.name != "ARRAY_AGG":
-        raise unsupported_error(f"{call.nulls} is not supported on Spark")
+        raise nodes.unsupported_error(f"{call.nulls} is not supported on Spark")
     compiled = TranslatedCall(
         call,
         arguments,
@@ -234,11 +216,11 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
     )
     node = translate_with_nanoseconds(translate, compiled)
     if compiled.window is not None and call.over is not None and _excludes_nulls(call.over):
-        node = Case(((is_null(_sorted_by(compiled.window)), _of_no_rows(call)),), node)
-    if node.facts & Fact.UDF_IN_LAMBDA:
+        node = nodes.Case(((nodes.is_null(_sorted_by(compiled.window)), _of_no_rows(call)),), node)
+    if node.facts & nodes.Fact.UDF_IN_LAMBDA:
         node = _with_udfs_outside(translate, compiled)
-    if node.facts & Fact.SUBQUERY_IN_LAMBDA:
-        raise unsupported_error(
+    if node.facts & nodes.Fact.SUBQUERY_IN_LAMBDA:
+        raise nodes.unsupported_error(
             "a subquery is not supported within a function over the elements of a collection",
             hint="compute its value in a derived table, and join that",
         )
@@ -254,41 +236,43 @@ def _translation(call: FunctionCall, context: TranslationContext) -> Translate:
 
         if rule := RULES.get(call.function.name):
             return rule.translate
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             f"{call.function.name} is not supported on Spark with Flink's semantics"
         )
     return context.user
 
 
-def _with_udfs_outside(translate: Translate, compiled: TranslatedCall) -> Node:
+def _with_udfs_outside(translate: Translate, compiled: TranslatedCall) -> nodes.Node:
     """Compute arguments that call Python UDFs outside of the lambdas that read them.
 
     Raises:
         UnsupportedError: with code `not-executable` where the rule itself calls a UDF in a lambda.
     """
     arguments = compiled.arguments
-    places = [place for place, node in enumerate(arguments) if node.facts & Fact.UDF]
+    places = [place for place, node in enumerate(arguments) if node.facts & nodes.Fact.UDF]
 
-    def body(*names: Node) -> Node:
+    def body(*names: nodes.Node) -> nodes.Node:
         bound = dict(enumerate(arguments)) | dict(zip(places, names, strict=True))
         return translate_with_nanoseconds(
             translate, replace(compiled, arguments=tuple(bound.values()))
         )
 
-    node = let_all([arguments[place] for place in places], body)
-    if node.facts & Fact.UDF_IN_LAMBDA:
-        raise unsupported_error("it is a Python UDF, which Spark does not call within a collection")
+    node = nodes.let_all([arguments[place] for place in places], body)
+    if node.facts & nodes.Fact.UDF_IN_LAMBDA:
+        raise nodes.unsupported_error(
+            "it is a Python UDF, which Spark does not call within a collection"
+        )
     return node
 
 
 # --- windows -----------------------------------------------------------------------------------
 
 
-def _window(over: Over, context: TranslationContext, function: str) -> Window:
+def _window(over: Over, context: TranslationContext, function: str) -> nodes.Window:
     order = [sort_key(_order_value(key.value, over, context), key) for key in over.order_by]
     if not order and function in NUMBERING:
-        return Window(_keys(over, context), (NULL,), _frame(over, context))
-    return Window(_keys(over, context), tuple(order), _frame(over, context))
+        return nodes.Window(_keys(over, context), (nodes.NULL,), _frame(over, context))
+    return nodes.Window(_keys(over, context), tuple(order), _frame(over, context))
 
 
 def _excludes_nulls(over: Over) -> bool:
@@ -313,13 +297,13 @@ def _is_zero(distance: Typed) -> bool:
     return Decimal(distance.literal.text) == 0
 
 
-def _sorted_by(window: Window) -> Node:
+def _sorted_by(window: nodes.Window) -> nodes.Node:
     """Return the value by which a window is sorted first."""
     first = window.order[0]
-    return first.value if isinstance(first, SortKey) else first
+    return first.value if isinstance(first, nodes.SortKey) else first
 
 
-def _of_no_rows(call: FunctionCall) -> Node:
+def _of_no_rows(call: FunctionCall) -> nodes.Node:
     """Return the result of an aggregate of no rows.
 
     Raises:
@@ -327,17 +311,17 @@ def _of_no_rows(call: FunctionCall) -> Node:
             a count.
     """
     if call.function.empty is not EmptyInput.VALUE:
-        return NULL
+        return nodes.NULL
     if call.function.name in {"COUNT", "APPROX_COUNT_DISTINCT"}:
-        return Literal("0", "L")
-    raise unsupported_error(
+        return nodes.Literal("0", "L")
+    raise nodes.unsupported_error(
         f"{call.function.name} over a frame before or after its row is not supported on Spark for "
         "rows that are sorted by NULL",
         hint="remove the rows that are NULL with WHERE",
     )
 
 
-def _order_value(value: Typed, over: Over, context: TranslationContext) -> Node:
+def _order_value(value: Typed, over: Over, context: TranslationContext) -> nodes.Node:
     """Return a value by which a window is sorted; a TIME as milliseconds if RANGE measures it."""
     require_orderable(value.type, "ORDER BY")
     node = _compile(value, context)
@@ -347,7 +331,7 @@ def _order_value(value: Typed, over: Over, context: TranslationContext) -> Node:
     return node
 
 
-def _keys(over: Over, context: TranslationContext) -> tuple[Node, ...]:
+def _keys(over: Over, context: TranslationContext) -> tuple[nodes.Node, ...]:
     for key in over.partition_by:
         require_orderable(key.type, "PARTITION BY")
     return tuple(_compile(key, context) for key in over.partition_by)
@@ -358,7 +342,7 @@ def _frame(over: Over, context: TranslationContext) -> str:
     if over.frame is None:
         return ""
     if over.frame.disallow_partial:
-        raise unsupported_error("DISALLOW PARTIAL is not supported on Spark")
+        raise nodes.unsupported_error("DISALLOW PARTIAL is not supported on Spark")
     sorted_by = over.order_by[0].value.type.root if over.order_by else None
     unit = _UNITS_OF_RANGE.get(sorted_by) if over.frame.unit == "RANGE" else None
     frame = (over.frame.lower, over.frame.upper)
@@ -394,7 +378,7 @@ def _distance(distance: Typed, context: TranslationContext, frame: str, unit: in
     """
     if isinstance(distance.type, YearMonthIntervalType | DayTimeIntervalType):
         if not isinstance(distance, Constant) or not isinstance(distance.literal, Interval):
-            raise unsupported_error(
+            raise nodes.unsupported_error(
                 "a frame whose interval is not constant is not supported on Spark"
             )
         count = interval(distance.literal, distance.type)
@@ -406,24 +390,24 @@ def _distance(distance: Typed, context: TranslationContext, frame: str, unit: in
             return f"INTERVAL '{count // unit}' DAY"
         return f"INTERVAL '{Decimal(count) / 1000:f}' SECOND"
     node = _compile(distance, context)
-    rows = node.value if isinstance(node, Cast) else node
-    if frame == "ROWS" and isinstance(rows, Literal) and not is_string(rows):
+    rows = node.value if isinstance(node, nodes.Cast) else node
+    if frame == "ROWS" and isinstance(rows, nodes.Literal) and not nodes.is_string(rows):
         digits = str(rows.value).partition(".")[0]  # its fraction is 0
         if digits.isdecimal():
             return f"{min(int(digits), MAX_ROWS)}"
     return to_sql(node)
 
 
-def sort_key(node: Node, key: Direction) -> SortKey:
+def sort_key(node: nodes.Node, key: Direction) -> nodes.SortKey:
     """Return a key of an ORDER BY: NULL is the lowest value unless NULLS LAST is given."""
     last = key.descending if key.nulls_last is None else key.nulls_last
-    return SortKey(node, key.descending, last)
+    return nodes.SortKey(node, key.descending, last)
 
 
 # --- columns -----------------------------------------------------------------------------------
 
 
-def from_physical(node: Node, type_: DataType) -> Node:
+def from_physical(node: nodes.Node, type_: DataType) -> nodes.Node:
     """Return a stored value as expressions see it: intervals become numbers."""
     match type_:
         case _ if is_fine(type_):
@@ -441,7 +425,7 @@ def from_physical(node: Node, type_: DataType) -> Node:
             return node
 
 
-def to_physical(node: Node, type_: DataType) -> Node:
+def to_physical(node: nodes.Node, type_: DataType) -> nodes.Node:
     """Return the value of an expression as it is stored: numbers become intervals again."""
     match type_:
         case _ if is_fine(type_):
@@ -461,12 +445,14 @@ def has_intervals(type_: DataType) -> bool:
     return any(isinstance(part, INTERVALS) for part in type_.walk())
 
 
-def convert_parts(node: Node, type_: DataType, convert: Callable[[Node, DataType], Node]) -> Node:
+def convert_parts(
+    node: nodes.Node, type_: DataType, convert: Callable[[nodes.Node, DataType], nodes.Node]
+) -> nodes.Node:
     """Return a nested value whose parts are converted, each by its type."""
 
-    def entry(one: Node) -> Node:
-        key = convert(Field(one, "key"), type_.children()[0])
-        value: Node = Field(one, "value")
+    def entry(one: nodes.Node) -> nodes.Node:
+        key = convert(nodes.Field(one, "key"), type_.children()[0])
+        value: nodes.Node = nodes.Field(one, "value")
         if isinstance(type_, MapType):
             value = convert(value, type_.value_type)
         return call("named_struct", "key", key, "value", value)
@@ -478,20 +464,22 @@ def convert_parts(node: Node, type_: DataType, convert: Callable[[Node, DataType
             entries = call("transform", call("map_entries", node), function(entry))
             return call("map_from_entries", entries)
         case RowType() | StructuredType():
-            return let(node, lambda row: _converted_row(row, type_, convert))
+            return nodes.let(node, lambda row: _converted_row(row, type_, convert))
         case _:
             return node
 
 
 def _converted_row(
-    row: Node, type_: RowType | StructuredType, convert: Callable[[Node, DataType], Node]
-) -> Node:
+    row: nodes.Node,
+    type_: RowType | StructuredType,
+    convert: Callable[[nodes.Node, DataType], nodes.Node],
+) -> nodes.Node:
     parts = [
         part
         for item in type_.fields
-        for part in (item.name, convert(Field(row, item.name), item.data_type))
+        for part in (item.name, convert(nodes.Field(row, item.name), item.data_type))
     ]
-    return null_or(call("isnull", row), call("named_struct", *parts))
+    return nodes.null_or(call("isnull", row), call("named_struct", *parts))
 
 
 # --- negated comparisons ------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from schema_core.errors import UnsupportedError
 from schema_core.expressions import typed
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed
 from schema_core.expressions.typed import Select as Subquery
+from schema_core.query import relation as relational
 from schema_core.query.correlation import (
     Names,
     adds_elements,
@@ -34,30 +35,7 @@ from schema_core.query.correlation import (
     subqueries_of_group,
 )
 from schema_core.query.hints import OPTIONS, sources_of
-from schema_core.query.relation import (
-    Column,
-    Columns,
-    CommonScan,
-    FunctionTable,
-    Grouping,
-    Join,
-    Match,
-    Named,
-    ProcessTable,
-    Relation,
-    Sample,
-    Scan,
-    Select,
-    SetOperation,
-    Sort,
-    Unnest,
-    Values,
-    WindowTable,
-    With,
-    is_output,
-    result_columns,
-    unique_names,
-)
+from schema_core.query.relation import Relation, Select
 from schema_core.query.scope import OF_GROUPING
 from schema_core.spark.compiler import tree
 from schema_core.spark.compiler.decimal_bounds import Bounds
@@ -141,8 +119,8 @@ TIME, BEGINS, NUMBER = "`the_time`", "`the_beginning`", "`the_session`"
 
 #: Sources that are typed, but for which Spark has nothing, by what they are written with.
 NOT_RUN: dict[type, str] = {
-    ProcessTable: "a process table function",
-    Match: "MATCH_RECOGNIZE",
+    relational.ProcessTable: "a process table function",
+    relational.Match: "MATCH_RECOGNIZE",
 }
 
 #: Hints of Flink that mean the same to Spark.
@@ -161,10 +139,10 @@ JOINS: dict[JoinKind, str] = {
 
 def query_text(
     relation: Relation,
-    source: Callable[[Scan], str],
+    source: Callable[[relational.Scan], str],
     zone: str = "UTC",
     *,
-    targets: Sequence[Column] | None = None,
+    targets: Sequence[relational.Column] | None = None,
     user: UserCall = user_call,
     rows: UserCall | None = None,
     database: str | None = None,
@@ -181,7 +159,7 @@ def query_text(
         UnsupportedError: with code `not-executable`, for what Spark cannot run as Flink does.
     """
     compiler = QueryCompiler(source, zone, user, rows, database=database, staged=staged)
-    given = result_columns(relation)
+    given = relational.result_columns(relation)
     nodes: list[Node] = [tree.Column(item.name) for item in given]
     if any(call.function.name in UNDEFINED for call in calls_in(relation)):
         nodes = [
@@ -213,10 +191,12 @@ def _require_length(text: str) -> str:
 
 def _precedence(relation: Relation) -> bool | None:
     """Whether a set operation is INTERSECT, which Spark evaluates before UNION and EXCEPT."""
-    return relation.operator == "INTERSECT" if isinstance(relation, SetOperation) else None
+    return (
+        relation.operator == "INTERSECT" if isinstance(relation, relational.SetOperation) else None
+    )
 
 
-def _is_plain(scan: Scan) -> bool:
+def _is_plain(scan: relational.Scan) -> bool:
     """Return whether expressions see the columns of a table as they are stored."""
     return not any(has_intervals(column.type) or is_fine(column.type) for column in scan.columns)
 
@@ -225,7 +205,7 @@ def _to_column_type(node: Node, given: DataType, target: DataType, zone: str) ->
     return to_physical(convert(node, given, target, zone), target)
 
 
-def _alias_all(columns: Columns, alias: str = "result") -> str:
+def _alias_all(columns: relational.Columns, alias: str = "result") -> str:
     """An alias with the names of the columns."""
     return _alias(alias, [column.name for column in columns])
 
@@ -235,19 +215,19 @@ def names_in_text(relation: Relation) -> list[str] | None:
 
     Spark has to resolve fewer projections where a list of names after an alias is left out.
     """
-    while isinstance(relation, With):
+    while isinstance(relation, relational.With):
         relation = relation.input
     match relation:
-        case Scan() | CommonScan() | Select():
+        case relational.Scan() | relational.CommonScan() | Select():
             names = [column.name for column in relation.columns]
-        case Sort():
-            names = unique_names(column.name for column in relation.columns)
+        case relational.Sort():
+            names = relational.unique_names(column.name for column in relation.columns)
         case _:
             return None
     return names if len({name.lower() for name in names}) == len(names) else None
 
 
-def _alias_of(relation: Relation, alias: str, columns: Columns) -> str:
+def _alias_of(relation: Relation, alias: str, columns: relational.Columns) -> str:
     """An alias for a relation with the names of the columns, where they are not its own."""
     names = [column.name for column in columns]
     return quote(alias) if names_in_text(relation) == names else _alias(alias, names)
@@ -265,7 +245,7 @@ class QueryCompiler:
     of the `depth`-th enclosing query; `around` are its projections that they can use.
     """
 
-    source: Callable[[Scan], str]
+    source: Callable[[relational.Scan], str]
     zone: str = "UTC"
     user: UserCall = user_call
     rows: UserCall | None = None
@@ -339,36 +319,36 @@ class QueryCompiler:
     def write_unchecked(self, relation: Relation) -> str:
         """Write a relation whose length is not checked yet."""
         match relation:
-            case Scan():
+            case relational.Scan():
                 return self.scan(relation)
-            case CommonScan(name):
+            case relational.CommonScan(name):
                 return f"SELECT * FROM {quote(name)}"
-            case Named() | Join():
+            case relational.Named() | relational.Join():
                 scope = FromProjections(self.depth)
                 text = self.source_of(relation, scope)
                 lifted = ", ".join(scope.lifted())
                 return f"SELECT *{lifted and f' EXCEPT ({lifted})'} FROM {text}"
             case Select():
                 return self.select(relation)
-            case Values():
+            case relational.Values():
                 return self.values(relation)
-            case SetOperation():
+            case relational.SetOperation():
                 return self.set_operation(relation)
-            case Sort():
+            case relational.Sort():
                 return self.sort(relation)
-            case With():
+            case relational.With():
                 return self.with_tables(relation)
-            case Unnest():
+            case relational.Unnest():
                 return self.unnest(relation)
-            case WindowTable():
+            case relational.WindowTable():
                 return self.window_table(relation)
-            case Sample():
+            case relational.Sample():
                 percentage = self.sql(relation.percentage)
                 rows = f"SELECT * FROM ({self.write(relation.input)})"
                 return f"{rows} WHERE rand() * 100 < {percentage}"
-            case FunctionTable():
+            case relational.FunctionTable():
                 return self.function_table(relation)
-            case ProcessTable() | Match():
+            case relational.ProcessTable() | relational.Match():
                 problem = f"{NOT_RUN[type(relation)]} is not supported on Spark"
                 raise unsupported_error(problem, hint="run the query on an engine that supports it")
             case _:
@@ -377,14 +357,14 @@ class QueryCompiler:
     def table(self, relation: Relation) -> str:
         """Write what an alias in FROM names: a table, or a query in parentheses."""
         match relation:
-            case Scan(period=None) if _is_plain(relation):
+            case relational.Scan(period=None) if _is_plain(relation):
                 return self.source(relation)
-            case CommonScan(name):
+            case relational.CommonScan(name):
                 return quote(name)
             case _:
                 return f"({self.write(relation)})"
 
-    def scan(self, scan: Scan) -> str:
+    def scan(self, scan: relational.Scan) -> str:
         """A table's columns as expressions see them."""
         if scan.period is not None:
             raise unsupported_error("FOR SYSTEM_TIME AS OF is not supported on Spark")
@@ -408,7 +388,7 @@ class QueryCompiler:
                 "OPTIONS after SELECT has no effect in Flink",
                 hint="write the hint after the name of the table",
             )
-        if not isinstance(block.source, Join):
+        if not isinstance(block.source, relational.Join):
             return ""
         found = [
             f"{hint.name.upper()}({', '.join(map(quote, sources_of(hint)))})"
@@ -417,7 +397,7 @@ class QueryCompiler:
         ]
         return f"/*+ {', '.join(found)} */ " if found else ""
 
-    def values(self, values: Values) -> str:
+    def values(self, values: relational.Values) -> str:
         """Write rows of expressions, each in the type of its column.
 
         Constants become Spark's VALUES, which it evaluates at once. Others are elements of an
@@ -446,13 +426,13 @@ class QueryCompiler:
             listed = f"{listed} FROM (SELECT 1){own.laterals()}"
         return f"SELECT * FROM ({listed}) AS {_alias_all(values.columns, 'v')}"
 
-    def set_operation(self, operation: SetOperation) -> str:
+    def set_operation(self, operation: relational.SetOperation) -> str:
         """Write both sides in the types of the result.
 
         A chain of operations is written from its left end, without recursion.
         """
         chain = [operation]
-        while isinstance(chain[-1].left, SetOperation):
+        while isinstance(chain[-1].left, relational.SetOperation):
             chain.append(chain[-1].left)
         inner = chain[-1].left
         text = f"({self.align_columns(inner, self.write(inner), chain[-1].columns)})"
@@ -469,12 +449,12 @@ class QueryCompiler:
             text = _require_length(f"{text} {word} ({right})")
         return text
 
-    def align_columns(self, relation: Relation, text: str, columns: Columns) -> str:
+    def align_columns(self, relation: Relation, text: str, columns: relational.Columns) -> str:
         """The text of a relation with its columns in other types, by position."""
         types = zip(relation.columns, columns, strict=True)
         if all(first.type.nullable() == other.type.nullable() for first, other in types):
             return text
-        given = result_columns(relation)
+        given = relational.result_columns(relation)
         pairs = list(zip(given, columns, strict=True))
         converted = [
             (convert(tree.Column(item.name), item.type, to.type.nullable(), self.zone), item.name)
@@ -482,7 +462,7 @@ class QueryCompiler:
         ]
         return self.projection(converted, f"({text}) AS {_alias_all(given, 'side')}")
 
-    def sort(self, sort: Sort) -> str:
+    def sort(self, sort: relational.Sort) -> str:
         """Write ORDER BY, LIMIT and OFFSET over the query that they order.
 
         A constant sorts nothing. A key that is not a column of the query becomes a hidden column
@@ -491,8 +471,8 @@ class QueryCompiler:
         keys = [key for key in sort.keys if not isinstance(key.expression, Constant)]
         for key in keys:
             require_orderable(key.expression.type, "ORDER BY")
-        names = unique_names(column.name for column in sort.columns)
-        hidden = [key.expression for key in keys if not is_output(key.expression)]
+        names = relational.unique_names(column.name for column in sort.columns)
+        hidden = [key.expression for key in keys if not relational.is_output(key.expression)]
         hidden_names = [f"{SORT_KEY}{index}" for index in range(len(hidden))]
         distinct = isinstance(sort.input, Select) and sort.input.distinct and bool(hidden)
         inner = self.with_hidden(sort.input, names, hidden)
@@ -510,7 +490,9 @@ class QueryCompiler:
                 for name in hidden_names
             )
             nodes = [
-                self.compile(key.expression) if is_output(key.expression) else next(hidden_keys)
+                self.compile(key.expression)
+                if relational.is_output(key.expression)
+                else next(hidden_keys)
                 for key in keys
             ]
             ordered = (to_sql(sort_key(node, key)) for node, key in zip(nodes, keys, strict=True))
@@ -537,7 +519,7 @@ class QueryCompiler:
         ]
         return self.projection(columns, f"({self.write(query)}) AS {_alias('sorted', names)}")
 
-    def with_tables(self, query: With) -> str:
+    def with_tables(self, query: relational.With) -> str:
         """Write common tables, each of which is in scope of those after it."""
         if query.recursive:
             raise unsupported_error(
@@ -557,19 +539,19 @@ class QueryCompiler:
     def source_of(self, relation: Relation, scope: FromProjections) -> str:
         """Write a source of FROM; values of ON conditions are lifted to the inputs of the join."""
         match relation:
-            case Named(input, alias, columns, lateral):
+            case relational.Named(input, alias, columns, lateral):
                 if lateral:
                     text = self.inner().write(input)
                     return f"LATERAL ({text}) AS {_alias_of(input, alias, columns)}"
                 return f"{self.table(input)} AS {_alias_of(input, alias, columns)}"
-            case Join():
+            case relational.Join():
                 return self.join(relation, scope)
             case _:
                 return f"({self.write(relation)})"
 
-    def join(self, join: Join, scope: FromProjections) -> str:
+    def join(self, join: relational.Join, scope: FromProjections) -> str:
         """Write a join."""
-        is_lateral = isinstance(join.right, Named) and join.right.lateral
+        is_lateral = isinstance(join.right, relational.Named) and join.right.lateral
         left, right = (
             scope.projection(frozenset(aliases_of(side))) for side in (join.left, join.right)
         )
@@ -588,28 +570,28 @@ class QueryCompiler:
             )
             on = f" ON {to_sql(compiler.compile(join.condition), lifting)}"
         compiler = replace(self, around=(left,)) if is_lateral else self
-        if write_explode and isinstance(join.right, Named):
+        if write_explode and isinstance(join.right, relational.Named):
             kind = "CROSS JOIN"
             other = compiler.elements(join.right, OUTER if join.kind is JoinKind.LEFT else "")
         else:
             kind = JOINS[join.kind]
             other = compiler.source_of(join.right, scope)
         other += right.laterals()
-        if isinstance(join.right, Join) or right.columns:
+        if isinstance(join.right, relational.Join) or right.columns:
             other = f"({other})"
         word = "INNER JOIN" if on and kind == "CROSS JOIN" else kind
         return f"{self.source_of(join.left, scope)}{left.laterals()} {word} {other}{on}"
 
-    def elements(self, named: Named, suffix: str) -> str:
+    def elements(self, named: relational.Named, suffix: str) -> str:
         """Write the rows of `adds_elements`; with `OUTER` one of NULL if there are none."""
         compiler, rows = self.inner(), named.input
-        if isinstance(rows, Unnest):
+        if isinstance(rows, relational.Unnest):
             text = compiler.unnest(rows, suffix)
         else:
-            text = compiler.function_table(cast("FunctionTable", rows), suffix)
+            text = compiler.function_table(cast("relational.FunctionTable", rows), suffix)
         return f"LATERAL ({text}) AS {_alias_of(rows, named.alias, named.columns)}"
 
-    def unnest(self, unnest: Unnest, suffix: str = "") -> str:
+    def unnest(self, unnest: relational.Unnest, suffix: str = "") -> str:
         """Write the elements of an array or the entries of a map as rows.
 
         Raises:
@@ -674,7 +656,7 @@ class QueryCompiler:
             return f"(SELECT {text} AS ({names}) FROM ({source})) AS e"
         return f"{generator}({self.collection(collection)}) AS e({names})"
 
-    def function_table(self, table: FunctionTable, suffix: str = "") -> str:
+    def function_table(self, table: relational.FunctionTable, suffix: str = "") -> str:
         """Write the rows of a table function: the elements of the array that it is run to give."""
         apply = table.call
         if self.rows is None or not isinstance(apply, typed.FunctionCall):
@@ -707,7 +689,7 @@ class QueryCompiler:
 
     # --- windows -------------------------------------------------------------------------------
 
-    def window_table(self, table: WindowTable) -> str:
+    def window_table(self, table: relational.WindowTable) -> str:
         """Write a window function: every row once for each window that contains it."""
         lengths = lengths_of(table.function, table.sizes)
         time, type_ = tree.Column(table.time.name), table.time.type
@@ -728,11 +710,11 @@ class QueryCompiler:
         dropped = ", ".join(map(quote, (ELEMENT, *own.columns.values())))
         return f"SELECT * EXCEPT ({dropped}), {added} FROM ({rows})"
 
-    def window_rows(self, table: WindowTable, own: Projection, item: str) -> str:
+    def window_rows(self, table: relational.WindowTable, own: Projection, item: str) -> str:
         """Write the rows of a window function with an item, and the columns that it is made of."""
         return f"SELECT *, {item} FROM ({self.write(table.input)}){own.laterals()}"
 
-    def sessions(self, table: WindowTable, gap: int, rows: str) -> str:
+    def sessions(self, table: relational.WindowTable, gap: int, rows: str) -> str:
         """Write rows, with their `TIME` in milliseconds, with the session that each is in.
 
         A session begins with a row that follows no other within the gap.
@@ -805,12 +787,12 @@ def _grouped_parts(block: Select, hidden: Sequence[Typed]) -> Iterator[Typed]:
 
 def _lateral(source: Relation | None) -> Iterator[Relation]:
     """The lateral sources of the joins of a block."""
-    rest = [source.left, source.right] if isinstance(source, Join) else []
+    rest = [source.left, source.right] if isinstance(source, relational.Join) else []
     while rest:
         match rest.pop():
-            case Join(left=left, right=right):
+            case relational.Join(left=left, right=right):
                 rest += [left, right]
-            case Named(input=below, lateral=True):
+            case relational.Named(input=below, lateral=True):
                 yield below
             case _:
                 continue
@@ -918,9 +900,9 @@ WINDOWED = "the_window_"
 def aliases_of(source: Relation | None) -> tuple[str, ...]:
     """Return the aliases of a FROM clause, in order."""
     match source:
-        case Join(left=left, right=right):
+        case relational.Join(left=left, right=right):
             return (*aliases_of(left), *aliases_of(right))
-        case Named(alias=alias):
+        case relational.Named(alias=alias):
             return (alias,)
         case _:
             return ()
@@ -1175,7 +1157,7 @@ class Block:
 
     def require_one_session(self) -> None:
         """Refuse sessions beside other windows, or within grouping sets."""
-        grouping = cast("Grouping", self.block.grouping)  # sessions are its keys
+        grouping = cast("relational.Grouping", self.block.grouping)  # sessions are its keys
         if grouping.sets is not None or sum(map(_is_group_window, grouping.keys)) > 1:
             raise unsupported_error(
                 "SESSION beside another window, or within grouping sets, is not supported on Spark"
@@ -1249,7 +1231,7 @@ class Block:
         A query below computes keys and aggregates; HAVING is a WHERE over it.
         """
         self.rows.forget(self.mark)
-        grouped = cast("Grouping", self.block.grouping).keys  # the caller has looked
+        grouped = cast("relational.Grouping", self.block.grouping).keys  # the caller has looked
         names = [f"{GROUP_KEY}{index + 1}" for index in range(len(keys))]
         computed = {
             **groupings,

@@ -14,29 +14,11 @@ from functools import cache
 from typing import TypeAlias
 
 from schema_core.base.lazy_regex import regex
-from schema_core.spark.compiler.tree import (
-    FALSE,
-    NULL,
-    TRUE,
-    Call,
-    Case,
-    Cast,
-    Column,
-    Element,
-    Field,
-    Lambda,
-    Literal,
-    Node,
-    Operator,
-    Raise,
-    Variable,
-    let_all,
-    node_of,
-)
+from schema_core.spark.compiler import tree as nodes
 
 #: Arguments of a template by name: nodes, types of casts, and under ``*`` a list of nodes.
-Environment: TypeAlias = "Mapping[str, Node | str | tuple[Node, ...]]"
-Builder: TypeAlias = "Callable[[Environment], Node]"
+Environment: TypeAlias = "Mapping[str, nodes.Node | str | tuple[nodes.Node, ...]]"
+Builder: TypeAlias = "Callable[[Environment], nodes.Node]"
 
 _TOKEN = regex(
     r"\s*(?:(?P<hole>\{(?:\w+|\*)\})|(?P<string>'[^']*')"
@@ -44,7 +26,7 @@ _TOKEN = regex(
     r"|`(?P<quoted>[^`]*)`|(?P<word>\w+)|(?P<mark><=>|<>|<=|>=|->|[-=<>+*/%(),.\[\]]))"
 )
 _COMPARISONS = ("=", "<=>", "<>", "<", "<=", ">", ">=")
-_CONSTANTS = {"NULL": NULL, "TRUE": TRUE, "FALSE": FALSE}
+_CONSTANTS = {"NULL": nodes.NULL, "TRUE": nodes.TRUE, "FALSE": nodes.FALSE}
 
 
 class Template:
@@ -59,16 +41,18 @@ class Template:
             sorted(name for name, count in counts.items() if count > 1)
         )
 
-    def __call__(self, environment: Environment) -> Node:
+    def __call__(self, environment: Environment) -> nodes.Node:
         """Build the tree over arguments; one that is named twice is computed once."""
         if not self.repeated:
             return self.build(environment)
-        values = [node for name in self.repeated if isinstance(node := environment[name], Node)]
+        values = [
+            node for name in self.repeated if isinstance(node := environment[name], nodes.Node)
+        ]
 
-        def body(*names: Node) -> Node:
+        def body(*names: nodes.Node) -> nodes.Node:
             return self.build({**environment, **dict(zip(self.repeated, names, strict=True))})
 
-        return let_all(values, body)
+        return nodes.let_all(values, body)
 
 
 @cache
@@ -81,7 +65,7 @@ def template(text: str) -> Template:
     return Template(text)
 
 
-def sql(text: str, /, **arguments: Node | str | int | None) -> Node:
+def sql(text: str, /, **arguments: nodes.Node | str | int | None) -> nodes.Node:
     """Return the tree of a template over named arguments; Python values become literals.
 
     >>> from schema_core.spark.compiler.printer import to_sql
@@ -89,15 +73,15 @@ def sql(text: str, /, **arguments: Node | str | int | None) -> Node:
     '`x` * (2 + 1)'
     """
     parsed = template(text)
-    return parsed({name: node_of(value) for name, value in arguments.items()})
+    return parsed({name: nodes.node_of(value) for name, value in arguments.items()})
 
 
-def inline(text: str, /, **arguments: Node | str | int | None) -> Node:
+def inline(text: str, /, **arguments: nodes.Node | str | int | None) -> nodes.Node:
     """Return the tree of a template like `sql`, but repeat the arguments that it names twice.
 
     For short operands, which Spark's elimination of common subexpressions computes once.
     """
-    return template(text).build({name: node_of(value) for name, value in arguments.items()})
+    return template(text).build({name: nodes.node_of(value) for name, value in arguments.items()})
 
 
 class _Parser:
@@ -227,11 +211,11 @@ class _Parser:
                 self.holes.append(name)
                 return lambda environment: environment[name]  # type: ignore[return-value]
             case "string":
-                return _constant(Literal(text[1:-1]))
+                return _constant(nodes.Literal(text[1:-1]))
             case "number":
                 return _constant(_number(text))
             case "quoted":
-                return _constant(Column(text))
+                return _constant(nodes.Column(text))
             case "mark" if text == "(":
                 inner = self.disjunction()
                 self.require(")")
@@ -248,7 +232,7 @@ class _Parser:
         if word == "CASE":
             return self.case()
         if kind == "string":
-            return _constant(Literal(self.next()[1:-1], word))
+            return _constant(nodes.Literal(self.next()[1:-1], word))
         if following != "(":
             if word not in self.scopes:
                 raise ValueError(f"unknown name {word!r} in the template {self.text!r}")
@@ -258,11 +242,11 @@ class _Parser:
             return self.cast(safe=word == "try_cast")
         arguments = self.parse_list(")")
         if word == "raise_error":
-            return lambda environment: Raise(arguments[0](environment))
+            return lambda environment: nodes.Raise(arguments[0](environment))
         if self.all_arguments:
             self.all_arguments = False
-            return lambda environment: Call(word, tuple(environment["*"]))  # type: ignore[arg-type]
-        return lambda environment: Call(
+            return lambda environment: nodes.Call(word, tuple(environment["*"]))  # type: ignore[arg-type]
+        return lambda environment: nodes.Call(
             word, tuple(argument(environment) for argument in arguments)
         )
 
@@ -273,7 +257,7 @@ class _Parser:
         if self.tokens[self.position][1] == "{*}":
             self.all_arguments = True
             self.position += 1
-            return _constant(NULL)
+            return _constant(nodes.NULL)
         names = self.parameters()
         if not names:
             return self.disjunction()
@@ -281,9 +265,9 @@ class _Parser:
         body = self.disjunction()
         del self.scopes[-len(names) :]
 
-        def build(environment: Environment) -> Node:
-            variables = {f"->{name}": Variable() for name in names}
-            return Lambda(tuple(variables.values()), body({**environment, **variables}))
+        def build(environment: Environment) -> nodes.Node:
+            variables = {f"->{name}": nodes.Variable() for name in names}
+            return nodes.Lambda(tuple(variables.values()), body({**environment, **variables}))
 
         return build
 
@@ -305,10 +289,10 @@ class _Parser:
             hole = self.next()[1:-1]
             self.require(")")
 
-            def build(environment: Environment) -> Node:
+            def build(environment: Environment) -> nodes.Node:
                 type_ = environment[hole]
-                name = type_.value if isinstance(type_, Literal) else type_
-                return Cast(value(environment), str(name), safe)
+                name = type_.value if isinstance(type_, nodes.Literal) else type_
+                return nodes.Cast(value(environment), str(name), safe)
 
             return build
         parts, depth = [], 1
@@ -316,7 +300,7 @@ class _Parser:
             parts.append(self.next())
             depth += {"(": 1, ")": -1}.get(parts[-1], 0)
         name = " ".join(parts[:-1]).replace(" ( ", "(").replace(" , ", ", ").replace(" )", ")")
-        return lambda environment: Cast(value(environment), name, safe)
+        return lambda environment: nodes.Cast(value(environment), name, safe)
 
     def case(self) -> Builder:
         branches: list[tuple[Builder, Builder]] = []
@@ -326,7 +310,7 @@ class _Parser:
             branches.append((condition, self.disjunction()))
         otherwise = self.disjunction() if self.take("ELSE") else None
         self.require("END")
-        return lambda environment: Case(
+        return lambda environment: nodes.Case(
             tuple((test(environment), value(environment)) for test, value in branches),
             otherwise and otherwise(environment),
         )
@@ -346,27 +330,31 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _number(text: str, sign: str = "") -> Literal:
+def _number(text: str, sign: str = "") -> nodes.Literal:
     for suffix in ("BD", "L", "D"):
         if text.endswith(suffix):
-            return Literal(sign + text.removesuffix(suffix), suffix)
-    return Literal(int(sign + text)) if text.isdigit() else Literal(sign + text, "NUMBER")
+            return nodes.Literal(sign + text.removesuffix(suffix), suffix)
+    return (
+        nodes.Literal(int(sign + text)) if text.isdigit() else nodes.Literal(sign + text, "NUMBER")
+    )
 
 
-def _constant(node: Node) -> Builder:
+def _constant(node: nodes.Node) -> Builder:
     return lambda environment: node
 
 
 def _operator(symbol: str, operands: list[Builder]) -> Builder:
     if len(operands) == 2:
         left, right = operands
-        return lambda environment: Operator(symbol, (left(environment), right(environment)))
-    return lambda environment: Operator(symbol, tuple(operand(environment) for operand in operands))
+        return lambda environment: nodes.Operator(symbol, (left(environment), right(environment)))
+    return lambda environment: nodes.Operator(
+        symbol, tuple(operand(environment) for operand in operands)
+    )
 
 
 def _field(value: Builder, name: str) -> Builder:
-    return lambda environment: Field(value(environment), name)
+    return lambda environment: nodes.Field(value(environment), name)
 
 
 def _element(value: Builder, position: int) -> Builder:
-    return lambda environment: Element(value(environment), position)
+    return lambda environment: nodes.Element(value(environment), position)

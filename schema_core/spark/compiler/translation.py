@@ -13,18 +13,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.template import Template, sql, template
-from schema_core.spark.compiler.tree import (
-    Cast,
-    Keyword,
-    Node,
-    PythonUdf,
-    Window,
-    let,
-    node_of,
-    unsupported_error,
-)
 from schema_core.spark.compiler.value_types import sql_type
 
 if TYPE_CHECKING:
@@ -42,10 +33,10 @@ class TranslatedCall:
     """
 
     call: FunctionCall
-    arguments: tuple[Node, ...]
+    arguments: tuple[nodes.Node, ...]
     zone: str = "UTC"
-    filter: Node | None = None
-    window: Window | None = None
+    filter: nodes.Node | None = None
+    window: nodes.Window | None = None
     in_condition: bool = False
     database: str | None = None
     bounds: Bounds = field(default_factory=Bounds)
@@ -64,17 +55,17 @@ class TranslatedCall:
         """Return how many integer digits the values of an argument have at most."""
         return self.bounds.of(self.call.arguments[index])
 
-    def __getitem__(self, index: int) -> Node:
+    def __getitem__(self, index: int) -> nodes.Node:
         return self.arguments[index]
 
     def keyword(self, index: int) -> str:
         """Return the keyword at a position, or an empty string if a value is there."""
         node = self.arguments[index] if index < len(self.arguments) else None
-        return node.word if isinstance(node, Keyword) else ""
+        return node.word if isinstance(node, nodes.Keyword) else ""
 
-    def cast(self, value: Node) -> Node:
+    def cast(self, value: nodes.Node) -> nodes.Node:
         """Return a value as the Spark type of the result."""
-        return Cast(value, sql_type(self.type))
+        return nodes.Cast(value, sql_type(self.type))
 
 
 class Translation(Enum):
@@ -87,7 +78,7 @@ class Translation(Enum):
 
 
 #: Builds the nodes of a call.
-Translate: TypeAlias = "Callable[[TranslatedCall], Node]"
+Translate: TypeAlias = "Callable[[TranslatedCall], nodes.Node]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +100,8 @@ def _translate(rule: str | Translate) -> Translate:
         return rule
     parsed: Template = template(rule)
 
-    def translate(called: TranslatedCall) -> Node:
-        environment: dict[str, Node | str | tuple[Node, ...]] = {
+    def translate(called: TranslatedCall) -> nodes.Node:
+        environment: dict[str, nodes.Node | str | tuple[nodes.Node, ...]] = {
             str(index): argument for index, argument in enumerate(called.arguments)
         }
         environment["*"] = called.arguments
@@ -139,8 +130,10 @@ def udf(rule: Translate) -> TranslationRule:
 def refusal_rule(reason: str) -> TranslationRule:
     """Return the rule of a function that is not computed on Spark."""
 
-    def translate(called: TranslatedCall) -> Node:
-        raise unsupported_error(f"{called.call.function.name} is not supported on Spark: {reason}")
+    def translate(called: TranslatedCall) -> nodes.Node:
+        raise nodes.unsupported_error(
+            f"{called.call.function.name} is not supported on Spark: {reason}"
+        )
 
     return TranslationRule(Translation.REFUSED, translate, reason)
 
@@ -149,19 +142,19 @@ def refusal_rule(reason: str) -> TranslationRule:
 PREFIX = "schema_core_"
 
 
-def call_udf(name: str, *arguments: Node | str | int | None) -> Node:
+def call_udf(name: str, *arguments: nodes.Node | str | int | None) -> nodes.Node:
     """Return a call of a Python UDF, with its failure raised where the value is used.
 
     Spark computes UDFs for all rows, also for those where a CASE would not evaluate them, so a
     failure is returned as a value.
     """
-    call = PythonUdf(f"{PREFIX}{name}", tuple(map(node_of, arguments)))
+    call = nodes.PythonUdf(f"{PREFIX}{name}", tuple(map(nodes.node_of, arguments)))
     from schema_core.spark.compiler.udfs.registry import UDFS
 
     if not UDFS[name].fails:
         return call
-    return let(call, _raise_problem)
+    return nodes.let(call, _raise_problem)
 
 
-def _raise_problem(result: Node) -> Node:
+def _raise_problem(result: nodes.Node) -> nodes.Node:
     return sql("if({r}.`problem` IS NULL, {r}.`value`, raise_error({r}.`problem`))", r=result)

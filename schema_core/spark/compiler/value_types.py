@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
+from schema_core import types
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import unsupported_error
-from schema_core.types import (
-    AnyTimestampType,
-    ArrayType,
-    BigIntType,
-    BinaryType,
-    BooleanType,
-    CharType,
-    DataType,
-    DateType,
-    DayTimeIntervalType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    NullType,
-    RowType,
-    SmallIntType,
-    StructuredType,
-    TimestampType,
-    TimeType,
-    TinyIntType,
-    VarBinaryType,
-    VarCharType,
-    VariantType,
-    YearMonthIntervalType,
-)
 
-INTEGERS = (TinyIntType, SmallIntType, IntType, BigIntType)
-FLOATS = (FloatType, DoubleType)
-NUMBERS = (*INTEGERS, *FLOATS, DecimalType)
-CHARACTERS = (CharType, VarCharType)
-BYTES = (BinaryType, VarBinaryType)
-INTERVALS = (YearMonthIntervalType, DayTimeIntervalType)
+INTEGERS = (types.TinyIntType, types.SmallIntType, types.IntType, types.BigIntType)
+FLOATS = (types.FloatType, types.DoubleType)
+NUMBERS = (*INTEGERS, *FLOATS, types.DecimalType)
+CHARACTERS = (types.CharType, types.VarCharType)
+BYTES = (types.BinaryType, types.VarBinaryType)
+INTERVALS = (types.YearMonthIntervalType, types.DayTimeIntervalType)
 
 #: Digits that an integer of a type needs as a DECIMAL.
-DIGITS: dict[type[DataType], int] = {TinyIntType: 3, SmallIntType: 5, IntType: 10, BigIntType: 19}
+DIGITS: dict[type[types.DataType], int] = {
+    types.TinyIntType: 3,
+    types.SmallIntType: 5,
+    types.IntType: 10,
+    types.BigIntType: 19,
+}
 
 #: Spark stores microseconds.
 MAX_PRECISION = 6
@@ -50,62 +27,65 @@ MAX_PRECISION = 6
 #: The fields of a timestamp with more digits: Spark's timestamp and the nanoseconds beyond it.
 MICROS, NANOS = "micros", "nanos"
 
-_NAMES: dict[type[DataType], str] = {
-    NullType: "VOID",
-    BooleanType: "BOOLEAN",
-    TinyIntType: "TINYINT",
-    SmallIntType: "SMALLINT",
-    IntType: "INT",
-    BigIntType: "BIGINT",
-    FloatType: "FLOAT",
-    DoubleType: "DOUBLE",
-    CharType: "STRING",
-    VarCharType: "STRING",
-    BinaryType: "BINARY",
-    VarBinaryType: "BINARY",
-    DateType: "DATE",
-    LocalZonedTimestampType: "TIMESTAMP",
-    TimestampType: "TIMESTAMP_NTZ",
-    YearMonthIntervalType: "INT",
-    DayTimeIntervalType: "BIGINT",
-    VariantType: "VARIANT",
+_NAMES: dict[type[types.DataType], str] = {
+    types.NullType: "VOID",
+    types.BooleanType: "BOOLEAN",
+    types.TinyIntType: "TINYINT",
+    types.SmallIntType: "SMALLINT",
+    types.IntType: "INT",
+    types.BigIntType: "BIGINT",
+    types.FloatType: "FLOAT",
+    types.DoubleType: "DOUBLE",
+    types.CharType: "STRING",
+    types.VarCharType: "STRING",
+    types.BinaryType: "BINARY",
+    types.VarBinaryType: "BINARY",
+    types.DateType: "DATE",
+    types.LocalZonedTimestampType: "TIMESTAMP",
+    types.TimestampType: "TIMESTAMP_NTZ",
+    types.YearMonthIntervalType: "INT",
+    types.DayTimeIntervalType: "BIGINT",
+    types.VariantType: "VARIANT",
 }
 
 
-def is_fine(type_: DataType) -> bool:
+def is_fine(type_: types.DataType) -> bool:
     """Return whether a timestamp has fractional digits that Spark does not store."""
-    return isinstance(type_, AnyTimestampType) and type_.precision > MAX_PRECISION
+    return isinstance(type_, types.AnyTimestampType) and type_.precision > MAX_PRECISION
 
 
-def truncated_to_micros(type_: DataType) -> DataType:
+def truncated_to_micros(type_: types.DataType) -> types.DataType:
     """Return the type of a timestamp without nanoseconds; other types unchanged."""
     match type_:
-        case TimestampType():
-            return TimestampType(min(type_.precision, MAX_PRECISION))
-        case LocalZonedTimestampType():
-            return LocalZonedTimestampType(min(type_.precision, MAX_PRECISION))
+        case types.TimestampType():
+            return types.TimestampType(min(type_.precision, MAX_PRECISION))
+        case types.LocalZonedTimestampType():
+            return types.LocalZonedTimestampType(min(type_.precision, MAX_PRECISION))
         case _:
             return type_
 
 
-def digits_of(type_: DataType) -> tuple[int, int]:
+def digits_of(type_: types.DataType) -> tuple[int, int]:
     """Return precision and scale of a DECIMAL, or of an integer as one."""
-    if isinstance(type_, DecimalType):
+    if isinstance(type_, types.DecimalType):
         return type_.precision, type_.scale
     return DIGITS[type(type_)], 0
 
 
-def is_orderable(type_: DataType) -> bool:
+def is_orderable(type_: types.DataType) -> bool:
     """Return whether Spark sorts, groups and compares values of a type.
 
     >>> from schema_core.types import parse_type
     >>> is_orderable(parse_type("ARRAY<INT>")), is_orderable(parse_type("ROW<a MAP<INT, INT>>"))
     (True, False)
     """
-    return not any(isinstance(part, MapType | MultisetType | VariantType) for part in type_.walk())
+    return not any(
+        isinstance(part, types.MapType | types.MultisetType | types.VariantType)
+        for part in type_.walk()
+    )
 
 
-def require_orderable(type_: DataType, clause: str) -> None:
+def require_orderable(type_: types.DataType, clause: str) -> None:
     """Refuse a clause that sorts or compares values which Spark does not sort.
 
     Raises:
@@ -117,7 +97,7 @@ def require_orderable(type_: DataType, clause: str) -> None:
         )
 
 
-def sql_type(type_: DataType) -> str:
+def sql_type(type_: types.DataType) -> str:
     """Return the Spark type that holds a value within an expression; intervals are numbers.
 
     Raises:
@@ -128,19 +108,19 @@ def sql_type(type_: DataType) -> str:
     'STRUCT<`a`: STRING, `b`: ARRAY<DECIMAL(4, 2)>>'
     """
     match type_:
-        case DecimalType():
+        case types.DecimalType():
             return f"DECIMAL({type_.precision}, {type_.scale})"
-        case TimeType():
+        case types.TimeType():
             return f"TIME({type_.precision})"
-        case AnyTimestampType() if is_fine(type_):
+        case types.AnyTimestampType() if is_fine(type_):
             return f"STRUCT<{MICROS}: {_NAMES[type(type_)]}, {NANOS}: SMALLINT>"
-        case ArrayType():
+        case types.ArrayType():
             return f"ARRAY<{_part(type_.element_type)}>"
-        case MapType():
+        case types.MapType():
             return f"MAP<{_key(type_.key_type)}, {_part(type_.value_type)}>"
-        case MultisetType():
+        case types.MultisetType():
             return f"MAP<{_key(type_.element_type)}, INT>"
-        case RowType() | StructuredType():
+        case types.RowType() | types.StructuredType():
             fields = (f"{quote(field.name)}: {_part(field.data_type)}" for field in type_.fields)
             return f"STRUCT<{', '.join(fields)}>"
         case _:
@@ -149,7 +129,7 @@ def sql_type(type_: DataType) -> str:
             raise unsupported_error(f"Spark has no values of type {type_.as_summary_string()}")
 
 
-def _key(type_: DataType) -> str:
+def _key(type_: types.DataType) -> str:
     """Return the Spark type of the keys of a map, or of the elements of a multiset."""
     if not is_orderable(type_):
         raise unsupported_error(
@@ -158,6 +138,6 @@ def _key(type_: DataType) -> str:
     return _part(type_)
 
 
-def _part(type_: DataType) -> str:
+def _part(type_: types.DataType) -> str:
     """Return the Spark type of a part of a nested value, in which timestamps have microseconds."""
     return sql_type(truncated_to_micros(type_))

@@ -14,20 +14,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Constant
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.literals import interval
 from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import (
-    Field,
-    Literal,
-    Node,
-    call,
-    function,
-    is_null,
-    let,
-    null_or,
-    unsupported_error,
-)
 from schema_core.sql.syntax import Interval
 from schema_core.types import (
     DataType,
@@ -64,11 +54,11 @@ def lengths_of(name: str, sizes: Sequence[Typed]) -> list[int]:
     numbers = []
     for item in sizes:
         if not isinstance(item, Constant) or not isinstance(item.literal, Interval):
-            raise unsupported_error(
+            raise nodes.unsupported_error(
                 f"{name} with an alignment or a computed length is not supported on Spark"
             )
         if isinstance(item.type, YearMonthIntervalType):
-            raise unsupported_error(f"{name} of months is not supported on Spark")
+            raise nodes.unsupported_error(f"{name} of months is not supported on Spark")
         numbers.append(interval(item.literal, item.type))
     for word, number in zip(LENGTHS[name], numbers, strict=False):
         if number <= 0:
@@ -84,15 +74,19 @@ def _refuse(problem: str, sizes: Sequence[Typed]) -> NoReturn:
     raise SchemaError(problem, code="invalid-window-size", span=sizes[0].span)
 
 
-def windows_of(name: str, time: Node, type_: DataType, sizes: Sequence[int], zone: str) -> Node:
+def windows_of(
+    name: str, time: nodes.Node, type_: DataType, sizes: Sequence[int], zone: str
+) -> nodes.Node:
     """Return the array of the windows that contain a time; `sizes` are milliseconds."""
-    lengths = [Literal(str(size), "L") for size in sizes]
-    return let(datetimes.clock_millis(time, type_, zone), lambda time: WINDOWS[name](time, lengths))
+    lengths = [nodes.Literal(str(size), "L") for size in sizes]
+    return nodes.let(
+        datetimes.clock_millis(time, type_, zone), lambda time: WINDOWS[name](time, lengths)
+    )
 
 
 def spark_window(
-    name: str, time: Node, type_: DataType, sizes: Sequence[int], zone: str
-) -> Node | None:
+    name: str, time: nodes.Node, type_: DataType, sizes: Sequence[int], zone: str
+) -> nodes.Node | None:
     """Return the windows of a function as Spark's ``window``; None for one that Spark lacks.
 
     Spark computes them without a conversion of time zones, and repeats the rows itself. It has no
@@ -103,50 +97,50 @@ def spark_window(
         return None
     start = offset[0] % slide if offset else 0
     lengths = (f"{argument} milliseconds" for argument in (size, slide, start))
-    return call("window", datetimes.clock(time, type_, zone), *lengths)
+    return nodes.call("window", datetimes.clock(time, type_, zone), *lengths)
 
 
-def session_key(time: Node, gap: int) -> Node:
+def session_key(time: nodes.Node, gap: int) -> nodes.Node:
     """Return the key of GROUP BY for sessions; `time` and `gap` are milliseconds.
 
     Sessions that touch are one, as in Flink.
     """
     datetime = datetimes.of_millis(time, TimestampType(3))
     length = inline("make_interval(0, 0, 0, 0, 0, 0, {gap} / 1000BD)", gap=gap)
-    return call("session_window", datetime, length)
+    return nodes.call("session_window", datetime, length)
 
 
-def bound_of(part: str, window: Node, type_: DataType, zone: str) -> Node:
+def bound_of(part: str, window: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
     """Return the START or END of a window, or its ROWTIME: the last millisecond, of a type."""
     if part != "ROWTIME":
-        return Field(window, START if part == "START" else END)
-    end = datetimes.millis(Field(window, END))
+        return nodes.Field(window, START if part == "START" else END)
+    end = datetimes.millis(nodes.Field(window, END))
     last = datetimes.of_millis(inline("{end} - 1", end=end), TimestampType(3))
     is_instant = isinstance(type_, LocalZonedTimestampType)
     return datetimes.instant(last, zone) if is_instant else last
 
 
-def _window(start: Node, stop: Node) -> Node:
+def _window(start: nodes.Node, stop: nodes.Node) -> nodes.Node:
     first, end = (datetimes.of_millis(bound, TimestampType(3)) for bound in (start, stop))
-    return call("named_struct", START, first, END, end)
+    return nodes.call("named_struct", START, first, END, end)
 
 
-def _start(time: Node, offset: Sequence[Node], size: Node) -> Node:
+def _start(time: nodes.Node, offset: Sequence[nodes.Node], size: nodes.Node) -> nodes.Node:
     """Return the last start of a window at or before a time."""
     if not offset:
         return inline("{t} - pmod({t}, {size})", t=time, size=size)
     return inline("{t} - pmod({t} - {offset}, {size})", t=time, offset=offset[0], size=size)
 
 
-def _tumble(time: Node, sizes: Sequence[Node]) -> Node:
+def _tumble(time: nodes.Node, sizes: Sequence[nodes.Node]) -> nodes.Node:
     """Windows of one size, one after the other."""
     size, *offset = sizes
     start = _start(time, offset, size)
     window = _window(start, inline("{start} + {size}", start=start, size=size))
-    return null_or(is_null(time), call("array", window))
+    return nodes.null_or(nodes.is_null(time), nodes.call("array", window))
 
 
-def _hop(time: Node, sizes: Sequence[Node]) -> Node:
+def _hop(time: nodes.Node, sizes: Sequence[nodes.Node]) -> nodes.Node:
     """Windows of one size that start a slide after each other."""
     slide, size, *offset = sizes
     starts = sql(
@@ -159,11 +153,11 @@ def _hop(time: Node, sizes: Sequence[Node]) -> Node:
         t=time,
         length=size,
     )
-    window = function(lambda start: _window(start, inline("{s} + {n}", s=start, n=size)))
-    return call("transform", starts, window)
+    window = nodes.function(lambda start: _window(start, inline("{s} + {n}", s=start, n=size)))
+    return nodes.call("transform", starts, window)
 
 
-def _cumulate(time: Node, sizes: Sequence[Node]) -> Node:
+def _cumulate(time: nodes.Node, sizes: Sequence[nodes.Node]) -> nodes.Node:
     """Windows of one start that end a step after each other, up to the size."""
     step, size, *offset = sizes
     start = _start(time, offset, size)
@@ -174,11 +168,11 @@ def _cumulate(time: Node, sizes: Sequence[Node]) -> Node:
         size=size,
         t=time,
     )
-    return call("transform", stops, function(lambda stop: _window(start, stop)))
+    return nodes.call("transform", stops, nodes.function(lambda stop: _window(start, stop)))
 
 
 #: Function -> the windows of a time in milliseconds, as an array.
-WINDOWS: dict[str, Callable[[Node, Sequence[Node]], Node]] = {
+WINDOWS: dict[str, Callable[[nodes.Node, Sequence[nodes.Node]], nodes.Node]] = {
     "TUMBLE": _tumble,
     "HOP": _hop,
     "CUMULATE": _cumulate,

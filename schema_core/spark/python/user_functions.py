@@ -12,15 +12,7 @@ from zoneinfo import ZoneInfo
 from schema_core.base.arguments import type_name
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.text import show
-from schema_core.environment.options import (
-    ASYNC_ATTEMPTS,
-    ASYNC_CONCURRENCY,
-    ASYNC_DELAY,
-    ASYNC_RETRIES,
-    ASYNC_TIMEOUT,
-    JOB_PARAMETERS,
-    PYTHON_METRICS,
-)
+from schema_core.environment import options as session_options
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.user_functions import (
@@ -135,9 +127,13 @@ class UserCalls:
         spark, group = called.call.function.spark, None
         kind = type(spark.implementation) if isinstance(spark, PythonImplementation) else object
         opens = getattr(kind, "open", None) not in (None, UserDefinedFunction.open)
-        if opens and PYTHON_METRICS.of(self.options) and not is_connect(self.names.session):
+        if (
+            opens
+            and session_options.PYTHON_METRICS.of(self.options)
+            and not is_connect(self.names.session)
+        ):
             group = metric_group(self.names.session, called.call.function.name)
-        return FunctionContext(group, JOB_PARAMETERS.of(self.options))
+        return FunctionContext(group, session_options.JOB_PARAMETERS.of(self.options))
 
     def _arguments(self, called: TranslatedCall) -> tuple[Node, ...]:
         """Return the arguments as Python receives them."""
@@ -231,11 +227,14 @@ def _row(arguments: Sequence[Node]) -> Node:
 
 def async_calls(options: Mapping[str, str]) -> AsyncCalls:
     """Return how asynchronous functions are called, by the options of a session."""
-    values = [option.of(options) for option in (ASYNC_TIMEOUT, ASYNC_DELAY)]
+    values = [
+        option.of(options)
+        for option in (session_options.ASYNC_TIMEOUT, session_options.ASYNC_DELAY)
+    ]
     timeout, delay = (value.total_seconds() if value is not None else 0.0 for value in values)
-    is_repeated = ASYNC_RETRIES.of(options) != "NO_RETRY"
-    retries = (ASYNC_ATTEMPTS.of(options) or 0) if is_repeated else 0
-    return AsyncCalls(ASYNC_CONCURRENCY.of(options) or 1, timeout, retries, delay)
+    is_repeated = session_options.ASYNC_RETRIES.of(options) != "NO_RETRY"
+    retries = (session_options.ASYNC_ATTEMPTS.of(options) or 0) if is_repeated else 0
+    return AsyncCalls(session_options.ASYNC_CONCURRENCY.of(options) or 1, timeout, retries, delay)
 
 
 def _columns(types: Sequence[DataType]) -> StructType:

@@ -19,27 +19,8 @@ from typing import NamedTuple, TypeAlias
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
 from schema_core.expressions.typed import Select as Subquery
+from schema_core.query import relation as relational
 from schema_core.query.correlation import columns_of, expressions_of, operands, rows_of
-from schema_core.query.relation import (
-    CommonScan,
-    FunctionTable,
-    Join,
-    Match,
-    Named,
-    ProcessTable,
-    Relation,
-    Sample,
-    Scan,
-    Select,
-    SetOperation,
-    Sort,
-    Unnest,
-    Values,
-    WindowTable,
-    With,
-    is_output,
-    unique_names,
-)
 from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.compiler.value_types import is_fine
 from schema_core.sql.syntax import JoinKind
@@ -86,7 +67,7 @@ class ScanDemand:
         return ScanDemand(columns, self.filters, max(self.limit, other.limit))
 
 
-def scan_demands(query: Relation) -> dict[int, ScanDemand]:
+def scan_demands(query: relational.Relation) -> dict[int, ScanDemand]:
     """Return what a query needs of its scans, by the identity of each `Scan`.
 
     A scan that is not in the result is needed with all its columns.
@@ -240,36 +221,41 @@ class _DemandAnalysis:
     #: common tables in scope, with what the relations visited so far need of each
     common: dict[str, list[Positions]] = field(default_factory=dict)
 
-    def relation(self, relation: Relation, demand: Demand) -> None:
+    def relation(self, relation: relational.Relation, demand: Demand) -> None:
         """Visit a relation of which something is needed."""
-        while isinstance(relation, SetOperation):  # chains are long
+        while isinstance(relation, relational.SetOperation):  # chains are long
             demand = _of_operands(relation, demand)
             self.relation(relation.right, _of_side(relation.right, relation, demand))
             demand = _of_side(relation.left, relation, demand)
             relation = relation.left
         match relation:
-            case Scan():
+            case relational.Scan():
                 self.scan(relation, demand)
-            case CommonScan(name):
+            case relational.CommonScan(name):
                 self.common.get(name, []).append(demand.positions)
-            case Select():
+            case relational.Select():
                 self.block(relation, demand)
-            case Sort():
+            case relational.Sort():
                 self.sort(relation, demand)
-            case With():
+            case relational.With():
                 self.with_tables(relation, demand)
-            case Named() | Join():
+            case relational.Named() | relational.Join():
                 self.require_all_columns(relation)
-            case Values(rows=rows):
+            case relational.Values(rows=rows):
                 self.expressions(value for row in rows for value in row)
-            case Unnest(collection=collection):
+            case relational.Unnest(collection=collection):
                 self.expressions([collection])
-            case FunctionTable(call=call):
+            case relational.FunctionTable(call=call):
                 self.expressions([call])
-            case WindowTable() | ProcessTable() | Match() | Sample():
+            case (
+                relational.WindowTable()
+                | relational.ProcessTable()
+                | relational.Match()
+                | relational.Sample()
+            ):
                 self.relation(relation.input, EVERYTHING)
 
-    def scan(self, scan: Scan, demand: Demand) -> None:
+    def scan(self, scan: relational.Scan, demand: Demand) -> None:
         """Record what is needed of a scan."""
         columns = scan.columns
         positions = range(len(columns)) if demand.positions is None else demand.positions
@@ -305,7 +291,9 @@ class _DemandAnalysis:
 
     # --- blocks --------------------------------------------------------------------------------
 
-    def block(self, block: Select, demand: Demand, sorted_by: Sequence[Typed] = ()) -> None:
+    def block(
+        self, block: relational.Select, demand: Demand, sorted_by: Sequence[Typed] = ()
+    ) -> None:
         """Visit a SELECT block; `sorted_by` are further expressions over its sources."""
         outer, self.read = self.read, set()
         dead: Iterable[int] = ()
@@ -317,7 +305,9 @@ class _DemandAnalysis:
             self.block_sources(block, block.source, demand)
         self.read = outer | (self.read - columns_of(block.source))
 
-    def block_sources(self, block: Select, source: Relation, demand: Demand) -> None:
+    def block_sources(
+        self, block: relational.Select, source: relational.Relation, demand: Demand
+    ) -> None:
         """Visit the sources of a block, whose expressions are visited."""
         every = conjuncts(block.where)
         filters = [item for item in every if is_pushable(item)]
@@ -331,7 +321,9 @@ class _DemandAnalysis:
             limit = limit if len(moved) == len(demand.filters) else None
         self.sources(source, filters, limit)
 
-    def sources(self, source: Relation, filters: Sequence[Typed], limit: int | None) -> None:
+    def sources(
+        self, source: relational.Relation, filters: Sequence[Typed], limit: int | None
+    ) -> None:
         """Visit the sources of a block, from right to left.
 
         Args:
@@ -339,10 +331,10 @@ class _DemandAnalysis:
             filters: Predicates that a row of the source must pass.
             limit: How many rows of a single source are needed that pass all of them.
         """
-        chain: list[tuple[Relation, Sequence[Typed]]] = [(source, filters)]
+        chain: list[tuple[relational.Relation, Sequence[Typed]]] = [(source, filters)]
         while chain:
             one, above = chain.pop()
-            if isinstance(one, Join):
+            if isinstance(one, relational.Join):
                 if one.condition is not None:
                     self.expressions([one.condition])
                 limit = None
@@ -352,12 +344,14 @@ class _DemandAnalysis:
                 right = [*(above if one.kind in _KEEPS_RIGHT else ()),
                          *(on if one.kind in _ON_RIGHT else ())]  # fmt: skip
                 chain += [(one.left, left), (one.right, right)]
-            elif isinstance(one, Named):
+            elif isinstance(one, relational.Named):
                 self.visit_named(one, above, limit)
             else:
                 self.relation(one, EVERYTHING)
 
-    def visit_named(self, source: Named, filters: Sequence[Typed], limit: int | None) -> None:
+    def visit_named(
+        self, source: relational.Named, filters: Sequence[Typed], limit: int | None
+    ) -> None:
         """Visit a source with the columns that were read by its alias."""
         places = {column.name: place for place, column in enumerate(source.columns)}
         positions = frozenset(
@@ -376,30 +370,36 @@ class _DemandAnalysis:
         limit = limit if len(moved) == len(filters) else None
         self.relation(source.input, Demand(positions, moved, limit))
 
-    def require_all_columns(self, source: Relation) -> None:
+    def require_all_columns(self, source: relational.Relation) -> None:
         """Visit a join or a source all of whose columns are needed."""
         rest = [source]
         while rest:
             match rest.pop():
-                case Join(left=left, right=right, condition=condition):
+                case relational.Join(left=left, right=right, condition=condition):
                     self.expressions([] if condition is None else [condition])
                     rest += [left, right]
-                case Named(input=below) | below:
+                case relational.Named(input=below) | below:
                     self.relation(below, EVERYTHING)
 
     # --- queries around blocks -----------------------------------------------------------------
 
-    def sort(self, sort: Sort, demand: Demand) -> None:
+    def sort(self, sort: relational.Sort, demand: Demand) -> None:
         """Visit ORDER BY, OFFSET and FETCH."""
         keys = [key.expression for key in sort.keys if not isinstance(key.expression, Constant)]
-        hidden = [key for key in keys if not is_output(key)]
+        hidden = [key for key in keys if not relational.is_output(key)]
         positions = demand.positions
         if positions is not None:
             places = {
                 name: place
-                for place, name in enumerate(unique_names(column.name for column in sort.columns))
+                for place, name in enumerate(
+                    relational.unique_names(column.name for column in sort.columns)
+                )
             }
-            used = [places.get(key.name) for key in keys if isinstance(key, Ref) and is_output(key)]
+            used = [
+                places.get(key.name)
+                for key in keys
+                if isinstance(key, Ref) and relational.is_output(key)
+            ]
             known = {option for option in used if option is not None}
             positions = None if None in used else positions | known
         filters, limit = demand.filters, demand.limit
@@ -407,13 +407,13 @@ class _DemandAnalysis:
             filters = ()
             limit = None if sort.fetch is None else sort.fetch + (sort.offset or 0)
         below = Demand(positions, filters, None if keys else limit)
-        if isinstance(sort.input, Select):
+        if isinstance(sort.input, relational.Select):
             self.block(sort.input, below, hidden)
             return
         self.expressions(hidden)
         self.relation(sort.input, below._replace(positions=None) if hidden else below)
 
-    def with_tables(self, query: With, demand: Demand) -> None:
+    def with_tables(self, query: relational.With, demand: Demand) -> None:
         """Visit common tables after what reads them: the query, then later tables."""
         outer = self.common
         if query.recursive:
@@ -452,7 +452,7 @@ _ON_LEFT = _BOTH | {JoinKind.RIGHT}
 _ON_RIGHT = _BOTH | {JoinKind.LEFT}
 
 
-def _keeps_rows(block: Select) -> bool:
+def _keeps_rows(block: relational.Select) -> bool:
     """Return whether a block has one row for each row of its source that passes WHERE."""
     if block.grouping is not None or block.having is not None or block.qualify is not None:
         return False
@@ -469,18 +469,20 @@ def _has_window(expression: Typed) -> bool:
     return False
 
 
-def _plain_item(block: Select, place: int) -> Ref | None:
+def _plain_item(block: relational.Select, place: int) -> Ref | None:
     """Return the column of the source that an item selects, if it is one."""
     expression = block.items[place].expression
     return expression if isinstance(expression, Ref) and expression.relation else None
 
 
-def _of_operands(operation: SetOperation, demand: Demand) -> Demand:
+def _of_operands(operation: relational.SetOperation, demand: Demand) -> Demand:
     """Return what is needed of the operands of a set operation; only UNION ALL keeps all rows."""
     return demand if (operation.operator, operation.all) == ("UNION", True) else EVERYTHING
 
 
-def _of_side(side: Relation, operation: SetOperation, demand: Demand) -> Demand:
+def _of_side(
+    side: relational.Relation, operation: relational.SetOperation, demand: Demand
+) -> Demand:
     """Return what is needed of an operand, whose columns may be cast to those of the operation."""
     given, wanted = side.columns, operation.columns
 

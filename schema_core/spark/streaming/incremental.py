@@ -18,6 +18,7 @@ from schema_core.environment.options import STATE_RETENTION
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed
 from schema_core.expressions.typed import Select as Subquery
+from schema_core.query import relation as relational
 from schema_core.query.correlation import (
     adds_elements,
     expressions_of,
@@ -29,25 +30,6 @@ from schema_core.query.correlation import (
     subqueries_in,
 )
 from schema_core.query.hints import STATE_TTL
-from schema_core.query.relation import (
-    CommonScan,
-    FunctionTable,
-    Grouping,
-    Join,
-    Match,
-    Named,
-    ProcessTable,
-    Relation,
-    Sample,
-    Scan,
-    Select,
-    SetOperation,
-    Sort,
-    Unnest,
-    Values,
-    WindowTable,
-    With,
-)
 from schema_core.query.substitution import substitute_parts, without_common_tables
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.reading.pushdown import conjuncts
@@ -148,7 +130,7 @@ class Ranking:
         descending: Whether the row with the last time is the first.
     """
 
-    block: Select
+    block: relational.Select
     rank: int
     key: tuple[int, ...]
     time: int
@@ -173,12 +155,12 @@ class StreamPlan:
         sides: The sides of `OperatorState.JOIN`, which the query reads from frames of their own.
     """
 
-    query: Relation
+    query: relational.Relation
     table: str
     state: OperatorState | None = None
-    operation: Relation | None = None
+    operation: relational.Relation | None = None
     rest: bool = False
-    windows: tuple[WindowTable, ...] = ()
+    windows: tuple[relational.WindowTable, ...] = ()
     key: tuple[int, ...] = ()
     ranking: Ranking | None = None
     sides: tuple[TimedSide, ...] = ()
@@ -203,18 +185,18 @@ class StreamPlan:
         return zone if self.has_windows else None
 
     @property
-    def streamed_input(self) -> Relation | None:
+    def streamed_input(self) -> relational.Relation | None:
         """The operation with state; the input of a session window, whose rows Spark collects."""
         operation = self.operation
         if self.state is not OperatorState.SESSION:
             return operation
-        return cast("WindowTable", operation).input
+        return cast("relational.WindowTable", operation).input
 
-    def above(self, rows: Scan) -> Relation:
+    def above(self, rows: relational.Scan) -> relational.Relation:
         """Return the query with a scan in place of what is streamed."""
-        place: Relation = rows
+        place: relational.Relation = rows
         if self.state is OperatorState.SESSION:
-            place = replace(cast("WindowTable", self.operation), input=rows)
+            place = replace(cast("relational.WindowTable", self.operation), input=rows)
         return substitute_parts(self.query, lambda item: place if item is self.operation else None)
 
 
@@ -223,10 +205,10 @@ class _Stream:
     """What is known of a relation that reads an unbounded table."""
 
     table: str
-    windows: tuple[WindowTable, ...] = ()
+    windows: tuple[relational.WindowTable, ...] = ()
     bounds: Bounds = field(default_factory=dict)
     state: OperatorState | None = None
-    operation: Relation | None = None
+    operation: relational.Relation | None = None
     rest: bool = False
     key: frozenset[object] = frozenset()
     #: how many columns identify a row that is updated
@@ -252,7 +234,9 @@ class _Stream:
         return replace(self, bounds=bounds, key=frozenset(key))
 
 
-def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> StreamPlan | None:
+def stream_plan(
+    query: relational.Relation, is_unbounded: Callable[[relational.Scan], bool]
+) -> StreamPlan | None:
     """Return how a query is computed as rows arrive, None if it reads bounded tables only.
 
     Args:
@@ -271,9 +255,9 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
         _refuse(f"{found.state.value} whose keys are not all columns of the result", found)
     operation = found.operation
     sides: tuple[TimedSide, ...] = ()
-    if isinstance(operation, Select | SetOperation | Join):
+    if isinstance(operation, relational.Select | relational.SetOperation | relational.Join):
         written = operation
-        if isinstance(operation, Join):
+        if isinstance(operation, relational.Join):
             operation, sides = timed_join(operation, cast("TimeBounds", found.time_bounds))
         else:
             operation = _as_computed(operation, found)
@@ -292,7 +276,9 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
     )
 
 
-def updated_parts(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Mapping[int, bool]:
+def updated_parts(
+    query: relational.Relation, is_unbounded: Callable[[relational.Scan], bool]
+) -> Mapping[int, bool]:
     """Return whether the rows of each part of a query are updated, by the identity of the part.
 
     Parts that are computed only together with the one above them are left out.
@@ -305,7 +291,9 @@ def updated_parts(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Mapp
     return analysis.updates
 
 
-def require_no_expiry(plan: StreamPlan, query: Relation, options: Mapping[str, str]) -> None:
+def require_no_expiry(
+    plan: StreamPlan, query: relational.Relation, options: Mapping[str, str]
+) -> None:
     """Require that permanent state of a query is not declared to expire.
 
     Flink removes state that has been idle for the time of the option or of the hint STATE_TTL.
@@ -317,8 +305,8 @@ def require_no_expiry(plan: StreamPlan, query: Relation, options: Mapping[str, s
         return
     hints: set[str] = set()
 
-    def collect(one: Relation) -> None:
-        if isinstance(one, Select):
+    def collect(one: relational.Relation) -> None:
+        if isinstance(one, relational.Select):
             hints.update(hint.name.upper() for hint in one.hints)
 
     substitute_parts(query, collect)
@@ -336,13 +324,15 @@ def require_no_expiry(plan: StreamPlan, query: Relation, options: Mapping[str, s
         )
 
 
-def _as_computed(block: Select | SetOperation, found: _Stream) -> Select | SetOperation:
+def _as_computed(
+    block: relational.Select | relational.SetOperation, found: _Stream
+) -> relational.Select | relational.SetOperation:
     """Return the operation with state as Spark computes it.
 
     Duplicates are removed from frames, and the number of the first row is 1. An aggregate without
     GROUP BY is one of a group, which is returned when it has its first row, as in Flink.
     """
-    if isinstance(block, SetOperation):
+    if isinstance(block, relational.SetOperation):
         return replace(block, all=True)
     if found.state is OperatorState.DISTINCT:
         return replace(block, distinct=False)
@@ -356,7 +346,7 @@ def _as_computed(block: Select | SetOperation, found: _Stream) -> Select | SetOp
         and block.grouping is not None
         and not block.grouping.keys
     ):
-        return replace(block, grouping=Grouping((ONE_GROUP,)))
+        return replace(block, grouping=relational.Grouping((ONE_GROUP,)))
     return block
 
 
@@ -366,7 +356,7 @@ class _StreamAnalysis:
     Chains of joins and set operations are long: they are not followed recursively to the left.
     """
 
-    def __init__(self, is_unbounded: Callable[[Scan], bool]) -> None:
+    def __init__(self, is_unbounded: Callable[[relational.Scan], bool]) -> None:
         self._is_unbounded = is_unbounded
         #: the common tables that are visible, by name; the last one hides others
         self._common: list[tuple[str, _Stream | None]] = []
@@ -375,49 +365,49 @@ class _StreamAnalysis:
         #: whether rows are updated, by the identity of each part that is computed by itself
         self.updates: dict[int, bool] = {}
 
-    def table(self, relation: Relation | None) -> _Stream | None:
+    def table(self, relation: relational.Relation | None) -> _Stream | None:
         found = self._table(relation)
         if relation is not None:
             self.updates[id(relation)] = found is not None and found.is_updated
         return found
 
-    def _table(self, relation: Relation | None) -> _Stream | None:
+    def _table(self, relation: relational.Relation | None) -> _Stream | None:
         match relation:
-            case None | Values() | Unnest() | FunctionTable():
+            case None | relational.Values() | relational.Unnest() | relational.FunctionTable():
                 found = None
-            case Scan():
+            case relational.Scan():
                 path = format_path(relation.table.identifier)
                 found = _Stream(path) if self._is_unbounded(relation) else None
-            case CommonScan(name=name):
+            case relational.CommonScan(name=name):
                 known = (table for own, table in reversed(self._common) if own == name)
                 found = next(known, None)
-            case Named(input=below):
+            case relational.Named(input=below):
                 found = self.table(below)
                 found = None if found is None else found.rename_columns(_names_of_source(relation))
-            case Join() | SetOperation():
+            case relational.Join() | relational.SetOperation():
                 found = self._chain(relation)
-            case Select():
+            case relational.Select():
                 found = self._block(relation)
-            case With():
+            case relational.With():
                 found = self._with(relation)
-            case WindowTable():
+            case relational.WindowTable():
                 found = self._window(relation)
             case _:
                 found = self._other(relation)
         self._require_bounded_subqueries(relation)
         return found
 
-    def _chain(self, relation: Join | SetOperation) -> _Stream | None:
+    def _chain(self, relation: relational.Join | relational.SetOperation) -> _Stream | None:
         """Return the table of a join or set operation, whose left sides may nest deeply."""
-        chain: list[Join | SetOperation] = []
-        rest: Relation = relation
-        while isinstance(rest, Join | SetOperation):
+        chain: list[relational.Join | relational.SetOperation] = []
+        rest: relational.Relation = relation
+        while isinstance(rest, relational.Join | relational.SetOperation):
             chain.append(rest)
             rest = rest.left
         left = self.table(rest)
         for item in reversed(chain):
             right = self.table(item.right)
-            if isinstance(item, Join):
+            if isinstance(item, relational.Join):
                 left = self._join(item, left, right)
             else:
                 left = self._set_operation(item, left, right, is_last=item is relation)
@@ -428,7 +418,7 @@ class _StreamAnalysis:
 
     def _set_operation(
         self,
-        operation: SetOperation,
+        operation: relational.SetOperation,
         left: _Stream | None,
         right: _Stream | None,
         *,
@@ -450,7 +440,9 @@ class _StreamAnalysis:
             else replace(found, state=OperatorState.DISTINCT, operation=operation)
         )
 
-    def _join(self, join: Join, left: _Stream | None, right: _Stream | None) -> _Stream | None:
+    def _join(
+        self, join: relational.Join, left: _Stream | None, right: _Stream | None
+    ) -> _Stream | None:
         found = left or right
         if _is_lateral_query(join.right):
             _refuse("LATERAL of a query", found)
@@ -465,7 +457,7 @@ class _StreamAnalysis:
             _refuse(f"{_name(join)} of rows that are updated", found)
         return found
 
-    def _interval_join(self, join: Join, left: _Stream, right: _Stream) -> _Stream:
+    def _interval_join(self, join: relational.Join, left: _Stream, right: _Stream) -> _Stream:
         """Return the stream of a join of two unbounded tables, whose state must be bounded."""
         name = f"{_name(join)} of two unbounded tables"
         for side in (left, right):
@@ -483,7 +475,7 @@ class _StreamAnalysis:
             _refuse(f"{name} without an equation of their columns", left, JOIN_HINT)
         return _Stream(left.table, state=OperatorState.JOIN, operation=join, time_bounds=bounds)
 
-    def _window(self, table: WindowTable) -> _Stream | None:
+    def _window(self, table: relational.WindowTable) -> _Stream | None:
         found = self.table(table.input)
         if found is None:
             return None
@@ -499,7 +491,7 @@ class _StreamAnalysis:
 
     # --- blocks --------------------------------------------------------------------------------
 
-    def _block(self, block: Select) -> _Stream | None:
+    def _block(self, block: relational.Select) -> _Stream | None:
         kept = _first_rows(block)
         outer, self._where = self._where, () if kept else conjuncts(block.where)
         found = self.table(block.source) if kept is None else self._rank_stream(block.source, kept)
@@ -519,8 +511,10 @@ class _StreamAnalysis:
         found = found.rename_columns(_items(block))
         return _distinct(block, found) if block.distinct else found
 
-    def _group_stream(self, block: Select, found: _Stream, parts: list[Typed]) -> _Stream:
-        grouping = cast("Grouping", block.grouping)  # it is called for such blocks
+    def _group_stream(
+        self, block: relational.Select, found: _Stream, parts: list[Typed]
+    ) -> _Stream:
+        grouping = cast("relational.Grouping", block.grouping)  # it is called for such blocks
         keys = grouping.keys
         if found.is_updated:
             _refuse("GROUP BY of rows that are updated", found)
@@ -548,7 +542,7 @@ class _StreamAnalysis:
             found, state=OperatorState.GROUPS, operation=block, key=key, keys=len(key), bounds={}
         )
 
-    def _rank_stream(self, source: Relation | None, kept: Ranking) -> _Stream | None:
+    def _rank_stream(self, source: relational.Relation | None, kept: Ranking) -> _Stream | None:
         """Return the stream of the rows with the first number of a ranking."""
         found = self.table(kept.block.source)
         call = cast("FunctionCall", kept.block.items[kept.rank].expression)
@@ -565,10 +559,10 @@ class _StreamAnalysis:
         key: frozenset[object] = frozenset(kept.key)
         found = _Stream(found.table, (), {}, state, kept.block, False, key, len(key), kept)
         return found.rename_columns(
-            _names_of_source(cast("Named", source))
+            _names_of_source(cast("relational.Named", source))
         )  # that of `_first_rows`
 
-    def _with(self, query: With) -> _Stream | None:
+    def _with(self, query: relational.With) -> _Stream | None:
         depth = len(self._common)
         for table in query.tables:
             if query.recursive:
@@ -581,12 +575,15 @@ class _StreamAnalysis:
         del self._common[depth:]
         return found
 
-    def _other(self, relation: ProcessTable | Sample | Match | Sort) -> _Stream | None:
+    def _other(
+        self,
+        relation: relational.ProcessTable | relational.Sample | relational.Match | relational.Sort,
+    ) -> _Stream | None:
         found = self.table(relation.input)
         _refuse(_stateful(relation), found)
         return found
 
-    def _require_bounded_subqueries(self, relation: Relation | None) -> None:
+    def _require_bounded_subqueries(self, relation: relational.Relation | None) -> None:
         expressions: Iterable[Typed] = () if relation is None else parts_of(relation)[0]
         for expression in expressions:
             for item in subqueries_in(expression):
@@ -601,19 +598,19 @@ def _reference(expression: Typed) -> object:
     return (expression.relation, expression.name) if isinstance(expression, Ref) else expression
 
 
-def _names_of_source(source: Named) -> dict[object, tuple[object, ...]]:
+def _names_of_source(source: relational.Named) -> dict[object, tuple[object, ...]]:
     """Return the alias and name of each column of what a source names."""
     below, names = source.input, [(source.alias, column.name) for column in source.columns]
-    if isinstance(below, Named):
+    if isinstance(below, relational.Named):
         own = [(below.alias, column.name) for column in below.columns]
         return {old: (new,) for old, new in zip(own, names, strict=True)}
     return {place: (name,) for place, name in enumerate(names)}
 
 
-def _first_rows(block: Select) -> Ranking | None:
+def _first_rows(block: relational.Select) -> Ranking | None:
     """Return the ranking of which WHERE of a block keeps the first row, None if there is none."""
     source = block.source
-    if not isinstance(source, Named) or not isinstance(source.input, Select):
+    if not isinstance(source, relational.Named) or not isinstance(source.input, relational.Select):
         return None
     inner = source.input
     ranks = [
@@ -640,7 +637,7 @@ def _is_first(condition: Typed, number: Ref) -> bool:
             return False
 
 
-def _ranking(block: Select, rank: int) -> Ranking | None:
+def _ranking(block: relational.Select, rank: int) -> Ranking | None:
     """Return the ranking of a block by one of its items; None if a key is not a column of it."""
     call = block.items[rank].expression
     if not isinstance(call, FunctionCall) or call.function.name != "ROW_NUMBER":
@@ -658,7 +655,7 @@ def _ranking(block: Select, rank: int) -> Ranking | None:
     return Ranking(block, rank, key, time[0], order.descending)
 
 
-def _items(block: Select) -> dict[object, tuple[int, ...]]:
+def _items(block: relational.Select) -> dict[object, tuple[int, ...]]:
     """Return the positions at which a block returns each expression; columns by their names."""
     found: dict[object, tuple[int, ...]] = {}
     for place, item in enumerate(block.items):
@@ -687,7 +684,7 @@ def _over(found: _Stream, parts: Iterable[Typed]) -> _Stream:
     return replace(found, rest=True) if found.is_complete else _buffer_windows(found)
 
 
-def _distinct(block: Select, found: _Stream) -> _Stream:
+def _distinct(block: relational.Select, found: _Stream) -> _Stream:
     """Return the stream of SELECT DISTINCT, with bounds by position."""
     if BOUNDS <= set(found.bounds.values()) and found.windows:
         return replace(found, rest=True) if found.is_complete else _buffer_windows(found)
@@ -713,34 +710,36 @@ def _require_rowtime(found: _Stream) -> None:
 # --- what is refused ------------------------------------------------------------------------------
 
 
-def _stateful(relation: ProcessTable | Sample | Match | Sort) -> str:
+def _stateful(
+    relation: relational.ProcessTable | relational.Sample | relational.Match | relational.Sort,
+) -> str:
     """Return the name of an operation that needs all rows."""
     match relation:
-        case ProcessTable(function=name):
+        case relational.ProcessTable(function=name):
             return f"the function {name}"
-        case Sample():
+        case relational.Sample():
             return "TABLESAMPLE"
-        case Match():
+        case relational.Match():
             return "MATCH_RECOGNIZE"
-        case Sort(keys=keys):
+        case relational.Sort(keys=keys):
             return "ORDER BY" if keys else "LIMIT or OFFSET"
 
 
-def _name(join: Join) -> str:
+def _name(join: relational.Join) -> str:
     return "CROSS JOIN" if join.kind is JoinKind.COMMA else join.kind.value
 
 
-def _is_lateral_query(right: Relation) -> bool:
+def _is_lateral_query(right: relational.Relation) -> bool:
     """Return whether a side of a join reads the other one, other than by a table function."""
-    if not isinstance(right, Named) or not right.lateral:
+    if not isinstance(right, relational.Named) or not right.lateral:
         return False
-    return not isinstance(right.input, Unnest | FunctionTable)
+    return not isinstance(right.input, relational.Unnest | relational.FunctionTable)
 
 
-def _has_condition_on_elements(join: Join) -> bool:
+def _has_condition_on_elements(join: relational.Join) -> bool:
     """Return whether a join adds only some elements of each row, for which Spark needs all rows."""
     right = join.right
-    if not isinstance(right, Named) or not right.lateral or join.condition is None:
+    if not isinstance(right, relational.Named) or not right.lateral or join.condition is None:
         return False
     return not adds_elements(join) and any(True for _ in outer_columns(right.input))
 

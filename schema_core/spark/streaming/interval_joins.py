@@ -16,15 +16,7 @@ from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.expressions.functions import BUILT_IN, declare
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
-from schema_core.query.relation import (
-    Column,
-    Join,
-    Named,
-    Relation,
-    Scan,
-    SourceTable,
-    result_columns,
-)
+from schema_core.query import relation as relational
 from schema_core.query.substitution import substitute_parts
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.functions.literals import interval
@@ -79,12 +71,12 @@ class TimedSide:
         time: The position of the rowtime.
     """
 
-    input: Relation
-    place: Scan
+    input: relational.Relation
+    place: relational.Scan
     time: int
 
 
-def equations(conditions: Iterable[Typed], join: Join) -> Iterator[FunctionCall]:
+def equations(conditions: Iterable[Typed], join: relational.Join) -> Iterator[FunctionCall]:
     """Yield the conditions that compare the sides of a join for equality."""
     sides = [set(aliases_of(side)) for side in (join.left, join.right)]
     for condition in conditions:
@@ -97,7 +89,7 @@ def equations(conditions: Iterable[Typed], join: Join) -> Iterator[FunctionCall]
                 yield condition
 
 
-def time_bounds(conditions: Sequence[Typed], join: Join) -> TimeBounds | None:
+def time_bounds(conditions: Sequence[Typed], join: relational.Join) -> TimeBounds | None:
     """Return the bounds that conditions set for the rowtimes of a join; None without both."""
     left, right = aliases_of(join.left), aliases_of(join.right)
     found: dict[tuple[Ref, Ref], tuple[int | None, int | None]] = {}
@@ -172,7 +164,9 @@ def _time(expression: Typed) -> _Time | None:
 # --- the join as Spark computes it ----------------------------------------------------------------
 
 
-def timed_join(join: Join, bounds: TimeBounds) -> tuple[Join, tuple[TimedSide, TimedSide]]:
+def timed_join(
+    join: relational.Join, bounds: TimeBounds
+) -> tuple[relational.Join, tuple[TimedSide, TimedSide]]:
     """Return a join with the comparisons that bound its state, and its two sides.
 
     Both are comparisons of a time plus an interval, of which Spark derives what it can remove.
@@ -193,7 +187,7 @@ def timed_join(join: Join, bounds: TimeBounds) -> tuple[Join, tuple[TimedSide, T
     return replace(join, left=left, right=right, condition=condition), (first, second)
 
 
-def _keys_that_are_not_null(join: Join) -> Iterator[Typed]:
+def _keys_that_are_not_null(join: relational.Join) -> Iterator[Typed]:
     """Yield that a key of each equation of a FULL join is not NULL.
 
     Spark finds the rows of the other side in its state by the key, where NULL is equal to NULL. Of
@@ -207,22 +201,24 @@ def _keys_that_are_not_null(join: Join) -> Iterator[Typed]:
             yield FunctionCall(BUILT_IN["IS NOT NULL"][0], (key,), BooleanType(nullable=False))
 
 
-def _add_time(side: Relation, time: Ref) -> tuple[Relation, TimedSide]:
+def _add_time(side: relational.Relation, time: Ref) -> tuple[relational.Relation, TimedSide]:
     """Return a side of a join with `TIME` in the source of a rowtime, and that source."""
     found: list[TimedSide] = []
 
-    def change(relation: Relation) -> Relation | None:
-        if not isinstance(relation, Named):
+    def change(relation: relational.Relation) -> relational.Relation | None:
+        if not isinstance(relation, relational.Named):
             return None
         if relation.alias != time.relation:
             return relation
         place = [column.name for column in relation.columns].index(time.name)
-        added = Column(TIME, INSTANT)
-        given = (*result_columns(relation.input), added)
+        added = relational.Column(TIME, INSTANT)
+        given = (*relational.result_columns(relation.input), added)
         schema = ResolvedSchema.physical(
             [item.name for item in given], [item.type for item in given]
         )
-        scan = Scan(SourceTable(ObjectIdentifier.of("", "", TIME), schema), given)
+        scan = relational.Scan(
+            relational.SourceTable(ObjectIdentifier.of("", "", TIME), schema), given
+        )
         found.append(TimedSide(relation.input, scan, place))
         return replace(relation, input=scan, columns=(*relation.columns, added))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from schema_core.errors import UnsupportedError, at
 from schema_core.expressions.typed import FunctionCall, Ref, walk
 from schema_core.schema.resolved import ResolvedSchema, WatermarkSpec
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
@@ -23,7 +24,6 @@ from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.projection import select
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import PREFIX
-from schema_core.spark.compiler.tree import Column, Literal, Node, call, fail, operator
 from schema_core.spark.compiler.value_types import sql_type
 from schema_core.spark.session.api_mode import with_metadata
 from schema_core.spark.streaming.interval_joins import TIME
@@ -88,40 +88,40 @@ def with_watermark(
     where Spark's watermark starts, fails the job.
     """
     context = TranslationContext(
-        zone, lambda ref: from_physical(Column(ref.name), ref.type), database=None
+        zone, lambda ref: from_physical(nodes.Column(ref.name), ref.type), database=None
     )
     expression = spec.watermark_expression
     with at(f"watermark for {spec.rowtime_attribute!r}"):
         given = compile_expression(expression.typed, context)
     name = spec.rowtime_attribute
     rowtime = next(column.data_type for column in schema.columns if column.name == name)
-    start = Literal("1970-01-01 00:00:00", sql_type(rowtime))
-    is_early = operator("<", Column(name), start)
+    start = nodes.Literal("1970-01-01 00:00:00", sql_type(rowtime))
+    is_early = nodes.operator("<", nodes.Column(name), start)
     if isinstance(rowtime, LocalZonedTimestampType):
-        millis = datetimes.clock_millis(Column(name), rowtime, clock)
-        is_early = operator("<", millis, Literal(0))
-    missing = fail(f"the rowtime {name!r} is NULL")
+        millis = datetimes.clock_millis(nodes.Column(name), rowtime, clock)
+        is_early = nodes.operator("<", millis, nodes.Literal(0))
+    missing = nodes.fail(f"the rowtime {name!r} is NULL")
     node = inline(
         "timestamp_millis(CASE WHEN isnull({column}) THEN {missing} WHEN {is_early} THEN {early}"
         " ELSE coalesce({w}, 0L) + 1 END)",
-        column=Column(name),
+        column=nodes.Column(name),
         missing=missing,
         is_early=is_early,
-        early=fail(f"the rowtime {name!r} is before 1970, where watermarks start"),
+        early=nodes.fail(f"the rowtime {name!r} is before 1970, where watermarks start"),
         w=_watermark(given, expression.type, clock),
     )
     names = frame.columns
-    columns: dict[str, Node] = {name: Column(name) for name in names}
+    columns: dict[str, nodes.Node] = {name: nodes.Column(name) for name in names}
     # A filter on the rowtime, which Spark computes first, must not hide the error. To Spark an
     # error is a nullable value; the last operand, never reached, makes the column NOT NULL.
-    columns[name] = call("coalesce", columns[name], missing, start)
+    columns[name] = nodes.call("coalesce", columns[name], missing, start)
     frame = select(
         frame, [*((node, column) for column, node in columns.items()), (node, WATERMARK)]
     )
     return frame.withWatermark(WATERMARK, "0 seconds").select(*map(quote, names))
 
 
-def _watermark(node: Node, type_: DataType, zone: str) -> Node:
+def _watermark(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
     """Return a watermark by the clock of the zone, never later than the clock will ever be again.
 
     Before clocks are put back by up to `OVERLAP`, that is the clock as it will be.
@@ -149,14 +149,18 @@ def with_join_time(frame: DataFrame, time: int, type_: DataType) -> DataFrame:
     rows of equal times may arrive in several micro-batches.
     """
     names = frame.columns
-    millis = datetimes.clock_millis(from_physical(Column(names[time]), type_), type_, "UTC")
+    millis = datetimes.clock_millis(from_physical(nodes.Column(names[time]), type_), type_, "UTC")
     added = (inline("timestamp_millis({t} + 2)", t=millis), TIME)
-    return with_event_time(select(frame, [*((Column(name), name) for name in names), added]), TIME)
+    return with_event_time(
+        select(frame, [*((nodes.Column(name), name) for name in names), added]), TIME
+    )
 
 
 def with_session_time(frame: DataFrame, time: str, type_: DataType, zone: str) -> DataFrame:
     """Return the rows of a session window with `TIME`: the rowtime by the clock of a zone."""
     names = frame.columns
-    millis = datetimes.clock_millis(from_physical(Column(time), type_), type_, zone)
+    millis = datetimes.clock_millis(from_physical(nodes.Column(time), type_), type_, zone)
     added = (datetimes.of_millis(millis, TimestampType(3)), TIME)
-    return with_event_time(select(frame, [*((Column(name), name) for name in names), added]), TIME)
+    return with_event_time(
+        select(frame, [*((nodes.Column(name), name) for name in names), added]), TIME
+    )

@@ -9,21 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import (
-    Case,
-    Field,
-    Lambda,
-    Node,
-    Raise,
-    Variable,
-    call,
-    fail,
-    is_null,
-    let,
-    operator,
-)
 from schema_core.spark.compiler.value_types import MAX_PRECISION, NANOS, is_fine
 from schema_core.types import (
     MAX_LENGTH,
@@ -42,12 +30,12 @@ from schema_core.types import (
 )
 
 #: A predicate that is true for a value that is not of the type, and what is wrong.
-Violation: TypeAlias = "tuple[Node, str]"
+Violation: TypeAlias = "tuple[nodes.Node, str]"
 #: Yields the violations of a value itself, not those of its parts.
-Find: TypeAlias = "Callable[[Node, DataType], Iterator[Violation]]"
+Find: TypeAlias = "Callable[[nodes.Node, DataType], Iterator[Violation]]"
 
 
-def require_not_null(node: Node, type_: DataType, name: str) -> Node:
+def require_not_null(node: nodes.Node, type_: DataType, name: str) -> nodes.Node:
     r"""Return an expression for a value that fails the job at a forbidden NULL.
 
     `node` is a value in the physical type of `type_`; `name` is the column that the message names.
@@ -67,11 +55,11 @@ def require_not_null(node: Node, type_: DataType, name: str) -> Node:
     inner = type_.nullable()
     if not any(True for _ in _violations(node, inner, "", _null)):
         refused = _fail_column(name, "", NULL_PROBLEM)
-        return node if type_.is_nullable else call("coalesce", node, refused)
+        return node if type_.is_nullable else nodes.call("coalesce", node, refused)
     return _check_value(node, type_, name, _null)
 
 
-def of_exact_type(node: Node, type_: DataType, name: str) -> Node:
+def of_exact_type(node: nodes.Node, type_: DataType, name: str) -> nodes.Node:
     r"""Return an expression for a value that fails the job if it is not of its exact type.
 
     `node` is a value in the physical type of `type_`, such as a STRING for a CHAR(3); `name` is the
@@ -90,64 +78,64 @@ def of_exact_type(node: Node, type_: DataType, name: str) -> Node:
     return _check_value(node, type_, name, _inexact)
 
 
-def _check_value(node: Node, type_: DataType, name: str, find: Find) -> Node:
-    def check_value(value: Node) -> Node:
+def _check_value(node: nodes.Node, type_: DataType, name: str, find: Find) -> nodes.Node:
+    def check_value(value: nodes.Node) -> nodes.Node:
         found = _violations(value, type_, "", find)
         branches = ((wrong, _fail_column(name, place, problem)) for wrong, place, problem in found)
-        return Case(tuple(branches), value)
+        return nodes.Case(tuple(branches), value)
 
-    return let(node, check_value)
+    return nodes.let(node, check_value)
 
 
 NULL_PROBLEM = "is NOT NULL but received NULL"
 
 
-def _fail_column(name: str, place: str, problem: str) -> Raise:
-    return fail(f"column {name!r}{place and ': ' + place} {problem}")
+def _fail_column(name: str, place: str, problem: str) -> nodes.Raise:
+    return nodes.fail(f"column {name!r}{place and ': ' + place} {problem}")
 
 
-def _null(node: Node, type_: DataType) -> Iterator[Violation]:
+def _null(node: nodes.Node, type_: DataType) -> Iterator[Violation]:
     if not type_.is_nullable:
-        yield is_null(node), NULL_PROBLEM
+        yield nodes.is_null(node), NULL_PROBLEM
 
 
-def _inexact(node: Node, type_: DataType) -> Iterator[Violation]:
+def _inexact(node: nodes.Node, type_: DataType) -> Iterator[Violation]:
     """Yield what a value of Spark's type may have that the exact type has not."""
     yield from _null(node, type_)
     shown = type_.nullable().as_summary_string()
     match type_:
         case CharType() | BinaryType():
             yield (
-                operator("<>", _length(node, type_), type_.length),
+                nodes.operator("<>", _length(node, type_), type_.length),
                 (f"is {shown} but received a value of another length"),
             )
         case VarCharType() | VarBinaryType() if type_.length < MAX_LENGTH:
             yield (
-                operator(">", _length(node, type_), type_.length),
+                nodes.operator(">", _length(node, type_), type_.length),
                 (f"is {shown} but received a longer value"),
             )
         case AnyTimestampType() if is_fine(type_):
             unit = 10 ** (9 - type_.precision)
             wrong = inline(
-                "{n} < 0 OR {n} > 999 OR {n} % {unit} <> 0", n=Field(node, NANOS), unit=unit
+                "{n} < 0 OR {n} > 999 OR {n} % {unit} <> 0", n=nodes.Field(node, NANOS), unit=unit
             )
             yield wrong, f"is {shown} but received more fractional digits"
         case AnyTimestampType() if type_.precision < MAX_PRECISION:
             cut = datetimes.truncate_digits(node, 9, type_.precision)
-            yield operator("<>", node, cut), f"is {shown} but received more fractional digits"
+            yield nodes.operator("<>", node, cut), f"is {shown} but received more fractional digits"
         case MultisetType():
             wrong = inline("exists(map_values({v}), x -> x IS NULL OR x <= 0)", v=node)
             yield wrong, f"is {shown} but received a count that is not positive"
 
 
-def _length(node: Node, type_: DataType) -> Node:
+def _length(node: nodes.Node, type_: DataType) -> nodes.Node:
     is_string = isinstance(type_, CharType | VarCharType)
-    return call("char_length" if is_string else "octet_length", node)
+    return nodes.call("char_length" if is_string else "octet_length", node)
 
 
 def _violations(
-    node: Node, type_: DataType, place: str, find: Find
-) -> Iterator[tuple[Node, str, str]]:
+    node: nodes.Node, type_: DataType, place: str, find: Find
+) -> Iterator[tuple[nodes.Node, str, str]]:
     """Yield each violation of a value and its parts: a predicate, the part, and the problem.
 
     A predicate is true for what is forbidden, and false or NULL otherwise.
@@ -158,19 +146,19 @@ def _violations(
     match type_:
         case RowType() | StructuredType():
             for field in type_.fields:
-                value, part = Field(node, field.name), f"field {field.name!r}{of}"
+                value, part = nodes.Field(node, field.name), f"field {field.name!r}{of}"
                 for wrong, where, problem in _violations(value, field.data_type, part, find):
                     present = inline("{row} IS NOT NULL AND ({wrong})", row=node, wrong=wrong)
                     yield present, where, problem
         case ArrayType(element_type=element):
             yield from _among(node, element, f"an array element{of}", find)
         case MultisetType(element_type=element):
-            keys, part = call("map_keys", node), f"a multiset element{of}"
+            keys, part = nodes.call("map_keys", node), f"a multiset element{of}"
             yield from _among(keys, element.nullable(), part, find)
         case MapType(key_type=key, value_type=value_type):
-            keys, part = call("map_keys", node), f"a map key{of}"
+            keys, part = nodes.call("map_keys", node), f"a map key{of}"
             yield from _among(keys, key.nullable(), part, find)
-            yield from _among(call("map_values", node), value_type, f"a map value{of}", find)
+            yield from _among(nodes.call("map_values", node), value_type, f"a map value{of}", find)
         case DistinctType(source_type=source):
             yield from _violations(node, source.nullable(), place, find)
         case _:
@@ -178,9 +166,9 @@ def _violations(
 
 
 def _among(
-    elements: Node, type_: DataType, place: str, find: Find
-) -> Iterator[tuple[Node, str, str]]:
+    elements: nodes.Node, type_: DataType, place: str, find: Find
+) -> Iterator[tuple[nodes.Node, str, str]]:
     """Yield the violations of the elements of an array."""
-    element = Variable()
+    element = nodes.Variable()
     for wrong, where, problem in _violations(element, type_, place, find):
-        yield call("exists", elements, Lambda((element,), wrong)), where, problem
+        yield nodes.call("exists", elements, nodes.Lambda((element,), wrong)), where, problem

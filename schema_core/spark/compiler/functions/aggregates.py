@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schema_core import types
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.decimal_bounds import SUM_DIGITS
 from schema_core.spark.compiler.functions import json
 from schema_core.spark.compiler.functions.quotients import quotient
@@ -18,24 +19,6 @@ from schema_core.spark.compiler.translation import (
     native,
     refusal_rule,
     rewrite_rule,
-)
-from schema_core.spark.compiler.tree import (
-    Aggregate,
-    Cast,
-    Field,
-    Literal,
-    Node,
-    Window,
-    call,
-    fail,
-    function,
-    is_constant,
-    is_null,
-    let,
-    node_of,
-    null_or,
-    operator,
-    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import (
     CHARACTERS,
@@ -56,21 +39,23 @@ SHIFTS = ("lag", "lead")
 RANKS = ("ntile", "row_number", "rank", "dense_rank", "cume_dist", "percent_rank")
 
 
-def compile_aggregate(name: str, called: TranslatedCall, *arguments: Node) -> Node:
+def compile_aggregate(name: str, called: TranslatedCall, *arguments: nodes.Node) -> nodes.Node:
     """Return a call of an aggregate of Spark, with DISTINCT, FILTER and OVER."""
     distinct = called.call.symbol == "DISTINCT"
     if distinct and called.window is not None:
         if name not in IDEMPOTENT:
             return _of_distinct_rows(name, called, arguments)
         distinct = False
-    return Aggregate(name, arguments, distinct, called.filter, called.window)
+    return nodes.Aggregate(name, arguments, distinct, called.filter, called.window)
 
 
 #: Aggregates whose results do not depend on duplicates.
 IDEMPOTENT = frozenset({"min", "max", "first_value", "last_value"})
 
 
-def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Node]) -> Node:
+def _of_distinct_rows(
+    name: str, called: TranslatedCall, arguments: Sequence[nodes.Node]
+) -> nodes.Node:
     """Return an aggregate of the distinct values in a window: Spark has no DISTINCT there.
 
     Raises:
@@ -80,7 +65,7 @@ def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Nod
     is_exact = not isinstance(type_, types.DecimalType) or type_.scale <= _SCALE_OF_SUMS
     is_known = called.call.function.name in OF_DISTINCT_ROWS and name in _OF_ARRAYS
     if not is_known or len(arguments) != 1 or (name == "sum" and not is_exact):
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             f"{called.call.function.name} of DISTINCT values over a window is not supported on "
             "Spark",
             hint="remove duplicates in a derived table",
@@ -88,9 +73,9 @@ def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Nod
     require_orderable(type_, "DISTINCT")
     (value,) = arguments
     if name == "sum" and isinstance(type_, types.DecimalType):
-        value = Cast(value, f"DECIMAL({MAX_PRECISION}, {type_.scale})")
-    values = Aggregate("collect_list", (value,), False, called.filter, called.window)
-    return sql(_OF_ARRAYS[name], values=call("array_distinct", values))
+        value = nodes.Cast(value, f"DECIMAL({MAX_PRECISION}, {type_.scale})")
+    values = nodes.Aggregate("collect_list", (value,), False, called.filter, called.window)
+    return sql(_OF_ARRAYS[name], values=nodes.call("array_distinct", values))
 
 
 #: Functions that are computed of the distinct values in a window.
@@ -109,36 +94,36 @@ _OF_ARRAYS: Mapping[str, str] = {
 }
 
 
-def count(called: TranslatedCall) -> Node:
+def count(called: TranslatedCall) -> nodes.Node:
     """COUNT of rows, or of rows where all arguments are not NULL."""
     return compile_aggregate("count", called, *called.arguments)
 
 
-def total(called: TranslatedCall) -> Node:
+def total(called: TranslatedCall) -> nodes.Node:
     """SUM: of integers in their own type, as Flink adds them."""
     if isinstance(called.type, types.DecimalType):
         return called.cast(compile_aggregate("sum", called, called[0]))
     return called.cast(compile_aggregate("sum", called, called.cast(called[0])))
 
 
-def average(called: TranslatedCall) -> Node:
+def average(called: TranslatedCall) -> nodes.Node:
     """AVG: of integers truncated towards zero; over a window, their sum wraps."""
     if isinstance(called.type, INTEGERS):
-        added = compile_aggregate("sum", called, Cast(called[0], "BIGINT"))
+        added = compile_aggregate("sum", called, nodes.Cast(called[0], "BIGINT"))
         if called.window is not None:
             added = called.cast(added)
         counted = compile_aggregate("count", called, called[0])
         return called.cast(inline("{sum} DIV {count}", sum=added, count=counted))
     if isinstance(called.type, types.DecimalType):
         return _average_of_decimals(called, called.type)
-    return called.cast(compile_aggregate("avg", called, Cast(called[0], "DOUBLE")))
+    return called.cast(compile_aggregate("avg", called, nodes.Cast(called[0], "DOUBLE")))
 
 
 #: Digits of a count as a DECIMAL.
 COUNT_DIGITS = 20
 
 
-def _average_of_decimals(called: TranslatedCall, result: types.DecimalType) -> Node:
+def _average_of_decimals(called: TranslatedCall, result: types.DecimalType) -> nodes.Node:
     """Return AVG of decimals: their sum, of 38 digits, divided by their count.
 
     Spark's `avg` has 4 decimal places more than its argument, Flink's 6 at least. The count is a
@@ -146,12 +131,14 @@ def _average_of_decimals(called: TranslatedCall, result: types.DecimalType) -> N
     another join. Distinct values are counted as such.
     """
     scale = digits_of(called.types[0])[1]
-    added = Cast(compile_aggregate("sum", called, called[0]), f"DECIMAL({MAX_PRECISION}, {scale})")
+    added = nodes.Cast(
+        compile_aggregate("sum", called, called[0]), f"DECIMAL({MAX_PRECISION}, {scale})"
+    )
     if called.call.symbol == "DISTINCT":
-        counted: Node = compile_aggregate("count", called, called[0])
+        counted: nodes.Node = compile_aggregate("count", called, called[0])
     else:
         counted = compile_aggregate("sum", called, inline("if({v} IS NULL, NULL, 1)", v=called[0]))
-    counted = Cast(counted, f"DECIMAL({COUNT_DIGITS}, 0)")
+    counted = nodes.Cast(counted, f"DECIMAL({COUNT_DIGITS}, 0)")
     return called.cast(
         quotient(
             added,
@@ -173,20 +160,20 @@ def spread(*, of_sample: bool = False, is_root: bool = False) -> TranslationRule
     while Spark's variance rounds otherwise.
     """
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         if called.window is None:
-            value = Cast(called[0], "DOUBLE")
+            value = nodes.Cast(called[0], "DOUBLE")
             node = compile_aggregate(
                 "covar_samp" if of_sample else "covar_pop", called, value, value
             )
         else:
             node = _variance_over_window(called, of_sample=of_sample)
-        return called.cast(call("pow", node, Literal("0.5", "D")) if is_root else node)
+        return called.cast(nodes.call("pow", node, nodes.Literal("0.5", "D")) if is_root else node)
 
     return rewrite_rule(translate)
 
 
-def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> Node:
+def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> nodes.Node:
     """Return ``(SUM(x * x) - SUM(x) * SUM(x) / n) / n``, or ``/ (n - 1)`` for a sample.
 
     All of it has the type of the values, and integers wrap.
@@ -194,22 +181,24 @@ def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> Node:
     type_ = called.types[0].nullable()
     total, squares, divide = type_, type_, "/"
     count = compile_aggregate("count", called, called[0])
-    value = Cast(called[0], sql_type(type_))
+    value = nodes.Cast(called[0], sql_type(type_))
     if isinstance(type_, types.DecimalType):
         total, squares = decimal_sum(type_), decimal_sum(decimal_result("*", type_, type_))
-        count = Cast(count, f"DECIMAL({COUNT_DIGITS}, 0)")
+        count = nodes.Cast(count, f"DECIMAL({COUNT_DIGITS}, 0)")
     elif isinstance(type_, INTEGERS):
-        value, divide = Cast(value, "BIGINT"), "DIV"
-    added = Cast(compile_aggregate("sum", called, value), sql_type(total))
+        value, divide = nodes.Cast(value, "BIGINT"), "DIV"
+    added = nodes.Cast(compile_aggregate("sum", called, value), sql_type(total))
     if isinstance(type_, INTEGERS):
-        added = Cast(added, "BIGINT")
+        added = nodes.Cast(added, "BIGINT")
     square = inline("{sum} * {sum}", sum=added)
     return inline(
         f"({{squares}} - {{square}} {divide} {{n}}) {divide} ({{n}} - {int(of_sample)})",
-        squares=Cast(
+        squares=nodes.Cast(
             compile_aggregate("sum", called, inline("{x} * {x}", x=value)), sql_type(squares)
         ),
-        square=square if isinstance(type_, types.DecimalType) else Cast(square, sql_type(type_)),
+        square=square
+        if isinstance(type_, types.DecimalType)
+        else nodes.Cast(square, sql_type(type_)),
         n=count,
     )
 
@@ -217,10 +206,10 @@ def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> Node:
 def extreme(name: str) -> TranslationRule:
     """MIN and MAX, of values that Spark orders."""
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         for part in called.types[0].walk():
             if isinstance(part, types.MapType | types.MultisetType | types.VariantType):
-                raise unsupported_error(f"Spark does not order {part.as_summary_string()}")
+                raise nodes.unsupported_error(f"Spark does not order {part.as_summary_string()}")
         return compile_aggregate(name, called, called[0])
 
     return native(translate)
@@ -229,10 +218,10 @@ def extreme(name: str) -> TranslationRule:
 def ranking(name: str) -> TranslationRule:
     """A window function, which requires OVER."""
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         if called.window is None:
-            raise unsupported_error(f"{called.call.function.name} requires an OVER clause")
-        if name in SHIFTS and len(called.arguments) > 1 and not is_constant(called[1]):
+            raise nodes.unsupported_error(f"{called.call.function.name} requires an OVER clause")
+        if name in SHIFTS and len(called.arguments) > 1 and not nodes.is_constant(called[1]):
             return _lag_by_row(name, called, called.window)
         ranked = compile_aggregate(name, called, *called.arguments)
         return ranked if name in SHIFTS else called.cast(ranked)
@@ -240,74 +229,82 @@ def ranking(name: str) -> TranslationRule:
     return native(translate)
 
 
-def _lag_by_row(name: str, called: TranslatedCall, window: Window) -> Node:
+def _lag_by_row(name: str, called: TranslatedCall, window: nodes.Window) -> nodes.Node:
     """LAG or LEAD with an offset that differs by row: an element of the rows of the partition."""
     frame = "UNBOUNDED PRECEDING AND CURRENT ROW"
     if name == "lead":
         frame = "CURRENT ROW AND UNBOUNDED FOLLOWING"
-    rows = Aggregate(
+    rows = nodes.Aggregate(
         "collect_list",
-        (call("named_struct", "value", called[0]),),
+        (nodes.call("named_struct", "value", called[0]),),
         window=replace(window, frame=f"ROWS BETWEEN {frame}"),
     )
     place = "{offset}" if name == "lead" else "size({rows}) - 1 - {offset}"
     return sql(f"get({{rows}}, CAST({place} AS INT)).`value`", rows=rows, offset=called[1])
 
 
-def single(called: TranslatedCall) -> Node:
+def single(called: TranslatedCall) -> nodes.Node:
     """SINGLE_VALUE: more than one row fails the job."""
-    rows = inline("{count} > 1", count=Aggregate("count", ()))
-    return call("if", rows, fail("more than one row"), Aggregate("first", (called[0],)))
+    rows = inline("{count} > 1", count=nodes.Aggregate("count", ()))
+    return nodes.call(
+        "if", rows, nodes.fail("more than one row"), nodes.Aggregate("first", (called[0],))
+    )
 
 
-def grouping(keys: Sequence[Node]) -> Node:
+def grouping(keys: Sequence[nodes.Node]) -> nodes.Node:
     """GROUPING and GROUPING_ID: for each key a bit, which is set if its column is not grouped."""
-    bits: Node = Literal("0", "L")
+    bits: nodes.Node = nodes.Literal("0", "L")
     for place, key in enumerate(reversed(keys)):
-        bit = Cast(Aggregate("grouping", (key,)), "BIGINT")
-        bits = bit if place == 0 else operator("+", operator("*", bit, 2**place), bits)
+        bit = nodes.Cast(nodes.Aggregate("grouping", (key,)), "BIGINT")
+        bits = bit if place == 0 else nodes.operator("+", nodes.operator("*", bit, 2**place), bits)
     return bits
 
 
-def set_number(marks: Sequence[Node]) -> Node:
+def set_number(marks: Sequence[nodes.Node]) -> nodes.Node:
     """GROUP_ID: the sum of the powers of 2 of the marks that a grouping set has."""
-    number: Node = Literal("0", "L")
+    number: nodes.Node = nodes.Literal("0", "L")
     for place, mark in enumerate(marks):
-        bit = inline("1L - {missing}", missing=Cast(Aggregate("grouping", (mark,)), "BIGINT"))
-        number = operator("+", number, operator("*", bit, 2**place))
+        bit = inline(
+            "1L - {missing}", missing=nodes.Cast(nodes.Aggregate("grouping", (mark,)), "BIGINT")
+        )
+        number = nodes.operator("+", number, nodes.operator("*", bit, 2**place))
     return number
 
 
 def of_values(name: str) -> TranslationRule:
     """FIRST_VALUE and LAST_VALUE, of the values that are not NULL."""
-    return native(lambda called: compile_aggregate(name, called, called[0], Literal(value=True)))
+    return native(
+        lambda called: compile_aggregate(name, called, called[0], nodes.Literal(value=True))
+    )
 
 
 # --- values of a group as one ------------------------------------------------------------------
 
 
-def compile_listagg(called: TranslatedCall) -> Node:
+def compile_listagg(called: TranslatedCall) -> nodes.Node:
     """LISTAGG: all strings that are not NULL, joined by a separator, a comma by default."""
-    separator = called[1] if len(called.arguments) > 1 else node_of(",")
+    separator = called[1] if len(called.arguments) > 1 else nodes.node_of(",")
     strings = compile_aggregate("collect_list", called, called[0])
     return inline("array_join(nullif({0}, array()), {1})", **{"0": strings, "1": separator})
 
 
-def array_of(called: TranslatedCall) -> Node:
+def array_of(called: TranslatedCall) -> nodes.Node:
     """ARRAY_AGG: NULL of no rows; without IGNORE NULLS, values that are NULL are elements."""
     if called.call.order:
         found = _sort_group(called)
     elif called.call.nulls == "IGNORE NULLS":
         found = compile_aggregate("collect_list", called, called[0])
     else:  # Spark leaves out NULL, but not a struct of NULL
-        kept = compile_aggregate("collect_list", called, call("named_struct", "value", called[0]))
-        found = Field(kept, "value")
+        kept = compile_aggregate(
+            "collect_list", called, nodes.call("named_struct", "value", called[0])
+        )
+        found = nodes.Field(kept, "value")
     if is_orderable(called.types[0]):
         return inline("nullif({found}, array())", found=found)
     return inline("get(filter(array({found}), a -> size(a) > 0), 0)", found=found)
 
 
-def _sort_group(called: TranslatedCall) -> Node:
+def _sort_group(called: TranslatedCall) -> nodes.Node:
     """Return the values of the rows of a group, sorted by the keys of ORDER BY.
 
     Flink 2.3 accepts the keys and does not sort by them.
@@ -316,47 +313,52 @@ def _sort_group(called: TranslatedCall) -> Node:
     for key in called.types[1:]:
         require_orderable(key, "ORDER BY")
     if called.call.symbol == "DISTINCT":
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             "ARRAY_AGG of DISTINCT values with ORDER BY is not supported on Spark",
             hint="remove duplicates in a derived table",
         )
     names = ["value", *(f"key{place}" for place in range(len(order)))]
     pairs = zip(names, called.arguments, strict=True)
-    row = call("named_struct", *(part for pair in pairs for part in pair))
+    row = nodes.call("named_struct", *(part for pair in pairs for part in pair))
     if called.call.nulls == "IGNORE NULLS":
-        row = null_or(is_null(called[0]), row)
+        row = nodes.null_or(nodes.is_null(called[0]), row)
     directions = list(zip(names[1:], order, strict=True))
-    comparison = function(lambda one, two: _compare_rows(one, two, directions), 2)
-    return Field(
-        call("array_sort", compile_aggregate("collect_list", called, row), comparison), "value"
+    comparison = nodes.function(lambda one, two: _compare_rows(one, two, directions), 2)
+    return nodes.Field(
+        nodes.call("array_sort", compile_aggregate("collect_list", called, row), comparison),
+        "value",
     )
 
 
-def _compare_rows(one: Node, two: Node, keys: Sequence[tuple[str, SortDirection]]) -> Node:
+def _compare_rows(
+    one: nodes.Node, two: nodes.Node, keys: Sequence[tuple[str, SortDirection]]
+) -> nodes.Node:
     """Return -1, 0 or 1 for two rows: NULL is the lowest value unless the key has NULLS LAST."""
-    found = node_of(0)
+    found = nodes.node_of(0)
     for name, key in reversed(keys):
         last = key.descending if key.nulls_last is None else key.nulls_last
         found = inline(
             "CASE WHEN {a} <=> {b} THEN {next} WHEN {a} IS NULL THEN {null} WHEN {b} IS NULL"
             " THEN -{null} WHEN {a} < {b} THEN {less} ELSE -{less} END",
-            a=Field(one, name),
-            b=Field(two, name),
+            a=nodes.Field(one, name),
+            b=nodes.Field(two, name),
             next=found,
-            null=node_of(1 if last else -1),
-            less=node_of(1 if key.descending else -1),
+            null=nodes.node_of(1 if last else -1),
+            less=nodes.node_of(1 if key.descending else -1),
         )
     return found
 
 
-def multiset_of(called: TranslatedCall) -> Node:
+def multiset_of(called: TranslatedCall) -> nodes.Node:
     """COLLECT: how often each value that is not NULL occurs, counted as runs of sorted values."""
     sql_type(called.type)  # refuses elements that Spark does not compare
-    found = call("sort_array", compile_aggregate("collect_list", called, called[0]))
-    return let(found, lambda values: let(_starts(values), lambda starts: _runs(values, starts)))
+    found = nodes.call("sort_array", compile_aggregate("collect_list", called, called[0]))
+    return nodes.let(
+        found, lambda values: nodes.let(_starts(values), lambda starts: _runs(values, starts))
+    )
 
 
-def _starts(values: Node) -> Node:
+def _starts(values: nodes.Node) -> nodes.Node:
     """Return the places of sorted values that differ from the one before."""
     return inline(
         "filter(sequence(0, size({v})), i -> if(i = 0, size({v}) > 0,"
@@ -365,7 +367,7 @@ def _starts(values: Node) -> Node:
     )
 
 
-def _runs(values: Node, starts: Node) -> Node:
+def _runs(values: nodes.Node, starts: nodes.Node) -> nodes.Node:
     return inline(
         "map_from_entries(transform({starts}, (start, i) -> struct(get({v}, start),"
         " coalesce(get({starts}, i + 1), size({v})) - start)))",
@@ -374,77 +376,83 @@ def _runs(values: Node, starts: Node) -> Node:
     )
 
 
-def json_array_of(called: TranslatedCall) -> Node:
+def json_array_of(called: TranslatedCall) -> nodes.Node:
     """JSON_ARRAYAGG(NULL behavior, value): an array, empty of no rows."""
     return json.join_json("[", compile_aggregate("collect_list", called, _element(called, 1)), "]")
 
 
-def json_object_of(called: TranslatedCall) -> Node:
+def json_object_of(called: TranslatedCall) -> nodes.Node:
     """JSON_OBJECTAGG(NULL behavior, key, value): an object with sorted keys.
 
     A key that is NULL or occurs twice fails the job.
     """
     text = _element(called, 2)
-    key = call("coalesce", called[1], fail("a key of JSON_OBJECTAGG is NULL"))
-    pair = call("named_struct", "key", key, "text", call("concat", json.quote_json(key), ":", text))
-    pairs = compile_aggregate("collect_list", called, null_or(is_null(text), pair))
-    return let(call("array_sort", pairs), _object_of)
+    key = nodes.call("coalesce", called[1], nodes.fail("a key of JSON_OBJECTAGG is NULL"))
+    pair = nodes.call(
+        "named_struct", "key", key, "text", nodes.call("concat", json.quote_json(key), ":", text)
+    )
+    pairs = compile_aggregate("collect_list", called, nodes.null_or(nodes.is_null(text), pair))
+    return nodes.let(nodes.call("array_sort", pairs), _object_of)
 
 
-def _element(called: TranslatedCall, index: int) -> Node:
+def _element(called: TranslatedCall, index: int) -> nodes.Node:
     """Return an argument as JSON; NULL, which Spark leaves out, only with ABSENT ON NULL."""
     text = json.value_of(called, index)
     absent = called.keyword(0).startswith("ABSENT")
-    return text if absent else call("coalesce", text, "null")
+    return text if absent else nodes.call("coalesce", text, "null")
 
 
-def _object_of(pairs: Node) -> Node:
-    return call(
+def _object_of(pairs: nodes.Node) -> nodes.Node:
+    return nodes.call(
         "if",
-        inline("size(array_distinct({keys})) < size({keys})", keys=Field(pairs, "key")),
-        fail("a key of JSON_OBJECTAGG occurs twice"),
-        json.join_json("{", Field(pairs, "text"), "}"),
+        inline("size(array_distinct({keys})) < size({keys})", keys=nodes.Field(pairs, "key")),
+        nodes.fail("a key of JSON_OBJECTAGG occurs twice"),
+        json.join_json("{", nodes.Field(pairs, "text"), "}"),
     )
 
 
 # --- estimates ---------------------------------------------------------------------------------
 
 
-def percentile(called: TranslatedCall) -> Node:
+def percentile(called: TranslatedCall) -> nodes.Node:
     """PERCENTILE(value, fraction or fractions, frequency): interpolated between sorted values.
 
     A value counts `frequency` times, not at all if that is below 1. Spark's function
     weighs the neighbours of the place otherwise, which changes the last digit.
     """
     value, fractions, *frequencies = called.arguments
-    number = Cast(value, "DOUBLE")
+    number = nodes.Cast(value, "DOUBLE")
     if frequencies:
-        often = Cast(frequencies[0], "BIGINT")
-        pair = call("named_struct", "value", number, "often", often)
-        is_left_out = operator("OR", is_null(number), inline("coalesce({n}, 0) <= 0", n=often))
-        values = compile_aggregate("collect_list", called, null_or(is_left_out, pair))
+        often = nodes.Cast(frequencies[0], "BIGINT")
+        pair = nodes.call("named_struct", "value", number, "often", often)
+        is_left_out = nodes.operator(
+            "OR", nodes.is_null(number), inline("coalesce({n}, 0) <= 0", n=often)
+        )
+        values = compile_aggregate("collect_list", called, nodes.null_or(is_left_out, pair))
         rows = "aggregate({v}, 0L, (sum, one) -> sum + one.`often`)"
     else:
         values = compile_aggregate("collect_list", called, number)
         rows = "CAST(size({v}) AS BIGINT)"
     found = _of_pairs if frequencies else _of_values
 
-    def interpolated(sorted_values: Node) -> Node:
-        def one(fraction: Node) -> Node:
+    def interpolated(sorted_values: nodes.Node) -> nodes.Node:
+        def one(fraction: nodes.Node) -> nodes.Node:
             place = inline("({rows} - 1) * {p} + 1", rows=inline(rows, v=sorted_values), p=fraction)
-            return let(place, lambda at: _interpolate(sorted_values, at, found))
+            return nodes.let(place, lambda at: _interpolate(sorted_values, at, found))
 
         if isinstance(called.types[1], types.ArrayType):
-            numbers = call("transform", fractions, function(one))
-            return null_or(inline("size({v}) = 0", v=sorted_values), numbers)
+            numbers = nodes.call("transform", fractions, nodes.function(one))
+            return nodes.null_or(inline("size({v}) = 0", v=sorted_values), numbers)
         return one(fractions)
 
-    return let(call("sort_array", values), interpolated)
+    return nodes.let(nodes.call("sort_array", values), interpolated)
 
 
-def _interpolate(values: Node, place: Node, found: Callable[[Node, Node], Node]) -> Node:
+def _interpolate(
+    values: nodes.Node, place: nodes.Node, found: Callable[[nodes.Node, nodes.Node], nodes.Node]
+) -> nodes.Node:
     """Return the value at a place that may lie between two; the first place is 1."""
-    below, above = call("floor", place), call("ceil", place)
+    below, above = nodes.call("floor", place), nodes.call("ceil", place)
     return inline(
         "if({below} = {above}, {low}, ({above} - {p}) * {low} + ({p} - {below}) * {high})",
         below=below,
@@ -455,11 +463,11 @@ def _interpolate(values: Node, place: Node, found: Callable[[Node, Node], Node])
     )
 
 
-def _of_values(values: Node, place: Node) -> Node:
+def _of_values(values: nodes.Node, place: nodes.Node) -> nodes.Node:
     return inline("get({v}, CAST({p} AS INT) - 1)", v=values, p=place)
 
 
-def _of_pairs(pairs: Node, place: Node) -> Node:
+def _of_pairs(pairs: nodes.Node, place: nodes.Node) -> nodes.Node:
     """Return the value at a place of pairs of a value and how often it occurs."""
     return inline(
         "aggregate({v}, named_struct('rows', 0L, 'value', CAST(NULL AS DOUBLE)), (seen, one) ->"
@@ -471,19 +479,21 @@ def _of_pairs(pairs: Node, place: Node) -> Node:
     )
 
 
-def distinct_count(called: TranslatedCall) -> Node:
+def distinct_count(called: TranslatedCall) -> nodes.Node:
     """APPROX_COUNT_DISTINCT, with Flink's error of 1 percent and its hashes of datetimes."""
     if len(called.arguments) > 1:
-        raise unsupported_error("APPROX_COUNT_DISTINCT of several values is not supported on Spark")
+        raise nodes.unsupported_error(
+            "APPROX_COUNT_DISTINCT of several values is not supported on Spark"
+        )
     value = called[0]
     match called.types[0]:
         case types.AnyTimestampType():
             value = datetimes.millis(value)
         case types.DateType():
-            value = Cast(datetimes.days(value), "BIGINT")
+            value = nodes.Cast(datetimes.days(value), "BIGINT")
         case types.TimeType():
-            value = Cast(datetimes.time_millis(value), "BIGINT")
-    return compile_aggregate("approx_count_distinct", called, value, Literal("0.01", "D"))
+            value = nodes.Cast(datetimes.time_millis(value), "BIGINT")
+    return compile_aggregate("approx_count_distinct", called, value, nodes.Literal("0.01", "D"))
 
 
 # --- undefined values --------------------------------------------------------------------------
@@ -493,7 +503,7 @@ def distinct_count(called: TranslatedCall) -> Node:
 UNDEFINED = frozenset({"STDDEV_SAMP", "STDDEV", "VAR_SAMP", "VARIANCE", "LAG", "LEAD"})
 
 
-def as_returned(node: Node, type_: types.DataType, column: str) -> Node:
+def as_returned(node: nodes.Node, type_: types.DataType, column: str) -> nodes.Node:
     """Return a column of a query that calls one of `UNDEFINED`, which is NULL only if it may be.
 
     Flink's generated code writes a number of -1 or a FALSE in place of NULL into a column that is
@@ -502,14 +512,14 @@ def as_returned(node: Node, type_: types.DataType, column: str) -> Node:
     """
     if type_.is_nullable or isinstance(type_, (*CHARACTERS, types.ArrayType)):
         return node
-    placeholder: Node
+    placeholder: nodes.Node
     if isinstance(type_, (*INTEGERS, *FLOATS)):
-        placeholder = Cast(Literal(-1), sql_type(type_))
+        placeholder = nodes.Cast(nodes.Literal(-1), sql_type(type_))
     elif isinstance(type_, types.BooleanType):
-        placeholder = Literal(value=False)
+        placeholder = nodes.Literal(value=False)
     else:
-        placeholder = fail(f"column {column!r} is NOT NULL but its value is undefined")
-    return call("coalesce", node, placeholder)
+        placeholder = nodes.fail(f"column {column!r} is NOT NULL but its value is undefined")
+    return nodes.call("coalesce", node, placeholder)
 
 
 _INTERNAL = "it is internal to Flink"

@@ -11,31 +11,11 @@ from typing import TypeAlias
 
 from schema_core import types
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.string_casts import cast_to_string
 from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import call_udf
-from schema_core.spark.compiler.tree import (
-    NULL,
-    Cast,
-    Field,
-    Literal,
-    Node,
-    any_null,
-    any_of,
-    byte,
-    byte_of,
-    call,
-    fail,
-    function,
-    is_null,
-    let,
-    let_all,
-    null_or,
-    operator,
-    rarely,
-    unsupported_error,
-)
 from schema_core.spark.compiler.value_types import (
     BYTES,
     CHARACTERS,
@@ -60,13 +40,13 @@ class CastContext:
 
 
 def convert(
-    node: Node,
+    node: nodes.Node,
     source: types.DataType,
     target: types.DataType,
     zone: str = "UTC",
     *,
     try_: bool = False,
-) -> Node:
+) -> nodes.Node:
     """Return a value of one type as a value of another; `try_` is TRY_CAST.
 
     Raises:
@@ -86,7 +66,7 @@ def convert(
         converted = step(node, context)
         if converted is not None:
             return converted
-    raise unsupported_error(
+    raise nodes.unsupported_error(
         f"cannot cast {source.as_summary_string()} to {target.as_summary_string()} on Spark"
     )
 
@@ -95,18 +75,22 @@ def _physical_type(type_: types.DataType) -> types.DataType:
     return type_.source_type if isinstance(type_, types.DistinctType) else type_
 
 
-Step: TypeAlias = Callable[[Node, CastContext], "Node | None"]
+Step: TypeAlias = Callable[[nodes.Node, CastContext], "nodes.Node | None"]
 
 
-def from_null(node: Node, cast: CastContext) -> Node | None:
+def from_null(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
     """Cast NULL, which is NULL in every type."""
-    return Cast(NULL, sql_type(cast.target)) if isinstance(cast.source, types.NullType) else None
+    return (
+        nodes.Cast(nodes.NULL, sql_type(cast.target))
+        if isinstance(cast.source, types.NullType)
+        else None
+    )
 
 
 # --- numbers -----------------------------------------------------------------------------------
 
 
-def between_numbers(node: Node, cast: CastContext) -> Node | None:
+def between_numbers(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
     """Cast between numbers: integers wrap, a DECIMAL rounds half up or is NULL if it overflows."""
     source, target = cast.source, cast.target
     if not (isinstance(source, NUMBERS) and isinstance(target, NUMBERS)):
@@ -116,27 +100,27 @@ def between_numbers(node: Node, cast: CastContext) -> Node | None:
             "if(isnan({v}) OR abs({v}) = CAST('Infinity' AS DOUBLE), {problem},"
             " CAST(CAST({v} AS DOUBLE) AS {type}))",
             v=node,
-            problem=fail("NaN and Infinity cannot be cast to DECIMAL"),
+            problem=nodes.fail("NaN and Infinity cannot be cast to DECIMAL"),
             type=sql_type(target),
         )
     if isinstance(source, types.DecimalType) and isinstance(target, FLOATS):
-        node = Cast(node, "DOUBLE")
-    return Cast(node, sql_type(target))
+        node = nodes.Cast(node, "DOUBLE")
+    return nodes.Cast(node, sql_type(target))
 
 
-def with_booleans(node: Node, cast: CastContext) -> Node | None:
+def with_booleans(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
     """Cast numbers to BOOLEAN (TRUE unless 0) and back (TRUE is 1)."""
     if isinstance(cast.source, types.BooleanType) and isinstance(cast.target, NUMBERS):
-        return Cast(node, sql_type(cast.target))
+        return nodes.Cast(node, sql_type(cast.target))
     if isinstance(cast.target, types.BooleanType) and isinstance(cast.source, NUMBERS):
-        return operator("<>", node, Cast(Literal(0), sql_type(cast.source)))
+        return nodes.operator("<>", node, nodes.Cast(nodes.Literal(0), sql_type(cast.source)))
     return None
 
 
 # --- strings -----------------------------------------------------------------------------------
 
 
-def to_string(node: Node, cast: CastContext) -> Node | None:
+def to_string(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
     """Cast anything to a string, cut to the length of a VARCHAR and padded to that of a CHAR."""
     if not isinstance(cast.target, CHARACTERS):
         return None
@@ -148,24 +132,26 @@ def to_string(node: Node, cast: CastContext) -> Node | None:
     return fit(shown, cast.source, cast.target)
 
 
-def fit(node: Node, source: types.DataType, target: types.LengthType) -> Node:
+def fit(node: nodes.Node, source: types.DataType, target: types.LengthType) -> nodes.Node:
     """Return a string cut to the length of its type and, for CHAR and BINARY, padded to it."""
     if isinstance(target, types.CharType):
-        return call("rpad", node, target.length, " ")
+        return nodes.call("rpad", node, target.length, " ")
     if isinstance(target, types.BinaryType):
-        return call("rpad", node, target.length, Literal("00", "X"))
+        return nodes.call("rpad", node, target.length, nodes.Literal("00", "X"))
     known = source.length if isinstance(source, types.LengthType) else types.MAX_LENGTH
     if target.length >= known or target.length == types.MAX_LENGTH:
         return node
-    return call("left", node, target.length)
+    return nodes.call("left", node, target.length)
 
 
-def _strict(node: Node, cast: CastContext, parse: Callable[[Node], Node]) -> Node:
+def _strict(
+    node: nodes.Node, cast: CastContext, parse: Callable[[nodes.Node], nodes.Node]
+) -> nodes.Node:
     """Return a string parsed by `parse`, NULL for an invalid one; that fails unless TRY_CAST."""
     if cast.try_:
-        return let(node, parse)
+        return nodes.let(node, parse)
     problem = f"cannot cast to {cast.target.as_summary_string()}: "
-    return let(
+    return nodes.let(
         node,
         lambda v: inline(
             "coalesce({parsed}, if({v} IS NULL, NULL, raise_error(concat({problem}, {v}))))",
@@ -176,7 +162,7 @@ def _strict(node: Node, cast: CastContext, parse: Callable[[Node], Node]) -> Nod
     )
 
 
-def from_string(node: Node, cast: CastContext) -> Node | None:
+def from_string(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
     """Parse a string as a number, a truth value or a datetime, strictly."""
     if not isinstance(cast.source, CHARACTERS):
         return None
@@ -204,12 +190,12 @@ def from_string(node: Node, cast: CastContext) -> Node | None:
             return None
 
 
-def _boolean_of_string(node: Node) -> Node:
+def _boolean_of_string(node: nodes.Node) -> nodes.Node:
     """Parse the literals that Flink accepts, in any case, without surrounding spaces."""
     return inline(
         "CASE WHEN {word} IN ('t', 'true', 'y', 'yes', '1') THEN TRUE"
         " WHEN {word} IN ('f', 'false', 'n', 'no', '0') THEN FALSE END",
-        word=call("lower", node),
+        word=nodes.call("lower", node),
     )
 
 
@@ -222,7 +208,7 @@ FLOAT_SHAPE = (
 )
 
 
-def _number_of_string(node: Node, target: types.DataType) -> Node:
+def _number_of_string(node: nodes.Node, target: types.DataType) -> nodes.Node:
     """Parse a number; Spark accepts more literals than Java, whose parser Flink uses.
 
     An integer that is printed as it was written, and a finite floating-point number, are parsed
@@ -233,7 +219,7 @@ def _number_of_string(node: Node, target: types.DataType) -> Node:
     return inline(
         f"if({usual} OR rlike({{v}}, {{shape}}), {{n}}, NULL)",
         v=node,
-        n=Cast(node, sql_type(target)),
+        n=nodes.Cast(node, sql_type(target)),
         shape=_INTEGER if is_integer else FLOAT_SHAPE,
     )
 
@@ -249,7 +235,7 @@ _SHORT_DECIMAL = (
 SHORT = 18
 
 
-def _decimal_of_string(node: Node, target: types.DecimalType) -> Node:
+def _decimal_of_string(node: nodes.Node, target: types.DecimalType) -> nodes.Node:
     """Parse a decimal; a short string may end in one character that is not a digit.
 
     So Flink reads ``1x`` as 1, and ``x`` and ``.`` as 0.
@@ -257,26 +243,30 @@ def _decimal_of_string(node: Node, target: types.DecimalType) -> Node:
     type_ = sql_type(target)
     is_found = "{found} IS NOT NULL" if target.precision > SHORT else "{found} <> 0"
 
-    def body(v: Node, found: Node) -> Node:
+    def body(v: nodes.Node, found: nodes.Node) -> nodes.Node:
         return inline(
             f"if({is_found}, {{found}}, if({{v}} IS NULL, NULL,"
             " if({v} IN ('0', '0.0', '0.00'), {zero}, {parsed})))",
             found=found,
             v=v,
-            zero=Cast(Literal(0), type_),
-            parsed=rarely(v, lambda item: _decimal_by_parser(item, target)),
+            zero=nodes.Cast(nodes.Literal(0), type_),
+            parsed=nodes.rarely(v, lambda item: _decimal_by_parser(item, target)),
         )
 
-    return let(node, lambda v: let(_decimal_by_spark(v, target), lambda found: body(v, found)))
+    return nodes.let(
+        node, lambda v: nodes.let(_decimal_by_spark(v, target), lambda found: body(v, found))
+    )
 
 
-def _decimal_by_spark(v: Node, target: types.DecimalType) -> Node:
+def _decimal_by_spark(v: nodes.Node, target: types.DecimalType) -> nodes.Node:
     """Return what Spark casts as Flink does, without unusual blanks or digits, else NULL.
 
     A short string that Spark casts to 0 may be another number for Flink, or none.
     """
-    cast = Cast(v, sql_type(target))
-    trimmed = inline("{v} >= '!' AND {last} > {blank}", v=v, last=byte_of(v, -1), blank=byte(" "))
+    cast = nodes.Cast(v, sql_type(target))
+    trimmed = inline(
+        "{v} >= '!' AND {last} > {blank}", v=v, last=nodes.byte_of(v, -1), blank=nodes.byte(" ")
+    )
     if target.precision > SHORT:
         return inline("if({trimmed}, {cast}, NULL)", trimmed=trimmed, cast=cast)
     return inline(
@@ -290,7 +280,7 @@ def _decimal_by_spark(v: Node, target: types.DecimalType) -> Node:
     )
 
 
-def _decimal_by_parser(v: Node, target: types.DecimalType) -> Node:
+def _decimal_by_parser(v: nodes.Node, target: types.DecimalType) -> nodes.Node:
     """Parse any string as a decimal; leading zeros count as digits of a short one."""
     type_ = sql_type(target)
     strict = inline(
@@ -302,18 +292,20 @@ def _decimal_by_parser(v: Node, target: types.DecimalType) -> Node:
     if target.precision > SHORT:
         return strict
     sign, integer, fraction, exponent_sign, exponent = (
-        call("regexp_extract", v, _SHORT_DECIMAL, group) for group in (1, 2, 3, 4, 5)
+        nodes.call("regexp_extract", v, _SHORT_DECIMAL, group) for group in (1, 2, 3, 4, 5)
     )
-    power = call("concat", exponent_sign, "0", exponent)
+    power = nodes.call("concat", exponent_sign, "0", exponent)
     short = inline(
         "if(length({integer}) + {n} <= {most} AND length({fraction}) - {n} <= {least},"
         " CAST({digits} AS {type}), NULL)",
         integer=integer,
-        fraction=call("ltrim", ".", fraction),
-        n=Cast(power, "BIGINT"),
+        fraction=nodes.call("ltrim", ".", fraction),
+        n=nodes.Cast(power, "BIGINT"),
         most=target.precision - target.scale,
         least=target.scale + SHORT,
-        digits=call("concat", sign, "0", integer, call("rtrim", ".", fraction), "E", power),
+        digits=nodes.call(
+            "concat", sign, "0", integer, nodes.call("rtrim", ".", fraction), "E", power
+        ),
         type=type_,
     )
     return inline(
@@ -330,19 +322,19 @@ def _decimal_by_parser(v: Node, target: types.DecimalType) -> Node:
 # --- bytes -------------------------------------------------------------------------------------
 
 
-def to_bytes(node: Node, cast: CastContext) -> Node | None:
+def to_bytes(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
     """Cast strings and bytes to bytes, cut or padded with zeroes."""
     if not (isinstance(cast.target, BYTES) and isinstance(cast.source, (*BYTES, *CHARACTERS))):
         return None
     if isinstance(cast.source, BYTES):
         return fit(node, cast.source, cast.target)
-    return fit(Cast(node, "BINARY"), types.VarBinaryType(types.MAX_LENGTH), cast.target)
+    return fit(nodes.Cast(node, "BINARY"), types.VarBinaryType(types.MAX_LENGTH), cast.target)
 
 
 # --- datetimes ---------------------------------------------------------------------------------
 
 
-def between_datetimes(node: Node, cast: CastContext) -> Node | None:
+def between_datetimes(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
     """Cast between dates, times and timestamps."""
     source, target = cast.source, cast.target
     if not isinstance(source, types.DateType | types.TimeType | types.AnyTimestampType):
@@ -355,30 +347,30 @@ def between_datetimes(node: Node, cast: CastContext) -> Node | None:
     return None
 
 
-def between_intervals(node: Node, cast: CastContext) -> Node | None:
+def between_intervals(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
     """Cast intervals of one kind, and numbers, which are months or milliseconds."""
     source, target = cast.source, cast.target
     if isinstance(source, INTEGERS) and isinstance(target, INTERVALS):
-        return Cast(node, sql_type(target))
+        return nodes.Cast(node, sql_type(target))
     for kind in (types.YearMonthIntervalType, types.DayTimeIntervalType):
         if isinstance(source, kind) and isinstance(target, kind):
             return node
         if isinstance(source, kind) and isinstance(target, (*INTEGERS, types.DecimalType)):
-            return Cast(node, sql_type(target))
+            return nodes.Cast(node, sql_type(target))
     return None
 
 
 # --- nested ------------------------------------------------------------------------------------
 
 #: Converts a part of a nested value: its first child, or the one at an index.
-Inner: TypeAlias = Callable[[Node, int], Node]
+Inner: TypeAlias = Callable[[nodes.Node, int], nodes.Node]
 
 
-def cast_nested(node: Node, cast: CastContext) -> Node | None:
+def cast_nested(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
     """Cast collections and rows, element by element."""
     source, target = cast.source, cast.target
 
-    def inner(value: Node, index: int) -> Node:
+    def inner(value: nodes.Node, index: int) -> nodes.Node:
         pair = (
             truncated_to_micros(source.children()[index]),
             truncated_to_micros(target.children()[index]),
@@ -386,21 +378,27 @@ def cast_nested(node: Node, cast: CastContext) -> Node | None:
         return convert(value, *pair, cast.zone, try_=cast.try_)
 
     if _fails_in_flink(source, target):
-        raise unsupported_error("Flink does not cast strings to bytes within a value")
+        raise nodes.unsupported_error("Flink does not cast strings to bytes within a value")
     if cast.try_ and any(isinstance(part, CHARACTERS) for part in source.walk()):
-        return let(node, lambda v: _try_cast_nested(v, source, target, inner))
+        return nodes.let(node, lambda v: _try_cast_nested(v, source, target, inner))
     match source, target:
         case types.ArrayType(), types.ArrayType():
-            return call("transform", node, function(lambda item: inner(item, 0)))
+            return nodes.call("transform", node, nodes.function(lambda item: inner(item, 0)))
         case types.MultisetType(), types.MultisetType():
-            return call("transform_keys", node, function(lambda key, _: inner(key, 0), 2))
+            return nodes.call(
+                "transform_keys", node, nodes.function(lambda key, _: inner(key, 0), 2)
+            )
         case types.MapType(), types.MapType():
-            keys = call("transform_keys", node, function(lambda key, _: inner(key, 0), 2))
-            return call("transform_values", keys, function(lambda _, value: inner(value, 1), 2))
+            keys = nodes.call(
+                "transform_keys", node, nodes.function(lambda key, _: inner(key, 0), 2)
+            )
+            return nodes.call(
+                "transform_values", keys, nodes.function(lambda _, value: inner(value, 1), 2)
+            )
         case types.RowType() | types.StructuredType(), types.RowType() | types.StructuredType():
             if len(source.fields) != len(target.fields):
                 return None
-            return let(node, lambda v: _row(v, source, target, inner))
+            return nodes.let(node, lambda v: _row(v, source, target, inner))
         case _:
             return None
 
@@ -412,40 +410,40 @@ def _fails_in_flink(source: types.DataType, target: types.DataType) -> bool:
 
 
 def _try_cast_nested(
-    node: Node, source: types.DataType, target: types.DataType, inner: Inner
-) -> Node:
+    node: nodes.Node, source: types.DataType, target: types.DataType, inner: Inner
+) -> nodes.Node:
     """Return TRY_CAST of a nested value: NULL as soon as a part that is not NULL becomes NULL."""
     match source, target:
         case types.ArrayType(), types.ArrayType():
-            cast = call("transform", node, function(lambda item: inner(item, 0)))
-            return let(cast, lambda found: _null_unless_complete(node, found))
+            cast = nodes.call("transform", node, nodes.function(lambda item: inner(item, 0)))
+            return nodes.let(cast, lambda found: _null_unless_complete(node, found))
         case types.MapType(), types.MapType():
-            before = call("map_keys", node), call("map_values", node)
-            keys = call("transform", before[0], function(lambda item: inner(item, 0)))
-            values = call("transform", before[1], function(lambda item: inner(item, 1)))
+            before = nodes.call("map_keys", node), nodes.call("map_values", node)
+            keys = nodes.call("transform", before[0], nodes.function(lambda item: inner(item, 0)))
+            values = nodes.call("transform", before[1], nodes.function(lambda item: inner(item, 1)))
 
-            def mapped(keys: Node, values: Node) -> Node:
-                lost = any_null(
+            def mapped(keys: nodes.Node, values: nodes.Node) -> nodes.Node:
+                lost = nodes.any_null(
                     _null_unless_complete(before[0], keys), _null_unless_complete(before[1], values)
                 )
-                return null_or(lost, call("map_from_arrays", keys, values))
+                return nodes.null_or(lost, nodes.call("map_from_arrays", keys, values))
 
-            return let_all([keys, values], mapped)
+            return nodes.let_all([keys, values], mapped)
         case types.RowType(), types.RowType() if len(source.fields) == len(target.fields):
-            fields = [Field(node, field.name) for field in source.fields]
+            fields = [nodes.Field(node, field.name) for field in source.fields]
             lost = [
                 inline("{one} IS NOT NULL AND {to} IS NULL", one=one, to=inner(one, place))
                 for place, one in enumerate(fields)
             ]
-            row = null_or(any_of(lost), _row(node, source, target, inner))
-            return null_or(is_null(node), row)
+            row = nodes.null_or(nodes.any_of(lost), _row(node, source, target, inner))
+            return nodes.null_or(nodes.is_null(node), row)
         case _:
-            raise unsupported_error(
+            raise nodes.unsupported_error(
                 f"TRY_CAST of {source.as_summary_string()} is not supported on Spark"
             )
 
 
-def _null_unless_complete(before: Node, after: Node) -> Node:
+def _null_unless_complete(before: nodes.Node, after: nodes.Node) -> nodes.Node:
     """Return an array if it has as many non-NULL elements as before, else NULL."""
     return inline(
         "if(size(filter({before}, x -> x IS NOT NULL)) = size(filter({after}, x -> x IS NOT NULL)),"
@@ -456,15 +454,15 @@ def _null_unless_complete(before: Node, after: Node) -> Node:
 
 
 def _row(
-    node: Node,
+    node: nodes.Node,
     source: types.RowType | types.StructuredType,
     target: types.RowType | types.StructuredType,
     inner: Inner,
-) -> Node:
-    parts: list[Node | str] = []
+) -> nodes.Node:
+    parts: list[nodes.Node | str] = []
     for index, (item, to) in enumerate(zip(source.fields, target.fields, strict=True)):
-        parts += [to.name, inner(Field(node, item.name), index)]
-    return null_or(is_null(node), call("named_struct", *parts))
+        parts += [to.name, inner(nodes.Field(node, item.name), index)]
+    return nodes.null_or(nodes.is_null(node), nodes.call("named_struct", *parts))
 
 
 #: Tried in order; the first that has the pair of types returns the cast.
@@ -481,8 +479,8 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-def as_decimal(node: Node, source: types.DataType) -> Node:
+def as_decimal(node: nodes.Node, source: types.DataType) -> nodes.Node:
     """Return an integer as the DECIMAL that Flink computes with; other numbers unchanged."""
     if digits := DIGITS.get(type(source)):
-        return Cast(node, f"DECIMAL({digits}, 0)")
+        return nodes.Cast(node, f"DECIMAL({digits}, 0)")
     return node

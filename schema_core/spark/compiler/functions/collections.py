@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.functions.conditions import compare_values, null_safe_equal
 from schema_core.spark.compiler.template import inline, sql, template
@@ -15,28 +16,6 @@ from schema_core.spark.compiler.translation import (
     native,
     refusal_rule,
     rewrite_rule,
-)
-from schema_core.spark.compiler.tree import (
-    FALSE,
-    TRUE,
-    Cast,
-    Field,
-    Literal,
-    Node,
-    any_null,
-    call,
-    fail,
-    function,
-    integer_of,
-    is_null,
-    is_null_constant,
-    let,
-    let_all,
-    node_of,
-    null_or,
-    operator,
-    string_of,
-    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS, is_orderable, sql_type
 from schema_core.types import (
@@ -51,20 +30,20 @@ from schema_core.types import (
 )
 
 
-def array(called: TranslatedCall) -> Node:
+def array(called: TranslatedCall) -> nodes.Node:
     """ARRAY[...]: every element in the array's element type."""
     element = called.type.children()[0].nullable()
     elements = (
         convert(node, type_, element, called.zone)
         for node, type_ in zip(called.arguments, called.types, strict=True)
     )
-    return called.cast(call("array", *elements))
+    return called.cast(nodes.call("array", *elements))
 
 
-def compile_map(called: TranslatedCall) -> Node:
+def compile_map(called: TranslatedCall) -> nodes.Node:
     """MAP[key, value, ...]; of equal keys the last one is kept."""
-    if any(map(is_null_constant, called.arguments[::2])):
-        raise unsupported_error(
+    if any(map(nodes.is_null_constant, called.arguments[::2])):
+        raise nodes.unsupported_error(
             "a MAP with a NULL key is not supported: Spark's maps have no NULL keys"
         )
     children = [child.nullable() for child in called.type.children()]
@@ -72,60 +51,62 @@ def compile_map(called: TranslatedCall) -> Node:
         convert(node, type_, children[index % 2], called.zone)
         for index, (node, type_) in enumerate(zip(called.arguments, called.types, strict=True))
     )
-    return called.cast(call("map", *entries))
+    return called.cast(nodes.call("map", *entries))
 
 
-def row(called: TranslatedCall) -> Node:
+def row(called: TranslatedCall) -> nodes.Node:
     """ROW(...)."""
     type_ = called.type
     if not isinstance(type_, RowType):
-        raise unsupported_error(f"{type_.as_summary_string()} is not supported on Spark")
+        raise nodes.unsupported_error(f"{type_.as_summary_string()} is not supported on Spark")
     if any(isinstance(data_type, NullType) for data_type in called.types):
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             "Flink does not support an untyped NULL in a row", hint="write CAST(NULL AS ...)"
         )
-    parts: list[Node | str] = []
+    parts: list[nodes.Node | str] = []
     for field, node, was in zip(type_.fields, called.arguments, called.types, strict=True):
         parts += [field.name, convert(node, was, field.data_type, called.zone)]
-    return call("named_struct", *parts)
+    return nodes.call("named_struct", *parts)
 
 
-def object_of(called: TranslatedCall) -> Node:
+def object_of(called: TranslatedCall) -> nodes.Node:
     """OBJECT_OF(class, name, value, ...): a structured value."""
     if not isinstance(called.type, StructuredType):
-        raise unsupported_error(f"{called.type.as_summary_string()} is not supported on Spark")
+        raise nodes.unsupported_error(
+            f"{called.type.as_summary_string()} is not supported on Spark"
+        )
     values = zip(called.arguments[2::2], called.types[2::2], called.type.fields, strict=True)
-    parts: list[Node | str] = []
+    parts: list[nodes.Node | str] = []
     for node, was, field in values:
         parts += [field.name, convert(node, was, field.data_type, called.zone)]
-    return call("named_struct", *parts)
+    return nodes.call("named_struct", *parts)
 
 
-def compile_object_update(called: TranslatedCall) -> Node:
+def compile_object_update(called: TranslatedCall) -> nodes.Node:
     """OBJECT_UPDATE(object, name, value, ...): a structured value with other values of fields."""
     source, target = called.types[0], called.type
     if not (isinstance(source, StructuredType) and isinstance(target, StructuredType)):
-        raise unsupported_error(f"{source.as_summary_string()} is not supported on Spark")
-    names = map(string_of, called.arguments[1::2])
+        raise nodes.unsupported_error(f"{source.as_summary_string()} is not supported on Spark")
+    names = map(nodes.string_of, called.arguments[1::2])
     pairs = zip(called.arguments[2::2], called.types[2::2], strict=True)
     changes = dict(zip(names, pairs, strict=True))
 
-    def body(value: Node) -> Node:
-        parts: list[Node | str] = []
+    def body(value: nodes.Node) -> nodes.Node:
+        parts: list[nodes.Node | str] = []
         for field, to in zip(source.fields, target.fields, strict=True):
-            node, was = changes.get(field.name, (Field(value, field.name), field.data_type))
+            node, was = changes.get(field.name, (nodes.Field(value, field.name), field.data_type))
             parts += [to.name, convert(node, was, to.data_type, called.zone)]
-        return null_or(is_null(value), call("named_struct", *parts))
+        return nodes.null_or(nodes.is_null(value), nodes.call("named_struct", *parts))
 
-    return let(called[0], body)
+    return nodes.let(called[0], body)
 
 
-def item(called: TranslatedCall) -> Node:
+def item(called: TranslatedCall) -> nodes.Node:
     """``array[position]``, ``map[key]`` and ``row[position]``."""
-    source, position = called.types[0], integer_of(called[1])
+    source, position = called.types[0], nodes.integer_of(called[1])
     if isinstance(source, ArrayType):
         if position is not None and position < 1:
-            raise unsupported_error("array positions start at 1")
+            raise nodes.unsupported_error("array positions start at 1")
         return inline("get({a}, CAST({i} AS INT) - 1)", a=called[0], i=called[1])
     if isinstance(source, MapType):
         key, sought = called[1], source.key_type.nullable()
@@ -133,22 +114,24 @@ def item(called: TranslatedCall) -> Node:
             key = convert(key, called.types[1], sought, called.zone)
         return sql("if({k} IS NULL, NULL, try_element_at({m}, {k}))", m=called[0], k=key)
     if isinstance(source, RowType) and position is not None:
-        return Field(called[0], source.fields[position - 1].name)
-    if isinstance(source, RowType) and (name := string_of(called[1])) is not None:
-        return Field(called[0], name)
+        return nodes.Field(called[0], source.fields[position - 1].name)
+    if isinstance(source, RowType) and (name := nodes.string_of(called[1])) is not None:
+        return nodes.Field(called[0], name)
     if isinstance(source, VariantType):
         return _item_of_variant(called)
-    raise unsupported_error(f"an item of {source.as_summary_string()} is not supported on Spark")
+    raise nodes.unsupported_error(
+        f"an item of {source.as_summary_string()} is not supported on Spark"
+    )
 
 
-def _item_of_variant(called: TranslatedCall) -> Node:
+def _item_of_variant(called: TranslatedCall) -> nodes.Node:
     """Return an element of a VARIANT, from position 1 on, or a member of an object.
 
     It is NULL where there is none; a variant of another kind fails the job.
     """
-    name = string_of(called[1])
+    name = nodes.string_of(called[1])
     if name is None and isinstance(called.types[1], CHARACTERS):
-        raise unsupported_error("Flink requires a constant name of a member of a VARIANT")
+        raise nodes.unsupported_error("Flink requires a constant name of a member of a VARIANT")
     kind = "ARRAY" if name is None else "OBJECT"
     if name is not None:
         found = _member_of_variant(called[0], name)
@@ -156,8 +139,8 @@ def _item_of_variant(called: TranslatedCall) -> Node:
         found = sql(  # the cast makes a NULL of the null of JSON
             "coalesce(get({a}, {i} - 1),"
             " if({i} BETWEEN 1 AND size({a}), parse_json('null'), NULL))",
-            a=Cast(called[0], "ARRAY<VARIANT>"),
-            i=Cast(called[1], "INT"),
+            a=nodes.Cast(called[0], "ARRAY<VARIANT>"),
+            i=nodes.Cast(called[1], "INT"),
         )
     problem = f"the VARIANT is not an {kind.lower()}"
     return sql(
@@ -165,38 +148,40 @@ def _item_of_variant(called: TranslatedCall) -> Node:
         " {problem})",
         v=called[0],
         found=found,
-        problem=fail(problem),
+        problem=nodes.fail(problem),
     )
 
 
-def _member_of_variant(variant: Node, name: str) -> Node:
+def _member_of_variant(variant: nodes.Node, name: str) -> nodes.Node:
     """Return a member of an object by its name."""
     if "'" in name or "\\" in name:
-        raise unsupported_error(f"reading member {name!r} of a VARIANT is not supported on Spark")
-    return call("try_variant_get", variant, f"$['{name}']", "VARIANT")
+        raise nodes.unsupported_error(
+            f"reading member {name!r} of a VARIANT is not supported on Spark"
+        )
+    return nodes.call("try_variant_get", variant, f"$['{name}']", "VARIANT")
 
 
-def cardinality(called: TranslatedCall) -> Node:
+def cardinality(called: TranslatedCall) -> nodes.Node:
     """CARDINALITY: the number of elements; NULL for NULL."""
     if isinstance(called.types[0], MultisetType):
         return inline("CAST(aggregate(map_values({m}), 0, (n, c) -> n + c) AS INT)", m=called[0])
     return sql("if({v} IS NULL, NULL, cardinality({v}))", v=called[0])
 
 
-def element(called: TranslatedCall) -> Node:
+def element(called: TranslatedCall) -> nodes.Node:
     """ELEMENT: the only element of a collection; NULL if it is empty, an error if it has more."""
     if not isinstance(called.types[0], ArrayType):
         type_ = called.types[0].as_summary_string()
-        raise unsupported_error(f"ELEMENT of {type_} is not supported on Spark")
+        raise nodes.unsupported_error(f"ELEMENT of {type_} is not supported on Spark")
     return sql("if(size({v}) > 1, raise_error('more than one element'), get({v}, 0))", v=called[0])
 
 
-def contains(called: TranslatedCall) -> Node:
+def contains(called: TranslatedCall) -> nodes.Node:
     """ARRAY_CONTAINS: NULL may be among the elements."""
     element = called.types[0].children()[0]
 
-    def body(array_: Node, sought: Node) -> Node:
-        is_equal = function(
+    def body(array_: nodes.Node, sought: nodes.Node) -> nodes.Node:
+        is_equal = nodes.function(
             lambda one: inline(
                 "if({sought} IS NULL, {one} IS NULL, coalesce({same}, FALSE))",
                 sought=sought,
@@ -204,9 +189,9 @@ def contains(called: TranslatedCall) -> Node:
                 same=compare_values("=", one, element, sought, called.types[1]),
             )
         )
-        return null_or(any_null(array_), call("exists", array_, is_equal))
+        return nodes.null_or(nodes.any_null(array_), nodes.call("exists", array_, is_equal))
 
-    return let_all(called.arguments, body)
+    return nodes.let_all(called.arguments, body)
 
 
 def extreme(name: str, symbol: str) -> TranslationRule:
@@ -216,16 +201,16 @@ def extreme(name: str, symbol: str) -> TranslationRule:
         f" (a, b) -> if(NOT isnan(a) AND NOT isnan(b) AND b {symbol} a, b, a))"
     )
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         if not isinstance(called.type, FLOATS):
-            return call(name, called[0])
+            return nodes.call(name, called[0])
         return floats({"v": inline("filter({a}, x -> x IS NOT NULL)", a=called[0])})
 
     return rewrite_rule(translate)
 
 
 #: Whether two elements are equal; it is never NULL.
-Equality: TypeAlias = "Callable[[Node, Node], Node]"
+Equality: TypeAlias = "Callable[[nodes.Node, nodes.Node], nodes.Node]"
 
 
 def _equality(left: DataType, right: DataType, zone: str) -> Equality | None:
@@ -240,13 +225,15 @@ def _equality(left: DataType, right: DataType, zone: str) -> Equality | None:
             b=b,
         )
     if any(isinstance(part, FLOATS) for part in left.walk()):
-        raise unsupported_error("nested floats are not compared on Spark")
+        raise nodes.unsupported_error("nested floats are not compared on Spark")
     if is_orderable(left) and sql_type(left) == sql_type(right):
         return None
     return lambda a, b: null_safe_equal(a, left, b, right, zone)
 
 
-def seeking(text: str, generic: Callable[[Node, Node, Equality], Node]) -> TranslationRule:
+def seeking(
+    text: str, generic: Callable[[nodes.Node, nodes.Node, Equality], nodes.Node]
+) -> TranslationRule:
     """Return a rule that compares the elements of an array with a value.
 
     Args:
@@ -255,19 +242,23 @@ def seeking(text: str, generic: Callable[[Node, Node, Equality], Node]) -> Trans
     """
     parsed = template(text)
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         element, sought = called.types[0].children()[0], called.types[1]
         if isinstance(sought, NullType):
             sought = element
         equality = _equality(element, sought, called.zone)
         if equality is None:
             return parsed({str(index): node for index, node in enumerate(called.arguments)})
-        return let_all(called.arguments, lambda array_, value: generic(array_, value, equality))
+        return nodes.let_all(
+            called.arguments, lambda array_, value: generic(array_, value, equality)
+        )
 
     return rewrite_rule(translate)
 
 
-def as_sets(text: str, generic: Callable[[Equality, list[Node]], Node]) -> TranslationRule:
+def as_sets(
+    text: str, generic: Callable[[Equality, list[nodes.Node]], nodes.Node]
+) -> TranslationRule:
     """Return a rule that compares the elements of arrays with each other.
 
     Args:
@@ -276,7 +267,7 @@ def as_sets(text: str, generic: Callable[[Equality, list[Node]], Node]) -> Trans
     """
     parsed = template(text)
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         target = called.type.nullable()
         arrays = [
             node
@@ -288,60 +279,61 @@ def as_sets(text: str, generic: Callable[[Equality, list[Node]], Node]) -> Trans
         equality = _equality(element, element, called.zone)
         if equality is None:
             return parsed({str(index): node for index, node in enumerate(arrays)})
-        return let_all(
-            arrays, lambda *names: null_or(any_null(*names), generic(equality, [*names]))
+        return nodes.let_all(
+            arrays,
+            lambda *names: nodes.null_or(nodes.any_null(*names), generic(equality, [*names])),
         )
 
     return rewrite_rule(translate)
 
 
-def _position(array_: Node, value: Node, equality: Equality) -> Node:
-    matches = call("transform", array_, function(lambda entry: equality(entry, value)))
-    position = call("array_position", matches, True)
-    return null_or(is_null(value), position)
+def _position(array_: nodes.Node, value: nodes.Node, equality: Equality) -> nodes.Node:
+    matches = nodes.call("transform", array_, nodes.function(lambda entry: equality(entry, value)))
+    position = nodes.call("array_position", matches, True)
+    return nodes.null_or(nodes.is_null(value), position)
 
 
-def _without(array_: Node, value: Node, equality: Equality) -> Node:
-    kept = function(lambda entry: operator("NOT", equality(entry, value)))
-    return call("filter", array_, kept)
+def _without(array_: nodes.Node, value: nodes.Node, equality: Equality) -> nodes.Node:
+    kept = nodes.function(lambda entry: nodes.operator("NOT", equality(entry, value)))
+    return nodes.call("filter", array_, kept)
 
 
-def _is_in(equality: Equality, value: Node, array_: Node) -> Node:
-    return call("exists", array_, function(lambda entry: equality(entry, value)))
+def _is_in(equality: Equality, value: nodes.Node, array_: nodes.Node) -> nodes.Node:
+    return nodes.call("exists", array_, nodes.function(lambda entry: equality(entry, value)))
 
 
-def _distinct(equality: Equality, array_: Node) -> Node:
+def _distinct(equality: Equality, array_: nodes.Node) -> nodes.Node:
     """Return an array without the elements that occur before."""
 
-    def step(found: Node, one: Node) -> Node:
-        longer = call("concat", found, call("array", one))
-        return call("if", _is_in(equality, one, found), found, longer)
+    def step(found: nodes.Node, one: nodes.Node) -> nodes.Node:
+        longer = nodes.call("concat", found, nodes.call("array", one))
+        return nodes.call("if", _is_in(equality, one, found), found, longer)
 
-    return let(
+    return nodes.let(
         array_,
-        lambda a: call("aggregate", a, call("slice", a, 1, 0), function(step, 2)),
+        lambda a: nodes.call("aggregate", a, nodes.call("slice", a, 1, 0), nodes.function(step, 2)),
     )
 
 
-def _where_in(equality: Equality, arrays: list[Node], *, negated: bool) -> Node:
+def _where_in(equality: Equality, arrays: list[nodes.Node], *, negated: bool) -> nodes.Node:
     """Return the distinct elements of the first array that are, or are not, in the second."""
 
-    def is_kept(one: Node) -> Node:
+    def is_kept(one: nodes.Node) -> nodes.Node:
         is_in = _is_in(equality, one, arrays[1])
-        return operator("NOT", is_in) if negated else is_in
+        return nodes.operator("NOT", is_in) if negated else is_in
 
-    return _distinct(equality, call("filter", arrays[0], function(is_kept)))
+    return _distinct(equality, nodes.call("filter", arrays[0], nodes.function(is_kept)))
 
 
-def sorted_array(called: TranslatedCall) -> Node:
+def sorted_array(called: TranslatedCall) -> nodes.Node:
     """ARRAY_SORT(array, ascending, NULLs first): NULLs first when ascending, unless given.
 
     A flag that is NULL makes the result NULL.
     """
 
-    def body(a: Node, ascending: Node, nulls_first: Node) -> Node:
-        return null_or(
-            any_null(ascending, nulls_first),
+    def body(a: nodes.Node, ascending: nodes.Node, nulls_first: nodes.Node) -> nodes.Node:
+        return nodes.null_or(
+            nodes.any_null(ascending, nulls_first),
             inline(
                 "if({nulls}, concat({empty}, {rest}), concat({rest}, {empty}))",
                 nulls=nulls_first,
@@ -352,33 +344,33 @@ def sorted_array(called: TranslatedCall) -> Node:
 
     array_, *flags = called.arguments
     if not flags:
-        return let(array_, lambda a: body(a, TRUE, TRUE))
+        return nodes.let(array_, lambda a: body(a, nodes.TRUE, nodes.TRUE))
     if len(flags) == 1:
-        return let_all([array_, *flags], lambda a, ascending: body(a, ascending, ascending))
-    return let_all([array_, *flags], body)
+        return nodes.let_all([array_, *flags], lambda a, ascending: body(a, ascending, ascending))
+    return nodes.let_all([array_, *flags], body)
 
 
-def _sort_array(array_: Node, ascending: Node) -> Node:
+def _sort_array(array_: nodes.Node, ascending: nodes.Node) -> nodes.Node:
     """Sort an array in an order that Spark requires to be constant."""
-    if isinstance(ascending, Literal):
-        return call("sort_array", array_, ascending)
-    return let(
+    if isinstance(ascending, nodes.Literal):
+        return nodes.call("sort_array", array_, ascending)
+    return nodes.let(
         array_,
         lambda a: inline(
             "if({o}, {up}, {down})",
             o=ascending,
-            up=call("sort_array", a, TRUE),
-            down=call("sort_array", a, FALSE),
+            up=nodes.call("sort_array", a, nodes.TRUE),
+            down=nodes.call("sort_array", a, nodes.FALSE),
         ),
     )
 
 
-def part(called: TranslatedCall) -> Node:
+def part(called: TranslatedCall) -> nodes.Node:
     """ARRAY_SLICE(array, first, last): positions from 1, or from the end where negative."""
 
-    def body(a: Node, first: Node, last: Node) -> Node:
-        return null_or(
-            any_null(a, first, last),
+    def body(a: nodes.Node, first: nodes.Node, last: nodes.Node) -> nodes.Node:
+        return nodes.null_or(
+            nodes.any_null(a, first, last),
             inline(
                 "if({start} > size({a}) OR {stop} < {start}, slice({a}, 1, 0),"
                 " slice({a}, {start}, {stop} - {start} + 1))",
@@ -388,46 +380,46 @@ def part(called: TranslatedCall) -> Node:
             ),
         )
 
-    last = called[2] if len(called.arguments) > 2 else node_of(-1)
-    return let_all([called[0], called[1], last], body)
+    last = called[2] if len(called.arguments) > 2 else nodes.node_of(-1)
+    return nodes.let_all([called[0], called[1], last], body)
 
 
-def _from_start(array_: Node, position: Node) -> Node:
+def _from_start(array_: nodes.Node, position: nodes.Node) -> nodes.Node:
     """Return a position of an array; a negative one is counted from the end, and 0 is 1."""
     counted = inline("if({n} < 0, size({a}) + {n} + 1, {n})", a=array_, n=position)
     return inline("if({n} = 0, 1, {n})", n=counted)
 
 
-def compile_array_concat(called: TranslatedCall) -> Node:
+def compile_array_concat(called: TranslatedCall) -> nodes.Node:
     """ARRAY_CONCAT, every array in the type of the result."""
     arrays = (
         convert(node, type_, called.type.nullable(), called.zone)
         for node, type_ in zip(called.arguments, called.types, strict=True)
     )
-    return call("concat", *arrays)
+    return nodes.call("concat", *arrays)
 
 
 def compile_array_append(*, first: bool) -> TranslationRule:
     """ARRAY_APPEND, or ARRAY_PREPEND if the element becomes the first; NULL is an element."""
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         array_ = convert(called[0], called.types[0], called.type.nullable(), called.zone)
         element = convert(
             called[1], called.types[1], called.type.children()[0].nullable(), called.zone
         )
-        added = call("array", element)
-        return call("concat", added, array_) if first else call("concat", array_, added)
+        added = nodes.call("array", element)
+        return nodes.call("concat", added, array_) if first else nodes.call("concat", array_, added)
 
     return rewrite_rule(translate)
 
 
-def compile_map_union(called: TranslatedCall) -> Node:
+def compile_map_union(called: TranslatedCall) -> nodes.Node:
     """MAP_UNION, every map in the type of the result."""
     maps = (
         convert(node, type_, called.type.nullable(), called.zone)
         for node, type_ in zip(called.arguments, called.types, strict=True)
     )
-    return call("map_concat", *maps)
+    return nodes.call("map_concat", *maps)
 
 
 RULES: dict[str, TranslationRule] = {
@@ -452,7 +444,7 @@ RULES: dict[str, TranslationRule] = {
     "ARRAY_POSITION": seeking("if({1} IS NULL, NULL, array_position({0}, {1}))", _position),
     "ARRAY_REMOVE": seeking("filter({0}, x -> NOT x <=> {1})", _without),
     "ARRAY_UNION": as_sets(
-        "array_union({0}, {1})", lambda same, arrays: _distinct(same, call("concat", *arrays))
+        "array_union({0}, {1})", lambda same, arrays: _distinct(same, nodes.call("concat", *arrays))
     ),
     "ARRAY_EXCEPT": as_sets("array_except({0}, {1})", partial(_where_in, negated=True)),
     "ARRAY_INTERSECT": as_sets("array_intersect({0}, {1})", partial(_where_in, negated=False)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions import urls
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
@@ -13,121 +14,109 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     udf,
 )
-from schema_core.spark.compiler.tree import (
-    NULL,
-    Case,
-    Cast,
-    Literal,
-    Node,
-    any_null,
-    call,
-    fail,
-    integer_of,
-    let,
-    let_all,
-    operator,
-    string_of,
-    unsupported_error,
-)
 from schema_core.spark.compiler.udfs.strings import CHARSETS
 from schema_core.spark.compiler.value_types import CHARACTERS
 
 
-def hexadecimal(called: TranslatedCall) -> Node:
+def hexadecimal(called: TranslatedCall) -> nodes.Node:
     """HEX of an integer or of a string."""
     is_string = isinstance(called.types[0], CHARACTERS)
-    return call("hex", called[0] if is_string else Cast(called[0], "BIGINT"))
+    return nodes.call("hex", called[0] if is_string else nodes.Cast(called[0], "BIGINT"))
 
 
-def compile_sha2(called: TranslatedCall) -> Node:
+def compile_sha2(called: TranslatedCall) -> nodes.Node:
     """SHA2; a bit length that is not one of the four fails the job."""
-    bits = integer_of(called[1])
+    bits = nodes.integer_of(called[1])
     if bits in BITS:
-        return call("sha2", called[0], bits)
-    if isinstance(called[1], Literal):
-        raise unsupported_error("the bit length of SHA2 must be 224, 256, 384 or 512")
+        return nodes.call("sha2", called[0], bits)
+    if isinstance(called[1], nodes.Literal):
+        raise nodes.unsupported_error("the bit length of SHA2 must be 224, 256, 384 or 512")
 
-    def body(text: Node, length: Node) -> Node:
-        hashes = tuple((operator("=", length, bit), call("sha2", text, bit)) for bit in BITS)
-        missing = any_null(text, length)
-        problem = fail("the bit length of SHA2 must be 224, 256, 384 or 512")
-        return Case(((missing, Cast(NULL, "STRING")), *hashes), problem)
+    def body(text: nodes.Node, length: nodes.Node) -> nodes.Node:
+        hashes = tuple(
+            (nodes.operator("=", length, bit), nodes.call("sha2", text, bit)) for bit in BITS
+        )
+        missing = nodes.any_null(text, length)
+        problem = nodes.fail("the bit length of SHA2 must be 224, 256, 384 or 512")
+        return nodes.Case(((missing, nodes.Cast(nodes.NULL, "STRING")), *hashes), problem)
 
-    return let_all(called.arguments, body)
+    return nodes.let_all(called.arguments, body)
 
 
 #: The lengths of SHA-2 in bits.
 BITS = (224, 256, 384, 512)
 
 
-def compile_decode(called: TranslatedCall) -> Node:
+def compile_decode(called: TranslatedCall) -> nodes.Node:
     """DECODE(bytes, charset); a constant charset of one byte for each character without Python."""
     if _is_utf8(called[1]):
-        return call("make_valid_utf8", Cast(called[0], "STRING"))
+        return nodes.call("make_valid_utf8", nodes.Cast(called[0], "STRING"))
     _require_charset(called[1])
     name = _of_one_byte(called[1])
     if name is None:
         return call_udf("decode", called[0], called[1])
-    text = call("decode", called[0], "ISO-8859-1")
+    text = nodes.call("decode", called[0], "ISO-8859-1")
     if name == _LATIN:
         return text
-    return call("regexp_replace", text, r"[\x{80}-\x{FF}]", "\ufffd")
+    return nodes.call("regexp_replace", text, r"[\x{80}-\x{FF}]", "\ufffd")
 
 
-def compile_encode(called: TranslatedCall) -> Node:
+def compile_encode(called: TranslatedCall) -> nodes.Node:
     """ENCODE(string, charset); a constant charset without Python."""
     if _is_utf8(called[1]):
-        return Cast(called[0], "BINARY")
+        return nodes.Cast(called[0], "BINARY")
     _require_charset(called[1])
     name = _of_one_byte(called[1])
     if name is not None:
         others = rf"[^\x{{0}}-\x{{{name}}}]"
-        return call("encode", call("regexp_replace", called[0], others, "?"), "ISO-8859-1")
-    match (string_of(called[1]) or "").lower():
+        return nodes.call(
+            "encode", nodes.call("regexp_replace", called[0], others, "?"), "ISO-8859-1"
+        )
+    match (nodes.string_of(called[1]) or "").lower():
         case "utf-16be" | "utf-16le" as known:
-            return call("encode", called[0], known.upper())
+            return nodes.call("encode", called[0], known.upper())
         case "utf-16":
-            return let(called[0], _with_byte_order)
+            return nodes.let(called[0], _with_byte_order)
         case _:
             return call_udf("encode", called[0], called[1])
 
 
-def _with_byte_order(text: Node) -> Node:
+def _with_byte_order(text: nodes.Node) -> nodes.Node:
     """Encode a string in UTF-16 after the mark of its byte order, unless it is empty."""
     return inline(
         "if({s} = '', {empty}, concat({mark}, encode({s}, 'UTF-16BE')))",
         s=text,
-        empty=Literal("", "X"),
-        mark=Literal("FEFF", "X"),
+        empty=nodes.Literal("", "X"),
+        mark=nodes.Literal("FEFF", "X"),
     )
 
 
 _ASCII, _LATIN = "7F", "FF"
 
 
-def _of_one_byte(charset: Node) -> str | None:
+def _of_one_byte(charset: nodes.Node) -> str | None:
     """Return the last character, in hexadecimal, of a constant charset of one byte a character."""
-    name = (string_of(charset) or "").lower()
+    name = (nodes.string_of(charset) or "").lower()
     if name in {"us-ascii", "ascii"}:
         return _ASCII
     return _LATIN if name in {"iso-8859-1", "latin1"} else None
 
 
-def _is_utf8(charset: Node) -> bool:
-    return (string_of(charset) or "").upper() in {"UTF-8", "UTF8"}
+def _is_utf8(charset: nodes.Node) -> bool:
+    return (nodes.string_of(charset) or "").upper() in {"UTF-8", "UTF8"}
 
 
-def _require_charset(charset: Node) -> None:
+def _require_charset(charset: nodes.Node) -> None:
     """Refuse a constant charset that Python does not support."""
-    name = string_of(charset)
+    name = nodes.string_of(charset)
     if name is not None and name.lower() not in CHARSETS:
-        raise unsupported_error(f"unsupported character set {name!r}", "use UTF-8")
+        raise nodes.unsupported_error(f"unsupported character set {name!r}", "use UTF-8")
 
 
-def parsed_url(called: TranslatedCall) -> Node:
+def parsed_url(called: TranslatedCall) -> nodes.Node:
     """PARSE_URL(url, part [, key]); constant parts and keys of words without Python."""
-    part = string_of(called[1])
-    key = string_of(called[2]) if len(called.arguments) == 3 else None
+    part = nodes.string_of(called[1])
+    key = nodes.string_of(called[2]) if len(called.arguments) == 3 else None
     if part is not None and len(called.arguments) == 2:
         return urls.parse_url(called[0], part)
     if part == "QUERY" and key is not None and urls.is_key(key):
@@ -136,20 +125,20 @@ def parsed_url(called: TranslatedCall) -> Node:
     return call_udf(name, *called.arguments)
 
 
-def compile_unhex(text: Node) -> Node:
+def compile_unhex(text: nodes.Node) -> nodes.Node:
     """UNHEX: the bytes of hexadecimal digits; the first of an odd number becomes a zero byte."""
     return inline(
         "if(octet_length({s}) % 2 = 0, unhex({s}),"
         " if(rlike({s}, '^[0-9A-Fa-f]'), concat({zero}, unhex(substring({s}, 2))), NULL))",
         s=text,
-        zero=Literal("00", "X"),
+        zero=nodes.Literal("00", "X"),
     )
 
 
-def integer_of_address(text: Node) -> Node:
+def integer_of_address(text: nodes.Node) -> nodes.Node:
     """INET_ATON: an IPv4 address as an integer; missing parts are zeros before the last."""
 
-    def body(parts: Node) -> Node:
+    def body(parts: nodes.Node) -> nodes.Node:
         return inline(
             "if(rlike({s}, {shape}) AND array_max({parts}) <= 255L,"
             " if(size({parts}) > 1, get({parts}, 0), 0L) * 16777216L"
@@ -164,10 +153,10 @@ def integer_of_address(text: Node) -> Node:
     numbers = inline(
         "transform(split({s}, {dot}), one -> try_cast(one AS BIGINT))", s=text, dot=r"\."
     )
-    return let(numbers, body)
+    return nodes.let(numbers, body)
 
 
-def address_of_integer(number: Node) -> Node:
+def address_of_integer(number: nodes.Node) -> nodes.Node:
     """INET_NTOA: the IPv4 address of an integer."""
     return inline(
         "if({n} BETWEEN 0L AND 4294967295L, concat_ws('.', CAST({n} DIV 16777216L AS STRING),"
@@ -177,13 +166,13 @@ def address_of_integer(number: Node) -> Node:
     )
 
 
-def decoded_base64(node: Node) -> Node:
+def decoded_base64(node: nodes.Node) -> nodes.Node:
     """Decode Base64 to a string; an invalid one fails the job.
 
     Spark skips white space; the lengths of a padded string and its result show that it has none.
     """
 
-    def body(s: Node, data: Node) -> Node:
+    def body(s: nodes.Node, data: nodes.Node) -> nodes.Node:
         return inline(
             "CASE WHEN (octet_length({data}) + 2) DIV 3 * 4 = octet_length({s})"
             " AND (octet_length({data}) % 3 = 0"
@@ -200,7 +189,10 @@ def decoded_base64(node: Node) -> Node:
             problem="invalid Base64: ",
         )
 
-    return let(node, lambda s: let(call("try_to_binary", s, "base64"), lambda data: body(s, data)))
+    return nodes.let(
+        node,
+        lambda s: nodes.let(nodes.call("try_to_binary", s, "base64"), lambda data: body(s, data)),
+    )
 
 
 RULES: dict[str, TranslationRule] = {
@@ -214,12 +206,14 @@ RULES: dict[str, TranslationRule] = {
     "TO_BASE64": native("base64({0})"),
     "FROM_BASE64": rewrite_rule(lambda called: decoded_base64(called[0])),
     "HEX": native(hexadecimal),
-    "UNHEX": rewrite_rule(lambda called: let(called[0], compile_unhex)),
+    "UNHEX": rewrite_rule(lambda called: nodes.let(called[0], compile_unhex)),
     "ENCODE": udf(compile_encode),
     "DECODE": udf(compile_decode),
     "PARSE_URL": udf(parsed_url),
-    "INET_ATON": rewrite_rule(lambda called: let(called[0], integer_of_address)),
-    "INET_NTOA": rewrite_rule(lambda called: let(Cast(called[0], "BIGINT"), address_of_integer)),
+    "INET_ATON": rewrite_rule(lambda called: nodes.let(called[0], integer_of_address)),
+    "INET_NTOA": rewrite_rule(
+        lambda called: nodes.let(nodes.Cast(called[0], "BIGINT"), address_of_integer)
+    ),
     "URL_ENCODE": native("url_encode({0})"),
     "URL_DECODE": rewrite_rule("make_valid_utf8(try_url_decode({0}))"),
     **{

@@ -13,6 +13,7 @@ from json import dumps
 from schema_core import types
 from schema_core.base.lazy_regex import regex
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
@@ -22,28 +23,6 @@ from schema_core.spark.compiler.translation import (
     native,
     rewrite_rule,
     udf,
-)
-from schema_core.spark.compiler.tree import (
-    FALSE,
-    NULL,
-    TRUE,
-    Case,
-    Cast,
-    Fact,
-    Field,
-    Node,
-    call,
-    fail,
-    function,
-    is_null,
-    let,
-    let_all,
-    node_of,
-    null_or,
-    operator,
-    rarely,
-    string_of,
-    unsupported_error,
 )
 from schema_core.spark.compiler.tree import (
     negate as not_,
@@ -82,12 +61,12 @@ def refuse_document(typed: Typed) -> None:
         UnsupportedError: with code `not-executable`.
     """
     if isinstance(typed, FunctionCall) and typed.function.name == DOCUMENT:
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             "JSON(...) is supported only as a value of JSON_OBJECT or JSON_ARRAY"
         )
 
 
-def write_json(node: Node, type_: types.DataType) -> Node:
+def write_json(node: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return a value as JSON, or NULL.
 
     Raises:
@@ -95,35 +74,37 @@ def write_json(node: Node, type_: types.DataType) -> Node:
     """
     match type_:
         case types.BooleanType():
-            return Cast(node, "STRING")
+            return nodes.Cast(node, "STRING")
         case types.VariantType():
-            return call("to_json", node)
+            return nodes.call("to_json", node)
         case types.DecimalType():
             return convert(node, type_, STRING)
         case types.TimestampType():
-            return let(node, _timestamp)
+            return nodes.let(node, _timestamp)
         case types.LocalZonedTimestampType():
-            shown = let(Cast(node, "TIMESTAMP_NTZ"), _timestamp)
-            return call("regexp_replace", shown, '"$', 'Z"')
+            shown = nodes.let(nodes.Cast(node, "TIMESTAMP_NTZ"), _timestamp)
+            return nodes.call("regexp_replace", shown, '"$', 'Z"')
         case types.ArrayType():
             element = type_.element_type
             return join_json(
-                "[", call("transform", node, function(lambda item: _or_null(item, element))), "]"
+                "[",
+                nodes.call("transform", node, nodes.function(lambda item: _or_null(item, element))),
+                "]",
             )
         case types.RowType():
-            return let(node, lambda v: _object_of_row(v, type_))
+            return nodes.let(node, lambda v: _object_of_row(v, type_))
         case types.MapType() if isinstance(type_.key_type, CHARACTERS):
             return _object_of_map(node, type_.value_type)
         case types.MultisetType() if isinstance(type_.element_type, CHARACTERS):
             return _object_of_map(node, types.IntType())
         case _ if isinstance(type_, INTEGERS):
-            return Cast(node, "STRING")
+            return nodes.Cast(node, "STRING")
         case _ if isinstance(type_, FLOATS):
             return _float(node)
         case _ if isinstance(type_, (*CHARACTERS, *BYTES)):
-            return let(node, quote_json)
+            return nodes.let(node, quote_json)
         case _:
-            raise unsupported_error(
+            raise nodes.unsupported_error(
                 f"{type_.as_summary_string()} cannot be serialized to JSON on Spark"
             )
 
@@ -131,17 +112,17 @@ def write_json(node: Node, type_: types.DataType) -> Node:
 _POWER = r"^(-?)(\d+)\.(\d+)E(\d+)$"
 
 
-def _float(node: Node) -> Node:
+def _float(node: nodes.Node) -> nodes.Node:
     """Return a float as Java's BigDecimal prints it; NaN and the infinities are strings.
 
     Zero has no sign. An exponent has one, and is omitted where the digits reach the point.
     """
 
-    def body(shown: Node) -> Node:
+    def body(shown: nodes.Node) -> nodes.Node:
         sign, integer, fraction, power = (
-            call("regexp_extract", shown, _POWER, group) for group in (1, 2, 3, 4)
+            nodes.call("regexp_extract", shown, _POWER, group) for group in (1, 2, 3, 4)
         )
-        digits = call("concat", integer, fraction)
+        digits = nodes.call("concat", integer, fraction)
         reach = inline("CAST({power} AS INT) + 1", power=power)
         plain = inline(
             "concat({sign}, left({digits}, {reach}), if(length({digits}) > {reach},"
@@ -164,19 +145,21 @@ def _float(node: Node) -> Node:
             exponent=r"E(\d)",
         )
 
-    return let(inline("CAST({v} + CAST(0 AS DOUBLE) AS STRING)", v=node), body)
+    return nodes.let(inline("CAST({v} + CAST(0 AS DOUBLE) AS STRING)", v=node), body)
 
 
-def quote_json(node: Node) -> Node:
+def quote_json(node: nodes.Node) -> nodes.Node:
     """Return a JSON string literal: an array of the string without the brackets."""
-    return null_or(is_null(node), _without_brackets(node))
+    return nodes.null_or(nodes.is_null(node), _without_brackets(node))
 
 
-def _without_brackets(node: Node) -> Node:
-    return call("regexp_replace", call("to_json", call("array", node)), "^.|.$", "")
+def _without_brackets(node: nodes.Node) -> nodes.Node:
+    return nodes.call(
+        "regexp_replace", nodes.call("to_json", nodes.call("array", node)), "^.|.$", ""
+    )
 
 
-def _timestamp(node: Node) -> Node:
+def _timestamp(node: nodes.Node) -> nodes.Node:
     """Return a timestamp in ISO 8601, without trailing zeroes of its fraction."""
     return inline(
         "concat({mark}, date_format({v}, {shape}), if({digits} = '', '', concat('.', {digits})),"
@@ -188,42 +171,43 @@ def _timestamp(node: Node) -> Node:
     )
 
 
-def _or_null(node: Node, type_: types.DataType) -> Node:
-    return call("coalesce", write_json(node, type_), "null")
+def _or_null(node: nodes.Node, type_: types.DataType) -> nodes.Node:
+    return nodes.call("coalesce", write_json(node, type_), "null")
 
 
-def join_json(opening: str, strings: Node, closing: str) -> Node:
+def join_json(opening: str, strings: nodes.Node, closing: str) -> nodes.Node:
     """Return strings with commas between them, in brackets."""
-    return call("concat", opening, call("array_join", strings, ","), closing)
+    return nodes.call("concat", opening, nodes.call("array_join", strings, ","), closing)
 
 
-def _object_of_row(node: Node, type_: types.RowType) -> Node:
+def _object_of_row(node: nodes.Node, type_: types.RowType) -> nodes.Node:
     pairs = {
-        field.name: _or_null(Field(node, field.name), field.data_type) for field in type_.fields
+        field.name: _or_null(nodes.Field(node, field.name), field.data_type)
+        for field in type_.fields
     }
-    return null_or(is_null(node), _object(pairs, absent=False))
+    return nodes.null_or(nodes.is_null(node), _object(pairs, absent=False))
 
 
-def _object_of_map(node: Node, value: types.DataType) -> Node:
-    def entry(one: Node) -> Node:
-        name = _without_brackets(Field(one, "key"))
-        return call("concat", name, ":", _or_null(Field(one, "value"), value))
+def _object_of_map(node: nodes.Node, value: types.DataType) -> nodes.Node:
+    def entry(one: nodes.Node) -> nodes.Node:
+        name = _without_brackets(nodes.Field(one, "key"))
+        return nodes.call("concat", name, ":", _or_null(nodes.Field(one, "value"), value))
 
-    entries = call("array_sort", call("map_entries", node))
-    return join_json("{", call("transform", entries, function(entry)), "}")
+    entries = nodes.call("array_sort", nodes.call("map_entries", node))
+    return join_json("{", nodes.call("transform", entries, nodes.function(entry)), "}")
 
 
-def _object(pairs: dict[str, Node], *, absent: bool) -> Node:
+def _object(pairs: dict[str, nodes.Node], *, absent: bool) -> nodes.Node:
     """Return an object of constant keys, which are sorted, and strings of JSON."""
     parts = []
     for key in sorted(pairs):
         name = dumps(key, ensure_ascii=False)
-        part = call("concat", f"{name}:", pairs[key])
-        parts.append(part if absent else call("coalesce", part, f"{name}:null"))
-    return join_json("{", call("array", *parts), "}") if parts else node_of("{}")
+        part = nodes.call("concat", f"{name}:", pairs[key])
+        parts.append(part if absent else nodes.call("coalesce", part, f"{name}:null"))
+    return join_json("{", nodes.call("array", *parts), "}") if parts else nodes.node_of("{}")
 
 
-def value_of(called: TranslatedCall, index: int) -> Node:
+def value_of(called: TranslatedCall, index: int) -> nodes.Node:
     """Return an argument as JSON, or NULL; JSON that a function made stays as it is."""
     tree: Typed = called.call.arguments[index]
     if isinstance(tree, FunctionCall) and tree.function.name in {*MAKERS, DOCUMENT}:
@@ -231,9 +215,9 @@ def value_of(called: TranslatedCall, index: int) -> Node:
     return write_json(called[index], called.types[index])
 
 
-def object_(called: TranslatedCall) -> Node:
+def object_(called: TranslatedCall) -> nodes.Node:
     """JSON_OBJECT(NULL behavior, key, value, ...)."""
-    if any(string_of(key) is None for key in called.arguments[1::2]):
+    if any(nodes.string_of(key) is None for key in called.arguments[1::2]):
         return _object_by_row(called)
     pairs = {
         _key(called[index]): value_of(called, index + 1)
@@ -242,41 +226,43 @@ def object_(called: TranslatedCall) -> Node:
     return _object(pairs, absent=called.keyword(0).startswith("ABSENT"))
 
 
-def _key(node: Node) -> str:
-    return string_of(node) or ""
+def _key(node: nodes.Node) -> str:
+    return nodes.string_of(node) or ""
 
 
-def _object_by_row(called: TranslatedCall) -> Node:
+def _object_by_row(called: TranslatedCall) -> nodes.Node:
     """Return an object with keys of the rows: they are sorted, and of equal ones the last stays."""
     pairs = []
     for index in range(1, len(called.arguments), 2):
         text = value_of(called, index + 1)
         if not called.keyword(0).startswith("ABSENT"):
-            text = call("coalesce", text, "null")
-        pairs.append(call("named_struct", "key", called[index], "value", text))
+            text = nodes.call("coalesce", text, "null")
+        pairs.append(nodes.call("named_struct", "key", called[index], "value", text))
 
-    def last_ones(given: Node) -> Node:
+    def last_ones(given: nodes.Node) -> nodes.Node:
         return inline(
             "array_sort(filter({pairs}, (x, i) -> NOT"
             " exists(slice({pairs}, i + 2, size({pairs})), y -> y.`key` = x.`key`)))",
             pairs=given,
         )
 
-    given = inline("filter({pairs}, x -> x.`value` IS NOT NULL)", pairs=call("array", *pairs))
-    entries = let(given, last_ones)
+    given = inline("filter({pairs}, x -> x.`value` IS NOT NULL)", pairs=nodes.call("array", *pairs))
+    entries = nodes.let(given, last_ones)
 
-    def entry(one: Node) -> Node:
-        return call("concat", quote_json(Field(one, "key")), ":", Field(one, "value"))
+    def entry(one: nodes.Node) -> nodes.Node:
+        return nodes.call(
+            "concat", quote_json(nodes.Field(one, "key")), ":", nodes.Field(one, "value")
+        )
 
-    return join_json("{", call("transform", entries, function(entry)), "}")
+    return join_json("{", nodes.call("transform", entries, nodes.function(entry)), "}")
 
 
-def array(called: TranslatedCall) -> Node:
+def array(called: TranslatedCall) -> nodes.Node:
     """JSON_ARRAY(NULL behavior, value, ...)."""
     values = [value_of(called, index) for index in range(1, len(called.arguments))]
     if not called.keyword(0).startswith("ABSENT"):
-        values = [call("coalesce", value, "null") for value in values]
-    return join_json("[", call("array", *values), "]") if values else node_of("[]")
+        values = [nodes.call("coalesce", value, "null") for value in values]
+    return join_json("[", nodes.call("array", *values), "]") if values else nodes.node_of("[]")
 
 
 #: Characters that JSON_QUOTE escapes -> their escapes; those beyond ASCII have others.
@@ -287,17 +273,20 @@ _ESCAPES = {
 _ESCAPED = r"[^\x00-\x{7F}]|[\x{22}\x{5C}/\x{8}\x{C}\n\r\t]"
 
 
-def quote(text: Node) -> Node:
+def quote(text: nodes.Node) -> nodes.Node:
     """JSON_QUOTE: a JSON string literal with all characters beyond ASCII escaped.
 
     For a supplementary character Flink writes its code point and then its low surrogate.
     """
 
-    def escape_character(one: Node) -> Node:
-        return Case(
-            tuple((operator("=", one, key), node_of(text)) for key, text in _ESCAPES.items()),
-            let(
-                call("ascii", one),
+    def escape_character(one: nodes.Node) -> nodes.Node:
+        return nodes.Case(
+            tuple(
+                (nodes.operator("=", one, key), nodes.node_of(text))
+                for key, text in _ESCAPES.items()
+            ),
+            nodes.let(
+                nodes.call("ascii", one),
                 lambda point: inline(
                     "CASE WHEN {point} < 128 THEN {one} WHEN {point} < 65536 THEN {unit}"
                     " ELSE concat({unit}, {low}) END",
@@ -309,20 +298,22 @@ def quote(text: Node) -> Node:
             ),
         )
 
-    def full(s: Node) -> Node:
-        characters = call("regexp_extract_all", s, "(?s).", 0)
-        return call("array_join", call("transform", characters, function(escape_character)), "")
+    def full(s: nodes.Node) -> nodes.Node:
+        characters = nodes.call("regexp_extract_all", s, "(?s).", 0)
+        return nodes.call(
+            "array_join", nodes.call("transform", characters, nodes.function(escape_character)), ""
+        )
 
     return inline(
         "concat({mark}, if(rlike({s}, {shape}), {full}, {s}), {mark})",
         mark='"',
         s=text,
         shape=_ESCAPED,
-        full=rarely(text, full),
+        full=nodes.rarely(text, full),
     )
 
 
-def _unit(point: Node) -> Node:
+def _unit(point: nodes.Node) -> nodes.Node:
     """Return the escape of a code point."""
     return inline(
         "concat({escape}, if({point} < 4096, lpad(lower(hex({point})), 4, '0'), "
@@ -343,7 +334,7 @@ _LONE_BACKSLASH = r"(?s)^(?:[^\x{5C}]|\x{5C}.)*+\x{5C}\z"
 _CUT_ESCAPE = r'(?s)^(?:[^\x{5C}]|\x{5C}(?:["\x{5C}/bfnrt]|u[0-9a-fA-F]{4}))*+\x{5C}u.{0,3}\z'
 
 
-def unquote(text: Node) -> Node:
+def unquote(text: nodes.Node) -> nodes.Node:
     """JSON_UNQUOTE: the value of a JSON string literal; other strings are unchanged.
 
     Flink validates the first literal of a string that begins and ends with quotation marks, and
@@ -356,17 +347,17 @@ def unquote(text: Node) -> Node:
         s=text,
         shape=_STRING_LITERAL,
         surrogate=_SURROGATE,
-        half=rarely(text, _value_of_literal),
+        half=nodes.rarely(text, _value_of_literal),
         value=inline("try_variant_get(try_parse_json({s}), '$', 'STRING')", s=text),
         longer=_LITERAL_AND_MORE,
-        rest=rarely(text, _unescape_json),
+        rest=nodes.rarely(text, _unescape_json),
     )
 
 
-def _unescape_json(text: Node) -> Node:
+def _unescape_json(text: nodes.Node) -> nodes.Node:
     """Unescape all between the first and the last character, or return the text if invalid."""
 
-    def body(inner: Node) -> Node:
+    def body(inner: nodes.Node) -> nodes.Node:
         whole = inline(
             "if(rlike({t}, {lone}), concat({t}, {backslash}), {t})",
             t=inner,
@@ -374,30 +365,34 @@ def _unescape_json(text: Node) -> Node:
             backslash="\\",
         )
         # each quotation mark that is not escaped gets a backslash
-        escape_character = call("regexp_replace", whole, r'\G((?:[^"\x{5C}]|\x{5C}.)*+)"', r'$1\\"')
-        literal = call("concat", '"', escape_character, '"')
+        escape_character = nodes.call(
+            "regexp_replace", whole, r'\G((?:[^"\x{5C}]|\x{5C}.)*+)"', r'$1\\"'
+        )
+        literal = nodes.call("concat", '"', escape_character, '"')
         return inline(
             "if(rlike({t}, {cut}), {problem}, coalesce({value}, {s}))",
             t=inner,
             s=text,
             cut=_CUT_ESCAPE,
-            problem=fail("JSON_UNQUOTE: the string ends within an escape"),
+            problem=nodes.fail("JSON_UNQUOTE: the string ends within an escape"),
             value=_value_of_literal(literal, control_characters=True),
         )
 
-    return let(inline("substring({s}, 2, char_length({s}) - 2)", s=text), body)
+    return nodes.let(inline("substring({s}, 2, char_length({s}) - 2)", s=text), body)
 
 
 #: The escape of half a character, which a variant cannot hold.
 _SURROGATE = r"\x{5C}u[dD][89a-fA-F]"
 
 
-def _value_of_literal(literal: Node, *, control_characters: bool = False) -> Node:
+def _value_of_literal(literal: nodes.Node, *, control_characters: bool = False) -> nodes.Node:
     """Parse a string literal; half a character becomes ``?``."""
     allowed = str(control_characters).lower()
-    options = call("map", "allowUnquotedControlChars", allowed, "allowSingleQuotes", "false")
-    parse_json_rule = call("from_json", call("concat", "[", literal, "]"), "ARRAY<STRING>", options)
-    return call("get", parse_json_rule, 0)
+    options = nodes.call("map", "allowUnquotedControlChars", allowed, "allowSingleQuotes", "false")
+    parse_json_rule = nodes.call(
+        "from_json", nodes.call("concat", "[", literal, "]"), "ARRAY<STRING>", options
+    )
+    return nodes.call("get", parse_json_rule, 0)
 
 
 # --- queries -------------------------------------------------------------------------------------
@@ -418,8 +413,8 @@ def is_json(kind: str, *, negated: bool) -> TranslationRule:
     Spark accepts any text after a document; Flink does not after a number, TRUE, FALSE and null.
     """
 
-    def usual(text: Node, document: Node) -> Node:
-        first = call("left", call("ltrim", _BLANKS, text), 1)
+    def usual(text: nodes.Node, document: nodes.Node) -> nodes.Node:
+        first = nodes.call("left", nodes.call("ltrim", _BLANKS, text), 1)
         return inline(
             "if({d} IS NOT NULL AND {first} IN ('{', '[', {quote}), {of_kind}, NULL)",
             d=document,
@@ -428,11 +423,11 @@ def is_json(kind: str, *, negated: bool) -> TranslationRule:
             of_kind=inline(_KINDS[kind], first=first),
         )
 
-    def body(text: Node, usual: Node) -> Node:
+    def body(text: nodes.Node, usual: nodes.Node) -> nodes.Node:
         rest = inline("if({usual} IS NULL, {s}, NULL)", usual=usual, s=text)
-        return call("coalesce", usual, call_udf("is_json", rest, kind))
+        return nodes.call("coalesce", usual, call_udf("is_json", rest, kind))
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         found = _with_document(called[0], usual, body, lambda text: call_udf("is_json", text, kind))
         return not_(found) if negated else found
 
@@ -443,26 +438,28 @@ _BLANKS = " \t\r\n"
 
 
 def _with_document(
-    text: Node,
-    of_document: Callable[[Node, Node], Node],
-    body: Callable[[Node, Node], Node],
-    computed: Callable[[Node], Node],
-) -> Node:
+    text: nodes.Node,
+    of_document: Callable[[nodes.Node, nodes.Node], nodes.Node],
+    body: Callable[[nodes.Node, nodes.Node], nodes.Node],
+    computed: Callable[[nodes.Node], nodes.Node],
+) -> nodes.Node:
     """Return a body over a string and a value of its JSON document, NULL if Spark rejects it.
 
     Spark accepts only objects and arrays that Flink accepts, without equal keys. It computes
     Python functions for all rows; so a body passes NULL to one where it is not needed. A string
     whose computation may fail is not parsed beforehand.
     """
-    if text.facts & Fact.RAISES:
+    if text.facts & nodes.Fact.RAISES:
         return computed(text)
-    return let(
+    return nodes.let(
         text,
-        lambda s: let(of_document(s, call("try_parse_json", s)), lambda found: body(s, found)),
+        lambda s: nodes.let(
+            of_document(s, nodes.call("try_parse_json", s)), lambda found: body(s, found)
+        ),
     )
 
 
-def _path(called: TranslatedCall) -> Node:
+def _path(called: TranslatedCall) -> nodes.Node:
     """Return the path, which is parsed now if it is constant.
 
     Raises:
@@ -476,21 +473,23 @@ def _path(called: TranslatedCall) -> Node:
         except NoSuchPathError:
             pass
         except UdfError as failure:
-            raise unsupported_error(str(failure), "use a path of names and positions") from None
+            raise nodes.unsupported_error(
+                str(failure), "use a path of names and positions"
+            ) from None
     return called[1]
 
 
-def _clause(called: TranslatedCall, ending: str) -> tuple[Node, Node]:
+def _clause(called: TranslatedCall, ending: str) -> tuple[nodes.Node, nodes.Node]:
     """Return the behavior of ``NULL ON EMPTY`` or its variants, and the default that it names."""
     for index, tree in enumerate(called.call.arguments):
         if isinstance(tree, Keyword) and tree.symbol.word.endswith(ending):
-            return node_of(tree.symbol.word.removesuffix(ending).strip()), _NULL_STRING
+            return nodes.node_of(tree.symbol.word.removesuffix(ending).strip()), _NULL_STRING
         if isinstance(tree, FunctionCall) and tree.function.name == f"DEFAULT {ending}":
-            return node_of("DEFAULT"), convert(called[index], tree.type, STRING, called.zone)
-    return node_of("NULL"), _NULL_STRING
+            return nodes.node_of("DEFAULT"), convert(called[index], tree.type, STRING, called.zone)
+    return nodes.node_of("NULL"), _NULL_STRING
 
 
-_NULL_STRING = Cast(NULL, "STRING")
+_NULL_STRING = nodes.Cast(nodes.NULL, "STRING")
 
 #: Types that JSON_VALUE returns -> the name of each in the UDF.
 RETURNED: dict[type[types.DataType], str] = {
@@ -502,21 +501,21 @@ RETURNED: dict[type[types.DataType], str] = {
 }
 
 
-def value(called: TranslatedCall) -> Node:
+def value(called: TranslatedCall) -> nodes.Node:
     """JSON_VALUE(string, path, returned type, behaviors)."""
     returned = RETURNED.get(type(called.type))
     if returned is None:
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             f"JSON_VALUE does not return {called.type.as_summary_string()} on Spark"
         )
     clauses = (*_clause(called, "ON EMPTY"), *_clause(called, "ON ERROR"))
 
-    def computed(text: Node) -> Node:
+    def computed(text: nodes.Node) -> nodes.Node:
         return call_udf("json_value", text, _path(called), returned, *clauses)
 
     if returned != "STRING":
         return called.cast(computed(called[0]))
-    path = string_of(called[1])
+    path = nodes.string_of(called[1])
     if path is None or not _MEMBERS.fullmatch(path):
         return computed(called[0])
     return _with_document(
@@ -535,7 +534,7 @@ def value(called: TranslatedCall) -> Node:
 _MEMBERS = regex(r"\$(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
 
 
-def _usual_value(document: Node, path: str) -> Node:
+def _usual_value(document: nodes.Node, path: str) -> nodes.Node:
     """Return a string, BIGINT or truth value in a document, or NULL.
 
     Spark prints other numbers in its own way.
@@ -546,12 +545,12 @@ def _usual_value(document: Node, path: str) -> Node:
     )
 
 
-def _at(document: Node, path: str) -> Node:
+def _at(document: nodes.Node, path: str) -> nodes.Node:
     """Return the value at a path of members, or NULL."""
-    return call("try_variant_get", document, path, "VARIANT")
+    return nodes.call("try_variant_get", document, path, "VARIANT")
 
 
-def query(called: TranslatedCall) -> Node:
+def query(called: TranslatedCall) -> nodes.Node:
     """JSON_QUERY(string, path, returned type, behaviors)."""
     name = "json_query_list" if isinstance(called.type, types.ArrayType) else "json_query"
     words = " ".join(
@@ -563,19 +562,22 @@ def query(called: TranslatedCall) -> Node:
     return call_udf(name, called[0], _path(called), kind, *behaviors)
 
 
-def exists(called: TranslatedCall) -> Node:
+def exists(called: TranslatedCall) -> nodes.Node:
     """JSON_EXISTS(string, path): whether the path has a value other than null."""
     given = len(called.arguments) > 2
-    behavior = _clause(called, "ON ERROR")[0] if given else node_of("FALSE")
+    behavior = _clause(called, "ON ERROR")[0] if given else nodes.node_of("FALSE")
 
-    def computed(text: Node) -> Node:
+    def computed(text: nodes.Node) -> nodes.Node:
         return call_udf("json_exists", text, _path(called), behavior)
 
-    path, otherwise = string_of(called[1]), _WITHOUT_VALUE.get(string_of(behavior) or "")
+    path, otherwise = (
+        nodes.string_of(called[1]),
+        _WITHOUT_VALUE.get(nodes.string_of(behavior) or ""),
+    )
     if path is None or otherwise is None or not _MEMBERS.fullmatch(path):
         return computed(called[0])
 
-    def found(document: Node) -> Node:
+    def found(document: nodes.Node) -> nodes.Node:
         return inline(
             "if({d} IS NULL, NULL, {v} IS NOT NULL AND NOT is_variant_null({v}))",
             d=document,
@@ -584,7 +586,7 @@ def exists(called: TranslatedCall) -> Node:
 
     return _with_document(
         called[0],
-        lambda _, document: let(document, found),
+        lambda _, document: nodes.let(document, found),
         lambda text, usual: inline(
             "if({usual} IS NULL, {computed}, if({usual}, TRUE, {otherwise}))",
             usual=usual,
@@ -596,31 +598,37 @@ def exists(called: TranslatedCall) -> Node:
 
 
 #: Behavior ON ERROR of JSON_EXISTS -> the result for a document without a value at the path.
-_WITHOUT_VALUE = {"TRUE": TRUE, "FALSE": FALSE, "UNKNOWN": Cast(NULL, "BOOLEAN")}
+_WITHOUT_VALUE = {
+    "TRUE": nodes.TRUE,
+    "FALSE": nodes.FALSE,
+    "UNKNOWN": nodes.Cast(nodes.NULL, "BOOLEAN"),
+}
 
 
 def parse_json_rule(name: str) -> TranslationRule:
     """PARSE_JSON(string [, equal keys are allowed]): a VARIANT; with two arguments in Python."""
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         if len(called.arguments) > 1:
-            return let_all(called.arguments, lambda *two: _with_equal_keys(name, *two))
-        return call(name, called[0])
+            return nodes.let_all(called.arguments, lambda *two: _with_equal_keys(name, *two))
+        return nodes.call(name, called[0])
 
     return udf(translate)
 
 
-def _with_equal_keys(name: str, text: Node, is_allowed: Node) -> Node:
+def _with_equal_keys(name: str, text: nodes.Node, is_allowed: nodes.Node) -> nodes.Node:
     """Parse a string as a VARIANT; if allowed, the last of equal keys in an object is kept."""
-    behavior = node_of("NULL")
+    behavior = nodes.node_of("NULL")
     distinct = call_udf("json_query", text, "$", "WITHOUT", behavior, behavior)
     return inline(
         "coalesce(try_parse_json({s}), if({allowed}, {name}({distinct}), {name}({s})))".replace(
             "{name}", name
         ),
         s=text,
-        allowed=call("coalesce", is_allowed, fail("PARSE_JSON: the second argument is NULL")),
-        distinct=call("coalesce", distinct, text),
+        allowed=nodes.call(
+            "coalesce", is_allowed, nodes.fail("PARSE_JSON: the second argument is NULL")
+        ),
+        distinct=nodes.call("coalesce", distinct, text),
     )
 
 
@@ -633,8 +641,8 @@ RULES: dict[str, TranslationRule] = {
     "JSON_QUERY": udf(query),
     "DEFAULT ON EMPTY": native("{0}"),
     "DEFAULT ON ERROR": native("{0}"),
-    "JSON_QUOTE": rewrite_rule(lambda called: let(called[0], quote)),
-    "JSON_UNQUOTE": rewrite_rule(lambda called: let(called[0], unquote)),
+    "JSON_QUOTE": rewrite_rule(lambda called: nodes.let(called[0], quote)),
+    "JSON_UNQUOTE": rewrite_rule(lambda called: nodes.let(called[0], unquote)),
     "PARSE_JSON": parse_json_rule("parse_json"),
     "TRY_PARSE_JSON": parse_json_rule("try_parse_json"),
     **{

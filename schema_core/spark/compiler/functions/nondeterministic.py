@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import sql
 from schema_core.spark.compiler.translation import (
@@ -18,7 +19,6 @@ from schema_core.spark.compiler.translation import (
     native,
     rewrite_rule,
 )
-from schema_core.spark.compiler.tree import Cast, Node, call, fail, let, unsupported_error
 from schema_core.types import DataType, DataTypes, IntType, SmallIntType, TinyIntType
 
 #: Milliseconds since 1970 when the query starts, and when a row is computed.
@@ -28,29 +28,29 @@ _ROW_CLOCK = "CAST(reflect('java.lang.System', 'currentTimeMillis') AS BIGINT)"
 _INSTANT = DataTypes.TIMESTAMP_LTZ(3)
 
 
-def _instant(zone: str, type_: DataType, clock: str = _QUERY_CLOCK) -> Node:
+def _instant(zone: str, type_: DataType, clock: str = _QUERY_CLOCK) -> nodes.Node:
     return datetimes.of_millis(sql(clock), _INSTANT)
 
 
-def _local(zone: str, type_: DataType) -> Node:
+def _local(zone: str, type_: DataType) -> nodes.Node:
     return datetimes.local(_instant(zone, type_), zone)
 
 
-def _date(zone: str, type_: DataType) -> Node:
-    return Cast(_local(zone, type_), "DATE")
+def _date(zone: str, type_: DataType) -> nodes.Node:
+    return nodes.Cast(_local(zone, type_), "DATE")
 
 
-def _time(zone: str, type_: DataType) -> Node:
+def _time(zone: str, type_: DataType) -> nodes.Node:
     return datetimes.time_of_millis(datetimes.millis(_local(zone, type_)), type_)
 
 
-def _clock(read: Callable[[str, DataType], Node]) -> TranslationRule:
+def _clock(read: Callable[[str, DataType], nodes.Node]) -> TranslationRule:
     """Return the rule of a function that reads the clock in the session's time zone."""
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         if called.arguments:
             name = called.call.function.name
-            raise unsupported_error(
+            raise nodes.unsupported_error(
                 f"Flink does not support {name} with a precision", f"write {name}"
             )
         return read(called.zone, called.type)
@@ -58,24 +58,24 @@ def _clock(read: Callable[[str, DataType], Node]) -> TranslationRule:
     return rewrite_rule(translate)
 
 
-def rand(called: TranslatedCall) -> Node:
+def rand(called: TranslatedCall) -> nodes.Node:
     """RAND(): a DOUBLE from 0 to below 1, another one for every row."""
     if called.arguments:
         raise _seed_error("RAND()")
-    return call("rand")
+    return nodes.call("rand")
 
 
-def rand_integer(called: TranslatedCall) -> Node:
+def rand_integer(called: TranslatedCall) -> nodes.Node:
     """RAND_INTEGER(bound): an INT from 0 to below the bound, which fails if it is not positive."""
     if len(called.arguments) > 1:
         raise _seed_error("RAND_INTEGER(bound)")
     if not isinstance(called.types[0], IntType | SmallIntType | TinyIntType):
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             f"Flink does not support RAND_INTEGER of {called.types[0].as_summary_string()}",
             "cast the bound to INT",
         )
-    problem = fail("RAND_INTEGER: the bound must be positive")
-    return let(
+    problem = nodes.fail("RAND_INTEGER: the bound must be positive")
+    return nodes.let(
         called[0],
         lambda bound: sql(
             "if({bound} <= 0, {problem}, CAST(floor(rand() * {bound}) AS INT))",
@@ -86,7 +86,7 @@ def rand_integer(called: TranslatedCall) -> Node:
 
 
 def _seed_error(form: str) -> Exception:
-    return unsupported_error(
+    return nodes.unsupported_error(
         "seeded random numbers differ between Spark and Flink", f"write {form}"
     )
 

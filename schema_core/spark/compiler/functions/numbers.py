@@ -6,6 +6,7 @@ for logarithms of numbers below or equal to zero; where Spark returns NULL, the 
 
 from __future__ import annotations
 
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import as_decimal, convert
 from schema_core.spark.compiler.functions.quotients import quotient, zero_of
 from schema_core.spark.compiler.functions.temporal import datetimes
@@ -16,21 +17,6 @@ from schema_core.spark.compiler.translation import (
     native,
     refusal_rule,
     rewrite_rule,
-)
-from schema_core.spark.compiler.tree import (
-    NULL,
-    Cast,
-    Literal,
-    Node,
-    call,
-    fail,
-    integer_of,
-    is_null,
-    is_null_constant,
-    let_all,
-    null_or,
-    operator,
-    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import (
     FLOATS,
@@ -54,7 +40,7 @@ from schema_core.types import (
 from schema_core.types.decimal_arithmetic import KEPT_SCALE, MAX_PRECISION
 
 
-def _operands(called: TranslatedCall, result: DataType) -> tuple[Node, Node]:
+def _operands(called: TranslatedCall, result: DataType) -> tuple[nodes.Node, nodes.Node]:
     """Return both arguments in the type in which Flink computes: that of the result."""
     left, right = called.types
     if isinstance(result, DecimalType):
@@ -68,7 +54,7 @@ def _operands(called: TranslatedCall, result: DataType) -> tuple[Node, Node]:
 _BY_ZERO = "if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
 
 
-def _quotient(called: TranslatedCall, result: DecimalType) -> Node:
+def _quotient(called: TranslatedCall, result: DecimalType) -> nodes.Node:
     left, right = map(digits_of, called.types)
     first, second = _operands(called, result)
     found = quotient(
@@ -82,30 +68,30 @@ _FLOAT_QUOTIENT = "if({b} = 0, {a} * pow({b}, -1), {a} / {b})"
 
 
 def _integral_quotient(
-    symbol: str, a: Node, b: Node, result: DataType, zero: Node | None = None
-) -> Node:
+    symbol: str, a: nodes.Node, b: nodes.Node, result: DataType, zero: nodes.Node | None = None
+) -> nodes.Node:
     """Return DIV or % of integers: a divisor of 0 fails the job, unless the dividend is NULL."""
     text = f"CAST({{a}} {symbol} {_BY_ZERO} AS {{type}})"
-    return sql(text, a=a, b=b, zero=zero or Literal(0), type=sql_type(result))
+    return sql(text, a=a, b=b, zero=zero or nodes.Literal(0), type=sql_type(result))
 
 
 def arithmetic(symbol: str) -> TranslationRule:
     """Plus, minus and times, of numbers, datetimes and intervals."""
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         if any(isinstance(type_, (DateType, TimeType, AnyTimestampType)) for type_ in called.types):
             return datetime_arithmetic(symbol, called)
         if isinstance(called.type, DecimalType):
             # Spark derives Flink's type for sums and products, and rounds once to it as well
-            return called.cast(operator(symbol, *_operands(called, called.type)))
+            return called.cast(nodes.operator(symbol, *_operands(called, called.type)))
         if any(isinstance(type_, INTERVALS) for type_ in called.types):  # integers that wrap
-            return operator(symbol, *map(called.cast, called.arguments))
-        return operator(symbol, *_operands(called, called.type))
+            return nodes.operator(symbol, *map(called.cast, called.arguments))
+        return nodes.operator(symbol, *_operands(called, called.type))
 
     return rewrite_rule(translate)
 
 
-def negative(called: TranslatedCall) -> Node:
+def negative(called: TranslatedCall) -> nodes.Node:
     """Negation, which changes the sign of zero."""
     if isinstance(called.type, FLOATS):
         return inline("{v} * CAST('-1' AS {type})", v=called[0], type=sql_type(called.type))
@@ -116,32 +102,35 @@ def negative(called: TranslatedCall) -> Node:
 KEPT = 34
 
 
-def _minus(node: Node, type_: DataType) -> Node:
+def _minus(node: nodes.Node, type_: DataType) -> nodes.Node:
     """Return a number with the other sign, a decimal with all its digits."""
     if not isinstance(type_, DecimalType) or type_.precision <= KEPT:
-        return operator("-", node)
+        return nodes.operator("-", node)
     whole = max(type_.precision - type_.scale, 1)
     if type_.scale <= KEPT_SCALE or whole + type_.scale < MAX_PRECISION:
-        return Cast(operator("-", Cast(Literal(0), "DECIMAL(1, 0)"), node), sql_type(type_))
+        return nodes.Cast(
+            nodes.operator("-", nodes.Cast(nodes.Literal(0), "DECIMAL(1, 0)"), node),
+            sql_type(type_),
+        )
     return inline(
         "CAST(if(startswith({s}, '-'), substring({s}, 2), concat('-', {s})) AS {type})",
-        s=Cast(node, "STRING", safe=True),
+        s=nodes.Cast(node, "STRING", safe=True),
         type=sql_type(type_),
     )
 
 
-def absolute(called: TranslatedCall) -> Node:
+def absolute(called: TranslatedCall) -> nodes.Node:
     """ABS; Flink accepts an interval, but cannot evaluate it."""
     if isinstance(called.type, INTERVALS):
-        raise unsupported_error("Flink does not support ABS of an interval")
+        raise nodes.unsupported_error("Flink does not support ABS of an interval")
     if isinstance(called.type, DecimalType) and called.type.precision > KEPT:
         minus = _minus(called[0], called.type)
         zero = zero_of(digits_of(called.type))
         return inline("if({v} < {zero}, {minus}, {v})", v=called[0], minus=minus, zero=zero)
-    return call("abs", called[0])
+    return nodes.call("abs", called[0])
 
 
-def divide(called: TranslatedCall) -> Node:
+def divide(called: TranslatedCall) -> nodes.Node:
     """Division: of integers towards zero."""
     if isinstance(called.type, DecimalType):
         return _quotient(called, called.type)
@@ -149,11 +138,11 @@ def divide(called: TranslatedCall) -> Node:
         first, second = _operands(called, called.type)
         return called.cast(sql(_FLOAT_QUOTIENT, a=first, b=second))
     if isinstance(called.types[0], INTERVALS):
-        raise unsupported_error("Flink does not support division of intervals")
+        raise nodes.unsupported_error("Flink does not support division of intervals")
     return _integral_quotient("DIV", *_operands(called, called.type), called.type)
 
 
-def remainder(called: TranslatedCall) -> Node:
+def remainder(called: TranslatedCall) -> nodes.Node:
     """The remainder has the sign of the dividend, which is not cast."""
     left, right = called.types
     if isinstance(left, DecimalType) and isinstance(called.type, INTEGERS):
@@ -163,14 +152,14 @@ def remainder(called: TranslatedCall) -> Node:
         first, second = as_decimal(called[0], left), as_decimal(called[1], right)
         return _integral_quotient("%", first, second, called.type, zero_of(digits_of(right)))
     if isinstance(left, BigIntType) or isinstance(right, BigIntType):
-        return _integral_quotient("%", Cast(called[0], "BIGINT"), called[1], called.type)
+        return _integral_quotient("%", nodes.Cast(called[0], "BIGINT"), called[1], called.type)
     return _integral_quotient("%", *_operands(called, called.type), called.type)
 
 
 # --- datetimes ---------------------------------------------------------------------------------
 
 
-def datetime_arithmetic(symbol: str, called: TranslatedCall) -> Node:
+def datetime_arithmetic(symbol: str, called: TranslatedCall) -> nodes.Node:
     """A datetime and an interval, in either order; or the interval between two datetimes."""
     left, right = called.types
     if isinstance(left, INTERVALS):
@@ -180,45 +169,54 @@ def datetime_arithmetic(symbol: str, called: TranslatedCall) -> Node:
     return interval_between(called[0], left, called[1], right, called.type, called.zone)
 
 
-def _interval_count(symbol: str, count: Node) -> Node:
-    return operator("-", count) if symbol == "-" else count
+def _interval_count(symbol: str, count: nodes.Node) -> nodes.Node:
+    return nodes.operator("-", count) if symbol == "-" else count
 
 
-def add_interval(node: Node, type_: DataType, count: Node, unit: DataType) -> Node:
+def add_interval(
+    node: nodes.Node, type_: DataType, count: nodes.Node, unit: DataType
+) -> nodes.Node:
     """Return a datetime plus an interval: a DATE by days, a TIME within its day."""
     if isinstance(unit, YearMonthIntervalType):
         if isinstance(type_, TimeType):
             return node
         if isinstance(type_, DateType):
-            return call("add_months", node, count)
-        return operator("+", node, call("make_ym_interval", 0, count))
+            return nodes.call("add_months", node, count)
+        return nodes.operator("+", node, nodes.call("make_ym_interval", 0, count))
     if isinstance(type_, DateType):
         return inline("date_add({d}, CAST({n} DIV 86400000 AS INT))", d=node, n=count)
     if isinstance(type_, TimeType):
-        return datetimes.time_of_millis(operator("+", datetimes.time_millis(node), count), type_)
+        return datetimes.time_of_millis(
+            nodes.operator("+", datetimes.time_millis(node), count), type_
+        )
     moved = inline("{t} + {n} * 1000L", t=datetimes.micros(node), n=count)
     return datetimes.of_micros(moved, type_)
 
 
 def interval_between(
-    first: Node, left: DataType, second: Node, right: DataType, result: DataType, zone: str
-) -> Node:
+    first: nodes.Node,
+    left: DataType,
+    second: nodes.Node,
+    right: DataType,
+    result: DataType,
+    zone: str,
+) -> nodes.Node:
     """Return the interval from the second datetime to the first."""
     if isinstance(result, DayTimeIntervalType):
-        return operator("-", _millis(first, left), _millis(second, right))
+        return nodes.operator("-", _millis(first, left), _millis(second, right))
     clocks = datetimes.clock(first, left, zone), datetimes.clock(second, right, zone)
-    return Cast(months_between(*clocks), "INT")
+    return nodes.Cast(months_between(*clocks), "INT")
 
 
-def months_between(first: Node, second: Node) -> Node:
+def months_between(first: nodes.Node, second: nodes.Node) -> nodes.Node:
     """Return the full months from the second timestamp to the first.
 
     The dates are compared first, which determines the sign; on equal days of the month the times
     decide.
     """
 
-    def body(a: Node, b: Node) -> Node:
-        dates = Cast(a, "DATE"), Cast(b, "DATE")
+    def body(a: nodes.Node, b: nodes.Node) -> nodes.Node:
+        dates = nodes.Cast(a, "DATE"), nodes.Cast(b, "DATE")
         count = inline(
             "if({a} >= {b}, {forth}, -{back})",
             a=dates[0],
@@ -228,7 +226,7 @@ def months_between(first: Node, second: Node) -> Node:
         )
         times = [inline("pmod({t}, 86400000)", t=datetimes.millis(operand)) for operand in (a, b)]
 
-        return let_all(
+        return nodes.let_all(
             [count],
             lambda n: inline(
                 "if(add_months({b}, {n}) = {a} AND {first} < {second}, {n} - 1, {n})",
@@ -240,16 +238,16 @@ def months_between(first: Node, second: Node) -> Node:
             ),
         )
 
-    return let_all([first, second], body)
+    return nodes.let_all([first, second], body)
 
 
-def _months(later: Node, earlier: Node) -> Node:
+def _months(later: nodes.Node, earlier: nodes.Node) -> nodes.Node:
     """Return the full months between two dates; the last day of a short month completes it."""
     count = inline("(year({a}) - year({b})) * 12 + month({a}) - month({b})", a=later, b=earlier)
     return inline("{n} - if(add_months({b}, {n}) > {a}, 1, 0)", n=count, a=later, b=earlier)
 
 
-def _millis(node: Node, type_: DataType) -> Node:
+def _millis(node: nodes.Node, type_: DataType) -> nodes.Node:
     match type_:
         case DateType():
             return inline("unix_date({d}) * 86400000L", d=node)
@@ -262,7 +260,7 @@ def _millis(node: Node, type_: DataType) -> Node:
 # --- mathematics -------------------------------------------------------------------------------
 
 
-def _doubles(called: TranslatedCall) -> list[Node]:
+def _doubles(called: TranslatedCall) -> list[nodes.Node]:
     return [
         convert(node, type_, DoubleType(nullable=True)) if isinstance(type_, NUMBERS) else node
         for node, type_ in zip(called.arguments, called.types, strict=True)
@@ -273,7 +271,7 @@ def mathematics(text: str) -> TranslationRule:
     """A function of DOUBLEs: every argument becomes one."""
     parsed = template(text)
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         return parsed({str(index): node for index, node in enumerate(_doubles(called))})
 
     return (rewrite_rule if parsed.repeated else native)(translate)
@@ -285,7 +283,7 @@ _LOG = (
 )
 
 
-def logarithm(called: TranslatedCall) -> Node:
+def logarithm(called: TranslatedCall) -> nodes.Node:
     """LOG(x), or LOG(base, x): a quotient of two natural logarithms."""
     logs = [sql(_LOG, **{"0": double}) for double in _doubles(called)]
     return logs[0] if len(logs) == 1 else sql(_FLOAT_QUOTIENT, a=logs[1], b=logs[0])
@@ -293,27 +291,27 @@ def logarithm(called: TranslatedCall) -> Node:
 
 def _constant_digits(name: str, called: TranslatedCall) -> int:
     """Return the number of digits of ROUND and TRUNCATE, 0 unless given."""
-    digits = integer_of(called[1]) if len(called.arguments) > 1 else 0
+    digits = nodes.integer_of(called[1]) if len(called.arguments) > 1 else 0
     if digits is None:
-        raise unsupported_error(f"{name} requires a constant number of digits on Spark")
+        raise nodes.unsupported_error(f"{name} requires a constant number of digits on Spark")
     return digits
 
 
-def compile_round(called: TranslatedCall) -> Node:
+def compile_round(called: TranslatedCall) -> nodes.Node:
     """ROUND half away from zero, of the digits that the number prints."""
-    if any(map(is_null_constant, called.arguments)):
-        return called.cast(NULL)
+    if any(map(nodes.is_null_constant, called.arguments)):
+        return called.cast(nodes.NULL)
     if _has_digits_of_rows(called):
         half = "({v} + sign({v}) * ({unit} DIV 2)) DIV {unit} * {unit}"
         return _of_digits(called, half)
     digits = _constant_digits("ROUND", called)
     if not isinstance(called.types[0], FLOATS):
-        return called.cast(call("round", called[0], digits))
+        return called.cast(nodes.call("round", called[0], digits))
     return sql(
         "if(isnan({v}) OR abs({v}) = CAST('Infinity' AS DOUBLE), {problem},"
         " CAST(round({v}, {digits}) AS {type}))",
         v=called[0],
-        problem=fail("NaN and Infinity cannot be rounded"),
+        problem=nodes.fail("NaN and Infinity cannot be rounded"),
         digits=digits,
         type=sql_type(called.type),
     )
@@ -322,13 +320,13 @@ def compile_round(called: TranslatedCall) -> Node:
 def _has_digits_of_rows(called: TranslatedCall) -> bool:
     """Return whether an integer is rounded to a number of digits that is not constant."""
     is_integer = isinstance(called.types[0], INTEGERS)
-    return is_integer and len(called.arguments) > 1 and integer_of(called[1]) is None
+    return is_integer and len(called.arguments) > 1 and nodes.integer_of(called[1]) is None
 
 
-def _of_digits(called: TranslatedCall, text: str) -> Node:
+def _of_digits(called: TranslatedCall, text: str) -> nodes.Node:
     """Return an integer with another last digit, by a template over it and a power of 10."""
 
-    def body(value: Node, digits: Node) -> Node:
+    def body(value: nodes.Node, digits: nodes.Node) -> nodes.Node:
         unit = inline("CAST(pow(10, -{n}) AS BIGINT)", n=digits)
         moved = inline(text.replace("sign({v})", "CAST(sign({v}) AS BIGINT)"), v=value, unit=unit)
         return inline(
@@ -339,19 +337,19 @@ def _of_digits(called: TranslatedCall, text: str) -> Node:
             type=sql_type(called.type),
         )
 
-    return let_all(called.arguments, body)
+    return nodes.let_all(called.arguments, body)
 
 
-def sign(called: TranslatedCall) -> Node:
+def sign(called: TranslatedCall) -> nodes.Node:
     """-1, 0 or 1 in the argument's own type."""
-    value = called[0] if isinstance(called.type, DecimalType) else Cast(called[0], "DOUBLE")
-    return called.cast(call("sign", value))
+    value = called[0] if isinstance(called.type, DecimalType) else nodes.Cast(called[0], "DOUBLE")
+    return called.cast(nodes.call("sign", value))
 
 
-def compile_truncate(called: TranslatedCall) -> Node:
+def compile_truncate(called: TranslatedCall) -> nodes.Node:
     """TRUNCATE towards zero, of the digits that a number prints."""
-    if any(map(is_null_constant, called.arguments)):
-        return called.cast(NULL)
+    if any(map(nodes.is_null_constant, called.arguments)):
+        return called.cast(nodes.NULL)
     type_ = called.types[0]
     if _has_digits_of_rows(called):
         return _of_digits(called, "{v} DIV {unit} * {unit}")
@@ -359,7 +357,7 @@ def compile_truncate(called: TranslatedCall) -> Node:
     if isinstance(type_, INTEGERS):
         if places >= 0:
             return called[0]
-        unit = Literal(str(10 ** min(-places, 18)), "L")
+        unit = nodes.Literal(str(10 ** min(-places, 18)), "L")
         return called.cast(inline("{v} DIV {unit} * {unit}", v=called[0], unit=unit))
     if isinstance(type_, DecimalType) and type_.precision == MAX_PRECISION:
         return _truncated_decimal(called, type_, places)
@@ -375,34 +373,34 @@ def compile_truncate(called: TranslatedCall) -> Node:
     )
 
 
-def _truncated_decimal(called: TranslatedCall, type_: DecimalType, places: int) -> Node:
+def _truncated_decimal(called: TranslatedCall, type_: DecimalType, places: int) -> nodes.Node:
     """Return TRUNCATE of a DECIMAL of 38 digits; its ceiling would have 39."""
     if places >= type_.scale:
         return called.cast(called[0])
     if -places >= type_.precision - type_.scale:
-        return null_or(is_null(called[0]), called.cast(Literal(0)))
-    unit = Cast(Literal(f"1E{-places}"), f"DECIMAL({MAX_PRECISION}, {max(places, 0)})")
+        return nodes.null_or(nodes.is_null(called[0]), called.cast(nodes.Literal(0)))
+    unit = nodes.Cast(nodes.Literal(f"1E{-places}"), f"DECIMAL({MAX_PRECISION}, {max(places, 0)})")
     return sql(
         "CAST({v} - {v} % {unit} AS {type})", v=called[0], unit=unit, type=sql_type(called.type)
     )
 
 
-def interval_of(called: TranslatedCall) -> Node:
+def interval_of(called: TranslatedCall) -> nodes.Node:
     """``INTERVAL n DAY`` of a number that is not a literal."""
     return convert(called[0], called.types[0], called.type, called.zone)
 
 
-def between_datetimes(called: TranslatedCall) -> Node:
+def between_datetimes(called: TranslatedCall) -> nodes.Node:
     """``(a - b) DAY``: the interval from b to a."""
     first, second = called.arguments[:2]
     left, right = called.types[:2]
     return interval_between(first, left, second, right, called.type, called.zone)
 
 
-def cotangent(called: TranslatedCall) -> Node:
+def cotangent(called: TranslatedCall) -> nodes.Node:
     """COT: the reciprocal of the tangent, an infinity where that is 0."""
-    tangent = call("tan", *_doubles(called))
-    return sql(_FLOAT_QUOTIENT, a=Literal("1.0", "D"), b=tangent)
+    tangent = nodes.call("tan", *_doubles(called))
+    return sql(_FLOAT_QUOTIENT, a=nodes.Literal("1.0", "D"), b=tangent)
 
 
 RULES: dict[str, TranslationRule] = {

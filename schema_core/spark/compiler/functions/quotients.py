@@ -15,43 +15,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import (
-    Cast,
-    Fact,
-    Field,
-    Literal,
-    Node,
-    call,
-    interpret_rarely,
-    let,
-    let_all,
-    operator,
-    rarely,
-)
 from schema_core.types.decimal_arithmetic import MAX_PRECISION
 
 #: Precision and scale.
 Digits: TypeAlias = tuple[int, int]
 
 #: A function that computes a value once, for a function of it.
-Binding: TypeAlias = "Callable[[Node, Callable[[Node], Node]], Node]"
+Binding: TypeAlias = "Callable[[nodes.Node, Callable[[nodes.Node], nodes.Node]], nodes.Node]"
 
 _INTEGER = f"DECIMAL({MAX_PRECISION}, 0)"
 _CHECKED = "{a} / if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
 
 
 def quotient(
-    a: Node,
+    a: nodes.Node,
     left: Digits,
-    b: Node,
+    b: nodes.Node,
     right: Digits,
     result: Digits,
     *,
     integer_digits: int = MAX_PRECISION,
     may_be_zero: bool = True,
     are_aggregates: bool = False,
-) -> Node:
+) -> nodes.Node:
     """Return the quotient of decimals of some digits as a DECIMAL, whose digits are given.
 
     Spark derives the same type for quotients as Flink does. The dividend has at most
@@ -65,53 +53,56 @@ def quotient(
     if min(left[0] - left[1], integer_digits) <= limit:
         return sql(simple, a=a, b=b, zero=zero_of(right))
 
-    def body(x: Node, y: Node) -> Node:
+    def body(x: nodes.Node, y: nodes.Node) -> nodes.Node:
         found = inline(simple, a=x, b=y, zero=zero_of(right))
         if are_aggregates:
-            values = call("named_struct", "found", found, "x", x, "y", y)
-            exact = interpret_rarely(
-                values, lambda item: corrected(*(Field(item, name) for name in ("found", "x", "y")))
+            values = nodes.call("named_struct", "found", found, "x", x, "y", y)
+            exact = nodes.interpret_rarely(
+                values,
+                lambda item: corrected(*(nodes.Field(item, name) for name in ("found", "x", "y"))),
             )
         else:
-            bind = _lambda_free(found, interpret_rarely if left[0] == MAX_PRECISION else rarely)
+            bind = _lambda_free(
+                found, nodes.interpret_rarely if left[0] == MAX_PRECISION else nodes.rarely
+            )
             exact = bind(found, lambda item: corrected(item, x, y))
-        return call("if", _is_beyond(x, left, limit), exact, found)
+        return nodes.call("if", _is_beyond(x, left, limit), exact, found)
 
-    def corrected(found: Node, x: Node, y: Node) -> Node:
+    def corrected(found: nodes.Node, x: nodes.Node, y: nodes.Node) -> nodes.Node:
         return _correct_rounding(found, x, left, y, right, result)
 
-    return body(a, b) if are_aggregates else let_all([a, b], body)
+    return body(a, b) if are_aggregates else nodes.let_all([a, b], body)
 
 
-def _lambda_free(node: Node, bind: Binding) -> Binding:
+def _lambda_free(node: nodes.Node, bind: Binding) -> Binding:
     """Return `bind`, or `let` where a subquery is used, which no lambda may contain."""
-    return let if node.facts & Fact.SUBQUERY else bind
+    return nodes.let if node.facts & nodes.Fact.SUBQUERY else bind
 
 
-def zero_of(digits: Digits) -> Node:
+def zero_of(digits: Digits) -> nodes.Node:
     """Return 0 of a type: beside a literal of fewer decimal places Spark rounds 1E-38 to 0."""
-    return Cast(Literal(0), "DECIMAL({}, {})".format(*digits))
+    return nodes.Cast(nodes.Literal(0), "DECIMAL({}, {})".format(*digits))
 
 
-def _is_beyond(node: Node, digits: Digits, exponent: int) -> Node:
+def _is_beyond(node: nodes.Node, digits: Digits, exponent: int) -> nodes.Node:
     """Return whether the absolute value of a decimal is 10^exponent at least."""
     if exponent < -digits[1]:
-        return operator("<>", node, zero_of(digits))
+        return nodes.operator("<>", node, zero_of(digits))
     type_ = "DECIMAL({}, {})".format(*digits)
-    low, high = (Cast(Literal(f"{sign}1E{exponent}"), type_) for sign in ("-", ""))
+    low, high = (nodes.Cast(nodes.Literal(f"{sign}1E{exponent}"), type_) for sign in ("-", ""))
     return inline("{v} >= {high} OR {v} <= {low}", v=node, low=low, high=high)
 
 
-def _magnitude(node: Node, exponent: int, type_: str = _INTEGER) -> Node:
+def _magnitude(node: nodes.Node, exponent: int, type_: str = _INTEGER) -> nodes.Node:
     """Return the absolute value of a decimal times 10^exponent, which must be of the type.
 
     Spark keeps only 34 digits where it changes a sign.
     """
-    text = call("translate", Cast(node, "STRING", safe=True), "-", "")
-    return Cast(call("concat", text, f"E{exponent}"), type_)
+    text = nodes.call("translate", nodes.Cast(node, "STRING", safe=True), "-", "")
+    return nodes.Cast(nodes.call("concat", text, f"E{exponent}"), type_)
 
 
-def _remainder(a: Node, b: Node, digits: Digits, exponent: int) -> Node:
+def _remainder(a: nodes.Node, b: nodes.Node, digits: Digits, exponent: int) -> nodes.Node:
     """Return ``a * 10^exponent`` modulo ``|b|``, both as integers.
 
     Spark computes a remainder of decimals exactly if the quotient has at most 38 integer digits;
@@ -121,13 +112,13 @@ def _remainder(a: Node, b: Node, digits: Digits, exponent: int) -> Node:
         (exponent,) if exponent <= MAX_PRECISION else (MAX_PRECISION, exponent - MAX_PRECISION)
     ):
         divisor = _magnitude(b, digits[1] - step, f"DECIMAL({MAX_PRECISION}, {step})")
-        a = _magnitude(operator("%", a, divisor), step)
+        a = _magnitude(nodes.operator("%", a, divisor), step)
     return a
 
 
 def _correct_rounding(
-    found: Node, a: Node, left: Digits, b: Node, right: Digits, result: Digits
-) -> Node:
+    found: nodes.Node, a: nodes.Node, left: Digits, b: nodes.Node, right: Digits, result: Digits
+) -> nodes.Node:
     """Return Spark's quotient, or the next one where Flink's first rounding yields the middle.
 
     `lack` is by how much twice the remainder is less than the divisor. If it is positive, Spark
@@ -137,7 +128,7 @@ def _correct_rounding(
     scale = result[1]
     remainder = _remainder(_magnitude(a, left[1]), b, right, scale + right[1] - left[1])
 
-    def of_lack(divisor: Node, lack: Node, units: Node) -> Node:
+    def of_lack(divisor: nodes.Node, lack: nodes.Node, units: nodes.Node) -> nodes.Node:
         return inline(
             "if({lack} > 0 AND {lack} <= CAST(concat('0', left(lpad(CAST({b} AS STRING), {most},"
             " '0'), length(ltrim('0', CAST({n} AS STRING))) % {most})) AS {integer}),"
@@ -148,19 +139,19 @@ def _correct_rounding(
             n=units,
             most=MAX_PRECISION,
             integer=_INTEGER,
-            x=Cast(a, "STRING"),
-            y=Cast(b, "STRING"),
+            x=nodes.Cast(a, "STRING"),
+            y=nodes.Cast(b, "STRING"),
             one_minus="^(-.* [^-]|[^-].* -)",
             shift=f"E-{scale}",
             type="DECIMAL({}, {})".format(*result),
             q=found,
         )
 
-    def of_divisor(divisor: Node) -> Node:
+    def of_divisor(divisor: nodes.Node) -> nodes.Node:
         lack = inline("{b} - {r} - {r}", b=divisor, r=remainder)
         units = _magnitude(found, scale)
         return bind(lack, lambda item: bind(units, lambda n: of_lack(divisor, item, n)))
 
-    bind = _lambda_free(found, rarely)
+    bind = _lambda_free(found, nodes.rarely)
     corrected = bind(_magnitude(b, right[1]), of_divisor)
     return inline("if({q} IS NULL, NULL, {corrected})", q=found, corrected=corrected)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from schema_core import types
 from schema_core.expressions.typed import Constant, FunctionCall, Typed
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import FLOAT_SHAPE, convert
 from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline
@@ -18,31 +19,11 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     udf,
 )
-from schema_core.spark.compiler.tree import (
-    NULL,
-    Cast,
-    Keyword,
-    Literal,
-    Node,
-    all_of,
-    call,
-    function,
-    integer_of,
-    is_null,
-    is_null_constant,
-    let,
-    let_all,
-    node_of,
-    operator,
-    rarely,
-    string_of,
-    unsupported_error,
-)
 from schema_core.spark.compiler.udfs.strings import MAX_UNITS, is_format, to_units
 from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS, NUMBERS
 
 
-def strings(called: TranslatedCall) -> list[Node]:
+def strings(called: TranslatedCall) -> list[nodes.Node]:
     """Return the arguments, those that are not strings or bytes as strings."""
     return [
         node
@@ -52,38 +33,41 @@ def strings(called: TranslatedCall) -> list[Node]:
     ]
 
 
-def substring(called: TranslatedCall) -> Node:
+def substring(called: TranslatedCall) -> nodes.Node:
     """From a position that starts at 1, or from the end if negative; NULL for a negative length."""
     if len(called.arguments) == 2:
-        return let_all(called.arguments, lambda s, p: call("substring", s, _start(s, p)))
+        return nodes.let_all(
+            called.arguments, lambda s, p: nodes.call("substring", s, _start(s, p))
+        )
 
-    def body(text: Node, position: Node, length: Node) -> Node:
-        part = call("substring", text, _start(text, position), length)
+    def body(text: nodes.Node, position: nodes.Node, length: nodes.Node) -> nodes.Node:
+        part = nodes.call("substring", text, _start(text, position), length)
         return inline("if({length} < 0, NULL, {part})", length=length, part=part)
 
-    return let_all(called.arguments, body)
+    return nodes.let_all(called.arguments, body)
 
 
-def _start(text: Node, position: Node) -> Node:
+def _start(text: nodes.Node, position: nodes.Node) -> nodes.Node:
     """Return a position, or the one after the end if it lies before the first character."""
-    known = integer_of(position)
+    known = nodes.integer_of(position)
     if known is not None and known >= 0:
         return position
     return inline("if({p} < -char_length({s}), char_length({s}) + 1, {p})", p=position, s=text)
 
 
-def trim(called: TranslatedCall) -> Node:
+def trim(called: TranslatedCall) -> nodes.Node:
     """TRIM, of both sides unless a keyword names one: spaces, or any of the given characters."""
     side = next(
-        (argument.word for argument in called.arguments if isinstance(argument, Keyword)), "BOTH"
+        (argument.word for argument in called.arguments if isinstance(argument, nodes.Keyword)),
+        "BOTH",
     )
-    rest = [argument for argument in called.arguments if not isinstance(argument, Keyword)]
-    return _trim(side, rest[-1], rest[0] if len(rest) > 1 else node_of(" "))
+    rest = [argument for argument in called.arguments if not isinstance(argument, nodes.Keyword)]
+    return _trim(side, rest[-1], rest[0] if len(rest) > 1 else nodes.node_of(" "))
 
 
 def one_sided(side: str) -> TranslationRule:
     """LTRIM, RTRIM and BTRIM: the string, then optionally the characters."""
-    blank = node_of(" ")
+    blank = nodes.node_of(" ")
     return rewrite_rule(lambda called: _trim(side, called[0], (*called.arguments, blank)[1]))
 
 
@@ -94,11 +78,11 @@ _TRIMS = {"BOTH": "btrim({s}, {c})", "LEADING": "ltrim({c}, {s})", "TRAILING": "
 _BLANK_TRIMS = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 
 
-def _trim(side: str, text: Node, characters: Node) -> Node:
+def _trim(side: str, text: nodes.Node, characters: nodes.Node) -> nodes.Node:
     """Return a string without some characters at its ends; an empty set of them is an error."""
-    if string_of(characters) == " ":
-        return call(_BLANK_TRIMS[side], text)
-    return let_all(
+    if nodes.string_of(characters) == " ":
+        return nodes.call(_BLANK_TRIMS[side], text)
+    return nodes.let_all(
         [text, characters],
         lambda s, c: inline(
             "if({c} = '' AND {s} IS NOT NULL, raise_error({problem}), {trimmed})",
@@ -113,13 +97,13 @@ def _trim(side: str, text: Node, characters: Node) -> Node:
 def compile_pad(name: str) -> TranslationRule:
     """LPAD and RPAD, of UTF-16 units; with a constant length and filler without Python."""
 
-    def translate(called: TranslatedCall) -> Node:
-        length, filler = integer_of(called[1]), string_of(called[2])
+    def translate(called: TranslatedCall) -> nodes.Node:
+        length, filler = nodes.integer_of(called[1]), nodes.string_of(called[2])
         if length is None or not filler or not 0 <= length <= MAX_UNITS or max(filler) > "\uffff":
-            return call_udf(name, called[0], Cast(called[1], "INT"), called[2])
+            return call_udf(name, called[0], nodes.Cast(called[1], "INT"), called[2])
         if _is_ascii(called.call.arguments[0]):
-            return call(name, called[0], length, filler)
-        return let(called[0], lambda s: padded_constantly(name, s, length, filler))
+            return nodes.call(name, called[0], length, filler)
+        return nodes.let(called[0], lambda s: padded_constantly(name, s, length, filler))
 
     return udf(translate)
 
@@ -147,21 +131,21 @@ PRINTED_IN_ASCII = (
 _SUPPLEMENTARY = r"[\x{10000}-\x{10FFFF}]"
 
 
-def padded_constantly(name: str, text: Node, length: int, filler: str) -> Node:
+def padded_constantly(name: str, text: nodes.Node, length: int, filler: str) -> nodes.Node:
     """Pad a string to a constant length with a constant filler of characters of one unit."""
     return inline(
         "if(length({s}) = octet_length({s}) OR NOT rlike({s}, {supplementary}), {usual}, {rest})",
         s=text,
         supplementary=_SUPPLEMENTARY,
-        usual=call(name, text, length, filler),
-        rest=rarely(text, lambda s: _padded_units(name, s, length, filler)),
+        usual=nodes.call(name, text, length, filler),
+        rest=nodes.rarely(text, lambda s: _padded_units(name, s, length, filler)),
     )
 
 
-def _padded_units(name: str, text: Node, length: int, filler: str) -> Node:
+def _padded_units(name: str, text: nodes.Node, length: int, filler: str) -> nodes.Node:
     """Pad a string with characters of two units; half of one becomes ``?``."""
 
-    def body(data: Node) -> Node:
+    def body(data: nodes.Node) -> nodes.Node:
         padding = inline(
             "rpad('', {length} - octet_length({data}) DIV 2, {filler})",
             length=length,
@@ -182,21 +166,25 @@ def _padded_units(name: str, text: Node, length: int, filler: str) -> Node:
             "if(octet_length({data}) >= {size}, {cut}, {padded})",
             data=data,
             size=2 * length,
-            cut=cut if length else Literal(""),
-            padded=call("concat", *parts),
+            cut=cut if length else nodes.Literal(""),
+            padded=nodes.call("concat", *parts),
         )
 
-    return let(call("encode", text, "UTF-16BE"), body)
+    return nodes.let(nodes.call("encode", text, "UTF-16BE"), body)
 
 
-def overlay(called: TranslatedCall) -> Node:
+def overlay(called: TranslatedCall) -> nodes.Node:
     """OVERLAY(text PLACING new FROM position [FOR length]), in UTF-16 units."""
     text, new, position, *lengths = called.arguments
     length = lengths[0] if lengths else inline(_UTF16_LENGTH, s=new)
-    return let_all([text, new, Cast(position, "INT"), Cast(length, "INT")], overlaid)
+    return nodes.let_all(
+        [text, new, nodes.Cast(position, "INT"), nodes.Cast(length, "INT")], overlaid
+    )
 
 
-def overlaid(text: Node, new: Node, position: Node, length: Node) -> Node:
+def overlaid(
+    text: nodes.Node, new: nodes.Node, position: nodes.Node, length: nodes.Node
+) -> nodes.Node:
     """Replace a part of a string, which is unchanged if the position is out of its range."""
     usual = inline(
         "if({p} <= char_length({s}), concat(left({s}, {p} - 1), {new},"
@@ -216,14 +204,16 @@ def overlaid(text: Node, new: Node, position: Node, length: Node) -> Node:
         n=length,
         supplementary=_SUPPLEMENTARY,
         usual=usual,
-        rest=rarely(text, lambda s: _overlaid_units(s, new, position, length)),
+        rest=nodes.rarely(text, lambda s: _overlaid_units(s, new, position, length)),
     )
 
 
-def _overlaid_units(text: Node, new: Node, position: Node, length: Node) -> Node:
+def _overlaid_units(
+    text: nodes.Node, new: nodes.Node, position: nodes.Node, length: nodes.Node
+) -> nodes.Node:
     """Replace a part of a string with characters of two units; half of one becomes ``?``."""
 
-    def body(data: Node) -> Node:
+    def body(data: nodes.Node) -> nodes.Node:
         first = inline(
             "if(hex(substring({data}, 2 * {p} - 3, 1)) BETWEEN 'D8' AND 'DB' AND {p} > 1,"
             " concat(decode(substring({data}, 1, 2 * {p} - 4), 'UTF-16BE'), '?'),"
@@ -264,37 +254,37 @@ def _overlaid_units(text: Node, new: Node, position: Node, length: Node) -> Node
             rest=rest,
         )
 
-    return let(call("encode", text, "UTF-16BE"), body)
+    return nodes.let(nodes.call("encode", text, "UTF-16BE"), body)
 
 
 _UTF16_LENGTH = "CAST(length(encode({s}, 'UTF-16BE')) DIV 2 AS INT)"
 
 #: The escape character of a LIKE without ESCAPE: a control character.
-_NO_ESCAPE = Literal("\x01")
+_NO_ESCAPE = nodes.Literal("\x01")
 
 
 def compile_like(*, negated: bool) -> TranslationRule:
     """LIKE; only the character after ESCAPE is special, besides ``%`` and ``_``."""
 
-    def translate(called: TranslatedCall) -> Node:
-        if any(map(is_null_constant, called.arguments)):
-            return Cast(NULL, "BOOLEAN")
+    def translate(called: TranslatedCall) -> nodes.Node:
+        if any(map(nodes.is_null_constant, called.arguments)):
+            return nodes.Cast(nodes.NULL, "BOOLEAN")
         symbol = "NOT LIKE" if negated else "LIKE"
-        return operator(symbol, called[0], called[1], _escape_of(called))
+        return nodes.operator(symbol, called[0], called[1], _escape_of(called))
 
     return rewrite_rule(translate)
 
 
-def _escape_of(called: TranslatedCall) -> Node:
+def _escape_of(called: TranslatedCall) -> nodes.Node:
     """Return the escape character of a LIKE.
 
     Flink validates it, unless it compares a constant pattern without a regular expression.
     """
     if len(called.arguments) < 3:
         return _NO_ESCAPE
-    escape, pattern = string_of(called[2]), string_of(called[1])
+    escape, pattern = nodes.string_of(called[2]), nodes.string_of(called[1])
     if escape is None:
-        raise unsupported_error("LIKE requires a constant ESCAPE character on Spark")
+        raise nodes.unsupported_error("LIKE requires a constant ESCAPE character on Spark")
     if pattern == "%" or (not escape and pattern is not None and "_" not in pattern):
         return _NO_ESCAPE
     require_escape(escape)
@@ -304,24 +294,24 @@ def _escape_of(called: TranslatedCall) -> Node:
 def require_escape(escape: str) -> None:
     """Require the string after ESCAPE to be one character."""
     if len(to_units(escape)) != len(to_units(" ")):
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             f"ESCAPE requires one character, got {escape!r}", "use one character"
         )
 
 
-def concat(called: TranslatedCall) -> Node:
+def concat(called: TranslatedCall) -> nodes.Node:
     """CONCAT and ``||``: NULL as soon as one argument is."""
-    return call("concat", *strings(called))
+    return nodes.call("concat", *strings(called))
 
 
-def concat_with(called: TranslatedCall) -> Node:
+def concat_with(called: TranslatedCall) -> nodes.Node:
     """CONCAT_WS: arguments that are NULL are skipped."""
-    return call("concat_ws", *strings(called))
+    return nodes.call("concat_ws", *strings(called))
 
 
-def replace(called: TranslatedCall) -> Node:
+def replace(called: TranslatedCall) -> nodes.Node:
     """REPLACE; an empty string to search for is found between all characters."""
-    return let_all(
+    return nodes.let_all(
         called.arguments,
         lambda text, old, new: inline(
             "if({old} = '', if({text} IS NULL OR {new} IS NULL, NULL, concat({new},"
@@ -335,17 +325,17 @@ def replace(called: TranslatedCall) -> Node:
     )
 
 
-def escaped_replacement(new: Node) -> Node:
+def escaped_replacement(new: nodes.Node) -> nodes.Node:
     """Return the replacement of a regular expression with dollars and backslashes escaped."""
-    escaped = call("replace", new, "\\", "\\\\")
-    return call("replace", escaped, "$", "\\$")
+    escaped = nodes.call("replace", new, "\\", "\\\\")
+    return nodes.call("replace", escaped, "$", "\\$")
 
 
-def split_index(called: TranslatedCall) -> Node:
+def split_index(called: TranslatedCall) -> nodes.Node:
     """Part of a string between separators, or white space, from 0; NULL beyond the last."""
     is_string = isinstance(called.types[1], CHARACTERS)
-    separator = called[1] if is_string else call("chr", called[1])
-    return let_all(
+    separator = called[1] if is_string else nodes.call("chr", called[1])
+    return nodes.let_all(
         [called[0], called[2], separator],
         lambda text, index, mark: inline(
             "if({index} < 0 OR {text} = '', NULL, get(split({text}, if({mark} = '', {white},"
@@ -359,43 +349,43 @@ def split_index(called: TranslatedCall) -> Node:
     )
 
 
-def literal_pattern(mark: Node) -> Node:
+def literal_pattern(mark: nodes.Node) -> nodes.Node:
     """Return the regular expression that matches a string literally."""
-    return call("concat", "\\Q", mark, "\\E")
+    return nodes.call("concat", "\\Q", mark, "\\E")
 
 
 _LOWER, _UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def initcap(called: TranslatedCall) -> Node:
+def initcap(called: TranslatedCall) -> nodes.Node:
     """Letters A to Z change, at the start of each run of letters and digits."""
 
-    def word(one: Node) -> Node:
-        first = call("translate", call("left", one, 1), _LOWER, _UPPER)
-        rest = call("translate", call("substring", one, 2), _UPPER, _LOWER)
-        return call("concat", first, rest)
+    def word(one: nodes.Node) -> nodes.Node:
+        first = nodes.call("translate", nodes.call("left", one, 1), _LOWER, _UPPER)
+        rest = nodes.call("translate", nodes.call("substring", one, 2), _UPPER, _LOWER)
+        return nodes.call("concat", first, rest)
 
-    words = call("regexp_extract_all", called[0], "([A-Za-z0-9]+|[^A-Za-z0-9]+)", 1)
-    return call("array_join", call("transform", words, function(word)), "")
+    words = nodes.call("regexp_extract_all", called[0], "([A-Za-z0-9]+|[^A-Za-z0-9]+)", 1)
+    return nodes.call("array_join", nodes.call("transform", words, nodes.function(word)), "")
 
 
-def in_string(called: TranslatedCall) -> Node:
+def in_string(called: TranslatedCall) -> nodes.Node:
     """INSTR(text, part [, start [, occurrence]]); without Python for the first from a constant."""
     if len(called.arguments) == 2:
-        return call("instr", called[0], called[1])
-    text, part, start, count = (*called.arguments, node_of(1))[:4]
-    known = integer_of(start)
-    if integer_of(count) != 1 or not known or abs(known) > MAX_UNITS:
-        return call_udf("instr", text, part, Cast(start, "INT"), Cast(count, "INT"))
+        return nodes.call("instr", called[0], called[1])
+    text, part, start, count = (*called.arguments, nodes.node_of(1))[:4]
+    known = nodes.integer_of(start)
+    if nodes.integer_of(count) != 1 or not known or abs(known) > MAX_UNITS:
+        return call_udf("instr", text, part, nodes.Cast(start, "INT"), nodes.Cast(count, "INT"))
     if known > 0:
-        return call("locate", part, text, known)
-    return let_all([text, part], lambda s, p: last_position(s, p, known))
+        return nodes.call("locate", part, text, known)
+    return nodes.let_all([text, part], lambda s, p: last_position(s, p, known))
 
 
-def last_position(text: Node, part: Node, start: int) -> Node:
+def last_position(text: nodes.Node, part: nodes.Node, start: int) -> nodes.Node:
     """Return the position of the last occurrence that begins at a place counted from the end."""
 
-    def body(kept: Node) -> Node:
+    def body(kept: nodes.Node) -> nodes.Node:
         return inline(
             "CASE WHEN {kept} IS NULL THEN NULL WHEN {p} = '' THEN greatest({most}, 0)"
             " WHEN contains({kept}, {p}) THEN char_length({kept}) - char_length({p}) + 2"
@@ -406,24 +396,24 @@ def last_position(text: Node, part: Node, start: int) -> Node:
         )
 
     end = inline("char_length({s}) + char_length({p}) + {n}", s=text, p=part, n=start)
-    return let(call("left", text, end), body)
+    return nodes.let(nodes.call("left", text, end), body)
 
 
-def locate(called: TranslatedCall) -> Node:
+def locate(called: TranslatedCall) -> nodes.Node:
     """LOCATE(part, text [, start])."""
     if len(called.arguments) == 2:
-        return call("locate", called[0], called[1])
-    known = integer_of(called[2])
+        return nodes.call("locate", called[0], called[1])
+    known = nodes.integer_of(called[2])
     if known is not None and abs(known) < -LEAST:
-        return call("locate", called[0], called[1], max(known, 1))
-    return let_all([called[0], called[1], Cast(called[2], "INT")], locate_from)
+        return nodes.call("locate", called[0], called[1], max(known, 1))
+    return nodes.let_all([called[0], called[1], nodes.Cast(called[2], "INT")], locate_from)
 
 
 #: The start position from which LOCATE finds nothing: Java's `start - 1` overflows.
 LEAST = -(2**31)
 
 
-def locate_from(part: Node, text: Node, start: Node) -> Node:
+def locate_from(part: nodes.Node, text: nodes.Node, start: nodes.Node) -> nodes.Node:
     """Return LOCATE with a start position; one below 1 is the start of the string."""
     return inline(
         "CASE WHEN {n} >= 1 THEN locate({p}, {s}, {n}) WHEN {n} > {least} THEN locate({p}, {s}, 1)"
@@ -438,12 +428,12 @@ def locate_from(part: Node, text: Node, start: Node) -> Node:
 def compile_case(name: str) -> TranslationRule:
     """UPPER and LOWER; of a constant the result has the length of its type."""
 
-    def translate(called: TranslatedCall) -> Node:
-        changed = call(name, called[0])
+    def translate(called: TranslatedCall) -> nodes.Node:
+        changed = nodes.call(name, called[0])
         if isinstance(called.type, types.CharType) and isinstance(
             called.call.arguments[0], Constant
         ):
-            return call("rpad", changed, called.type.length, " ")
+            return nodes.call("rpad", changed, called.type.length, " ")
         return changed
 
     return native(translate)
@@ -455,22 +445,22 @@ def matches(shape: str, numbers: tuple[type[types.DataType], ...]) -> Translatio
     Of a number, also of NULL, Flink looks only at the type: whether it is one of `numbers`.
     """
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         type_ = called.types[0]
         if not isinstance(type_, CHARACTERS):
-            return Literal(value=isinstance(type_, numbers))
-        return call("coalesce", call("rlike", called[0], shape), False)
+            return nodes.Literal(value=isinstance(type_, numbers))
+        return nodes.call("coalesce", nodes.call("rlike", called[0], shape), False)
 
     return rewrite_rule(translate)
 
 
-def elt(called: TranslatedCall) -> Node:
+def elt(called: TranslatedCall) -> nodes.Node:
     """ELT(index, first, second, ...): NULL for an index out of range."""
-    others = call("array", *called.arguments[1:])
+    others = nodes.call("array", *called.arguments[1:])
     return inline("get({others}, CAST({n} AS INT) - 1)", others=others, n=called[0])
 
 
-def compile_printf(called: TranslatedCall) -> Node:
+def compile_printf(called: TranslatedCall) -> nodes.Node:
     """PRINTF(format, value, ...): NULL for a format that Java rejects; a NULL fits any conversion.
 
     A DATE is its number of days, a TIME its number of milliseconds.
@@ -480,34 +470,36 @@ def compile_printf(called: TranslatedCall) -> Node:
         value, kind = _format_argument(node, type_)
         values.append(value)
         kinds += kind
-    known = string_of(called[0])
+    known = nodes.string_of(called[0])
     if known is not None:
-        return let_all(values, lambda *names: _format_constantly(known, kinds, names))
+        return nodes.let_all(values, lambda *names: _format_constantly(known, kinds, names))
 
-    def body(format_: Node, *names: Node) -> Node:
+    def body(format_: nodes.Node, *names: nodes.Node) -> nodes.Node:
         pairs = zip(names, kinds, strict=True)
         actual = (inline("if({v} IS NULL, 'n', {kind})", v=v, kind=kind) for v, kind in pairs)
-        is_valid = call_udf("is_format", format_, call("concat", *actual))
-        return call("if", is_valid, call("format_string", format_, *names), NULL)
+        is_valid = call_udf("is_format", format_, nodes.call("concat", *actual))
+        return nodes.call("if", is_valid, nodes.call("format_string", format_, *names), nodes.NULL)
 
-    return let_all([called[0], *values], body)
+    return nodes.let_all([called[0], *values], body)
 
 
-def _format_constantly(format_: str, kinds: str, values: Sequence[Node]) -> Node:
+def _format_constantly(format_: str, kinds: str, values: Sequence[nodes.Node]) -> nodes.Node:
     """Format values of some kinds; those to which a conversion does not apply must be NULL."""
     letters = "".join(_OTHER_CONVERSIONS[kind] for kind in kinds)
     if letters and (match := re.search(rf"%[^a-zA-Z%]*[{letters}]", format_.replace("%%", ""))):
-        raise unsupported_error(f"{match[0]!r} in the format of PRINTF is not supported on Spark")
+        raise nodes.unsupported_error(
+            f"{match[0]!r} in the format of PRINTF is not supported on Spark"
+        )
     nulls = "n" * len(kinds)
     if not is_format(format_, nulls):
-        return Cast(NULL, "STRING")
-    text = call("format_string", format_, *values)
+        return nodes.Cast(nodes.NULL, "STRING")
+    text = nodes.call("format_string", format_, *values)
     unfit = [
-        is_null(value)
+        nodes.is_null(value)
         for place, value in enumerate(values)
         if not is_format(format_, nulls[:place] + kinds[place] + nulls[place + 1 :])
     ]
-    return call("if", all_of(unfit), text, NULL) if unfit else text
+    return nodes.call("if", nodes.all_of(unfit), text, nodes.NULL) if unfit else text
 
 
 #: Kind of an argument -> the letters of conversions that Spark does not compute as Flink does:
@@ -515,11 +507,11 @@ def _format_constantly(format_: str, kinds: str, values: Sequence[Node]) -> Node
 _OTHER_CONVERSIONS = {"s": "hHtT", "d": "cCtT", **dict.fromkeys("lfbn", "tT")}
 
 
-def _format_argument(node: Node, type_: types.DataType) -> tuple[Node, str]:
+def _format_argument(node: nodes.Node, type_: types.DataType) -> tuple[nodes.Node, str]:
     """Return the value that PRINTF formats and its kind, as `is_format` has them."""
     match type_:
-        case _ if is_null_constant(node):
-            return Cast(NULL, "STRING"), "n"
+        case _ if nodes.is_null_constant(node):
+            return nodes.Cast(nodes.NULL, "STRING"), "n"
         case types.BigIntType() | types.DayTimeIntervalType():
             return node, "l"
         case _ if isinstance(type_, (*INTEGERS, types.YearMonthIntervalType)):
@@ -527,7 +519,7 @@ def _format_argument(node: Node, type_: types.DataType) -> tuple[Node, str]:
         case types.DateType():
             return datetimes.days(node), "d"
         case types.TimeType():
-            return Cast(datetimes.time_millis(node), "INT"), "d"
+            return nodes.Cast(datetimes.time_millis(node), "INT"), "d"
         case _ if isinstance(type_, FLOATS):
             return node, "f"
         case types.BooleanType():
@@ -535,16 +527,16 @@ def _format_argument(node: Node, type_: types.DataType) -> tuple[Node, str]:
         case types.DecimalType():
             return convert(node, type_, types.VarCharType(types.MAX_LENGTH)), "s"
         case types.AnyTimestampType():
-            return let(datetimes.clock(node, type_, "UTC"), _local_datetime), "s"
+            return nodes.let(datetimes.clock(node, type_, "UTC"), _local_datetime), "s"
         case _ if isinstance(type_, CHARACTERS):
             return node, "s"
         case _:
-            raise unsupported_error(
+            raise nodes.unsupported_error(
                 f"PRINTF of {type_.as_summary_string()} is not supported on Spark"
             )
 
 
-def _local_datetime(clock: Node) -> Node:
+def _local_datetime(clock: nodes.Node) -> nodes.Node:
     """Return a timestamp as Java prints it: no seconds if they are 0, and 0, 3 or 6 digits."""
     return inline(
         "CASE WHEN date_format({v}, 'SSSSSS') <> '000000' THEN"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from schema_core.base.lazy_regex import regex
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import FALSE, NULL, Cast, Node, call, let, rarely
 
 
 def _shape(part: str) -> str:
@@ -57,42 +57,44 @@ PARTS = frozenset({"HOST", "PATH", "QUERY", "REF", "PROTOCOL", "FILE", "AUTHORIT
 _KEY = regex(r"\w+", re.ASCII)
 
 
-def parse_url(node: Node, part: str) -> Node:
+def parse_url(node: nodes.Node, part: str) -> nodes.Node:
     """Return a constant part of a URL, or NULL if the URL is invalid or lacks it."""
     if part not in PARTS:
         return _MISSING
 
-    def any_url(url: Node) -> Node:
-        return let(
-            call("btrim", url, " \t\r\n"),
+    def any_url(url: nodes.Node) -> nodes.Node:
+        return nodes.let(
+            nodes.call("btrim", url, " \t\r\n"),
             lambda text: inline(
                 "CASE WHEN rlike({s}, {usual}) THEN {found} WHEN {is_mail} THEN {mail} END",
                 s=text,
                 usual=_shape(part),
-                is_mail=call("rlike", text, _mail_shape(part)) if part in _MAIL else FALSE,
+                is_mail=nodes.call("rlike", text, _mail_shape(part))
+                if part in _MAIL
+                else nodes.FALSE,
                 found=_find_part(text, part, _shape(part)),
                 mail=_find_part(text, part, _mail_shape(part)) if part in _MAIL else _MISSING,
             ),
         )
 
-    return let(
+    return nodes.let(
         node,
         lambda url: inline(
             "coalesce(nullif({usual}, ''), if({s} IS NULL, NULL, {rest}))",
             usual=_find_part(url, part, _shape(part)),
             s=url,
-            rest=rarely(url, any_url),
+            rest=nodes.rarely(url, any_url),
         ),
     )
 
 
-_MISSING = Cast(NULL, "STRING")
+_MISSING = nodes.Cast(nodes.NULL, "STRING")
 
 
-def _find_part(text: Node, part: str, shape: str) -> Node:
+def _find_part(text: nodes.Node, part: str, shape: str) -> nodes.Node:
     """Return a part, or the empty string for a URL that lacks it."""
-    found = call("regexp_extract", text, shape, 1)
-    return call("lower", found) if part == "PROTOCOL" else found
+    found = nodes.call("regexp_extract", text, shape, 1)
+    return nodes.call("lower", found) if part == "PROTOCOL" else found
 
 
 def is_key(key: str) -> bool:
@@ -100,13 +102,13 @@ def is_key(key: str) -> bool:
     return _KEY.fullmatch(key) is not None
 
 
-def parse_url_key(node: Node, key: str) -> Node:
+def parse_url_key(node: nodes.Node, key: str) -> nodes.Node:
     """Return the value of a constant key in the query of a URL, or NULL."""
     shape = f"(?:&|^){key}=([^&]*)"
-    return let(
+    return nodes.let(
         parse_url(node, "QUERY"),
-        lambda query: let(
-            call("regexp_extract", query, shape, 1),
+        lambda query: nodes.let(
+            nodes.call("regexp_extract", query, shape, 1),
             lambda found: inline(
                 "if({found} <> '', {found}, if(rlike({query}, {shape}), '', NULL))",
                 found=found,

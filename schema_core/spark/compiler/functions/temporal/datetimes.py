@@ -12,25 +12,13 @@ import re
 from collections.abc import Callable, Mapping
 
 from schema_core.base.lazy_regex import regex
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.temporal.nanoseconds import (
     make_nanosecond_struct,
     micros_of,
     nanos,
 )
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import (
-    Call,
-    Cast,
-    Literal,
-    Node,
-    all_of,
-    byte,
-    byte_of,
-    call,
-    fail,
-    let,
-    rarely,
-)
 from schema_core.spark.compiler.udfs.zones import standard_offset
 from schema_core.spark.compiler.value_types import (
     MAX_PRECISION,
@@ -55,83 +43,85 @@ DAY = 86_400_000
 # --- counts ------------------------------------------------------------------------------------
 
 
-def micros(node: Node) -> Node:
+def micros(node: nodes.Node) -> nodes.Node:
     """Return the microseconds since 1970 of a timestamp of either kind, by its local time."""
-    return call("unix_micros", _in_utc(node))
+    return nodes.call("unix_micros", _in_utc(node))
 
 
-def millis(node: Node) -> Node:
+def millis(node: nodes.Node) -> nodes.Node:
     """Return the milliseconds since 1970, rounded down."""
-    return call("unix_millis", _in_utc(node))
+    return nodes.call("unix_millis", _in_utc(node))
 
 
-def _in_utc(node: Node) -> Node:
+def _in_utc(node: nodes.Node) -> nodes.Node:
     """Return a timestamp of either kind as a TIMESTAMP; Spark's casts between them are slow."""
     match node:
-        case Cast(
-            Call("timestamp_micros" | "timestamp_millis" | "from_utc_timestamp") as instant,
+        case nodes.Cast(
+            nodes.Call("timestamp_micros" | "timestamp_millis" | "from_utc_timestamp") as instant,
             "TIMESTAMP_NTZ",
         ):
             return instant
         case _:
-            return Cast(node, "TIMESTAMP")
+            return nodes.Cast(node, "TIMESTAMP")
 
 
-def _interval(count: int) -> Node:
+def _interval(count: int) -> nodes.Node:
     """Return an interval of some microseconds as a constant."""
-    return Cast(Literal(f"{count // 1_000_000}.{count % 1_000_000:06}"), "INTERVAL SECOND")
+    return nodes.Cast(
+        nodes.Literal(f"{count // 1_000_000}.{count % 1_000_000:06}"), "INTERVAL SECOND"
+    )
 
 
-def days(node: Node) -> Node:
+def days(node: nodes.Node) -> nodes.Node:
     """Return the days since 1970 of a date."""
-    return call("unix_date", node)
+    return nodes.call("unix_date", node)
 
 
-def of_micros(count: Node, type_: DataType) -> Node:
+def of_micros(count: nodes.Node, type_: DataType) -> nodes.Node:
     """Return the timestamp at a number of microseconds since 1970."""
-    timestamp = call("timestamp_micros", count)
+    timestamp = nodes.call("timestamp_micros", count)
     is_instant = isinstance(type_, LocalZonedTimestampType)
-    return timestamp if is_instant else Cast(timestamp, "TIMESTAMP_NTZ")
+    return timestamp if is_instant else nodes.Cast(timestamp, "TIMESTAMP_NTZ")
 
 
-def of_millis(count: Node, type_: DataType) -> Node:
+def of_millis(count: nodes.Node, type_: DataType) -> nodes.Node:
     """Return the timestamp at a number of milliseconds since 1970."""
-    timestamp = call("timestamp_millis", count)
+    timestamp = nodes.call("timestamp_millis", count)
     is_instant = isinstance(type_, LocalZonedTimestampType)
-    return timestamp if is_instant else Cast(timestamp, "TIMESTAMP_NTZ")
+    return timestamp if is_instant else nodes.Cast(timestamp, "TIMESTAMP_NTZ")
 
 
-def of_days(count: Node) -> Node:
+def of_days(count: nodes.Node) -> nodes.Node:
     """Return the date at a number of days since 1970."""
-    return call("date_from_unix_date", Cast(count, "INT"))
+    return nodes.call("date_from_unix_date", nodes.Cast(count, "INT"))
 
 
-def time_millis(node: Node) -> Node:
+def time_millis(node: nodes.Node) -> nodes.Node:
     """Return the milliseconds since midnight of a time."""
-    return call("time_to_millis", node)
+    return nodes.call("time_to_millis", node)
 
 
-def time_of_millis(count: Node, type_: DataType) -> Node:
+def time_of_millis(count: nodes.Node, type_: DataType) -> nodes.Node:
     """Return the time at a number of milliseconds since midnight, modulo a day."""
-    return Cast(sql("time_from_millis(pmod({0}, 86400000))", **{"0": count}), sql_type(type_))
+    return nodes.Cast(sql("time_from_millis(pmod({0}, 86400000))", **{"0": count}), sql_type(type_))
 
 
 # --- zones -------------------------------------------------------------------------------------
 
 
-def local(node: Node, zone: str) -> Node:
+def local(node: nodes.Node, zone: str) -> nodes.Node:
     """Return the local time of a zone at an instant, as a TIMESTAMP_NTZ."""
-    shifted = node if zone == "UTC" else call("from_utc_timestamp", node, zone)
-    return Cast(shifted, "TIMESTAMP_NTZ")
+    shifted = node if zone == "UTC" else nodes.call("from_utc_timestamp", node, zone)
+    return nodes.Cast(shifted, "TIMESTAMP_NTZ")
 
 
-def instant(node: Node, zone: str) -> Node:
+def instant(node: nodes.Node, zone: str) -> nodes.Node:
     """Return the instant of a TIMESTAMP_NTZ as local time of a zone; in an overlap the first."""
-    shown = Cast(node, "TIMESTAMP")
-    return shown if zone == "UTC" else call("to_utc_timestamp", shown, zone)
+    shown = nodes.Cast(node, "TIMESTAMP")
+    return shown if zone == "UTC" else nodes.call("to_utc_timestamp", shown, zone)
 
 
-def clock(node: Node, type_: DataType, zone: str) -> Node:
+def clock(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
     """Return any datetime as the local time of the zone, a TIMESTAMP_NTZ."""
     if is_fine(type_):
         node = micros_of(node)
@@ -139,39 +129,39 @@ def clock(node: Node, type_: DataType, zone: str) -> Node:
         case LocalZonedTimestampType():
             return local(node, zone)
         case DateType():
-            return Cast(node, "TIMESTAMP_NTZ")
+            return nodes.Cast(node, "TIMESTAMP_NTZ")
         case _:
             return node
 
 
-def clock_millis(node: Node, type_: DataType, zone: str) -> Node:
+def clock_millis(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
     """Return the milliseconds since 1970 of any datetime, by its local time in the zone."""
     if isinstance(type_, LocalZonedTimestampType) and zone == "UTC":
-        return call("unix_millis", micros_of(node) if is_fine(type_) else node)
+        return nodes.call("unix_millis", micros_of(node) if is_fine(type_) else node)
     return millis(clock(node, type_, zone))
 
 
-def util_local(node: Node, zone: str) -> Node:
+def util_local(node: nodes.Node, zone: str) -> nodes.Node:
     """Return the local time at an instant by java.util, which has no transitions before 1900."""
     if zone == "UTC":
         return local(node, zone)
-    offset = Literal(str(standard_offset(zone) * 1_000_000), "L")
+    offset = nodes.Literal(str(standard_offset(zone) * 1_000_000), "L")
     shown = sql(
         "if({0} < TIMESTAMP'1900-01-01 00:00:00', timestamp_micros(unix_micros({0}) + {offset}),"
         " from_utc_timestamp({0}, {zone}))",
-        **{"0": node, "offset": offset, "zone": Literal(zone)},
+        **{"0": node, "offset": offset, "zone": nodes.Literal(zone)},
     )
-    return Cast(shown, "TIMESTAMP_NTZ")
+    return nodes.Cast(shown, "TIMESTAMP_NTZ")
 
 
-def util_clock(node: Node, type_: DataType, zone: str) -> Node:
+def util_clock(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
     """Return `clock`, but of an instant by java.util."""
     if isinstance(type_, LocalZonedTimestampType):
         return util_local(micros_of(node) if is_fine(type_) else node, zone)
     return clock(node, type_, zone)
 
 
-def nano_part(node: Node) -> Node:
+def nano_part(node: nodes.Node) -> nodes.Node:
     """Return the nanoseconds of the second."""
     return sql("CAST(pmod({0}, 1000000) * 1000 AS INT)", **{"0": micros(node)})
 
@@ -179,14 +169,14 @@ def nano_part(node: Node) -> Node:
 # --- casts -------------------------------------------------------------------------------------
 
 
-def truncate_digits(node: Node, source: int, target: int) -> Node:
+def truncate_digits(node: nodes.Node, source: int, target: int) -> nodes.Node:
     """Return a timestamp with fewer fractional digits: truncated, not rounded."""
     if target >= min(source, MAX_PRECISION):
         return node
-    return call("time_bucket", _interval(10 ** (MAX_PRECISION - target)), node)
+    return nodes.call("time_bucket", _interval(10 ** (MAX_PRECISION - target)), node)
 
 
-def narrow_timestamp(node: Node, source: int, target: int, type_: DataType) -> Node:
+def narrow_timestamp(node: nodes.Node, source: int, target: int, type_: DataType) -> nodes.Node:
     """Return a timestamp cast to fewer digits: milliseconds are truncated towards 1970."""
     if target >= min(source, MAX_PRECISION):
         return node
@@ -196,10 +186,10 @@ def narrow_timestamp(node: Node, source: int, target: int, type_: DataType) -> N
     return of_millis(sql("{n} - {n} % {unit}", n=millis(node), unit=unit), type_)
 
 
-def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
+def convert(node: nodes.Node, source: DataType, target: DataType, zone: str) -> nodes.Node:
     """Return a datetime as another type of datetimes."""
     if isinstance(target, AnyTimestampType) and is_fine(target):
-        beyond: Node | int = 0
+        beyond: nodes.Node | int = 0
         if is_fine(source):
             unit = 10 ** (9 - target.precision)
             beyond = inline("{n} - {n} % {unit}", n=nanos(node), unit=unit)
@@ -210,11 +200,11 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
         return convert(micros_of(node), truncated_to_micros(source), target, zone)
     match source, target:
         case DateType(), TimestampType():
-            return Cast(node, "TIMESTAMP_NTZ")
+            return nodes.Cast(node, "TIMESTAMP_NTZ")
         case DateType(), LocalZonedTimestampType():
-            return instant(Cast(node, "TIMESTAMP_NTZ"), zone)
+            return instant(nodes.Cast(node, "TIMESTAMP_NTZ"), zone)
         case LocalZonedTimestampType(), DateType():
-            return Cast(local(node, zone), "DATE")
+            return nodes.Cast(local(node, zone), "DATE")
         case AnyTimestampType(), DateType():
             return of_days(sql("{n} DIV 86400000", n=clock_millis(node, source, zone)))
         case AnyTimestampType(), TimeType():
@@ -231,7 +221,7 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
         case TimeType(), LocalZonedTimestampType():
             return instant(of_millis(time_millis(node), TimestampType(3)), zone)
         case _:
-            return Cast(node, sql_type(target))
+            return nodes.Cast(node, sql_type(target))
 
 
 # --- strings -----------------------------------------------------------------------------------
@@ -259,18 +249,22 @@ _STAMP = (
 )
 
 
-def _part(node: Node, shape: str, group: int, default: int = 0) -> Node:
+def _part(node: nodes.Node, shape: str, group: int, default: int = 0) -> nodes.Node:
     """Return a group of a pattern as an integer; the default where it is missing."""
-    found = call("regexp_extract", node, shape, group)
-    return call("coalesce", Cast(found, "INT"), default)
+    found = nodes.call("regexp_extract", node, shape, group)
+    return nodes.call("coalesce", nodes.Cast(found, "INT"), default)
 
 
 def _usually(
-    node: Node, plain: Node, shape: str, type_: str, parse: Callable[[Node], Node]
-) -> Node:
+    node: nodes.Node,
+    plain: nodes.Node,
+    shape: str,
+    type_: str,
+    parse: Callable[[nodes.Node], nodes.Node],
+) -> nodes.Node:
     """Return Spark's cast of a plain string or a common shape; `parse` parses any other one."""
 
-    def rest(s: Node) -> Node:
+    def rest(s: nodes.Node) -> nodes.Node:
         return inline(
             "coalesce(if(rlike({s}, {shape}), try_cast({s} AS {type}), NULL), {parsed})",
             s=s,
@@ -284,7 +278,7 @@ def _usually(
         s=node,
         plain=plain,
         type=type_,
-        rest=rarely(node, rest),
+        rest=nodes.rarely(node, rest),
     )
 
 
@@ -298,7 +292,7 @@ _LITERALS: Mapping[type[DataType], tuple[re.Pattern[str], str]] = {
 }
 
 
-def constant(node: Node, target: DataType) -> Node | None:
+def constant(node: nodes.Node, target: DataType) -> nodes.Node | None:
     """Return the literal that a constant string is as a datetime; None for unusual strings.
 
     >>> constant(Literal("2024-02-29"), DateType())
@@ -306,7 +300,7 @@ def constant(node: Node, target: DataType) -> Node | None:
     >>> constant(Literal("2024-02-30"), DateType()) is None
     True
     """
-    if not isinstance(node, Literal) or node.kind or type(target) not in _LITERALS:
+    if not isinstance(node, nodes.Literal) or node.kind or type(target) not in _LITERALS:
         return None
     shape, kind = _LITERALS[type(target)]
     text = node.value
@@ -319,59 +313,61 @@ def constant(node: Node, target: DataType) -> Node | None:
         dt.datetime.fromisoformat(found[0])
     except ValueError:
         return None
-    return Literal(text, kind)
+    return nodes.Literal(text, kind)
 
 
-def _has_mask(node: Node, mask: str) -> Node:
+def _has_mask(node: nodes.Node, mask: str) -> nodes.Node:
     """Return whether a string has the separators of a mask of digits, and a digit at its end.
 
     If Spark casts such a string to a date or timestamp, all other characters are digits; a time
     may begin with a blank.
     """
     marks = [
-        inline("{byte} = {mark}", byte=byte_of(node, place), mark=byte(mark))
+        inline("{byte} = {mark}", byte=nodes.byte_of(node, place), mark=nodes.byte(mark))
         for place, mark in enumerate(mask, 1)
         if mark != "0"
     ]
     last = inline(
         "{byte} >= {zero} AND {byte} <= {nine}",
-        byte=byte_of(node, -1),
-        zero=byte("0"),
-        nine=byte("9"),
+        byte=nodes.byte_of(node, -1),
+        zero=nodes.byte("0"),
+        nine=nodes.byte("9"),
     )
-    return all_of([inline("octet_length({s}) = {n}", s=node, n=len(mask)), *marks, last])
+    return nodes.all_of([inline("octet_length({s}) = {n}", s=node, n=len(mask)), *marks, last])
 
 
-def date_part_of(node: Node) -> Node:
+def date_part_of(node: nodes.Node) -> nodes.Node:
     """Return a string up to its first space, unless it starts with that."""
-    return call("regexp_replace", node, "(?s)^([^ ]+) .*", "$1")
+    return nodes.call("regexp_replace", node, "(?s)^([^ ]+) .*", "$1")
 
 
-def any_date_of_string(node: Node) -> Node:
+def any_date_of_string(node: nodes.Node) -> nodes.Node:
     """Parse a date of any shape: a year, optionally with month and day."""
 
-    def parse_date(text: Node) -> Node:
+    def parse_date(text: nodes.Node) -> nodes.Node:
         parts = (_part(text, _DATE, group, 1) for group in (1, 2, 3))
         return inline(
             "if(rlike({s}, {shape}), {date}, NULL)",
             s=text,
             shape=_DATE,
-            date=call("make_date", *parts),
+            date=nodes.call("make_date", *parts),
         )
 
-    return let(date_part_of(node), parse_date)
+    return nodes.let(date_part_of(node), parse_date)
 
 
-def date_of_string(node: Node, parse: Callable[[Node], Node] = any_date_of_string) -> Node:
+def date_of_string(
+    node: nodes.Node, parse: Callable[[nodes.Node], nodes.Node] = any_date_of_string
+) -> nodes.Node:
     """Parse a date; NULL for an invalid string. `parse` parses one of an unusual shape."""
     return _usually(node, _has_mask(node, "0000-00-00"), rf"^{_ISO_DATE}\z", "DATE", parse)
 
 
-def time_of_string(node: Node, target: TimeType) -> Node:
+def time_of_string(node: nodes.Node, target: TimeType) -> nodes.Node:
     """Parse a time: hours, optionally minutes, seconds and a fraction, rounded to 3 digits."""
     shape = rf"^\d\d:\d\d:\d\d{_fraction(min(target.precision, 3))}\z"
     is_digit = inline("{s} >= '0' AND {s} < ':'", s=node)
-    plain = all_of([_has_mask(node, "00000:00"), is_digit])
+    plain = nodes.all_of([_has_mask(node, "00000:00"), is_digit])
     return _usually(node, plain, shape, sql_type(target), lambda s: any_time_of_string(s, target))
 
 
@@ -379,7 +375,7 @@ def _fraction(digits: int) -> str:
     return rf"(?:\.\d{{1,{digits}}})?" if digits else ""
 
 
-def any_time_of_string(node: Node, target: TimeType) -> Node:
+def any_time_of_string(node: nodes.Node, target: TimeType) -> nodes.Node:
     """Parse a time of any shape, and move it by the time zone that may follow.
 
     Milliseconds are rounded by the fourth digit; anything else than a digit among them is a zero.
@@ -396,7 +392,7 @@ def any_time_of_string(node: Node, target: TimeType) -> Node:
     fraction = inline(
         "CAST(rpad(regexp_replace(left({digits}, 3), '[^0-9]', '0'), 3, '0') AS INT)"
         " + if(substring({digits}, 4, 1) >= '5', 1, 0)",
-        digits=call("regexp_extract", node, _TIME, 4),
+        digits=nodes.call("regexp_extract", node, _TIME, 4),
     )
     moved = inline(
         "if(regexp_extract({text}, {shape}, 5) = '-', -60000L, 60000L) * ({h} * 60 + {m})",
@@ -411,7 +407,7 @@ def any_time_of_string(node: Node, target: TimeType) -> Node:
         moved=moved,
         **parts,
     )
-    count = let(count, _within_day)
+    count = nodes.let(count, _within_day)
     unit = 10 ** max(0, 3 - target.precision)
     if unit > 1:
         count = inline("{count} DIV {unit} * {unit}", count=count, unit=unit)
@@ -419,13 +415,13 @@ def any_time_of_string(node: Node, target: TimeType) -> Node:
     return sql("if({valid}, {time}, NULL)", valid=valid, time=time)
 
 
-def _within_day(count: Node) -> Node:
+def _within_day(count: nodes.Node) -> nodes.Node:
     """Return milliseconds of a day, beyond which Flink rounds up, or moves by a time zone."""
-    problem = fail("the TIME exceeds 24 hours, which Spark cannot represent")
+    problem = nodes.fail("the TIME exceeds 24 hours, which Spark cannot represent")
     return inline("if({n} BETWEEN 0 AND 86399999, {n}, {problem})", n=count, problem=problem)
 
 
-def timestamp_of_string(node: Node, target: TimestampType) -> Node:
+def timestamp_of_string(node: nodes.Node, target: TimestampType) -> nodes.Node:
     """Parse a timestamp: a date with a four-digit year, optionally with a time to the second.
 
     A day beyond the end of its month is the last day of the month; 24:00:00 is the next midnight.
@@ -437,19 +433,19 @@ def timestamp_of_string(node: Node, target: TimestampType) -> Node:
     shape = rf"^(?!0000){_ISO_DATE}(?: {clock})?\z"
     has_year = inline("{s} >= '0001'", s=node)
     # in a string of this length that Spark casts, these separators imply the others
-    plain = all_of([_has_mask(node, "0000-00000 00000:00"), has_year])
+    plain = nodes.all_of([_has_mask(node, "0000-00000 00000:00"), has_year])
     return _usually(
         node, plain, shape, "TIMESTAMP_NTZ", lambda s: any_timestamp_of_string(s, target)
     )
 
 
-def any_timestamp_of_string(node: Node, target: TimestampType) -> Node:
+def any_timestamp_of_string(node: nodes.Node, target: TimestampType) -> nodes.Node:
     """Parse a timestamp of any shape."""
     year, month, day = (_part(node, _STAMP, group) for group in (1, 2, 3))
     hours, minutes, seconds = (_part(node, _STAMP, group) for group in (4, 5, 6))
-    micro = sql("CAST(rpad({f}, 6, '0') AS INT)", f=call("regexp_extract", node, _STAMP, 7))
+    micro = sql("CAST(rpad({f}, 6, '0') AS INT)", f=nodes.call("regexp_extract", node, _STAMP, 7))
     parts = {"h": hours, "m": minutes, "s": seconds, "micro": micro, "day": day}
-    first = call("make_date", year, month, 1)
+    first = nodes.call("make_date", year, month, 1)
     valid = inline(
         "rlike({text}, {shape}) AND {day} BETWEEN 1 AND 31 AND {m} < 60 AND {s} < 60"
         " AND ({h} < 24 OR {h} = 24 AND {m} = 0 AND {s} = 0 AND {micro} = 0)",
@@ -472,21 +468,21 @@ def any_timestamp_of_string(node: Node, target: TimestampType) -> Node:
     return sql("if({valid}, {value}, NULL)", valid=valid, value=value)
 
 
-def _beyond(node: Node, target: TimestampType) -> Node:
+def _beyond(node: nodes.Node, target: TimestampType) -> nodes.Node:
     """Return the nanoseconds of a string beyond its microseconds, truncated to a precision."""
     return sql(
         "CAST(rpad(left(substring({fraction}, 7), {digits}), 3, '0') AS SMALLINT)",
-        fraction=call("regexp_extract", node, _STAMP, 7),
+        fraction=nodes.call("regexp_extract", node, _STAMP, 7),
         digits=target.precision - MAX_PRECISION,
     )
 
 
-def format_datetime(node: Node, source: DataType, zone: str) -> Node:
+def format_datetime(node: nodes.Node, source: DataType, zone: str) -> nodes.Node:
     """Format a time or timestamp with exactly the digits of its precision."""
     if isinstance(source, TimeType):
-        text = Cast(node, "STRING")
+        text = nodes.Cast(node, "STRING")
         if source.precision == 0:
-            return call("left", text, 8)
+            return nodes.call("left", text, 8)
         # Java omits trailing zeroes of a time's fraction, but prints one digit.
         return sql(
             "concat(left({t}, 8), '.', {digits})",
@@ -496,22 +492,22 @@ def format_datetime(node: Node, source: DataType, zone: str) -> Node:
     shown = clock(node, source, zone)
     precision = source.precision if isinstance(source, AnyTimestampType) else 0
     if precision == 0:
-        return call("date_format", shown, "yyyy-MM-dd HH:mm:ss")
+        return nodes.call("date_format", shown, "yyyy-MM-dd HH:mm:ss")
     shape = f"yyyy-MM-dd HH:mm:ss.{'S' * min(precision, MAX_PRECISION)}"
     if precision <= MAX_PRECISION:
-        return call("date_format", shown, shape)
+        return nodes.call("date_format", shown, shape)
     beyond = sql(
         "left(lpad(CAST({n} AS STRING), 3, '0'), {digits})",
         n=nanos(node),
         digits=precision - MAX_PRECISION,
     )
-    return call("concat", call("date_format", shown, shape), beyond)
+    return nodes.call("concat", nodes.call("date_format", shown, shape), beyond)
 
 
-def printed_interval(node: Node, source: DataType) -> Node:
+def printed_interval(node: nodes.Node, source: DataType) -> nodes.Node:
     """Format an interval: ``+1-02``, or ``+1 02:03:04.005``."""
     if isinstance(source, YearMonthIntervalType):
-        return let(
+        return nodes.let(
             node,
             lambda n: sql(
                 "concat({sign}, {size} DIV 12, '-', lpad(CAST({size} % 12 AS STRING), 2, '0'))",
@@ -519,16 +515,16 @@ def printed_interval(node: Node, source: DataType) -> Node:
                 size=sql("abs(CAST({n} AS BIGINT))", n=n),
             ),
         )
-    return let(
+    return nodes.let(
         node,
         lambda n: sql(
             "concat({sign}, {size} DIV 86400000, ' ',"
             " date_format(timestamp_millis({size} % 86400000), 'HH:mm:ss.SSS'))",
             sign=_sign(n),
-            size=call("abs", n),
+            size=nodes.call("abs", n),
         ),
     )
 
 
-def _sign(count: Node) -> Node:
+def _sign(count: nodes.Node) -> nodes.Node:
     return sql("if({n} < 0, '-', '+')", n=count)

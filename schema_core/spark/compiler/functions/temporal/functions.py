@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from schema_core import types
 from schema_core.base.lazy_regex import regex
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.numbers import add_interval, months_between
 from schema_core.spark.compiler.functions.temporal import datetimes, numeric_patterns
 from schema_core.spark.compiler.functions.temporal.nanoseconds import make_nanosecond_struct, nanos
@@ -18,25 +19,6 @@ from schema_core.spark.compiler.translation import (
     refusal_rule,
     rewrite_rule,
     udf,
-)
-from schema_core.spark.compiler.tree import (
-    NULL,
-    Call,
-    Case,
-    Cast,
-    Field,
-    Literal,
-    Node,
-    any_null,
-    call,
-    fail,
-    integer_of,
-    is_null_constant,
-    let,
-    let_all,
-    operator,
-    string_of,
-    unsupported_error,
 )
 from schema_core.spark.compiler.value_types import (
     CHARACTERS,
@@ -78,7 +60,7 @@ TIME_FIELDS: dict[str, str] = {
 MONTH_FIELDS = {"YEAR": "{n} DIV 12", "MONTH": "{n} % 12"}
 
 
-def _days(node: Node, type_: types.DataType, zone: str) -> Node:
+def _days(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
     """Return the date of a datetime in Flink: before 1970 that of the end of the day."""
     if isinstance(type_, types.DateType):
         return node
@@ -86,7 +68,7 @@ def _days(node: Node, type_: types.DataType, zone: str) -> Node:
     return datetimes.convert(clock, types.TimestampType(3), types.DateType(), zone)
 
 
-def _time(node: Node, type_: types.DataType, zone: str) -> Node:
+def _time(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
     """Return the milliseconds of the day, negative before 1970."""
     if isinstance(type_, types.TimeType):
         return datetimes.time_millis(node)
@@ -95,7 +77,7 @@ def _time(node: Node, type_: types.DataType, zone: str) -> Node:
     return inline("{n} % 86400000", n=datetimes.millis(datetimes.util_clock(node, type_, zone)))
 
 
-def field(unit: str, node: Node, type_: types.DataType, zone: str) -> Node:
+def field(unit: str, node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
     """Return a field of a datetime or interval, an integer."""
     if isinstance(type_, types.YearMonthIntervalType) and unit in MONTH_FIELDS:
         return inline(MONTH_FIELDS[unit], n=node)
@@ -104,7 +86,9 @@ def field(unit: str, node: Node, type_: types.DataType, zone: str) -> Node:
     if isinstance(type_, types.DayTimeIntervalType) and unit in TIME_FIELDS:
         return inline(TIME_FIELDS[unit], t=inline("{n} % 86400000", n=node))
     if type_.is_(types.TypeFamily.INTERVAL):
-        raise unsupported_error(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
+        raise nodes.unsupported_error(
+            f"{unit} of {type_.as_summary_string()} is not supported on Spark"
+        )
     if unit == "EPOCH":
         if isinstance(type_, types.DateType):
             return inline("unix_date({d}) * 86400L", d=node)
@@ -113,25 +97,29 @@ def field(unit: str, node: Node, type_: types.DataType, zone: str) -> Node:
         return sql(TIME_FIELDS[unit], t=_time(node, type_, zone))
     if unit in DATE_FIELDS and not isinstance(type_, types.TimeType):
         return sql(DATE_FIELDS[unit], d=_days(node, type_, zone))
-    raise unsupported_error(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
+    raise nodes.unsupported_error(
+        f"{unit} of {type_.as_summary_string()} is not supported on Spark"
+    )
 
 
-def extract(called: TranslatedCall) -> Node:
+def extract(called: TranslatedCall) -> nodes.Node:
     """EXTRACT(unit FROM datetime)."""
     unit, type_ = called.keyword(0), called.types[1]
     if unit in FRACTIONS and isinstance(type_, types.AnyTimestampType):
         return _fraction(FRACTIONS[unit], called[1], type_, called.zone)
-    return Cast(field(called.keyword(0), called[1], called.types[1], called.zone), "BIGINT")
+    return nodes.Cast(field(called.keyword(0), called[1], called.types[1], called.zone), "BIGINT")
 
 
 #: Unit -> the fractional digits of a second that EXTRACT returns.
 FRACTIONS = {"MICROSECOND": 6, "NANOSECOND": 9}
 
 
-def _fraction(digits: int, node: Node, type_: types.AnyTimestampType, zone: str) -> Node:
+def _fraction(
+    digits: int, node: nodes.Node, type_: types.AnyTimestampType, zone: str
+) -> nodes.Node:
     """Return the fraction of a second as an integer: milliseconds are negative before 1970."""
     beyond = nanos(node) if is_fine(type_) else 0
-    return let(
+    return nodes.let(
         datetimes.micros(datetimes.util_clock(node, type_, zone)),
         lambda n: inline(
             "{millis} % 1000 * {unit} + (pmod({n}, 1000) * 1000 + {beyond}) DIV {rest}",
@@ -147,7 +135,7 @@ def _fraction(digits: int, node: Node, type_: types.AnyTimestampType, zone: str)
 def part(unit: str) -> TranslationRule:
     """YEAR(datetime) and its variants."""
     return rewrite_rule(
-        lambda called: Cast(field(unit, called[0], called.types[0], called.zone), "BIGINT")
+        lambda called: nodes.Cast(field(unit, called[0], called.types[0], called.zone), "BIGINT")
     )
 
 
@@ -166,10 +154,10 @@ _MONTH_UNITS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
 
 def _unit_argument(called: TranslatedCall) -> str:
     """Return the unit, written as a keyword or as a string."""
-    return unit_of(called.keyword(0) or string_of(called[0]) or "")
+    return unit_of(called.keyword(0) or nodes.string_of(called[0]) or "")
 
 
-def timestamp_add(called: TranslatedCall) -> Node:
+def timestamp_add(called: TranslatedCall) -> nodes.Node:
     """TIMESTAMPADD(unit, number, datetime)."""
     unit, number, type_ = _unit_argument(called), called[1], called.type
     node = datetimes.convert(called[2], called.types[2], type_, called.zone)
@@ -178,32 +166,32 @@ def timestamp_add(called: TranslatedCall) -> Node:
         return add_interval(node, type_, count, types.YearMonthIntervalType())
     sizes = {**MILLIS, "WEEK": 604_800_000}
     if unit not in sizes:
-        raise unsupported_error(f"TIMESTAMPADD of {unit} is not supported on Spark")
-    count = operator("*", number, Literal(str(sizes[unit]), "L"))
+        raise nodes.unsupported_error(f"TIMESTAMPADD of {unit} is not supported on Spark")
+    count = nodes.operator("*", number, nodes.Literal(str(sizes[unit]), "L"))
     return add_interval(node, type_, count, types.DayTimeIntervalType())
 
 
-def timestamp_diff(called: TranslatedCall) -> Node:
+def timestamp_diff(called: TranslatedCall) -> nodes.Node:
     """TIMESTAMPDIFF(unit, from, to): full units, towards zero; of instants in UTC."""
     unit = _unit_argument(called)
     pairs = ((called[1], called.types[1]), (called[2], called.types[2]))
     if len({isinstance(type_, types.LocalZonedTimestampType) for _, type_ in pairs}) > 1:
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             "Flink does not compare TIMESTAMP_LTZ with another datetime", hint="cast one of them"
         )
     clocks = [datetimes.clock(node, type_, "UTC") for node, type_ in pairs]
     if unit in _MONTH_UNITS:
         count = months_between(clocks[1], clocks[0])
         return inline("CAST({n} DIV {size} AS INT)", n=count, size=_MONTH_UNITS[unit])
-    gap = operator("-", datetimes.millis(clocks[1]), datetimes.millis(clocks[0]))
+    gap = nodes.operator("-", datetimes.millis(clocks[1]), datetimes.millis(clocks[0]))
     if unit in DIVIDED:
         return inline("CAST({gap} DIV {size} AS INT)", gap=gap, size=DIVIDED[unit])
     seconds = called.cast(inline("{gap} DIV 1000", gap=gap))  # which wraps
     if unit == "WEEK":
         return inline("CAST({n} DIV 604800 AS INT)", n=seconds)
     if unit not in PARTS:
-        raise unsupported_error(f"TIMESTAMPDIFF of {unit} is not supported on Spark")
-    return operator("*", seconds, called.cast(Literal(PARTS[unit])))
+        raise nodes.unsupported_error(f"TIMESTAMPDIFF of {unit} is not supported on Spark")
+    return nodes.operator("*", seconds, called.cast(nodes.Literal(PARTS[unit])))
 
 
 #: Units that are counted in full, in milliseconds.
@@ -213,24 +201,24 @@ DIVIDED = {"MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
 PARTS = {"SECOND": 1, "MILLISECOND": 1000, "MICROSECOND": 1_000_000, "NANOSECOND": 1_000_000_000}
 
 
-def overlaps(called: TranslatedCall) -> Node:
+def overlaps(called: TranslatedCall) -> nodes.Node:
     """``(a, b) OVERLAPS (c, d)``; the second of a pair may be an interval from the first."""
     first, second = called.types
 
-    def body(one: Node, other: Node) -> Node:
+    def body(one: nodes.Node, other: nodes.Node) -> nodes.Node:
         (a, b), (c, d) = _period(one, first), _period(other, second)
         return inline("{b} >= {c} AND {d} >= {a}", a=a, b=b, c=c, d=d)
 
-    return let_all(called.arguments, body)
+    return nodes.let_all(called.arguments, body)
 
 
-def _period(row: Node, type_: types.DataType) -> tuple[Node, Node]:
+def _period(row: nodes.Node, type_: types.DataType) -> tuple[nodes.Node, nodes.Node]:
     """Return the earlier and the later end of a period, which may be given in either order."""
     if not isinstance(type_, types.RowType):
-        raise unsupported_error("OVERLAPS requires pairs of datetimes")
-    start, end = (Field(row, item.name) for item in type_.fields)
+        raise nodes.unsupported_error("OVERLAPS requires pairs of datetimes")
+    start, end = (nodes.Field(row, item.name) for item in type_.fields)
     datetime, length = (item.data_type for item in type_.fields)
-    last: Node = (
+    last: nodes.Node = (
         add_interval(start, datetime, end, length) if length.is_(types.TypeFamily.INTERVAL) else end
     )
     bounds = {"start": start, "end": last}
@@ -243,7 +231,7 @@ def _period(row: Node, type_: types.DataType) -> tuple[Node, Node]:
 # --- strings -----------------------------------------------------------------------------------
 
 
-def date_format(called: TranslatedCall) -> Node:
+def date_format(called: TranslatedCall) -> nodes.Node:
     """DATE_FORMAT(datetime, pattern); a string is parsed as a timestamp first."""
     node, type_, pattern = called[0], called.types[0], called[1]
     if isinstance(type_, CHARACTERS):
@@ -251,31 +239,31 @@ def date_format(called: TranslatedCall) -> Node:
             return numeric_patterns.convert_tz(node, "UTC", "UTC", shown)
         return call_udf("reformat_datetime", node, pattern)
     clock = datetimes.clock(node, type_, called.zone)
-    known = string_of(pattern)
+    known = nodes.string_of(pattern)
     if known is not None and is_plain(known):
         return _format_plain(clock, known)
     coarse = known is not None and re.search("SSSSSSS|[nNA]", known) is None
     beyond = nanos(node) if is_fine(type_) and not coarse else 0
-    return let(
+    return nodes.let(
         clock,
         lambda shown: call_udf(
             "date_format",
             inline("unix_seconds(CAST({c} AS TIMESTAMP))", c=shown),
-            Cast(operator("+", datetimes.nano_part(shown), beyond), "INT"),
+            nodes.Cast(nodes.operator("+", datetimes.nano_part(shown), beyond), "INT"),
             pattern,
         ),
     )
 
 
-def _format_plain(clock: Node, pattern: str) -> Node:
+def _format_plain(clock: nodes.Node, pattern: str) -> nodes.Node:
     """Format a datetime by a plain pattern.
 
     In Java `y` is the year of the era: the year 0 is 0001 BC. Spark takes it for the year of the
     calendar unless the pattern has an era, whose two letters (AD, BC) are removed again.
     """
     if not any(part["letters"] and part["letters"][0] == "y" for part in _PART.finditer(pattern)):
-        return call("date_format", clock, pattern)
-    return call("substring", call("date_format", clock, f"G{pattern}"), 3)
+        return nodes.call("date_format", clock, pattern)
+    return nodes.call("substring", nodes.call("date_format", clock, f"G{pattern}"), 3)
 
 
 #: Parts of patterns that Spark formats as Flink does: letters, quoted text, separators.
@@ -311,75 +299,84 @@ def is_plain(pattern: str) -> bool:
 TIMESTAMP_DIGITS = 3
 
 #: The pattern with which TO_TIMESTAMP parses a string without one.
-STANDARD = Literal(numeric_patterns.STANDARD)
+STANDARD = nodes.Literal(numeric_patterns.STANDARD)
 
 
-def to_timestamp(called: TranslatedCall) -> Node:
+def to_timestamp(called: TranslatedCall) -> nodes.Node:
     """TO_TIMESTAMP(string [, pattern]): NULL for an invalid string."""
     if len(called.arguments) == 1:
-        return let(called[0], lambda v: datetimes.timestamp_of_string(v, types.TimestampType(3)))
+        return nodes.let(
+            called[0], lambda v: datetimes.timestamp_of_string(v, types.TimestampType(3))
+        )
     return _timestamp_by_pattern(called[0], called[1])
 
 
-def _timestamp_by_pattern(node: Node, pattern: Node) -> Node:
+def _timestamp_by_pattern(node: nodes.Node, pattern: nodes.Node) -> nodes.Node:
     """Parse a string by a pattern of java.time; one of numbers, if constant, without Python."""
     if numbers := numeric_patterns.time_pattern(pattern):
         return numeric_patterns.to_timestamp(node, numbers)
     return datetimes.of_micros(call_udf("to_timestamp", node, pattern), types.TimestampType(3))
 
 
-def to_date(called: TranslatedCall) -> Node:
+def to_date(called: TranslatedCall) -> nodes.Node:
     """TO_DATE(string [, pattern]): with a pattern any string is a date."""
     if len(called.arguments) > 1:
         if pattern := numeric_patterns.simple_pattern(called[1]):
             return numeric_patterns.to_date(called[0], pattern)
         return datetimes.of_days(call_udf("to_date", called[0], called[1]))
-    return let(called[0], lambda v: datetimes.date_of_string(v, _date_of_string))
+    return nodes.let(called[0], lambda v: datetimes.date_of_string(v, _date_of_string))
 
 
-def _date_of_string(node: Node) -> Node:
+def _date_of_string(node: nodes.Node) -> nodes.Node:
     """Parse a date of any shape; a year beyond INT fails the job."""
     return inline(
         "if(CAST(regexp_extract({start}, {shape}, 1) AS DECIMAL(38, 0)) > 2147483647,"
         " {problem}, {date})",
         start=datetimes.date_part_of(node),
         shape=r"^[\x00- ]*(\d{1,38})[\x00- ]*(?:-|\z)",
-        problem=fail("the year of a date is too large"),
+        problem=nodes.fail("the year of a date is too large"),
         date=datetimes.any_date_of_string(node),
     )
 
 
-def to_instant(called: TranslatedCall) -> Node:
+def to_instant(called: TranslatedCall) -> nodes.Node:
     """TO_TIMESTAMP_LTZ(number, digits of a second); NULL beyond the years 0 to 9999."""
     type_ = called.types[0]
     if isinstance(type_, CHARACTERS):
         return _instant_of_string(called)
-    digits = integer_of(called[1]) if len(called.arguments) > 1 else 3
+    digits = nodes.integer_of(called[1]) if len(called.arguments) > 1 else 3
     if digits is None and isinstance(type_, INTEGERS):
-        return let_all(called.arguments, lambda n, places: _instant_by_row(n, places, called.type))
+        return nodes.let_all(
+            called.arguments, lambda n, places: _instant_by_row(n, places, called.type)
+        )
     if digits is None or digits < 0:
-        raise unsupported_error("TO_TIMESTAMP_LTZ requires a constant precision on Spark")
+        raise nodes.unsupported_error("TO_TIMESTAMP_LTZ requires a constant precision on Spark")
     if isinstance(type_, FLOATS):
-        return let(_nanos_of_float(called[0], digits), lambda n: _instant(n, 9, called.type))
-    return let(Cast(called[0], "BIGINT"), lambda n: _instant(n, digits, called.type))
+        return nodes.let(_nanos_of_float(called[0], digits), lambda n: _instant(n, 9, called.type))
+    return nodes.let(nodes.Cast(called[0], "BIGINT"), lambda n: _instant(n, digits, called.type))
 
 
-def _instant_by_row(count: Node, digits: Node, type_: types.DataType) -> Node:
+def _instant_by_row(count: nodes.Node, digits: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return the instant of an integer, whose digits of a second are those of its row."""
-    number = Cast(count, "BIGINT")
-    branches = tuple((operator("=", digits, n), _instant(number, n, type_)) for n in range(10))
-    problem = fail("TO_TIMESTAMP_LTZ: the precision must be 0 to 9")
-    return Case(((any_null(count, digits), Cast(NULL, sql_type(type_))), *branches), problem)
+    number = nodes.Cast(count, "BIGINT")
+    branches = tuple(
+        (nodes.operator("=", digits, n), _instant(number, n, type_)) for n in range(10)
+    )
+    problem = nodes.fail("TO_TIMESTAMP_LTZ: the precision must be 0 to 9")
+    return nodes.Case(
+        ((nodes.any_null(count, digits), nodes.Cast(nodes.NULL, sql_type(type_))), *branches),
+        problem,
+    )
 
 
-def _nanos_of_float(node: Node, digits: int) -> Node:
+def _nanos_of_float(node: nodes.Node, digits: int) -> nodes.Node:
     """Return nanoseconds since 1970 as a BIGINT; what exceeds that is its maximum."""
     return sql(
         "if({v} >= {first} AND {v} < {end}, CAST({v} * {unit} AS BIGINT), NULL)",
-        v=Cast(node, "DOUBLE"),
-        first=Literal(f"{_FIRST // 10**6}e{digits}", "D"),
-        end=Literal(f"{_END // 10**6}e{digits}", "D"),
-        unit=Literal(f"1e{9 - digits}", "D"),
+        v=nodes.Cast(node, "DOUBLE"),
+        first=nodes.Literal(f"{_FIRST // 10**6}e{digits}", "D"),
+        end=nodes.Literal(f"{_END // 10**6}e{digits}", "D"),
+        unit=nodes.Literal(f"1e{9 - digits}", "D"),
     )
 
 
@@ -387,7 +384,7 @@ def _nanos_of_float(node: Node, digits: int) -> Node:
 _FIRST, _END = -62_167_219_200_000_000, 253_402_300_800_000_000
 
 
-def _instant(count: Node, digits: int, type_: types.DataType) -> Node:
+def _instant(count: nodes.Node, digits: int, type_: types.DataType) -> nodes.Node:
     """Return the instant at a count of 10 ** -digits of a second since 1970, rounded down."""
     unit = 10 ** abs(digits - MAX_PRECISION)
     if digits > MAX_PRECISION:
@@ -397,8 +394,8 @@ def _instant(count: Node, digits: int, type_: types.DataType) -> Node:
     instant = sql(
         "if({m} BETWEEN {first} AND {last}, timestamp_micros(CAST({m} AS BIGINT)), NULL)",
         m=micros,
-        first=Literal(str(_FIRST), "L"),
-        last=Literal(str(_END - 1), "L"),
+        first=nodes.Literal(str(_FIRST), "L"),
+        last=nodes.Literal(str(_END - 1), "L"),
     )
     if isinstance(type_, types.AnyTimestampType) and not is_fine(type_):
         return datetimes.truncate_digits(instant, MAX_PRECISION, max(3, type_.precision))
@@ -406,12 +403,14 @@ def _instant(count: Node, digits: int, type_: types.DataType) -> Node:
     return make_nanosecond_struct(instant, rest)
 
 
-def _instant_of_string(called: TranslatedCall) -> Node:
+def _instant_of_string(called: TranslatedCall) -> nodes.Node:
     """Parse a string by a pattern as local time of a zone, which is UTC unless given."""
     if is_fine(called.type):
-        raise unsupported_error("TO_TIMESTAMP_LTZ of more than 6 digits is not supported on Spark")
+        raise nodes.unsupported_error(
+            "TO_TIMESTAMP_LTZ of more than 6 digits is not supported on Spark"
+        )
     if len(called.arguments) < 2:
-        parsed = let(
+        parsed = nodes.let(
             called[0],
             lambda v: inline(
                 "coalesce({read}, if({v} IS NULL, NULL, raise_error({problem})))",
@@ -424,15 +423,17 @@ def _instant_of_string(called: TranslatedCall) -> Node:
     read = _timestamp_of_precision(called[0], called[1], called.type)
     if len(called.arguments) < 3:
         return datetimes.instant(read, "UTC")
-    zone = string_of(called[2])
-    if is_null_constant(called[2]):
-        return called.cast(NULL)
+    zone = nodes.string_of(called[2])
+    if nodes.is_null_constant(called[2]):
+        return called.cast(nodes.NULL)
     if zone is None:
-        raise unsupported_error("TO_TIMESTAMP_LTZ requires a constant time zone on Spark")
+        raise nodes.unsupported_error("TO_TIMESTAMP_LTZ requires a constant time zone on Spark")
     return datetimes.instant(read, zone)
 
 
-def _timestamp_of_precision(node: Node, pattern: Node, type_: types.DataType) -> Node:
+def _timestamp_of_precision(
+    node: nodes.Node, pattern: nodes.Node, type_: types.DataType
+) -> nodes.Node:
     """Parse a string by a pattern, with the digits of a second that a type has."""
     if not isinstance(type_, types.LocalZonedTimestampType) or type_.precision <= TIMESTAMP_DIGITS:
         return _timestamp_by_pattern(node, pattern)
@@ -441,28 +442,28 @@ def _timestamp_of_precision(node: Node, pattern: Node, type_: types.DataType) ->
     return datetimes.truncate_digits(read, MAX_PRECISION, type_.precision)
 
 
-def unix_date_string(called: TranslatedCall) -> Node:
+def unix_date_string(called: TranslatedCall) -> nodes.Node:
     """FROM_UNIXTIME(seconds [, pattern]) in the session's zone."""
     pattern = called[1] if len(called.arguments) > 1 else STANDARD
-    seconds = Cast(called[0], "BIGINT")
+    seconds = nodes.Cast(called[0], "BIGINT")
     numbers = numeric_patterns.simple_pattern(pattern)
     if numbers and numeric_patterns.are_known(called.zone):
         return numeric_patterns.from_unixtime(seconds, numbers, called.zone)
     return call_udf("simple_format", seconds, pattern, called.zone)
 
 
-def convert_tz(called: TranslatedCall) -> Node:
+def convert_tz(called: TranslatedCall) -> nodes.Node:
     """CONVERT_TZ(string, from, to); between constant zones without Python."""
-    source, target = string_of(called[1]), string_of(called[2])
+    source, target = nodes.string_of(called[1]), nodes.string_of(called[2])
     if source is not None and target is not None and numeric_patterns.are_known(source, target):
         return numeric_patterns.convert_tz(called[0], source, target)
     return call_udf("convert_tz", *called.arguments)
 
 
-def unix_time(called: TranslatedCall) -> Node:
+def unix_time(called: TranslatedCall) -> nodes.Node:
     """UNIX_TIMESTAMP: seconds since 1970, now or of a string; the minimum BIGINT if invalid."""
     if not called.arguments:
-        return Call("unix_timestamp", ())
+        return nodes.Call("unix_timestamp", ())
     pattern = called[1] if len(called.arguments) > 1 else STANDARD
     numbers = numeric_patterns.simple_pattern(pattern)
     if numbers and numeric_patterns.are_known(called.zone):

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from schema_core.expressions.typed import Ref
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import Translate, TranslatedCall
-from schema_core.spark.compiler.tree import Cast, Field, Node, fail, let, unsupported_error
 from schema_core.spark.compiler.value_types import (
     MAX_PRECISION,
     MICROS,
@@ -59,40 +59,43 @@ DURATIONS = frozenset({"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY"})
 SHIFTS = frozenset({"+", "-", "TIMESTAMPADD"})
 
 
-def micros_of(node: Node) -> Node:
+def micros_of(node: nodes.Node) -> nodes.Node:
     """Return the timestamp of a struct, in microseconds."""
-    return Field(node, MICROS)
+    return nodes.Field(node, MICROS)
 
 
-def nanos(node: Node) -> Node:
+def nanos(node: nodes.Node) -> nodes.Node:
     """Return the nanoseconds of a struct beyond its microseconds, 0 to 999."""
-    return Field(node, NANOS)
+    return nodes.Field(node, NANOS)
 
 
-def make_nanosecond_struct(micros: Node, beyond: Node | int) -> Node:
+def make_nanosecond_struct(micros: nodes.Node, beyond: nodes.Node | int) -> nodes.Node:
     """Return the struct of a timestamp and its nanoseconds; NULL if the timestamp is."""
-    return let(
+    return nodes.let(
         micros,
         lambda at: inline(
             f"if({{at}} IS NULL, NULL, named_struct('{MICROS}', {{at}}, '{NANOS}', {{beyond}}))",
             at=at,
-            beyond=Cast(inline("{n}", n=beyond), "SMALLINT"),
+            beyond=nodes.Cast(inline("{n}", n=beyond), "SMALLINT"),
         ),
     )
 
 
-def as_stored(node: Node, type_: DataType) -> Node:
+def as_stored(node: nodes.Node, type_: DataType) -> nodes.Node:
     """Return the timestamp of a struct; the job fails if it has nanoseconds."""
     problem = f"Spark stores microseconds, a {type_.as_summary_string()} has nanoseconds"
-    return let(
+    return nodes.let(
         node,
         lambda v: inline(
-            "if({n} <> 0, {problem}, {at})", n=nanos(v), problem=fail(problem), at=micros_of(v)
+            "if({n} <> 0, {problem}, {at})",
+            n=nanos(v),
+            problem=nodes.fail(problem),
+            at=micros_of(v),
         ),
     )
 
 
-def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> Node:
+def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> nodes.Node:
     """Return a call of which an argument or the result may be a struct.
 
     Raises:
@@ -122,7 +125,7 @@ def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> 
 
 
 def _change_arguments(
-    called: TranslatedCall, places: list[int], change: Callable[[Node], Node]
+    called: TranslatedCall, places: list[int], change: Callable[[nodes.Node], nodes.Node]
 ) -> TranslatedCall:
     """Return a call with some of its arguments changed."""
     arguments = tuple(
@@ -131,7 +134,7 @@ def _change_arguments(
     return replace(called, arguments=arguments)
 
 
-def _rounded_up(node: Node) -> Node:
+def _rounded_up(node: nodes.Node) -> nodes.Node:
     """Return the first microsecond that is not before a timestamp."""
     up = "make_dt_interval(0, 0, 0, if({n} > 0, 0.000001, 0))"
     return inline(f"{{at}} + {up}", at=micros_of(node), n=nanos(node))
@@ -145,7 +148,7 @@ def require_micros(*types: DataType) -> None:
     """
     for part in (part for type_ in types for part in type_.walk()):
         if is_fine(part):
-            raise unsupported_error(
+            raise nodes.unsupported_error(
                 f"Spark stores microseconds, {part.as_summary_string()} has more digits",
                 hint=f"cast it to a precision of {MAX_PRECISION}",
             )

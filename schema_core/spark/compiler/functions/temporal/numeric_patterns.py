@@ -20,6 +20,7 @@ from schema_core.expressions.date_patterns import (
     parse_simple_pattern,
     parse_time_pattern,
 )
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.temporal.calendars import (
     DAY,
     any_instant_of,
@@ -33,17 +34,6 @@ from schema_core.spark.compiler.functions.temporal.calendars import (
     with_java_date,
 )
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import (
-    Cast,
-    Element,
-    Literal,
-    Node,
-    all_of,
-    call,
-    let,
-    rarely,
-    string_of,
-)
 from schema_core.spark.compiler.udfs import java_dates
 from schema_core.spark.compiler.udfs.date_shapes import number_shape, simple_number_shape
 from schema_core.spark.compiler.udfs.java_dates import RANGES, UNPARSEABLE
@@ -69,15 +59,15 @@ class NumericPattern:
         return "".join(part.letter for part in self.parts if part.letter != "'")
 
 
-def simple_pattern(node: Node) -> NumericPattern | None:
+def simple_pattern(node: nodes.Node) -> NumericPattern | None:
     """Return a constant pattern of SimpleDateFormat, or None if it has other parts than numbers."""
-    text = string_of(node)
+    text = nodes.string_of(node)
     return None if text is None else _numeric(text, parse_simple_pattern)
 
 
-def time_pattern(node: Node) -> NumericPattern | None:
+def time_pattern(node: nodes.Node) -> NumericPattern | None:
     """Return a constant pattern of java.time, or None if it has other parts than numbers."""
-    text = string_of(node)
+    text = nodes.string_of(node)
     return None if text is None else _numeric(text, parse_time_pattern)
 
 
@@ -133,20 +123,22 @@ def _escape_separator(text: str) -> str:
     return text.replace(".", r"\.")
 
 
-def _parse_certain(node: Node, pattern: NumericPattern, type_: str = "TIMESTAMP_NTZ") -> Node:
+def _parse_certain(
+    node: nodes.Node, pattern: NumericPattern, type_: str = "TIMESTAMP_NTZ"
+) -> nodes.Node:
     """Return the timestamp or date of a string of the pattern's width, or NULL."""
     if _ISO.fullmatch(pattern.text):
-        read = Cast(Cast(node, "TIMESTAMP_NTZ", safe=True), type_)
+        read = nodes.Cast(nodes.Cast(node, "TIMESTAMP_NTZ", safe=True), type_)
         return sql("if({same}, {read}, NULL)", same=_is_certain(node, pattern), read=read)
-    read = Cast(call("try_to_timestamp", node, pattern.text), type_)
+    read = nodes.Cast(nodes.call("try_to_timestamp", node, pattern.text), type_)
     width = _width(pattern)
     if width is None:
         return sql("if({same}, {read}, NULL)", same=_is_certain(node, pattern), read=read)
     return sql(
         "if({r} >= {first} AND {r} < {last}, {r}, NULL)",
         r=inline("if(octet_length({s}) = {width}, {read}, NULL)", s=node, width=width, read=read),
-        first=Literal("1910-01-01", "DATE"),
-        last=Literal("9000-01-01", "DATE"),
+        first=nodes.Literal("1910-01-01", "DATE"),
+        last=nodes.Literal("9000-01-01", "DATE"),
     )
 
 
@@ -162,20 +154,20 @@ def _width(pattern: NumericPattern) -> int | None:
     return sum(len(part.text) if part.letter == "'" else part.count for part in parts)
 
 
-def _is_certain(node: Node, pattern: NumericPattern) -> Node:
+def _is_certain(node: nodes.Node, pattern: NumericPattern) -> nodes.Node:
     """Return whether a string has the pattern's width and a year from 1910 on.
 
     The year is compared with the string, which is faster than a part of the regular expression.
     """
     shape = _certain_shape(pattern)
     if pattern.letters[0] != "y" or pattern.parts[0].letter == "'":
-        return call("rlike", node, shape)
+        return nodes.call("rlike", node, shape)
     shape = shape.replace(_CERTAIN_YEAR, "....")
     return inline("{s} >= '191' AND {s} < '9' AND rlike({s}, {shape})", s=node, shape=shape)
 
 
-def _seconds(timestamp: Node) -> Node:
-    return call("unix_seconds", Cast(timestamp, "TIMESTAMP"))
+def _seconds(timestamp: nodes.Node) -> nodes.Node:
+    return nodes.call("unix_seconds", nodes.Cast(timestamp, "TIMESTAMP"))
 
 
 # --- other strings: SimpleDateFormat -------------------------------------------------------------
@@ -189,7 +181,7 @@ _OTHER_DIGITS = "".join(
 _THEIR_VALUES = "".join(str(unicodedata.decimal(digit)) for digit in _OTHER_DIGITS)
 
 
-def _ascii_digits(node: Node) -> Node:
+def _ascii_digits(node: nodes.Node) -> nodes.Node:
     return inline(
         "if(length({s}) = octet_length({s}), {s}, translate({s}, {digits}, {values}))",
         s=node,
@@ -217,9 +209,9 @@ def _shape(pattern: NumericPattern, number: Callable[[Part, tuple[Part, ...]], s
 UNITS = {"H": 3_600_000, "m": 60_000, "s": 1000, "S": 1}
 
 
-def _wrap_number(text: Node) -> Node:
+def _wrap_number(text: nodes.Node) -> nodes.Node:
     """Return a number as Java reads it: wrapped to INT, -1 if it is beyond BIGINT."""
-    return Cast(
+    return nodes.Cast(
         inline(
             "CAST(coalesce(nullif(try_cast({text} AS BIGINT), {least}), -1L) AS INT)",
             text=text,
@@ -229,13 +221,15 @@ def _wrap_number(text: Node) -> Node:
     )
 
 
-def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node], Node]) -> Node:
+def _lenient(
+    node: nodes.Node, pattern: NumericPattern, body: Callable[[nodes.Node], nodes.Node]
+) -> nodes.Node:
     """Call a body with local milliseconds since 1970, which wrap; NULL if unparseable."""
     shape = _lenient_shape(pattern)
 
-    def parsed(text: Node) -> Node:
+    def parsed(text: nodes.Node) -> nodes.Node:
         found = {
-            letter: _wrap_number(call("regexp_extract", text, shape, group))
+            letter: _wrap_number(nodes.call("regexp_extract", text, shape, group))
             for group, letter in enumerate(pattern.letters, 1)
         }
         days = java_days_of(
@@ -245,9 +239,9 @@ def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node], Node]) 
         for letter, unit in UNITS.items():
             if letter in found:
                 millis = inline("{v} + {n} * {unit}", v=millis, n=found[letter], unit=long(unit))
-        return let(millis, body)
+        return nodes.let(millis, body)
 
-    return let(
+    return nodes.let(
         _ascii_digits(node),
         lambda text: inline(
             "if(rlike({text}, {shape}), {parsed}, NULL)",
@@ -258,16 +252,16 @@ def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node], Node]) 
     )
 
 
-def _unless_null(node: Node, value: Node) -> Node:
+def _unless_null(node: nodes.Node, value: nodes.Node) -> nodes.Node:
     return inline("if({s} IS NULL, NULL, {value})", s=node, value=value)
 
 
-def unix_timestamp(node: Node, pattern: NumericPattern, zone: str) -> Node:
+def unix_timestamp(node: nodes.Node, pattern: NumericPattern, zone: str) -> nodes.Node:
     """Return UNIX_TIMESTAMP: seconds, truncated towards 1970; the least BIGINT if unparseable."""
 
-    def body(text: Node) -> Node:
+    def body(text: nodes.Node) -> nodes.Node:
         certain = instant_of(_seconds(_parse_certain(text, pattern)), zone)
-        lenient = rarely(
+        lenient = nodes.rarely(
             text,
             lambda s: _lenient(
                 s,
@@ -287,23 +281,25 @@ def unix_timestamp(node: Node, pattern: NumericPattern, zone: str) -> Node:
             ),
         )
 
-    return let(node, body)
+    return nodes.let(node, body)
 
 
-def _without_negative_millis(seconds: Node, pattern: NumericPattern, text: Node) -> Node:
+def _without_negative_millis(
+    seconds: nodes.Node, pattern: NumericPattern, text: nodes.Node
+) -> nodes.Node:
     """Leave milliseconds before 1970 to the general case, which rounds them up."""
     if "S" not in pattern.letters:
         return seconds
     return inline("if({n} >= 0L, {n}, NULL)", n=seconds)
 
 
-def _counted_days(days: Node) -> Node:
+def _counted_days(days: nodes.Node) -> nodes.Node:
     """Return days as Flink counts them: it rounds leap years towards the year -4800."""
     shown = inline("date_from_unix_date(CAST(pmod({n}, 146097L) AS INT))", n=days)
     return inline(
         "if({n} >= -2472632L, {n}, {more})",
         n=days,
-        more=let(
+        more=nodes.let(
             inline("year(add_months({date}, -2))", date=shown),
             lambda year: inline(
                 "{n} + if({y} % 4 = 0, 0, 1) - if({y} % 100 = 0, 0, 1) + if({y} % 400 = 0, 0, 1)",
@@ -317,38 +313,40 @@ def _counted_days(days: Node) -> Node:
 _UNPARSEABLE_DAYS = java_dates.to_date("", STANDARD) or 0
 
 
-def to_date(node: Node, pattern: NumericPattern) -> Node:
+def to_date(node: nodes.Node, pattern: NumericPattern) -> nodes.Node:
     """Return TO_DATE with a pattern; a string that does not match is a date, too, as in Flink."""
 
-    def body(text: Node) -> Node:
-        lenient = rarely(
+    def body(text: nodes.Node) -> nodes.Node:
+        lenient = nodes.rarely(
             text,
             lambda s: _lenient(
                 s,
                 pattern,
-                lambda millis: let(floor_div(millis, 1000 * DAY), _counted_days),
+                lambda millis: nodes.let(floor_div(millis, 1000 * DAY), _counted_days),
             ),
         )
         days = inline("coalesce({v}, {days})", v=lenient, days=long(_UNPARSEABLE_DAYS))
         return inline(
             "coalesce({certain}, {rest})",
             certain=_parse_certain(text, pattern, "DATE"),
-            rest=_unless_null(text, call("date_from_unix_date", Cast(days, "INT"))),
+            rest=_unless_null(text, nodes.call("date_from_unix_date", nodes.Cast(days, "INT"))),
         )
 
-    return let(node, body)
+    return nodes.let(node, body)
 
 
-def convert_tz(node: Node, source: str, target: str, output: NumericPattern | None = None) -> Node:
+def convert_tz(
+    node: nodes.Node, source: str, target: str, output: NumericPattern | None = None
+) -> nodes.Node:
     """Return CONVERT_TZ, or with a pattern DATE_FORMAT of a string: NULL if unparseable."""
     pattern = _numeric(STANDARD, parse_simple_pattern)
     if pattern is None:  # pragma: no cover - the standard pattern is one of numbers
         raise AssertionError
     shown = output or pattern
 
-    def body(text: Node) -> Node:
+    def body(text: nodes.Node) -> nodes.Node:
         instant = instant_of(_seconds(_parse_certain(text, pattern)), source)
-        lenient = rarely(
+        lenient = nodes.rarely(
             text,
             lambda s: _lenient(
                 s,
@@ -364,7 +362,7 @@ def convert_tz(node: Node, source: str, target: str, output: NumericPattern | No
             rest=_unless_null(text, lenient),
         )
 
-    return let(node, body)
+    return nodes.let(node, body)
 
 
 def are_known(*zones: str) -> bool:
@@ -375,28 +373,30 @@ def are_known(*zones: str) -> bool:
 # --- formatting ----------------------------------------------------------------------------------
 
 
-def _format_certain(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
+def _format_certain(seconds: nodes.Node, pattern: NumericPattern, zone: str) -> nodes.Node:
     """Format an instant between 1909 and 9999, or NULL."""
     shown = inline("timestamp_micros({n} * 1000000L)", n=local_at(seconds, zone))
-    return call("date_format", shown, pattern.text)
+    return nodes.call("date_format", shown, pattern.text)
 
 
-def _format_any(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
+def _format_any(seconds: nodes.Node, pattern: NumericPattern, zone: str) -> nodes.Node:
     """Format any instant in Java's calendar; its milliseconds wrap, as in Java."""
 
-    def body(millis: Node) -> Node:
+    def body(millis: nodes.Node) -> nodes.Node:
         part = inline("pmod({n}, 1000L)", n=millis)
-        return let(
+        return nodes.let(
             any_local_at(floor_div(millis, 1000), zone),
             lambda n: with_java_date(
                 floor_div(n, DAY), lambda *date: _concat_parts(n, date, part, pattern)
             ),
         )
 
-    return let(inline("{n} * 1000L", n=seconds), body)
+    return nodes.let(inline("{n} * 1000L", n=seconds), body)
 
 
-def _concat_parts(n: Node, date: tuple[Node, ...], millis: Node, pattern: NumericPattern) -> Node:
+def _concat_parts(
+    n: nodes.Node, date: tuple[nodes.Node, ...], millis: nodes.Node, pattern: NumericPattern
+) -> nodes.Node:
     year, month, day = date
     values = {
         "y": inline("if({y} > 0L, {y}, 1L - {y})", y=year),
@@ -407,10 +407,10 @@ def _concat_parts(n: Node, date: tuple[Node, ...], millis: Node, pattern: Numeri
         "s": inline("pmod({n}, 60L)", n=n),
         "S": millis,
     }
-    return call(
+    return nodes.call(
         "concat",
         *(
-            Literal(part.text)
+            nodes.Literal(part.text)
             if part.letter == "'"
             else _pad_number(values[part.letter], part.count)
             for part in pattern.parts
@@ -418,24 +418,24 @@ def _concat_parts(n: Node, date: tuple[Node, ...], millis: Node, pattern: Numeri
     )
 
 
-def _pad_number(value: Node, count: int) -> Node:
+def _pad_number(value: nodes.Node, count: int) -> nodes.Node:
     return sql(
         "lpad({text}, greatest({count}, length({text})), '0')",
-        text=Cast(value, "STRING"),
+        text=nodes.Cast(value, "STRING"),
         count=count,
     )
 
 
-def from_unixtime(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
+def from_unixtime(seconds: nodes.Node, pattern: NumericPattern, zone: str) -> nodes.Node:
     """Return FROM_UNIXTIME: seconds since 1970, formatted in a zone."""
-    return let(
+    return nodes.let(
         seconds,
         lambda n: inline(
             "CASE WHEN {n} BETWEEN -1893456000L AND 253402128000L THEN {certain}"
             " WHEN {n} IS NOT NULL THEN {rest} END",
             n=n,
             certain=_format_certain(n, pattern, zone),
-            rest=rarely(n, lambda item: _format_any(item, pattern, zone)),
+            rest=nodes.rarely(n, lambda item: _format_any(item, pattern, zone)),
         ),
     )
 
@@ -451,24 +451,26 @@ _STANDARD_SHAPE = (
 )
 
 
-def to_timestamp(node: Node, pattern: NumericPattern) -> Node:
+def to_timestamp(node: nodes.Node, pattern: NumericPattern) -> nodes.Node:
     """Return TO_TIMESTAMP with a pattern, a TIMESTAMP_NTZ of milliseconds, or NULL.
 
     A string that does not match the pattern is read in the standard form, leniently.
     """
 
-    def body(text: Node) -> Node:
-        millis = rarely(text, lambda s: _strict_millis(s, pattern))
+    def body(text: nodes.Node) -> nodes.Node:
+        millis = nodes.rarely(text, lambda s: _strict_millis(s, pattern))
         return inline(
             "coalesce({certain}, {rest})",
             certain=_parse_certain(text, pattern),
-            rest=_unless_null(text, Cast(call("timestamp_millis", millis), "TIMESTAMP_NTZ")),
+            rest=_unless_null(
+                text, nodes.Cast(nodes.call("timestamp_millis", millis), "TIMESTAMP_NTZ")
+            ),
         )
 
-    return let(node, body)
+    return nodes.let(node, body)
 
 
-def _strict_millis(text: Node, pattern: NumericPattern) -> Node:
+def _strict_millis(text: nodes.Node, pattern: NumericPattern) -> nodes.Node:
     shape = rf"^{_shape(pattern, number_shape)}\z"
     groups = ",".join(f"${group}" for group in range(1, len(pattern.letters) + 1))
     numbers = inline(
@@ -482,17 +484,20 @@ def _strict_millis(text: Node, pattern: NumericPattern) -> Node:
         "coalesce(if(rlike({text}, {shape}), {strict}, NULL), {standard})",
         text=text,
         shape=shape,
-        strict=let(
+        strict=nodes.let(
             numbers,
             lambda found: _strict_value(
-                {letter: Element(found, place) for place, letter in enumerate(pattern.letters)}
+                {
+                    letter: nodes.Element(found, place)
+                    for place, letter in enumerate(pattern.letters)
+                }
             ),
         ),
         standard=_standard_millis(text),
     )
 
 
-def _strict_value(found: dict[str, Node]) -> Node:
+def _strict_value(found: dict[str, nodes.Node]) -> nodes.Node:
     """Return the milliseconds of fields within their ranges, or NULL.
 
     A day beyond the end of its month is the last day.
@@ -507,7 +512,7 @@ def _strict_value(found: dict[str, Node]) -> Node:
     if "H" in found:
         valid.append(inline("({H} < 24L OR {m} + {s} + {S} = 0L)", **time))
     first = inline("make_date(CAST({y} AS INT), CAST({m} AS INT), 1)", y=year, m=month)
-    date: Node = first
+    date: nodes.Node = first
     if "d" in found:
         date = inline(
             "least(date_add({first}, CAST({day} AS INT) - 1), last_day({first}))",
@@ -528,27 +533,29 @@ def _strict_value(found: dict[str, Node]) -> Node:
         )
     return inline(
         "if({valid}, {value}, NULL)",
-        valid=all_of(valid) if valid else Literal(True),
+        valid=nodes.all_of(valid) if valid else nodes.Literal(True),
         value=value,
     )
 
 
-def _standard_millis(text: Node) -> Node:
+def _standard_millis(text: nodes.Node) -> nodes.Node:
     """Parse a string as java.sql.Timestamp does, in Java's calendar.
 
     Its fields are then those of a Gregorian date; the year before 1 counts as 1.
     """
 
-    def parsed(shown: Node) -> Node:
+    def parsed(shown: nodes.Node) -> nodes.Node:
         numbers = inline(
             "transform(split(regexp_replace({s}, {shape}, '$1,$2,$3,$4,$5,$6'), ','),"
             " one -> CAST(try_cast(one AS INT) AS BIGINT))",
             s=shown,
             shape=_STANDARD_SHAPE,
         )
-        fraction = call("rpad", call("regexp_extract", shown, _STANDARD_SHAPE, 7), 3, "0")
-        millis = let(
-            numbers, lambda found: _standard_seconds(*(Element(found, n) for n in range(6)))
+        fraction = nodes.call(
+            "rpad", nodes.call("regexp_extract", shown, _STANDARD_SHAPE, 7), 3, "0"
+        )
+        millis = nodes.let(
+            numbers, lambda found: _standard_seconds(*(nodes.Element(found, n) for n in range(6)))
         )
         return inline(
             "if(rlike({s}, {shape}), {seconds} * 1000L + CAST({fraction} AS BIGINT), NULL)",
@@ -558,14 +565,16 @@ def _standard_millis(text: Node) -> Node:
             fraction=fraction,
         )
 
-    shown = call("regexp_replace", _ascii_digits(text), _STANDARD_DATE, "$1 0:0:0")
-    return let(shown, parsed)
+    shown = nodes.call("regexp_replace", _ascii_digits(text), _STANDARD_DATE, "$1 0:0:0")
+    return nodes.let(shown, parsed)
 
 
-def _standard_seconds(y: Node, month: Node, d: Node, h: Node, m: Node, s: Node) -> Node:
+def _standard_seconds(
+    y: nodes.Node, month: nodes.Node, d: nodes.Node, h: nodes.Node, m: nodes.Node, s: nodes.Node
+) -> nodes.Node:
     """Return the seconds since 1970 of the fields of a timestamp, or NULL."""
 
-    def body(n: Node) -> Node:
+    def body(n: nodes.Node) -> nodes.Node:
         date = with_java_date(
             floor_div(n, DAY),
             lambda year, month, day: inline(
@@ -579,6 +588,6 @@ def _standard_seconds(y: Node, month: Node, d: Node, h: Node, m: Node, s: Node) 
         return inline("unix_date({date}) * 86400L + pmod({n}, 86400L)", date=date, n=n)
 
     days = java_days_of(y, month, d)
-    return let(
+    return nodes.let(
         inline("{days} * 86400L + ({h} * 60L + {m}) * 60L + {s}", days=days, h=h, m=m, s=s), body
     )
