@@ -76,14 +76,17 @@ def imported(tree: ast.Module, functions: dict[str, dict[str, int]]) -> dict[str
     }
 
 
-def given(call: ast.Call, places: dict[str, int]) -> ast.expr | None:
-    """Return the argument ``code`` of a call, if any."""
-    for keyword in call.keywords:
-        if keyword.arg == "code":
-            return keyword.value
+#: Names of arguments and fields that hold codes.
+CODES = ("code", "version_code", "digest_code")
+
+
+def code_arguments(call: ast.Call, places: dict[str, int]) -> list[ast.expr]:
+    """Return the arguments of a call that are codes."""
+    if named := [keyword.value for keyword in call.keywords if keyword.arg in CODES]:
+        return named
     name = getattr(call.func, "id", getattr(call.func, "attr", ""))
     place = places.get(name)
-    return call.args[place] if place is not None and place < len(call.args) else None
+    return call.args[place : place + 1] if place is not None else []
 
 
 def function_around(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> ast.AST:
@@ -109,7 +112,9 @@ def values(expression: ast.expr, where: Module) -> Iterator[str | None]:
             )
         case ast.Name(id=name):
             yield from _assigned(name, expression, where)
-        case ast.Attribute(attr="code" | "default_code") | ast.Constant(value=None):
+        case ast.Attribute(attr=name) if name in (*CODES, "default_code"):
+            return
+        case ast.Constant(value=None):
             return
         case _:
             yield None
@@ -167,8 +172,9 @@ def raised() -> Codes:
 
 def _raised_by(node: ast.AST, places: dict[str, int], where: Module) -> Iterator[str | None]:
     match node:
-        case ast.Call() if (code := given(node, places)) is not None:
-            yield from values(code, where)
+        case ast.Call():
+            for code in code_arguments(node, places):
+                yield from values(code, where)
         case ast.Assign(targets=[ast.Name(id="default_code")], value=code):
             yield from values(code, where)
 

@@ -334,16 +334,18 @@ class DocumentFormat:
     """Documents with the name of their format, a version, and a digest of the rest.
 
     `limit` is the longest document in characters. `codec` reads and writes the other members.
-    `codes` are those of the errors for an invalid document, another version and another digest;
-    `hint` is that of all.
+    An invalid document raises an error of the code `code`, another version one of `version_code`,
+    another digest one of `digest_code`, each with `hint`.
     """
 
     name: str
     version: int
     limit: int
     codec: Codec
-    codes: tuple[str, str, str]
     hint: str
+    code: str
+    version_code: str
+    digest_code: str
 
     def write(self, value: object) -> str:
         """Return a value as a document.
@@ -355,7 +357,7 @@ class DocumentFormat:
         text = json.dumps({**content, "digest": digest(content)}, indent=2, ensure_ascii=False)
         if len(text) > self.limit:
             problem = f"the document has {len(text):,} characters, at most {self.limit:,} are read"
-            raise self._error(problem)
+            raise SchemaError(problem, code=self.code, hint=self.hint)
         return text
 
     def content(self, value: object) -> dict[str, Any]:
@@ -372,7 +374,7 @@ class DocumentFormat:
             content = self._open(text)
             return self.codec.decode(content)
         except JsonError as error:
-            raise self._error(str(error)) from None
+            raise SchemaError(str(error), code=self.code, hint=self.hint) from None
 
     def _open(self, text: str) -> dict[str, Any]:
         """Return the members of a document besides format, version and digest."""
@@ -383,13 +385,11 @@ class DocumentFormat:
         version = INTEGER.decode(content.get("version"))
         if version != self.version:
             problem = f"the document has version {version}, expected {self.version}"
-            raise self._error(problem, 1)
+            raise SchemaError(problem, code=self.version_code, hint=self.hint)
         if "digest" not in content:
             raise JsonError("the document has no digest")
         if content.pop("digest") != digest(content):
-            raise self._error("digest mismatch: the document was modified", 2)
+            problem = "digest mismatch: the document was modified"
+            raise SchemaError(problem, code=self.digest_code, hint=self.hint)
         del content["format"], content["version"]
         return content
-
-    def _error(self, problem: str, code: int = 0) -> SchemaError:
-        return SchemaError(problem, code=self.codes[code], hint=self.hint)

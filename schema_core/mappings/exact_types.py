@@ -33,9 +33,9 @@ PLACEHOLDER_CLASS = "x"
 def type_metadata(type_: types.DataType) -> dict[str, str]:
     """Return the metadata that records a type, with definitions of its user-defined types.
 
-    >>> type_metadata(parse_type("CHAR(3)"))
+    >>> type_metadata(types.CharType(3))
     {'schema_core.type': 'CHAR(3)'}
-    >>> type_metadata(DistinctType(("c", "d", "money"), parse_type("INT")))["schema_core.types"]
+    >>> type_metadata(types.DistinctType(("c", "d", "money"), types.IntType()))["schema_core.types"]
     '{"`c`.`d`.`money`": {"source": "INT", "description": null}}'
     """
     return dict(_type_metadata(type_))

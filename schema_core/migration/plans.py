@@ -229,8 +229,10 @@ PLAN_DOCUMENT: Final = DocumentFormat(
     1,
     16_000_000,
     record(MigrationPlan, _CODECS),
-    ("invalid-plan", "unsupported-plan-version", "plan-digest-mismatch"),
     "make the plan again with this version of schema_core",
+    code="invalid-plan",
+    version_code="unsupported-plan-version",
+    digest_code="plan-digest-mismatch",
 )
 
 

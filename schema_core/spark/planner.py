@@ -51,7 +51,7 @@ class SparkPlanner:
 
     @property
     def session(self) -> SparkSession:
-        """The session that jobs run in; see `JobSession.opened` for what may be raised."""
+        """The session that jobs run in; see `JobSession.open_session` for what may be raised."""
         return self._session.open_session()
 
     @jvm_errors()

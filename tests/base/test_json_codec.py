@@ -125,7 +125,7 @@ def test_text_is_bounded_and_has_no_repeated_keys(text: str) -> None:
 
 
 FORMAT = DocumentFormat(
-    "test", 1, 200, Codec(CODECS["Inner"].encode, CODECS["Inner"].decode), ("a", "b", "c"), "hint"
+    "test", 1, 200, Codec(CODECS["Inner"].encode, CODECS["Inner"].decode), "hint", "a", "b", "c"
 )
 
 

@@ -17,7 +17,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> TableEnvironment:
     def start(_: JobSession) -> None:
         pytest.fail("Spark is started before the options are validated")
 
-    monkeypatch.setattr(JobSession, "opened", start)
+    monkeypatch.setattr(JobSession, "open_session", start)
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     for name, options in {
         "good": "'connector' = 'blackhole'",

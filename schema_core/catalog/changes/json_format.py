@@ -239,8 +239,10 @@ CATALOG_DOCUMENT: Final = DocumentFormat(
         lambda changes: {"changes": _encode_changes(changes, CatalogChange)},
         lambda document: _decode_changes(require_object(document, ["changes"]), CatalogChange),
     ),
-    ("invalid-changes", "invalid-changes", "invalid-changes"),
     HINT,
+    code="invalid-changes",
+    version_code="invalid-changes",
+    digest_code="invalid-changes",
 )
 
 

@@ -51,7 +51,7 @@ def normal_type(written: schema_columns.WrittenType) -> schema_columns.WrittenTy
 def normal_expression(written: schema_columns.Written) -> schema_columns.Written:
     """Return an expression in the SQL that the printer writes; SQL that does not parse stays.
 
-    >>> print(normal_expression(SqlExpression("price*2")))
+    >>> print(normal_expression(schema_columns.SqlExpression("price*2")))
     [`price` * 2]
     """
     if isinstance(written, schema_columns.ResolvedExpression):

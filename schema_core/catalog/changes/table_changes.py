@@ -33,7 +33,16 @@ from schema_core.catalog.changes.normal_forms import (
 from schema_core.catalog.objects import CatalogBaseTable, CatalogTable, TableDistribution
 from schema_core.catalog.resolve import origin
 from schema_core.errors import SchemaError, at, similar
-from schema_core.schema import columns as schema_columns
+from schema_core.schema.columns import (
+    UnresolvedColumn,
+    UnresolvedImmutableColumns,
+    UnresolvedIndex,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedPrimaryKey,
+    UnresolvedWatermarkSpec,
+    WrittenType,
+)
 from schema_core.schema.unresolved import Schema
 from schema_core.types import DataType, RowField, RowType
 
@@ -100,7 +109,7 @@ class StoredPart:
     """A column or field of which tables store values; files do not have metadata columns."""
 
     path: Path
-    data_type: schema_columns.WrittenType
+    data_type: WrittenType
     in_files: bool = True
 
 
@@ -175,7 +184,7 @@ class TableChange(ABC):
         Raises:
             SchemaError: with code `wrong-argument` for anything else.
         """
-        if isinstance(part, schema_columns.UnresolvedColumn):
+        if isinstance(part, UnresolvedColumn):
             return AddColumn(part, position)
         return _change_of(part, "add")(part)
 
@@ -192,9 +201,7 @@ class TableChange(ABC):
             SchemaError: with code `wrong-argument` for anything else, and for an index, which is
                 dropped and added.
         """
-        if isinstance(old, schema_columns.UnresolvedColumn) and isinstance(
-            new, schema_columns.UnresolvedColumn
-        ):
+        if isinstance(old, UnresolvedColumn) and isinstance(new, UnresolvedColumn):
             return ModifyColumn(old, new, position)
         kind = _change_of(old, "modify")
         return kind(old, require_instance(new, type(old), "the new definition"))
@@ -206,7 +213,7 @@ class TableChange(ABC):
         Raises:
             SchemaError: with code `wrong-argument` for anything else.
         """
-        if isinstance(part, schema_columns.UnresolvedColumn):
+        if isinstance(part, UnresolvedColumn):
             return DropColumn(part)
         return _change_of(part, "drop")(part)
 
@@ -236,7 +243,7 @@ class AddColumn(TableChange):
 
     shown: ClassVar[dict[str, str]] = {"column": "column", "position": "position"}
 
-    column: schema_columns.UnresolvedColumn
+    column: UnresolvedColumn
     position: ColumnPosition | None = None
 
     def apply_to(self, table: CatalogTable) -> CatalogTable:
@@ -255,7 +262,7 @@ class AddColumn(TableChange):
 class ColumnChange(TableChange, ABC):
     """The base of changes of a column, which has to be defined as it was when they were made."""
 
-    old_column: schema_columns.UnresolvedColumn
+    old_column: UnresolvedColumn
 
     @property
     def _title(self) -> str:
@@ -275,7 +282,7 @@ class ModifyColumn(ColumnChange):
         "newPosition": "new_position",
     }
 
-    new_column: schema_columns.UnresolvedColumn
+    new_column: UnresolvedColumn
     new_position: ColumnPosition | None = None
 
     def apply_to(self, table: CatalogTable) -> CatalogTable:
@@ -327,13 +334,13 @@ class ModifyPhysicalColumnType(ColumnChange):
 
     shown: ClassVar[dict[str, str]] = {"Column": "old_column", "newType": "new_type"}
 
-    new_type: schema_columns.WrittenType
+    new_type: WrittenType
 
     def apply_to(self, table: CatalogTable) -> CatalogTable:
         _find(table, self.old_column)
         return _with_column(table, self._new_column())
 
-    def _new_column(self) -> schema_columns.UnresolvedColumn:
+    def _new_column(self) -> UnresolvedColumn:
         return replace(_require_physical(self.old_column), data_type=self.new_type)
 
     def description(self) -> str:
@@ -398,7 +405,7 @@ class DropColumn(TableChange):
 
     shown: ClassVar[dict[str, str]] = {"columnName": "column_name"}
 
-    column: schema_columns.UnresolvedColumn
+    column: UnresolvedColumn
 
     @property
     def column_name(self) -> str:
@@ -417,19 +424,19 @@ class DropColumn(TableChange):
         return _replace_stored(self.column, None)
 
 
-def _stored_part(column: schema_columns.UnresolvedColumn | None) -> StoredPart | None:
+def _stored_part(column: UnresolvedColumn | None) -> StoredPart | None:
     """Return what a table stores of a column; None if it stores nothing."""
     match column:
-        case schema_columns.UnresolvedPhysicalColumn(name, type_):
+        case UnresolvedPhysicalColumn(name, type_):
             return StoredPart((name,), type_)
-        case schema_columns.UnresolvedMetadataColumn(name, type_, virtual=False):
+        case UnresolvedMetadataColumn(name, type_, virtual=False):
             return StoredPart((name,), type_, in_files=False)
         case _:
             return None
 
 
 def _replace_stored(
-    old: schema_columns.UnresolvedColumn | None, new: schema_columns.UnresolvedColumn | None
+    old: UnresolvedColumn | None, new: UnresolvedColumn | None
 ) -> Sequence[StoredChange]:
     """Return the replacement of a column by another one, whose name is no rename of the first."""
     before, after = _stored_part(old), _stored_part(new)
@@ -471,7 +478,7 @@ def _insert(members: Sequence[T], member: T, position: ColumnPosition | None) ->
     return (*members[:index], member, *members[index:])
 
 
-def _find(table: CatalogTable, column: schema_columns.UnresolvedColumn) -> int:
+def _find(table: CatalogTable, column: UnresolvedColumn) -> int:
     """Return the index of a column that has to be defined as it was when the change was made."""
     index = _index_of(column.name, table.schema.columns)
     current = normal_column(table.schema.columns[index])
@@ -485,15 +492,13 @@ def _require_same(current: object, expected: object, what: str) -> None:
         raise stale_change(f"{what} is {was}, expected {should}")
 
 
-def _require_physical(
-    column: schema_columns.UnresolvedColumn,
-) -> schema_columns.UnresolvedPhysicalColumn:
-    if not isinstance(column, schema_columns.UnresolvedPhysicalColumn):
+def _require_physical(column: UnresolvedColumn) -> UnresolvedPhysicalColumn:
+    if not isinstance(column, UnresolvedPhysicalColumn):
         raise stale_change(f"column {column.name!r} is not physical", hint="use ModifyColumn")
     return column
 
 
-def _with_column(table: CatalogTable, new: schema_columns.UnresolvedColumn) -> CatalogTable:
+def _with_column(table: CatalogTable, new: UnresolvedColumn) -> CatalogTable:
     """Return the table with another definition of the column of the same name."""
     columns = (new if column.name == new.name else column for column in table.schema.columns)
     return _with_schema(table, columns=tuple(columns))
@@ -527,10 +532,8 @@ def _rename_column(table: CatalogTable, old: str, new: str) -> CatalogTable:
     return replace(table, schema=schema, partition_keys=keys, distribution=distribution)
 
 
-def _with_name(
-    column: schema_columns.UnresolvedColumn, name: str
-) -> schema_columns.UnresolvedColumn:
-    if isinstance(column, schema_columns.UnresolvedMetadataColumn):
+def _with_name(column: UnresolvedColumn, name: str) -> UnresolvedColumn:
+    if isinstance(column, UnresolvedMetadataColumn):
         return replace(column, name=name, metadata_key=None if column.key == name else column.key)
     return replace(column, name=name)
 
@@ -542,9 +545,7 @@ def _place(position: ColumnPosition | None) -> str:
     return " first" if column is None else f" after {quote_identifier(column)}"
 
 
-def _describe_type(
-    what: str, old: schema_columns.WrittenType, new: schema_columns.WrittenType
-) -> str:
+def _describe_type(what: str, old: WrittenType, new: WrittenType) -> str:
     """Describe the change of a type; a change of its nullability only by that."""
     before, after = normal_type(old), normal_type(new)
     if isinstance(before, DataType) and isinstance(after, DataType):
@@ -875,7 +876,7 @@ class AddUniqueConstraint(Addition):
 
     shown: ClassVar[dict[str, str]] = {"constraint": "constraint"}
 
-    constraint: schema_columns.UnresolvedPrimaryKey
+    constraint: UnresolvedPrimaryKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -884,8 +885,8 @@ class ModifyUniqueConstraint(Replacement):
 
     shown: ClassVar[dict[str, str]] = {"newConstraint": "new_constraint"}
 
-    old_constraint: schema_columns.UnresolvedPrimaryKey
-    new_constraint: schema_columns.UnresolvedPrimaryKey
+    old_constraint: UnresolvedPrimaryKey
+    new_constraint: UnresolvedPrimaryKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -894,7 +895,7 @@ class DropConstraint(Removal):
 
     shown: ClassVar[dict[str, str]] = {"constraintName": "constraint_name"}
 
-    constraint: schema_columns.UnresolvedPrimaryKey
+    constraint: UnresolvedPrimaryKey
 
     @property
     def constraint_name(self) -> str:
@@ -908,7 +909,7 @@ class AddWatermark(Addition):
 
     shown: ClassVar[dict[str, str]] = {"watermarkSpec": "watermark_spec"}
 
-    watermark_spec: schema_columns.UnresolvedWatermarkSpec
+    watermark_spec: UnresolvedWatermarkSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -917,15 +918,15 @@ class ModifyWatermark(Replacement):
 
     shown: ClassVar[dict[str, str]] = {"newWatermark": "new_watermark"}
 
-    old_watermark: schema_columns.UnresolvedWatermarkSpec
-    new_watermark: schema_columns.UnresolvedWatermarkSpec
+    old_watermark: UnresolvedWatermarkSpec
+    new_watermark: UnresolvedWatermarkSpec
 
 
 @dataclass(frozen=True, slots=True)
 class DropWatermark(Removal):
     """The watermark is dropped."""
 
-    watermark_spec: schema_columns.UnresolvedWatermarkSpec
+    watermark_spec: UnresolvedWatermarkSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -969,7 +970,7 @@ class AddImmutableColumns(Addition):
 
     shown: ClassVar[dict[str, str]] = {"constraint": "constraint"}
 
-    constraint: schema_columns.UnresolvedImmutableColumns
+    constraint: UnresolvedImmutableColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -978,8 +979,8 @@ class ModifyImmutableColumns(Replacement):
 
     shown: ClassVar[dict[str, str]] = {"newConstraint": "new_constraint"}
 
-    old_constraint: schema_columns.UnresolvedImmutableColumns
-    new_constraint: schema_columns.UnresolvedImmutableColumns
+    old_constraint: UnresolvedImmutableColumns
+    new_constraint: UnresolvedImmutableColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -988,7 +989,7 @@ class DropImmutableColumns(Removal):
 
     shown: ClassVar[dict[str, str]] = {"constraint": "constraint"}
 
-    constraint: schema_columns.UnresolvedImmutableColumns
+    constraint: UnresolvedImmutableColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -1056,13 +1057,13 @@ class TablePart:
 #: Parts in an order in which none is added before one that it requires.
 PARTS: tuple[TablePart, ...] = (
     TablePart(
-        "the primary key", schema_columns.UnresolvedPrimaryKey,
+        "the primary key", UnresolvedPrimaryKey,
         AddUniqueConstraint, ModifyUniqueConstraint, DropConstraint,
         lambda table: table.schema.primary_key,
         lambda table, key: _with_schema(table, primary_key=key),
     ),
     TablePart(
-        "the watermark", schema_columns.UnresolvedWatermarkSpec,
+        "the watermark", UnresolvedWatermarkSpec,
         AddWatermark, ModifyWatermark, DropWatermark,
         lambda table: next(iter(table.schema.watermark_specs), None),
         lambda table, spec: _with_schema(table, watermark_specs=() if spec is None else (spec,)),
@@ -1074,7 +1075,7 @@ PARTS: tuple[TablePart, ...] = (
         lambda table, distribution: replace(table, distribution=distribution),
     ),
     TablePart(
-        "the immutable columns", schema_columns.UnresolvedImmutableColumns,
+        "the immutable columns", UnresolvedImmutableColumns,
         AddImmutableColumns, ModifyImmutableColumns, DropImmutableColumns,
         lambda table: table.schema.immutable_columns,
         lambda table, columns: _with_schema(table, immutable_columns=columns),
@@ -1108,7 +1109,7 @@ class AddIndex(TableChange):
 
     shown: ClassVar[dict[str, str]] = {"index": "index"}
 
-    index: schema_columns.UnresolvedIndex
+    index: UnresolvedIndex
 
     def apply_to(self, table: CatalogTable) -> CatalogTable:
         indexes = table.schema.indexes
@@ -1126,7 +1127,7 @@ class DropIndex(TableChange):
 
     shown: ClassVar[dict[str, str]] = {"indexName": "index_name"}
 
-    index: schema_columns.UnresolvedIndex
+    index: UnresolvedIndex
 
     @property
     def index_name(self) -> str:
@@ -1207,11 +1208,11 @@ class ResetOption(OptionChange):
 
 #: What `TableChange.add` and `TableChange.drop` accept.
 Part: TypeAlias = (
-    schema_columns.UnresolvedColumn
-    | schema_columns.UnresolvedWatermarkSpec
-    | schema_columns.UnresolvedPrimaryKey
-    | schema_columns.UnresolvedIndex
-    | schema_columns.UnresolvedImmutableColumns
+    UnresolvedColumn
+    | UnresolvedWatermarkSpec
+    | UnresolvedPrimaryKey
+    | UnresolvedIndex
+    | UnresolvedImmutableColumns
     | TableDistribution
 )
 
@@ -1225,14 +1226,14 @@ KINDS: dict[str, type | tuple[type, ...]] = {
     "int | None": (int, NoneType),
     "ColumnPosition": ColumnPosition,
     "ColumnPosition | None": (ColumnPosition, NoneType),
-    "UnresolvedColumn": get_args(schema_columns.UnresolvedColumn),
-    "WrittenType": get_args(schema_columns.WrittenType),
+    "UnresolvedColumn": get_args(UnresolvedColumn),
+    "WrittenType": get_args(WrittenType),
     "DataType": DataType,
     "RowField": RowField,
-    "UnresolvedPrimaryKey": schema_columns.UnresolvedPrimaryKey,
-    "UnresolvedWatermarkSpec": schema_columns.UnresolvedWatermarkSpec,
-    "UnresolvedImmutableColumns": schema_columns.UnresolvedImmutableColumns,
-    "UnresolvedIndex": schema_columns.UnresolvedIndex,
+    "UnresolvedPrimaryKey": UnresolvedPrimaryKey,
+    "UnresolvedWatermarkSpec": UnresolvedWatermarkSpec,
+    "UnresolvedImmutableColumns": UnresolvedImmutableColumns,
+    "UnresolvedIndex": UnresolvedIndex,
     "TableDistribution": TableDistribution,
 }
 
@@ -1243,7 +1244,7 @@ CHANGES_OF_PARTS: dict[type, dict[str, Callable[..., TableChange]]] = {
         for part in PARTS
         if part.kind is not None and part.add is not None and part.drop is not None
     },
-    schema_columns.UnresolvedIndex: {"add": AddIndex, "drop": DropIndex},
+    UnresolvedIndex: {"add": AddIndex, "drop": DropIndex},
 }
 
 #: All classes of changes.

@@ -89,7 +89,7 @@ def write_spec(spec: objects.CatalogPartitionSpec) -> str:
 def key_of_spec(spec: objects.CatalogPartitionSpec) -> str:
     """Return a string that is equal for equal specifications.
 
-    >>> key_of_spec(CatalogPartitionSpec({"b": "x", "a": "y"}))
+    >>> key_of_spec(objects.CatalogPartitionSpec({"b": "x", "a": "y"}))
     '{"a":"y","b":"x"}'
     """
     return write_json(spec.get_partition_spec(), sort_keys=True)

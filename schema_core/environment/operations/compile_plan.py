@@ -68,17 +68,23 @@ from schema_core.properties.property_map import (
 )
 from schema_core.query.hints import hinted_options
 from schema_core.query.relation import Relation, result_columns
-from schema_core.sql import statement_syntax
 from schema_core.sql.parser import parse_query
 from schema_core.sql.printer import print_query
+from schema_core.sql.statement_syntax import (
+    CompilePlan,
+    CreateTable,
+    ExecutePlan,
+    Insert,
+    Partition,
+    Statement,
+    StatementSet,
+)
 from schema_core.sql.syntax import Name
 
 # --- statements ----------------------------------------------------------------------------------
 
 
-def compile_plan(
-    session: Session, statement: statement_syntax.CompilePlan, text: str
-) -> TableResult:
+def compile_plan(session: Session, statement: CompilePlan, text: str) -> TableResult:
     """Write the plan of the statement into a file; COMPILE AND EXECUTE PLAN also executes it."""
     path = compiled_plan.plan_path(statement.path)
     recompile = bool(FORCE_RECOMPILE.of(session.config.get_configuration()))
@@ -90,9 +96,7 @@ def compile_plan(
     return OK
 
 
-def execute_plan(
-    session: Session, statement: statement_syntax.ExecutePlan, text: str
-) -> TableResult:
+def execute_plan(session: Session, statement: ExecutePlan, text: str) -> TableResult:
     """Execute the plan in a file."""
     return run_plan(PlanReference.from_file(statement.path).load(), session)
 
@@ -165,9 +169,7 @@ class CompiledPlan:
 # --- compiling -----------------------------------------------------------------------------------
 
 
-def compile_statement(
-    session: Session, statement: statement_syntax.Statement, text: str
-) -> PlanDocument:
+def compile_statement(session: Session, statement: Statement, text: str) -> PlanDocument:
     """Return the plan of an INSERT, a statement set or a CREATE TABLE AS.
 
     Raises:
@@ -177,12 +179,12 @@ def compile_statement(
     """
     compiler = PlanCompiler(session)
     match statement:
-        case statement_syntax.Insert():
+        case Insert():
             compiler.insert(statement, text)
-        case statement_syntax.StatementSet(inserts=inserts):
+        case StatementSet(inserts=inserts):
             for insert in inserts:
                 compiler.insert(insert, text)
-        case statement_syntax.CreateTable(query=query) if query is not None:
+        case CreateTable(query=query) if query is not None:
             creation = derive_creation(session, statement, session.query(query, text), text)
             compiler.creation(creation, print_query(session.expanded(query, text)))
         case _:
@@ -209,7 +211,7 @@ class PlanCompiler:
         self._jobs: list[compiled_plan.PlanInsert | compiled_plan.PlanCreation] = []
         self._catalogs: dict[str, compiled_plan.PlanCatalog] = {}
 
-    def insert(self, statement: statement_syntax.Insert, text: str) -> None:
+    def insert(self, statement: Insert, text: str) -> None:
         """Add an INSERT."""
         relation, target = check_insert(self._session, statement, text)
         query = print_query(self._session.expanded(statement.query, text))
@@ -556,7 +558,7 @@ def _prepare_job(
         require_no_own_options(hints)
         target = replace(target, table=target.table.copy({**target.table.options, **hints}))
     columns = tuple(Name((column,)) for column in job.columns)
-    partition = None if job.partition is None else statement_syntax.Partition(job.partition)
+    partition = None if job.partition is None else Partition(job.partition)
     return prepare_write(session, relation, target, Writing(columns, partition, job.overwrite))
 
 
@@ -564,7 +566,7 @@ def _prepare_creation(
     session: Session, plan: PlanDocument, relation: Relation, job: compiled_plan.PlanCreation
 ) -> JobGraph:
     """Prepare a job that creates its table, at the level that was planned."""
-    statement = statement_syntax.CreateTable(
+    statement = CreateTable(
         Name(tuple(job.sink.to_list())),
         if_not_exists=job.if_not_exists,
         or_replace=job.or_replace,

@@ -292,8 +292,10 @@ PLAN_FORMAT: Final = DocumentFormat(
         _CODECS,
         {key: key for key in ("current", "options", "catalogs", "objects", "jobs", "hooks")},
     ),
-    ("invalid-plan", "unsupported-plan-version", "plan-digest-mismatch"),
     "compile the statement again with this version of schema_core, which reads no plans of Flink",
+    code="invalid-plan",
+    version_code="unsupported-plan-version",
+    digest_code="plan-digest-mismatch",
 )
 
 

@@ -295,9 +295,9 @@ _LITERALS: Mapping[type[DataType], tuple[re.Pattern[str], str]] = {
 def constant(node: nodes.Node, target: DataType) -> nodes.Node | None:
     """Return the literal that a constant string is as a datetime; None for unusual strings.
 
-    >>> constant(Literal("2024-02-29"), DateType())
+    >>> constant(nodes.Literal("2024-02-29"), DateType())
     Literal(value='2024-02-29', kind='DATE')
-    >>> constant(Literal("2024-02-30"), DateType()) is None
+    >>> constant(nodes.Literal("2024-02-30"), DateType()) is None
     True
     """
     if not isinstance(node, nodes.Literal) or node.kind or type(target) not in _LITERALS:
