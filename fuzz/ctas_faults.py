@@ -177,7 +177,7 @@ class World:
         made.get_config().set("table.dml-sync", "true")
         for name in METHODS:
             setattr(catalog, name, _faulty(getattr(catalog, name), faults))
-        with patch.object(connector, "located", planner.located), _levels(case):
+        with patch.object(connector, "locate_file_system", planner.located), _levels(case):
             yield made
         catalog.close()
 

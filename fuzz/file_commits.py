@@ -520,7 +520,7 @@ def killed_on_spark(folder: Path, statement: str, at: int) -> None:
         system, root = locate_file_system(session, path)
         return FaultyFiles(faults, system), root
 
-    vars(filesystem)["located"] = found
+    vars(filesystem)["locate_file_system"] = found
     _environment(folder).execute_sql(statement.replace("{with}", _with(folder)))
 
 

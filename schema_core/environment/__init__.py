@@ -1,6 +1,8 @@
-"""The interface of planners: what an environment requires of the engine that runs its jobs.
+"""The session of a user: statements, jobs, plans and the Table API.
 
-The modules `relation` and `typed` have the nodes of queries and of their expressions.
+The public names are the interface of planners: what a session requires of the engine that runs its
+queries, with the nodes of queries (`schema_core.query.relation`) and of their expressions
+(`schema_core.expressions.typed`).
 """
 
 from schema_core.base.lazy import attach

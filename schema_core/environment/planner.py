@@ -177,7 +177,7 @@ class Planner(Protocol):
         """What the option ``table.planner`` names."""
 
     def select(self, query: Relation) -> Rows:
-        """Run a query and return its rows."""
+        """Plan a query: files are listed now, rows are computed when they are iterated."""
 
     def insert(
         self,

@@ -1,4 +1,4 @@
-"""`TableResult`: the schema and rows of a statement; those of a job are computed when collected."""
+"""`TableResult`: the schema and rows of a statement. Rows of a query are computed lazily."""
 
 from __future__ import annotations
 

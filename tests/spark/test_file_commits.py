@@ -200,7 +200,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Faults], None]
             system, root = locate_file_system(session, path)
             return FaultyFiles(faults, system), root
 
-        monkeypatch.setattr(filesystem, "located", found)
+        monkeypatch.setattr(filesystem, "locate_file_system", found)
 
     yield install
     monkeypatch.undo()

@@ -250,7 +250,11 @@ METADATA: dict[str, tuple[DataType, nodes.Node]] = {
 
 
 class FilesystemConnector:
-    """Files in a directory; partitions are directories ``key=value`` below it."""
+    """Files in a directory; partitions are directories ``key=value`` below it.
+
+    Jobs read with `read_with_statistics`. Spark's readers push filters and columns down themselves,
+    so the connector declares no abilities for that.
+    """
 
     identifier: Final = "filesystem"
     requires: Final = ("pyspark",)

@@ -54,12 +54,12 @@ ALIAS = "EXPR$0"
 
 
 def select(session: Session, statement: SelectStatement, text: str) -> TableResult:
-    """Run a query and return its rows."""
+    """Resolve and plan a query; its rows are computed when they are collected, without a job."""
     return run_query(session, session.query(statement.query, text))
 
 
 def run_query(session: Session, relation: relational.Relation) -> TableResult:
-    """Run a resolved query and return its rows."""
+    """Plan a resolved query; its rows are computed when they are collected."""
     rows = session.planner.select(session.executable(relation))
     return TableResult(
         result_schema(relation),

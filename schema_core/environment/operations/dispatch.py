@@ -1,4 +1,4 @@
-"""Dispatch of statements: each is executed by the function that its table names."""
+"""Dispatch of statements: `statement_syntax.OPERATIONS` names the function that executes each."""
 
 from __future__ import annotations
 

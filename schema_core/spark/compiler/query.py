@@ -150,8 +150,8 @@ def query_text(
 ) -> str:
     """A query in Spark SQL whose columns have the types, and the names, of the result.
 
-    `source` names the input of a scan: a view that holds all columns of the table in order.
-    `targets` are the columns of a sink, which the query's columns fill in order; `user` writes a
+    `source` returns the input of a scan: a view, or a query in parentheses, with all columns of the
+    table in order. `targets` are the columns of a sink or of a result, in order; `user` writes a
     call of a user's function, `rows` the array of the rows of a user's table function; `database`
     is the current one; `staged` replaces the text of a relation.
 

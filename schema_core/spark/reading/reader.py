@@ -159,7 +159,7 @@ class Reader:
         plan: StreamPlan | None = None,
         frames: Mapping[int, DataFrame] = MappingProxyType({}),
     ) -> str:
-        """Return a query in Spark SQL; add its sources to `reads`."""
+        """Open the tables of a query, add them to `reads`, and return the query in Spark SQL."""
         self._inline.drop_unused(names.session)
         self._unused.drop(names.session)
         for column in targets:
