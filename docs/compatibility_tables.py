@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from docs.mapping_tables import code, table
-from schema_core.mappings.stores import (
+from schema_core.mappings.stored_types import (
     AVRO,
     FILES,
     ICEBERG,

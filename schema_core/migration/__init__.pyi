@@ -59,9 +59,9 @@ from schema_core.catalog.changes.table_changes import SetOption as SetOption
 from schema_core.catalog.changes.table_changes import TableChange as TableChange
 from schema_core.catalog.changes.table_changes import apply as apply
 from schema_core.catalog.changes.table_changes import describe as describe
-from schema_core.mappings.stores import RULE_SETS as RULE_SETS
-from schema_core.mappings.stores import RuleSet as RuleSet
-from schema_core.mappings.stores import TypeFinding as TypeFinding
+from schema_core.mappings.stored_types import RULE_SETS as RULE_SETS
+from schema_core.mappings.stored_types import RuleSet as RuleSet
+from schema_core.mappings.stored_types import TypeFinding as TypeFinding
 from schema_core.migration.catalog_differences import CatalogContent as CatalogContent
 from schema_core.migration.catalog_differences import diff_catalogs as diff_catalogs
 from schema_core.migration.catalog_differences import read_catalog as read_catalog

@@ -23,7 +23,7 @@ from schema_core.catalog.changes.former_names import format_by_name
 from schema_core.catalog.changes.normal_forms import steps_of
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.errors import SchemaError, similar
-from schema_core.mappings.stores import (
+from schema_core.mappings.stored_types import (
     FLINK,
     NO_RENAMES,
     READINGS,

@@ -15,7 +15,7 @@ from schema_core import types
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import SchemaCoreError
 from schema_core.mappings.dialects.engines import Engine
-from schema_core.mappings.stores import (
+from schema_core.mappings.stored_types import (
     FLOATS,
     INTEGERS,
     Path,

@@ -48,7 +48,7 @@ from schema_core.mappings.dialects.alterations import (
 from schema_core.mappings.dialects.api import ddl_losses
 from schema_core.mappings.dialects.schemas import column_ddl
 from schema_core.mappings.loss import Loss
-from schema_core.mappings.stores import (
+from schema_core.mappings.stored_types import (
     FILES,
     FLINK,
     READINGS,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from schema_core.catalog.objects import CatalogTable
 from schema_core.mappings.dialects.api import to_ddl
-from schema_core.mappings.stores import TypeFinding
+from schema_core.mappings.stored_types import TypeFinding
 from schema_core.migration.conversions import conversion, convert
 from schema_core.migration.targets import StatementWriter, type_of
 from schema_core.schema.columns import (

@@ -20,7 +20,7 @@ from schema_core.mappings.dialects.printer import expression_text, stored_line
 from schema_core.mappings.dialects.schemas import column_ddl, default_key_name
 from schema_core.mappings.dialects.types import loss_of, write_type
 from schema_core.mappings.loss import Loss
-from schema_core.mappings.stores import (
+from schema_core.mappings.stored_types import (
     FLINK,
     ICEBERG,
     POSTGRES,

@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 
-from schema_core.mappings.stores import AVRO, FLINK, ICEBERG, RULE_SETS, SPARK, RuleSet, narrowing
+from schema_core.mappings.stored_types import (
+    AVRO,
+    FLINK,
+    ICEBERG,
+    RULE_SETS,
+    SPARK,
+    RuleSet,
+    narrowing,
+)
 from schema_core.types import DataType, DecimalType, TypeRoot, can_cast, parse_type
 from schema_core.types import DataTypes as T
 

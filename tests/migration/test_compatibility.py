@@ -10,7 +10,7 @@ import pytest
 from schema_core import EnvironmentSettings, ResolvedSchema, Schema, TableEnvironment
 from schema_core.catalog import ResolvedCatalogTable
 from schema_core.errors import SchemaError
-from schema_core.mappings.stores import ICEBERG, SPARK
+from schema_core.mappings.stored_types import ICEBERG, SPARK
 from schema_core.migration.compatibility import (
     FINDINGS,
     Acceptance,

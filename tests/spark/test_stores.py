@@ -16,7 +16,7 @@ from schema_core.connectors.files.file_schemas import FOOTERS
 from schema_core.environment.result import TableResult
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.mappings.stores import FILES, FLINK, REWRITTEN, Reading, RuleSet
+from schema_core.mappings.stored_types import FILES, FLINK, REWRITTEN, Reading, RuleSet
 from schema_core.migration.plans import plan
 from schema_core.types import parse_type, supports_explicit_cast
 from schema_core.types.row_value import Row

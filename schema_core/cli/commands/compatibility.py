@@ -19,7 +19,7 @@ from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import UNREADABLE, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.errors import SchemaCoreError, SchemaError, similar
-from schema_core.mappings.stores import RULE_SETS
+from schema_core.mappings.stored_types import RULE_SETS
 from schema_core.migration.compatibility import (
     Acceptance,
     CompatibilityMode,

@@ -3,11 +3,11 @@
 Spark reads such files by the declared types and narrows silently: INT 300 read as TINYINT is 44 in
 parquet and NULL in orc, and a DATE of avro read as INT is its days. The footers of all files are
 therefore read before the job, in parallel on the driver, and columns that would not be read exactly
-are refused, by the rules of `schema_core.mappings.stores`. A nullable column that older files do
-not have is NULL there. The statistics of the footers
-also show which columns hold no NULL. A renamed column has its former name in older files: the names
-that each file has are found here, too. A footer is read again when the status of its file has
-changed, and as long as a change might not be seen in its status.
+are refused, by the rules of `schema_core.mappings.stored_types`. A nullable column that older files
+do not have is NULL there. The statistics of the footers also show which columns hold no NULL. A
+renamed column has its former name in older files: the names that each file has are found here, too.
+A footer is read again when the status of its file has changed, and as long as a change might not be
+seen in its status.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from schema_core.connectors.files.stored_names import (
 )
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
 from schema_core.mappings.spark.pyspark_types import from_spark, to_struct_field
-from schema_core.mappings.stores import FILES
+from schema_core.mappings.stored_types import FILES
 from schema_core.spark.jobs import reason
 from schema_core.spark.session.api_mode import is_connect, java_class
 from schema_core.spark.streaming.local_state import file_state_of, is_file_settled, path_of

@@ -1,4 +1,4 @@
-"""Stores of rows: which stored type of a file format or an engine is read as which declared type.
+"""Stored types of file formats and engines: which may be read as which declared type, and how.
 
 Each step is a table. A format stores a data type as a *physical type*: Avro stores TINYINT,
 SMALLINT and INT as `int`. It *promotes* some physical types to others. And a value that it can read
