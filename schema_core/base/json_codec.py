@@ -265,7 +265,7 @@ def record(
     return Codec(encode, decode)
 
 
-def tagged(key: str, codecs: Mapping[str, Codec], tag_of: Callable[[Any], str]) -> Codec:
+def union_codec(key: str, codecs: Mapping[str, Codec], tag_of: Callable[[Any], str]) -> Codec:
     """Return the codec of values of several kinds, whose kind is a member of the object.
 
     Args:

@@ -67,8 +67,7 @@ def jvm_errors() -> Iterator[None]:
 class SparkJob(JobExecution):
     """A job of Spark: an action within a transaction.
 
-    Its errors are those of the library, with the locations that `located` adds. Spark jobs run in a
-    job group with the id of the job.
+    Its errors are those of the library. Spark jobs run in a job group with the id of the job.
 
     Args:
         session: The session of the job.

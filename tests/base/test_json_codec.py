@@ -17,7 +17,7 @@ from schema_core.base.json_codec import (
     enumeration,
     parse_json,
     record,
-    tagged,
+    union_codec,
 )
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectPath
@@ -106,7 +106,7 @@ def test_what_a_constructor_refuses_is_refused() -> None:
 
 
 def test_kinds_are_members() -> None:
-    codec = tagged("kind", {"inner": CODECS["Inner"]}, lambda value: "inner")
+    codec = union_codec("kind", {"inner": CODECS["Inner"]}, lambda value: "inner")
 
     assert {"kind": "inner", "length": None, "name": "a"} == codec.encode(Inner("a"))
     assert Inner("a") == codec.decode({"name": "a", "length": None, "kind": "inner"})

@@ -26,8 +26,8 @@ from schema_core.base.json_codec import (
     record,
     require_object,
     sequence,
-    tagged,
     tuple_of,
+    union_codec,
 )
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import show
@@ -180,7 +180,7 @@ CODECS.update(
 )
 CODECS.update(
     {
-        "TableChange": tagged(
+        "TableChange": union_codec(
             "change",
             {kind.__name__: record(kind, CODECS) for kind in CHANGES},
             lambda change: type(change).__name__,
@@ -195,7 +195,7 @@ OBJECTS: Final[Mapping[TableKind, type[CatalogBaseTable]]] = {
     TableKind.MATERIALIZED_TABLE: objects.CatalogMaterializedTable,
 }
 
-_OBJECT: Final = tagged(
+_OBJECT: Final = union_codec(
     "kind",
     {kind.value: record(class_, CODECS) for kind, class_ in OBJECTS.items()},
     lambda table: table.get_table_kind().value,
@@ -205,7 +205,7 @@ CODECS.update(
         "CatalogBaseTable": Codec(
             lambda table: _OBJECT.encode(normal_object(table)), _OBJECT.decode
         ),
-        "CatalogChange": tagged(
+        "CatalogChange": union_codec(
             "change",
             {kind.__name__: record(kind, CODECS) for kind in CATALOG_CHANGES},
             lambda change: type(change).__name__,

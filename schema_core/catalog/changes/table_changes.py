@@ -438,7 +438,7 @@ def _stored_part(column: UnresolvedColumn | None) -> StoredPart | None:
 def _replace_stored(
     old: UnresolvedColumn | None, new: UnresolvedColumn | None
 ) -> Sequence[StoredChange]:
-    """Return the replacement of a column by another one, whose name is no rename of the first."""
+    """Return what is stored before and after a column is replaced by another one."""
     before, after = _stored_part(old), _stored_part(new)
     if before is None or after is None or before.path == after.path:
         return [] if before is after else [(before, after)]

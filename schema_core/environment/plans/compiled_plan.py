@@ -31,8 +31,8 @@ from schema_core.base.json_codec import (
     record,
     require_object,
     sequence,
-    tagged,
     tuple_of,
+    union_codec,
 )
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier
@@ -270,16 +270,16 @@ OBJECTS: Final = {"TABLE": PlanTable, "VIEW": PlanView}
 JOBS: Final = {"insert": PlanInsert, "create": PlanCreation}
 
 
-def _tagged(classes: Mapping[str, type]) -> Codec:
+def _codec_by_class(classes: Mapping[str, type]) -> Codec:
     kinds = {class_: kind for kind, class_ in classes.items()}
     codecs = {kind: record(class_, _CODECS) for kind, class_ in classes.items()}
-    return tagged("kind", codecs, lambda value: kinds[type(value)])
+    return union_codec("kind", codecs, lambda value: kinds[type(value)])
 
 
 _CODECS.update(
     {
-        "PlanTable": _tagged(OBJECTS),
-        "tuple[PlanInsert | PlanCreation, ...]": sequence(_tagged(JOBS), least=1),
+        "PlanTable": _codec_by_class(OBJECTS),
+        "tuple[PlanInsert | PlanCreation, ...]": sequence(_codec_by_class(JOBS), least=1),
     }
 )
 
