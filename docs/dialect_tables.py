@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from schema_core.mappings.dialects.engines import ENGINES, Engine
 from schema_core.mappings.dialects.type_rows import TypeRow
 
@@ -13,16 +15,25 @@ def cell(text: str) -> str:
     return f"`{text}`".replace("|", "\\|")
 
 
-def line(row: TypeRow) -> str:
-    spellings = [part or "(no type)" for part in row.foreign.split(" | ")]
-    bounds = ", ".join(f"{name} ≤ {most:,}" for name, most in row.most.items())
-    cells = (", ".join(map(cell, spellings)), ARROWS[row.reads, row.writes], cell(row.flink))
-    return f"| {' | '.join(cells)} | {row.loss or ''} | {bounds} |"
-
-
 def table(engine: Engine) -> str:
+    """Return the table of an engine; successive rows that differ only in Flink's type are one."""
     heading = f"| {engine.name} | | Flink | loss | where |\n|---|---|---|---|---|"
-    return "\n".join((f"### {engine.name}", "", heading, *map(line, engine.rows)))
+    lines = [
+        f"| {foreign} | {arrow} | {', '.join(cell(row.flink) for row in rows)} | {rest} |"
+        for (foreign, arrow, rest), rows in groupby(engine.rows, columns)
+    ]
+    return "\n".join((f"### {engine.name}", "", heading, *lines))
+
+
+def columns(row: TypeRow) -> tuple[str, str, str]:
+    """Return the cells of a row without Flink's type: foreign types, arrow, and loss with bounds."""
+    names = [part or "(no type)" for part in row.foreign.split(" | ")]
+    bounds = ", ".join(f"{name} ≤ {most:,}" for name, most in row.most.items())
+    return (
+        ", ".join(map(cell, names)),
+        ARROWS[row.reads, row.writes],
+        f"{row.loss or ''} | {bounds}",
+    )
 
 
 def members() -> str:

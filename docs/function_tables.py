@@ -18,7 +18,7 @@ from schema_core.expressions.signatures import (
 from schema_core.spark.compiler.functions.rules import RULES
 
 #: Typing rules of a function -> how they treat its arguments.
-ARGUMENTS: dict[Rules, str] = {Rules.SQL: "not cast", Rules.TABLE_API: "cast"}
+ARGUMENTS: dict[Rules, str] = {Rules.SQL: "", Rules.TABLE_API: "cast"}
 
 
 def code(text: str) -> str:
@@ -35,7 +35,7 @@ def remarks(row: Function) -> Iterator[str]:
     """Return the remarks on a function: aliases, kind, rewrite, determinism."""
     if row.aliases:
         yield "alias " + ", ".join(map(code, row.aliases))
-    if row.kind is not FunctionKind.SCALAR:
+    if row.kind not in (FunctionKind.SCALAR, FunctionKind.AGGREGATE):
         yield f"{row.kind.value} function"
     if row.rewrite:
         yield "rewritten before it is typed, and printed so"
@@ -63,7 +63,7 @@ def speed(row: Function) -> str:
 
 def line(row: Function) -> str:
     signatures = "<br>".join(code(row.format(overload)) for overload in row.overloads)
-    rule = describe_nullability(row)
+    rule = describe_nullability(row).removesuffix(" is nullable")
     translation = RULES[row.name]
     spark = translation.kind.value
     if translation.reason:

@@ -168,28 +168,33 @@ def compared() -> tuple[Compared, ...]:
     )
 
 
-def row(one: Compared) -> str:
-    found = f", ours is `{one.path.rpartition('.')[2]}{one.found}`" if "(" in one.found else ""
-    return f"| `{one.path}` | {one.status}{found} | {one.reason or ''} |".replace("*", "\\*")
-
-
 def module_section(module: str, names: list[Compared]) -> Iterator[str]:
-    """The names of a module: first those that are the same, then the others, with reasons."""
+    """Yield the classes and functions that are the same, then a row for each reason of the others.
+
+    Members of a class that is the same are listed only if they are not.
+    """
     count = Counter(name.status for name in names)
     yield from (f"### `{module}`", "")
     yield f"{count[SAME]} the same, {count[DIFFERS]} differ, {count[ABSENT]} absent."
     yield ""
-    same = [f"`{name.path}`" for name in names if name.status == SAME]
+    same = [f"`{name.path}`" for name in names if name.status == SAME and "." not in name.path]
     if same:
         yield from ("Same: " + ", ".join(same) + ".", "")
     absent = {name.path for name in names if name.status == ABSENT}
-    others = [
-        row(name)
-        for name in names
-        if name.status != SAME and name.path.rpartition(".")[0] not in absent
-    ]
-    if others:
-        yield from ("| name | compared | why |", "|---|---|---|", *others, "")
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        if name.status != SAME and name.path.rpartition(".")[0] not in absent:
+            own = (
+                f", ours is `{name.path.rpartition('.')[2]}{name.found}`"
+                if "(" in name.found
+                else ""
+            )
+            reasons.setdefault((name.status + own, name.reason or ""), []).append(f"`{name.path}`")
+    if reasons:
+        yield from ("| names | compared | why |", "|---|---|---|")
+        for (status, reason), paths in reasons.items():
+            yield f"| {', '.join(paths)} | {status} | {reason} |".replace("*", "\\*")
+        yield ""
 
 
 def absent_modules(names_of: dict[str, list[Compared]]) -> Iterator[str]:
