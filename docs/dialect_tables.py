@@ -26,7 +26,7 @@ def table(engine: Engine) -> str:
 
 
 def columns(row: TypeRow) -> tuple[str, str, str]:
-    """Return the cells of a row without Flink's type: foreign types, arrow, and loss with bounds."""
+    """Return the cells of a row without Flink's type: foreign types, arrow, loss and bounds."""
     names = [part or "(no type)" for part in row.foreign.split(" | ")]
     bounds = ", ".join(f"{name} ≤ {most:,}" for name, most in row.most.items())
     return (
