@@ -46,11 +46,11 @@ def remarks(row: Function) -> Iterator[str]:
 def speeds() -> Mapping[str, int]:
     """Return the rows that a function computes in a second of processor time, the least of its."""
     path = Path(__file__).with_name("function_speed.json")
-    found: dict[str, int] = {}
+    results: dict[str, int] = {}
     for load in json.loads(path.read_text(encoding="utf-8")).values():
         name, speed = load["function"], load["rows_per_second"]
-        found[name] = min(speed, found.get(name, speed))
-    return found
+        results[name] = min(speed, results.get(name, speed))
+    return results
 
 
 SPEEDS = speeds()

@@ -33,16 +33,16 @@ def parameters(function: ast.FunctionDef, bound: bool) -> list[str]:
     """Names of parameters in their order; ``=`` follows an optional one; stars precede names."""
     positional = [*function.args.posonlyargs, *function.args.args]
     first_optional = len(positional) - len(function.args.defaults)
-    found = [
+    result = [
         f"{item.arg}=" if at >= first_optional else item.arg for at, item in enumerate(positional)
     ]
     if function.args.vararg:
-        found.append(f"*{function.args.vararg.arg}")
+        result.append(f"*{function.args.vararg.arg}")
     for item, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-        found.append(f"{item.arg}=" if default else item.arg)
+        result.append(f"{item.arg}=" if default else item.arg)
     if function.args.kwarg:
-        found.append(f"**{function.args.kwarg.arg}")
-    return found[1:] if bound else found
+        result.append(f"**{function.args.kwarg.arg}")
+    return result[1:] if bound else result
 
 
 def decorators(node: ast.FunctionDef | ast.ClassDef) -> set[str]:

@@ -116,8 +116,8 @@ def of_class(module: str, path: str, facts: dict[str, object], ours: type) -> It
     """Compare the members of a class, and of the classes inside it."""
     members: dict[str, object] = facts["members"]  # type: ignore[assignment]
     for name, written in members.items():
-        status, found = member_status(written, ours, name)
-        yield Compared(module, f"{path}.{name}", status, found)
+        status, result = member_status(written, ours, name)
+        yield Compared(module, f"{path}.{name}", status, result)
         if status == SAME and isinstance(written, dict):
             yield from of_class(module, f"{path}.{name}", written, getattr(ours, name))
 
@@ -154,17 +154,17 @@ def of_module(module: str, names: dict[str, object]) -> Iterator[Compared]:
 
 def recorded() -> dict[str, dict[str, object]]:
     """The public names of PyFlink by module."""
-    found: dict[str, dict[str, object]] = json.loads(NAMES.read_text(encoding="utf-8"))["modules"]
-    return found
+    result: dict[str, dict[str, object]] = json.loads(NAMES.read_text(encoding="utf-8"))["modules"]
+    return result
 
 
 @cache
 def compared() -> tuple[Compared, ...]:
     """Every recorded name of PyFlink, compared with ours."""
-    found = (item for module, names in recorded().items() for item in of_module(module, names))
+    result = (item for module, names in recorded().items() for item in of_module(module, names))
     return tuple(
         replace(item, status=DIFFERS) if item.key in BEHAVIOR and item.status == SAME else item
-        for item in found
+        for item in result
     )
 
 

@@ -81,8 +81,8 @@ def with_local_links(text: str, page: str, source: Path) -> str:
         file = Path(os.path.normpath(source.parent / target))
         if file.suffix in PICTURES and file.is_relative_to(DOCS):
             return link[0]
-        if (found := page_of(file)) is not None:
-            relative = os.path.relpath(found, Path(page).parent).replace(os.sep, "/")
+        if (result := page_of(file)) is not None:
+            relative = os.path.relpath(result, Path(page).parent).replace(os.sep, "/")
             return f"[{label}]({relative}{anchor})"
         path = file.relative_to(ROOT).as_posix()
         return f"`{path}`" if label.strip("`") in (path, file.name) else f"{label} (`{path}`)"
@@ -135,10 +135,10 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 def remote_references(site: Path) -> list[str]:
     """Return what the pages and style sheets of a site load from other hosts."""
     return [
-        f"{file.relative_to(site)}: {found}"
+        f"{file.relative_to(site)}: {result}"
         for file in sorted(site.rglob("*"))
         if file.suffix in (".html", ".css")
-        for found in REMOTE.findall(file.read_text(encoding="utf-8"))
+        for result in REMOTE.findall(file.read_text(encoding="utf-8"))
     ]
 
 
@@ -146,5 +146,5 @@ def on_post_build(config: Any) -> None:
     """Refuse a site that needs the network."""
     from mkdocs.exceptions import PluginError
 
-    if found := remote_references(Path(config.site_dir)):
-        raise PluginError("\n".join(["the site loads files from other hosts:", *found]))
+    if result := remote_references(Path(config.site_dir)):
+        raise PluginError("\n".join(["the site loads files from other hosts:", *result]))

@@ -16,11 +16,11 @@ DOCS = ROOT / "docs"
 
 def public_names() -> dict[str, list[str]]:
     """Return the public modules with their names."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for line in (ROOT / "tests" / "front_door.txt").read_text(encoding="utf-8").split():
         module, _, name = line.rpartition(".")
-        found.setdefault(module, []).append(name)
-    return found
+        result.setdefault(module, []).append(name)
+    return result
 
 
 def pages_of_modules() -> Iterator[tuple[str, Path]]:

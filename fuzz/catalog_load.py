@@ -166,11 +166,11 @@ EXPECTED = {
 def broken(books: list[Book], address: Address) -> list[str]:
     """The laws that were broken."""
     events = sum((book.events for book in books), Counter[str]())
-    found = [f"{name}: {times}" for name, times in events.items() if name not in EXPECTED]
+    result = [f"{name}: {times}" for name, times in events.items() if name not in EXPECTED]
     numbers: dict[str, list[int]] = {}
     for made, number in (item for book in books for item in book.written):
         numbers.setdefault(made, []).append(number)
-    found += [
+    result += [
         f"lost updates of {made}"
         for made, written in numbers.items()
         if sorted(written) != list(range(1, len(written) + 1))
@@ -180,10 +180,10 @@ def broken(books: list[Book], address: Address) -> list[str]:
         table = catalog.get_table(ObjectPath(DATABASE, name))
         options = table.get_options()
         if not is_whole(table):
-            found.append(f"{name} is half-written")
+            result.append(f"{name} is half-written")
         elif int(options["n"]) != len(numbers.get(options["made"], [])):
-            found.append(f"the last update of {name} is lost")
-    return found
+            result.append(f"the last update of {name} is lost")
+    return result
 
 
 def run_churn(kind: str, writers: int, seconds: float) -> int:
@@ -192,13 +192,13 @@ def run_churn(kind: str, writers: int, seconds: float) -> int:
         address.opened().create_table(COUNTER, proven("counter", 0), ignore_if_exists=False)
         with multiprocessing.get_context("spawn").Pool(writers) as pool:
             books = pool.starmap(churn, [(address, seed, seconds) for seed in range(writers)])
-        found = broken(books, address)
+        result = broken(books, address)
     events = sum((book.events for book in books), Counter[str]())
     print(f"{kind}: {writers} writers, {seconds:g} s, {sum(events.values())} events")
     for name, times in sorted(events.items()):
         print(f"  {times:8}  {name}")
     print(f"  longest wait {max(book.longest for book in books):.2f} s")
-    return _told(found)
+    return _told(result)
 
 
 # --- kills ---------------------------------------------------------------------------------------
@@ -225,17 +225,17 @@ def kill_one(address: Address, delay: float) -> list[str]:
     time.sleep(delay)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    found = [] if os.WIFSIGNALED(status) else ["the writer ended by itself"]
+    result = [] if os.WIFSIGNALED(status) else ["the writer ended by itself"]
     try:
         catalog = address.opened()
         paths = [ObjectPath(DATABASE, name) for name in catalog.list_tables(DATABASE)]
-        found += [f"{p} is half-written" for p in paths if not is_whole(catalog.get_table(p))]
+        result += [f"{p} is half-written" for p in paths if not is_whole(catalog.get_table(p))]
         catalog.create_table(COUNTER, proven("after", 0), ignore_if_exists=False)
         catalog.drop_table(COUNTER, ignore_if_not_exists=False)
         catalog.close()
     except SchemaCoreError as error:
-        found.append(str(error))
-    return found
+        result.append(str(error))
+    return result
 
 
 def run_kills(kind: str, times: int, longest: float = 0.4) -> int:
@@ -244,10 +244,10 @@ def run_kills(kind: str, times: int, longest: float = 0.4) -> int:
     with store(kind) as address:
         address.opened().close()
         broken_ones = [
-            found for _ in range(times) if (found := kill_one(address, draw.random() * longest))
+            result for _ in range(times) if (result := kill_one(address, draw.random() * longest))
         ]
     print(f"{kind}: {times} writers killed, {len(broken_ones)} left something broken")
-    return _told([item for found in broken_ones for item in found])
+    return _told([item for result in broken_ones for item in result])
 
 
 def _told(found: list[str]) -> int:

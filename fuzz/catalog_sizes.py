@@ -83,15 +83,15 @@ ACTS: dict[str, Callable[[Catalog], object]] = {
 
 def measured(catalog: Catalog, turns: int) -> dict[str, float]:
     """How long each act takes where nothing disturbs it, in milliseconds."""
-    found = {}
+    result = {}
     for name, act in ACTS.items():
         times = []
         for _ in range(turns):
             started = time.perf_counter()
             act(catalog)
             times.append(time.perf_counter() - started)
-        found[name] = statistics.quantiles(times, n=10)[0] * 1_000
-    return found
+        result[name] = statistics.quantiles(times, n=10)[0] * 1_000
+    return result
 
 
 @contextmanager

@@ -184,16 +184,16 @@ def standalone(environment: Mapping[str, str], folder: Path) -> Iterator[str]:
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as result:
+        result.bind(("127.0.0.1", 0))
+        return int(result.getsockname()[1])
 
 
 def await_port(port: int) -> None:
     end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
-        with socket.socket() as found:
-            if found.connect_ex(("127.0.0.1", port)) == 0:
+        with socket.socket() as result:
+            if result.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.2)
     raise SystemExit("the master did not start")

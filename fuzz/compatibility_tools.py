@@ -120,13 +120,13 @@ def pairs(count: int) -> Iterator[tuple[RowType, RowType]]:
             if old != new:
                 yield T.ROW([T.FIELD("a", old)]), T.ROW([T.FIELD("a", new)])
     draw = random.Random(2026)
-    found = 0
-    while found < count:
+    result = 0
+    while result < count:
         drawn = changed = drawn_row(draw)
         for _ in range(draw.randint(1, 3)):
             changed = changed_row(draw, changed)
         if changed != drawn:
-            found += 1
+            result += 1
             yield drawn, changed
 
 
@@ -164,14 +164,14 @@ def avro_schema(type_: DataType, name: str = "record") -> Any:
                 | ({"default": None} if field.data_type.is_nullable else {})
                 for field in type_.fields
             ]
-            found: Any = {"type": "record", "name": name, "fields": fields}
+            result: Any = {"type": "record", "name": name, "fields": fields}
         case ArrayType():
-            found = {"type": "array", "items": avro_schema(type_.element_type, name)}
+            result = {"type": "array", "items": avro_schema(type_.element_type, name)}
         case MapType():
-            found = {"type": "map", "values": avro_schema(type_.value_type, name)}
+            result = {"type": "map", "values": avro_schema(type_.value_type, name)}
         case _:
-            found = avro_leaf(type_)
-    return ["null", found] if type_.is_nullable and name != "record" else found
+            result = avro_leaf(type_)
+    return ["null", result] if type_.is_nullable and name != "record" else result
 
 
 def avro(old: RowType, new: RowType) -> Verdict:
@@ -181,9 +181,9 @@ def avro(old: RowType, new: RowType) -> Verdict:
         schema.parse(json.dumps(avro_schema(table.not_null()))) for table in (old, new)
     )
     checker = compatibility.ReaderWriterCompatibilityChecker()
-    found = checker.get_compatibility(read, written)
-    accepts = found.compatibility is compatibility.SchemaCompatibilityType.compatible
-    return accepts, "; ".join(sorted(found.messages))
+    result = checker.get_compatibility(read, written)
+    accepts = result.compatibility is compatibility.SchemaCompatibilityType.compatible
+    return accepts, "; ".join(sorted(result.messages))
 
 
 # --- Iceberg -------------------------------------------------------------------------------------

@@ -161,16 +161,16 @@ def _six_digits(text: str) -> str:
 
 def _moment(text: str, root: TypeRoot) -> datetime:
     text = re.sub(r"([+-]\d\d)$", r"\1:00", _six_digits(text.replace("Z", "+00:00")))
-    found = datetime.fromisoformat(text)
+    result = datetime.fromisoformat(text)
     if root is INSTANT:
-        if found.tzinfo is None:
-            found = found.replace(tzinfo=ZoneInfo(ZONE))
-            if found.astimezone(UTC).astimezone(ZoneInfo(ZONE)).replace(fold=0) != found:
+        if result.tzinfo is None:
+            result = result.replace(tzinfo=ZoneInfo(ZONE))
+            if result.astimezone(UTC).astimezone(ZoneInfo(ZONE)).replace(fold=0) != result:
                 raise ValueError(text)
-        return found.astimezone(UTC)
-    if found.tzinfo is not None:
+        return result.astimezone(UTC)
+    if result.tzinfo is not None:
         raise ValueError(text)
-    return found
+    return result
 
 
 def _floats(value: Decimal, root: TypeRoot) -> Decimal:
@@ -208,10 +208,10 @@ def is_kept(case: Case, result: Value) -> bool:
 
 
 def _value(root: TypeRoot, text: str, *, is_input: bool = False) -> Value:
-    found = parsed(root, text)
-    if root in {R.FLOAT, R.DOUBLE} and isinstance(found, Decimal) and found.is_finite():
-        return _floats(found, root)
-    return found
+    result = parsed(root, text)
+    if root in {R.FLOAT, R.DOUBLE} and isinstance(result, Decimal) and result.is_finite():
+        return _floats(result, root)
+    return result
 
 
 def _is_text_of(text: str, root: TypeRoot, value: Value) -> bool:
@@ -320,8 +320,8 @@ def run_postgres(connection: Any) -> Run:
         if case.new.root is R.CHAR:
             shown = "rpad(d::text, 3)"
         try:
-            found = connection.execute(f"SELECT {shown} FROM ({inner}) r".encode()).fetchone()[0]
-            return "NULL" if found is None else found
+            result = connection.execute(f"SELECT {shown} FROM ({inner}) r".encode()).fetchone()[0]
+            return "NULL" if result is None else result
         except psycopg.Error:
             return None
 
@@ -338,10 +338,10 @@ def run_spark(session: Any, *, ansi: bool) -> Run:
         shown = _spark_text(case.new, "d")
         query = f"SELECT {shown} AS s FROM (SELECT {text} AS d FROM (SELECT {value} AS c))"
         try:
-            found = session.sql(query).collect()[0][0]
+            rows = session.sql(query).collect()[0][0]
         except Exception:  # noqa: BLE001 - any failure is one of the conversion
             return None
-        return found if found is not None else "NULL"
+        return rows if rows is not None else "NULL"
 
     return run
 
@@ -390,10 +390,10 @@ def run_flink(oracle: str, every: Iterable[Case]) -> Run:
         input="\n".join(questions), capture_output=True, text=True, check=True,
     )  # fmt: skip
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    found = {str(case): item for case, item in zip(asked, answers, strict=True)}
+    result = {str(case): item for case, item in zip(asked, answers, strict=True)}
 
     def run(case: Case) -> Any:
-        answer = found[str(case)]
+        answer = result[str(case)]
         if not answer["ok"]:
             return None
         (row,) = answer["rows"]

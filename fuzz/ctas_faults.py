@@ -161,8 +161,8 @@ class World:
 
     def column(self, environment: TableEnvironment) -> str | None:
         """Return the first column of the table, None if there is no table."""
-        found = environment.find_table("t")
-        return None if found is None else found.table.get_unresolved_schema().columns[0].name
+        result = environment.find_table("t")
+        return None if result is None else result.table.get_unresolved_schema().columns[0].name
 
     @contextmanager
     def environment(self, case: Case, faults: Faults) -> Iterator[TableEnvironment]:

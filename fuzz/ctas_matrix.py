@@ -192,11 +192,11 @@ class World:
         parts = {"folder": self.folder, "data": f"data{self.number}", "names": f"c{self.number}"}
         if self.server is not None:
             driver, _, address = self.server.url.partition("://")
-            found = {"driver": driver, "url": f"//{address.partition('/')[0]}"}
-            found["url"] = (
-                f"{found['url']}" if "{driver}" in template else f"postgresql:{found['url']}"
+            result = {"driver": driver, "url": f"//{address.partition('/')[0]}"}
+            result["url"] = (
+                f"{result['url']}" if "{driver}" in template else f"postgresql:{result['url']}"
             )
-            parts |= {"username": self.server.username, "password": self.server.password, **found}
+            parts |= {"username": self.server.username, "password": self.server.password, **result}
         return template.format(**parts)
 
     def statement(self, cell: Cell, source: str = "src") -> str:
@@ -241,7 +241,7 @@ class World:
 
     def hidden(self, cell: Cell, warehouse: str) -> list[str]:
         """Return the names of hidden files and tables that jobs have left."""
-        found = [path.name for path in Path(self.folder).rglob("*") if HIDDEN in path.name]
+        result = [path.name for path in Path(self.folder).rglob("*") if HIDDEN in path.name]
         tables: list[str] = []
         if cell.place.name == "sqlite":
             with closing(sqlite3.connect(f"{self.folder}/catalog.db")) as opened:
@@ -251,8 +251,8 @@ class World:
                 tables = [name for (name,) in opened.execute("SELECT relname FROM pg_class")]
         elif cell.place.name == "hive":
             below = Path(warehouse, f"w{self.number}.db", "t")
-            found += [path.name for path in below.rglob(".hive-staging*")]
-        return [*found, *(table for table in tables if StageName.parse(table))]
+            result += [path.name for path in below.rglob(".hive-staging*")]
+        return [*result, *(table for table in tables if StageName.parse(table))]
 
 
 def write_sources(folder: Path) -> None:
@@ -322,11 +322,11 @@ def state_of(environment: Any) -> State:
         rows = list(result.collect())
         return State(names, len(rows), sum(sum(row) for row in rows))
     except SchemaCoreError as error:
-        found = environment.find_table("t")
-        if found is None or error.code == "table-not-found":
+        results = environment.find_table("t")
+        if results is None or error.code == "table-not-found":
             return NOTHING
         if any(item in f"{error.code} {error}" for item in ABSENT):
-            return State(_columns(found))
+            return State(_columns(results))
         return State(f"error {error.code} {error}")
 
 
@@ -444,11 +444,11 @@ def read_until(
     session: SparkSession, send: Send, world: World, cell: Cell, stop: str
 ) -> set[State]:
     """Read the table again and again until a file exists; return what was found."""
-    environment, found = world.environment(session, cell), set[State]()
+    environment, result = world.environment(session, cell), set[State]()
     send("reading")
     while not Path(stop).exists():
-        found.add(state_of(environment))
-    return found
+        result.add(state_of(environment))
+    return result
 
 
 @dataclass(frozen=True)
@@ -465,25 +465,25 @@ def judge(
 ) -> list[str]:  # fmt: skip
     """Return what is wrong with what a process left, after recovery and the next statement."""
     environment, problems = world.environment(session, cell), list[str]()
-    found = state_of(environment)
+    result = state_of(environment)
     # a database has the old table until the commit point, and the catalog the new definition
-    is_unread = outcome.was_killed and found.columns.startswith("error column-not-in-database")
-    if cell.level == 3 and not allowed(cell, found) and not is_unread:
-        problems.append(f"before recovery a reader sees {found}")
+    is_unread = outcome.was_killed and result.columns.startswith("error column-not-in-database")
+    if cell.level == 3 and not allowed(cell, result) and not is_unread:
+        problems.append(f"before recovery a reader sees {result}")
     clean = not outcome.was_killed and fault.kind != "catalog gone"
-    if clean and (problem := _kept(cell, fault, outcome, found)):
+    if clean and (problem := _kept(cell, fault, outcome, result)):
         problems.append(problem)
     if recovers:
         environment.recover()
-        once, found = state_of(environment), state_of(environment)
+        once, result = state_of(environment), state_of(environment)
         environment.recover()
-        if (found := state_of(environment)) != once:
-            problems.append(f"recovery is not idempotent: {once}, then {found}")
-        if not allowed(cell, found):
-            problems.append(f"after recovery there is {found}")
-        if found.columns and (left := world.hidden(cell, warehouse)):
-            problems.append(f"recovery of {found} leaves {left}")
-    return [*problems, *_again(environment, world, cell, recovers, found, warehouse)]
+        if (result := state_of(environment)) != once:
+            problems.append(f"recovery is not idempotent: {once}, then {result}")
+        if not allowed(cell, result):
+            problems.append(f"after recovery there is {result}")
+        if result.columns and (left := world.hidden(cell, warehouse)):
+            problems.append(f"recovery of {result} leaves {left}")
+    return [*problems, *_again(environment, world, cell, recovers, result, warehouse)]
 
 
 #: The faults after which the rows of a level are committed.
@@ -575,13 +575,13 @@ class Poller(threading.Thread):
         """Return what is wrong with what was found."""
         self._is_over.set()
         self.join()
-        found = {item for item in self.found if item}
+        result = {item for item in self.found if item}
         if self.cell.level < 3:
             return []
         if self.cell.place.name == "postgresql":
-            wrong = found - {("id,a", _ALL), ("id,b", _ALL)}
+            wrong = result - {("id,a", _ALL), ("id,b", _ALL)}
         else:
-            wrong = found if self.cell.action is Action.CREATE and len(found) > 1 else set()
+            wrong = result if self.cell.action is Action.CREATE and len(result) > 1 else set()
         return [f"another program saw {wrong}"] if wrong else []
 
 
@@ -727,11 +727,11 @@ class Matrix:
             wrong = poller.stop() if poller else []
             if reader is not None:
                 stop.touch()
-                found = reader.receive()
-                assert found is not None, "the reader ended"
-                assert found[0] == "returned", found
-                self.reads += len(found[1])
-                for item in found[1]:  # a query that runs while rows are replaced may fail
+                result = reader.receive()
+                assert result is not None, "the reader ended"
+                assert result[0] == "returned", result
+                self.reads += len(result[1])
+                for item in result[1]:  # a query that runs while rows are replaced may fail
                     if item.columns.startswith("error "):
                         self.read_errors[item.columns.split()[1]] += 1
                     elif not allowed(cell, item):
@@ -793,7 +793,7 @@ class Matrix:
 
     def measure(self, cell: Cell) -> Timing:
         """Return how long a statement takes when nothing fails."""
-        found = Timing()
+        result = Timing()
         for _ in range(2):
             with self.world(cell) as world:
                 self.checker.call(create_old, world, cell)
@@ -803,8 +803,8 @@ class Matrix:
                     times[event[1]] = event[2]
                 driver.stop()
                 assert event == ("returned", ""), event
-            found = Timing(times["end"] - times["submitted"], times["end"] - times["commit"])
-        return found
+            result = Timing(times["end"] - times["submitted"], times["end"] - times["commit"])
+        return result
 
     def kill(self, cell: Cell, timing: Timing, victim: str = "") -> bool:
         """Kill the process of a statement at a random time, mostly while it commits."""

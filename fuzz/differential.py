@@ -53,15 +53,15 @@ class Flink:
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
         """What Flink answers; a batch fits into a pipe."""
-        found: list[Answer] = []
+        result: list[Answer] = []
         for start in range(0, len(questions), BATCH):
             part = questions[start : start + BATCH]
             _open(self.process.stdin).write(
                 "".join(json.dumps(diagnostic) + "\n" for diagnostic in part)
             )
             _open(self.process.stdin).flush()
-            found += [json.loads(_open(self.process.stdout).readline()) for _ in part]
-        return found
+            result += [json.loads(_open(self.process.stdout).readline()) for _ in part]
+        return result
 
     def close(self) -> None:
         """Let Flink go."""
@@ -108,7 +108,7 @@ def shrunk(flink: Flink, drawn: Drawn, kind: str) -> Drawn:
     while True:
         smaller = sorted(shorter(drawn.text), key=len)[:200]
         tried = [replace(drawn, text=text) for text in smaller]
-        same = (item for item, found, _, _ in compared(flink, tried) if found == kind)
+        same = (item for item, result, _, _ in compared(flink, tried) if result == kind)
         better = next(same, None)
         if better is None:
             return replace(drawn, columns=used(drawn))
@@ -126,13 +126,13 @@ def shorter(text: str) -> set[str]:
         parts = {node.span for node in walk(parse_expression(text)) if node.span.stop}
     except SchemaCoreError:
         parts = _bracketed(text)
-    found: set[str] = set()
+    result: set[str] = set()
     for outer in parts:
         held = (part for part in parts if part != outer and _within(part, outer))
         fills = {text[item.start : item.stop] for item in held}
         for fill in fills | {"NULL", "1", ""}:
-            found.add(text[: outer.start] + fill + text[outer.stop :])
-    return {item for item in found if len(item) < len(text) and item.strip()}
+            result.add(text[: outer.start] + fill + text[outer.stop :])
+    return {item for item in result if len(item) < len(text) and item.strip()}
 
 
 def _within(inner: Span, outer: Span) -> bool:
@@ -141,17 +141,17 @@ def _within(inner: Span, outer: Span) -> bool:
 
 def _bracketed(text: str) -> set[Span]:
     """What stands between brackets that belong together, and between blanks."""
-    found, open_ = {Span(0, len(text))}, []
+    result, open_ = {Span(0, len(text))}, []
     for place, sign in enumerate(text):
         if sign in "([":
             open_.append(place + 1)
         elif sign in ")]" and open_:
-            found.add(Span(open_.pop(), place))
+            result.add(Span(open_.pop(), place))
     start = 0
     for word in text.split(" "):
-        found.add(Span(start, min(start + len(word) + 1, len(text))))
+        result.add(Span(start, min(start + len(word) + 1, len(text))))
         start += len(word) + 1
-    return found
+    return result
 
 
 # --- reports

@@ -45,7 +45,7 @@ def show(question: Question, theirs: Answer, ours: Answer) -> None:
 
 def run(flink: Flink, drawing: MapDrawing, count: int, finds: int) -> dict[str, Counter[str]]:
     """The counts of each family, and of all."""
-    found: dict[str, Counter[str]] = {}
+    result: dict[str, Counter[str]] = {}
     questions = drawing.questions()
     for start in range(0, count, ROUND):
         drawn = list(islice(questions, min(ROUND, count - start)))
@@ -56,8 +56,8 @@ def run(flink: Flink, drawing: MapDrawing, count: int, finds: int) -> dict[str, 
                 finds -= 1
                 show(question, theirs, ours)
             for family in (question["op"], "all"):
-                found.setdefault(family, Counter()).update(counts)
-    return found
+                result.setdefault(family, Counter()).update(counts)
+    return result
 
 
 def main() -> None:
@@ -70,12 +70,12 @@ def main() -> None:
     flink = Flink(options.oracle)
     try:
         drawing = MapDrawing(random.Random(options.seed))
-        found = run(flink, drawing, options.count, options.finds)
+        result = run(flink, drawing, options.count, options.finds)
     finally:
         flink.close()
     names = ("asked", "taken", "meaning", "exact", "wrongly")
     print(f"--seed {options.seed:<26}" + "".join(f"{name:>9}" for name in names))
-    for family, counts in sorted(found.items(), key=lambda item: (item[0] == "all", item[0])):
+    for family, counts in sorted(result.items(), key=lambda item: (item[0] == "all", item[0])):
         print(f"{family:33}" + "".join(f"{counts[name]:9}" for name in names))
 
 

@@ -314,11 +314,11 @@ class Drawing:
 
     def _keep(self, text: str) -> bool:
         """Whether the library takes the expression; then it may be an operand of others."""
-        found = typed(self.scope, text)
-        if found is None:
+        result = typed(self.scope, text)
+        if result is None:
             return False
         if len(text) < 200:
-            self.pool.setdefault(found.root, []).append(text)
+            self.pool.setdefault(result.root, []).append(text)
         return True
 
 

@@ -130,10 +130,10 @@ class MapDrawing:
 
     def some(self, names: Sequence[str], most: int = 3) -> list[str]:
         """Some names, few of which are of nothing or come twice."""
-        found = [str(self.one(names)) for _ in range(self.draw.randint(1, most))] if names else []
+        result = [str(self.one(names)) for _ in range(self.draw.randint(1, most))] if names else []
         if not self.chance(0.05):
-            found = list(dict.fromkeys(found))
-        return [*found, self.name()] if self.chance(0.05) or not found else found
+            result = list(dict.fromkeys(result))
+        return [*result, self.name()] if self.chance(0.05) or not result else result
 
     # --- schemas -------------------------------------------------------------------------------
 
@@ -214,25 +214,25 @@ class MapDrawing:
     def properties(self) -> dict[str, str]:
         """The map of a table as Flink writes it, though not all of these resolve."""
         calls = self.calls()
-        found = numbered("schema", [self.row(call) for call in calls if "columns" not in call])
+        result = numbered("schema", [self.row(call) for call in calls if "columns" not in call])
         for call in calls:
             if "columns" in call:
                 place = {"primary_key": "primary-key", "index": "index.0"}.get(call["kind"])
                 start = f"schema.{place or 'immutable'}"
-                found[f"{start}.name"] = call.get("name", "n")
-                found[f"{start}.columns"] = ",".join(call["columns"])
+                result[f"{start}.name"] = call.get("name", "n")
+                result[f"{start}.columns"] = ",".join(call["columns"])
         names = [call["name"] for call in calls if call["kind"] == "physical"]
         if names and self.chance(0.3):
-            found |= numbered("partition.keys", [{"name": item} for item in self.some(names, 2)])
+            result |= numbered("partition.keys", [{"name": item} for item in self.some(names, 2)])
         if (distribution := self.distribution(names)) is not None:
             keys = [{"name": item} for item in distribution["keys"]]
-            found |= {"distribution.kind": distribution["kind"]}
-            found |= numbered("distribution.keys", keys)
+            result |= {"distribution.kind": distribution["kind"]}
+            result |= numbered("distribution.keys", keys)
             if distribution["buckets"] is not None:
-                found["distribution.buckets"] = str(distribution["buckets"])
-        found |= {"comment": self.comment()} if self.chance(0.3) else {}
-        found |= {"snapshot": self.one(("0", "-1", "42"))} if self.chance(0.2) else {}
-        return found | self.options()
+                result["distribution.buckets"] = str(distribution["buckets"])
+        result |= {"comment": self.comment()} if self.chance(0.3) else {}
+        result |= {"snapshot": self.one(("0", "-1", "42"))} if self.chance(0.2) else {}
+        return result | self.options()
 
     def row(self, call: Question) -> dict[str, str]:
         """The row of a column or of a watermark, under keys that `numbered` finishes."""
@@ -266,7 +266,7 @@ class MapDrawing:
         return question
 
     def refresh(self) -> dict[str, str]:
-        found = {
+        result = {
             "original-query": self.one(("SELECT 1", "", "q")),
             "expanded-query": self.one(("SELECT 1", "", "q")),
             "freshness-interval": self.one(("3", "30", "1", "60", "0", "-1", "x", "03", "1.5")),
@@ -279,10 +279,10 @@ class MapDrawing:
         }
         sound = ("SELECT 1", "3", "MINUTE", "AUTOMATIC", "CONTINUOUS", "ACTIVATED", "AQL/", "q")
         if self.chance(0.6):
-            found = {
-                key: value if value in sound else found_first(key) for key, value in found.items()
+            result = {
+                key: value if value in sound else found_first(key) for key, value in result.items()
             }
-        return found
+        return result
 
     def deserialize_materialized_table(self) -> Question:
         properties = self.harmed(self.properties() | self.refresh())

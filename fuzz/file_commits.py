@@ -588,8 +588,8 @@ def main(arguments: list[str] | None = None) -> int:
             problems.append(f"{drawn}: {verdict.problem}")
     print(f"{'fault':55} old  new  lost mixed")
     for fault in Fault:
-        found = [states[fault.value, item] for item in (OLD, NEW, "lost", "mixed")]
-        print(f"{fault.value:55}" + "".join(f"{number:>4} " for number in found))
+        results = [states[fault.value, item] for item in (OLD, NEW, "lost", "mixed")]
+        print(f"{fault.value:55}" + "".join(f"{number:>4} " for number in results))
     lost = sum(number for (_, state), number in states.items() if state == "lost")
     mixed = sum(number for (_, state), number in states.items() if state == "mixed")
     other = len(problems) - lost - mixed

@@ -23,8 +23,8 @@ def target(text: str) -> None:
     """Complete an input at its end and at a position within, before or after it; explain it."""
     position = zlib.crc32(text.encode("utf-8", "surrogatepass")) % (len(text) + 3) - 1
     for place in (len(text), position):
-        found = environment().complete_statement(text, place)
-        assert len(set(found)) == len(found), "a proposal comes twice"
+        result = environment().complete_statement(text, place)
+        assert len(set(result)) == len(result), "a proposal comes twice"
     quote_if_needed(text)
     with suppress(SchemaCoreError):
         environment().explain_sql(text)

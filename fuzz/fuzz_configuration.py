@@ -58,10 +58,10 @@ def settings(options: dict[str, str]) -> Any:
     if any(key.startswith("table.catalog-store.") for key in options):
         return None
     with suppress(SchemaCoreError):
-        found = EnvironmentSettings.new_instance().with_configuration(options).build()
-        session = Session(found, DryRunPlanner())
+        result = EnvironmentSettings.new_instance().with_configuration(options).build()
+        session = Session(result, DryRunPlanner())
         TableEnvironment(session).execute_sql("SHOW TABLES")
-        return found
+        return result
     return None
 
 

@@ -11,9 +11,9 @@ from schema_core.mappings.dialects.flink import FLINK
 def target(text: str) -> None:
     """Read a script in the dialect that its length picks; write what was read, and read that."""
     dialect = DIALECTS[len(text) % len(DIALECTS)]
-    for found in read_tables(text, dialect).tables:
+    for result in read_tables(text, dialect).tables:
         try:
-            written = to_ddl(found.table, dialect, on_loss="accept")
+            written = to_ddl(result.table, dialect, on_loss="accept")
         except SchemaCoreError:  # a schema that Flink does not resolve, a name that has no form
             continue
         again = read_table(written, dialect)

@@ -115,8 +115,8 @@ def methods(of: Any) -> list[tuple[str, Callable[..., Any]]]:
         and isinstance(member, kinds)
         and is_declared_here(member)
     ]
-    found = [(name, getattr(of, name)) for name in names]
-    return [*found, ("", of)] if isinstance(of, FunctionType) else found
+    result = [(name, getattr(of, name)) for name in names]
+    return [*result, ("", of)] if isinstance(of, FunctionType) else result
 
 
 def is_declared_here(member: Any) -> bool:
@@ -161,10 +161,10 @@ def calls(text: str) -> Iterator[tuple[str, Callable[[], Any]]]:
     for _ in range(CALLS):
         recent = objects[-8:]
         receiver = draw.choice(objects if draw.random() < 0.5 else recent)
-        found = methods(receiver)
-        if not found:
+        result = methods(receiver)
+        if not result:
             continue
-        name, method = draw.choice(found)
+        name, method = draw.choice(result)
         given, named = arguments(method, pool + recent, draw)
 
         def call(

@@ -27,12 +27,12 @@ def target(text: str) -> None:
     verify(stored, kind=KINDS[chosen % len(KINDS)])
     survives_its_store(stored, NAMES[chosen % len(NAMES)])
     damage = verify(stored)
-    found = read(stored)
-    if found is None:
+    result = read(stored)
+    if result is None:
         assert damage, "refused, and nothing is damaged"
         return
-    if upgraded_once(stored, found.kind) == stored and stored and not damage:
-        tells_what_is_lost(stored, found, sorted(stored)[chosen % len(stored)])
+    if upgraded_once(stored, result.kind) == stored and stored and not damage:
+        tells_what_is_lost(stored, result, sorted(stored)[chosen % len(stored)])
 
 
 def read(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMap | None:

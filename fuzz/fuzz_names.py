@@ -40,10 +40,10 @@ def folder() -> Path:
 @cache
 def catalogs() -> tuple[Catalog, ...]:
     """Catalogs that keep names in different ways."""
-    found = (InMemoryCatalog("memory", "home"), make_sql_catalog("sql", {"url": "sqlite://"}))
-    for item in found:
+    result = (InMemoryCatalog("memory", "home"), make_sql_catalog("sql", {"url": "sqlite://"}))
+    for item in result:
         item.open()
-    return found
+    return result
 
 
 def target(text: str) -> None:

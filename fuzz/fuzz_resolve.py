@@ -105,8 +105,8 @@ def use_objects(environment: TableEnvironment) -> None:
             with suppress(SchemaCoreError):
                 str(environment.describe(path))
             with suppress(SchemaCoreError):
-                if found := environment.find_table(path):
-                    encode_object(found.table)
+                if result := environment.find_table(path):
+                    encode_object(result.table)
 
 
 if __name__ == "__main__":

@@ -75,11 +75,11 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for seed in range(options.seed, options.seed + options.pairs):
         with tempfile.TemporaryDirectory() as folder:
-            found[check(Random(seed), Path(folder))] += 1
-    for outcome, number in found.most_common():
+            result[check(Random(seed), Path(folder))] += 1
+    for outcome, number in result.most_common():
         print(f"{number:6} {outcome}")
 
 

@@ -132,21 +132,21 @@ def outcome(harmed: Properties, kind: MapKind, before: StoredObject) -> str:
 
 def run(draw: random.Random, count: int) -> dict[str, Counter[str]]:
     """Try so many damages and print those that go unnoticed."""
-    found = {name: Counter[str]() for name in STORES}
+    result = {name: Counter[str]() for name in STORES}
     tried = 0
     for (kind, properties), name in zip(maps(MapDrawing(draw)), cycle(STORES), strict=False):
         stored = pack(properties, STORES[name])
         before = read_map(stored, kind).object
         for key, harmed in harms(draw, stored):
             came = outcome(harmed, kind, before)
-            found[name][came] += 1
+            result[name][came] += 1
             tried += 1
             if came == "same":
                 missed = {"kind": kind.value, "key": key, "to": harmed.get(key), "map": stored}
                 print(json.dumps(missed, ensure_ascii=False))
         if tried >= count:
-            return found
-    return found
+            return result
+    return result
 
 
 def main() -> None:
@@ -154,12 +154,12 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    found = run(random.Random(options.seed), options.count)
+    result = run(random.Random(options.seed), options.count)
     names = ("reported", "refused", "different", "same")
     print(f"{'':16}" + "".join(f"{name:>11}" for name in names))
-    for store, counts in found.items():
+    for store, counts in result.items():
         print(f"{store:16}" + "".join(f"{counts[name]:11}" for name in names))
-    sys.exit(any(counts["same"] for counts in found.values()))
+    sys.exit(any(counts["same"] for counts in result.values()))
 
 
 if __name__ == "__main__":

@@ -62,22 +62,22 @@ def migrator(url: str, username: str, password: str, folder: Path) -> Migrator:
 def child(arguments: list[str]) -> None:
     """Apply or undo all migrations; the first line of the output is written before."""
     direction, url, username, password, folder = arguments
-    found = migrator(url, username, password, Path(folder))
+    result = migrator(url, username, password, Path(folder))
     print("ready", flush=True)
     if direction == "up":
-        found.upgrade()
+        result.upgrade()
     else:
-        found.downgrade("base")
+        result.downgrade("base")
 
 
 def expected_contents(folder: Path) -> list[CatalogContent]:
     """Return the content after no migration, after the first one, ..., after all."""
     reference = migrator("sqlite://", "", "", folder)
-    found = [reference.content()]
+    result = [reference.content()]
     for number in range(1, MIGRATIONS + 1):
         reference.upgrade(str(number))
-        found.append(reference.content())
-    return found
+        result.append(reference.content())
+    return result
 
 
 def run(url: str, username: str, password: str, kills: int, seed: int) -> int:

@@ -54,16 +54,16 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for number in range(options.pairs):
         seed = f"{options.seed}-{number}"
         try:
-            check(Random(seed), found)
+            check(Random(seed), result)
         except BaseException:
             print(f"pair {seed}")
             raise
     print(f"{options.pairs} pairs, no difference")
-    for what, count in sorted(found.items()):
+    for what, count in sorted(result.items()):
         print(f"  {what}: {count}")
 
 

@@ -166,32 +166,32 @@ def check_postgres(connection: Any, old: CatalogTable, new: CatalogTable, rename
     """
     from psycopg.errors import DataError, NotNullViolation
 
-    found = plan(old, new, "postgres", renames=renames, path="m")
-    assert found == MigrationPlan.from_json(found.to_json())
-    ordered = not any("position" in loss for loss in found.losses)
+    result = plan(old, new, "postgres", renames=renames, path="m")
+    assert result == MigrationPlan.from_json(result.to_json())
+    ordered = not any("position" in loss for loss in result.losses)
     _create(connection, old, "public")
     _create(connection, new, "fresh")
-    for statement in found.statements:
+    for statement in result.statements:
         connection.execute(statement.encode())
     shown, expected = (
         _described(connection, name, ordered=ordered) for name in ("public", "fresh")
     )
-    assert expected == shown, f"{found}\nexpected {expected}\ngot {shown}"
+    assert expected == shown, f"{result}\nexpected {expected}\ngot {shown}"
     _create(connection, old, "public")
     _insert(connection, old)
     before = _values(connection, old)
     try:
-        for statement in found.statements:
+        for statement in result.statements:
             connection.execute(statement.encode())
     except (DataError, NotNullViolation):
-        if not found.risks:
+        if not result.risks:
             raise
         return "a row at risk was refused"
-    safe = {name: value for name, value in before.items() if name not in _at_risk(found)}
+    safe = {name: value for name, value in before.items() if name not in _at_risk(result)}
     kept = {renames.get(name, name): value for name, value in safe.items()}
     after = _values(connection, new)
-    assert kept == {name: after.get(name) for name in kept}, f"{found}\n{kept}\n{after}"
-    return "rows kept, others at risk" if found.risks else "rows kept"
+    assert kept == {name: after.get(name) for name in kept}, f"{result}\n{kept}\n{after}"
+    return "rows kept, others at risk" if result.risks else "rows kept"
 
 
 def _at_risk(found: MigrationPlan) -> set[str]:
@@ -252,13 +252,13 @@ def check_flink(old: CatalogTable, new: CatalogTable, renames: Renames) -> str:
     Raises:
         AssertionError: for a table that differs.
     """
-    found = plan(old, new, "flink", renames=renames, path="m")
-    assert found == MigrationPlan.from_json(found.to_json())
+    result = plan(old, new, "flink", renames=renames, path="m")
+    assert result == MigrationPlan.from_json(result.to_json())
     environment = TableEnvironment.create(
         EnvironmentSettings.in_streaming_mode(), planner=DryRunPlanner()
     )
     environment.execute_sql(to_ddl(old, "flink", "m"))
-    for statement in found.statements:
+    for statement in result.statements:
         if statement.startswith("INSERT"):
             environment.explain_sql(statement)
         else:
@@ -266,8 +266,8 @@ def check_flink(old: CatalogTable, new: CatalogTable, renames: Renames) -> str:
     manager = environment.catalog_manager
     table = manager.get(environment_path(environment)).table
     shown, expected = (_resolved(item) for item in (table, new))
-    assert expected == shown, f"{found}\nexpected {expected}\ngot {shown}"
-    return "in place" if found.rewrite is None else "rewrite"
+    assert expected == shown, f"{result}\nexpected {expected}\ngot {shown}"
+    return "in place" if result.rewrite is None else "rewrite"
 
 
 def environment_path(environment: TableEnvironment) -> Any:
@@ -280,8 +280,8 @@ def environment_path(environment: TableEnvironment) -> Any:
 
 def _resolved(table: Any) -> CatalogTable:
     """Return the normal form, without secrets, which plans do not change."""
-    found = normalize(resolve_table(table, SchemaResolver()))
-    return found.copy({key: option for key, option in found.options.items() if key != "password"})
+    result = normalize(resolve_table(table, SchemaResolver()))
+    return result.copy({key: option for key, option in result.options.items() if key != "password"})
 
 
 # --- the program ---------------------------------------------------------------------------------

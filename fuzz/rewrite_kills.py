@@ -48,12 +48,12 @@ ADDED = {OLD: "(999, 'x', 1, 0)", NEW: "(999, 'x', 1, CAST(NULL AS INT), 0)"}
 
 def environment_of(session: SparkSession, folder: str) -> TableEnvironment:
     """Return the environment of a process, with the catalog of the folder."""
-    found = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
-    found.get_config().set("table.dml-sync", "true")
+    result = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
+    result.get_config().set("table.dml-sync", "true")
     catalog = SqlCatalog("c", f"sqlite:///{folder}/c.db", warehouse=f"{folder}/warehouse")
-    found.register_catalog("c", catalog)
-    found.use_catalog("c")
-    return found
+    result.register_catalog("c", catalog)
+    result.use_catalog("c")
+    return result
 
 
 def create(session: SparkSession, send: Send, folder: str, managed: bool) -> None:
@@ -130,28 +130,28 @@ def definition(environment: TableEnvironment) -> str:
     """
     table = environment.get_catalog("c").get_table(PATH)
     assert isinstance(table, CatalogTable)
-    found = (
+    result = (
         [column.name for column in table.schema.columns],
         dict(FormerNames.of(table.options).columns),
     )
-    if found == (["id", "b", "n", "p"], {"b": ("a",)}):
+    if result == (["id", "b", "n", "p"], {"b": ("a",)}):
         return OLD
-    assert found == (["id", "label", "n", "extra", "p"], {}), found
+    assert result == (["id", "label", "n", "extra", "p"], {}), result
     return NEW
 
 
 def look(session: SparkSession, send: Send, folder: str, added: bool) -> tuple[str, str]:
     """Return the definition that is found, and what is wrong with the rows, if anything."""
     environment = environment_of(session, folder)
-    found = definition(environment)
-    columns = "id, b, n, p" if found == OLD else "id, label, n, p"
+    result = definition(environment)
+    columns = "id, b, n, p" if result == OLD else "id, label, n, p"
     with environment.execute_sql(f"SELECT {columns} FROM t").collect() as rows:
         actual = sorted(map(tuple, rows))
     problem = "" if actual == expected(added) else f"{len(actual)} rows, or other values"
     options = environment.get_catalog("c").get_table(PATH).options
     marks = [key for key in options if "unfinished" in key or "replaced" in key]
     left = [str(path) for path in Path(folder).rglob(f"{PREFIX}*")]
-    return found, problem or (f"left over: {[*marks, *left]}" if marks or left else "")
+    return result, problem or (f"left over: {[*marks, *left]}" if marks or left else "")
 
 
 class Program:
@@ -192,10 +192,10 @@ class Program:
         if not added:
             self.counts[f"recover: {', '.join(first)}"] += 1
         assert second == ["checked"], f"recovery is not idempotent: {first}, {second}"
-        found, problem = self.calm.call(look, folder, added)
-        self.counts[f"{found} definition, {'next write' if added else 'recover'}"] += 1
+        result, problem = self.calm.call(look, folder, added)
+        self.counts[f"{result} definition, {'next write' if added else 'recover'}"] += 1
         if problem:
-            self.problems.append(f"{found}: {problem}")
+            self.problems.append(f"{result}: {problem}")
         self.calm.call(rewrite_again, folder)
         again, problem = self.calm.call(look, folder, added)
         if problem or again != NEW:

@@ -43,13 +43,13 @@ def grammar() -> dict[str, list[str]]:
     >>> grammar()["merge"]
     ['INCLUDING', 'EXCLUDING', 'OVERWRITING']
     """
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for line in (driver.SEEDS / "scripts.grammar").read_text(encoding="utf-8").splitlines():
         if line.startswith("    "):
-            found[list(found)[-1]].append(line.strip())
+            result[list(result)[-1]].append(line.strip())
         elif line and not line.startswith("#"):
-            found[line] = []
-    return found
+            result[line] = []
+    return result
 
 
 class Drawing:
@@ -121,8 +121,8 @@ class Finder:
             self.compared += len(item["statements"]) if place is None else place
             if place is not None:
                 small = self.smallest(item, place)
-                found = self.flink.answers([small])[0]["results"][-1]
-                yield small, found, answer(small)["results"][-1]
+                result = self.flink.answers([small])[0]["results"][-1]
+                yield small, result, answer(small)["results"][-1]
 
 
 def main() -> None:

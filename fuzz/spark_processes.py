@@ -127,9 +127,9 @@ class Client:
     def wait(self) -> Gateway:
         """Wait until the process is ready."""
         if self.gateway is None:
-            found = self.receive()
-            assert isinstance(found, Gateway), found
-            self.gateway = found
+            result = self.receive()
+            assert isinstance(result, Gateway), result
+            self.gateway = result
         return self.gateway
 
     def send(self, function: Callable[..., Any], *given: Any) -> None:

@@ -131,19 +131,19 @@ def ids(root: Path, query: str) -> Counter[int]:
     """
     import pyarrow.parquet as pq
 
-    found: Counter[int] = Counter()
+    result: Counter[int] = Counter()
     for path in (root / "sink").glob("*.parquet"):
         table = pq.ParquetFile(path).read()
         if query == "rows":
-            found.update(item for item in table["id"].to_pylist() if item < LAST)
+            result.update(item for item in table["id"].to_pylist() if item < LAST)
             continue
         for row in table.to_pylist():
             first = round(row["first_"].replace(tzinfo=dt.UTC).timestamp()) - START
             within = range(first, first + ROWS)
             if (row["total"], row["many"]) != (sum(within), ROWS):
                 raise SystemExit(f"the window of id {first} has other rows: {row}")
-            found.update(within)
-    return found
+            result.update(within)
+    return result
 
 
 def started(*command: str) -> subprocess.Popen[str]:
@@ -253,9 +253,9 @@ def main() -> int:
                 wait_for_commit(root, before)
             time.sleep(draw.uniform(0, options.window))
             runs.kill(server=number % 3 == 2)
-            found = ids(root, query)
-            seen.append(sum(found.values()))
-            doubled = sum(1 for many in found.values() if many > 1)
+            result = ids(root, query)
+            seen.append(sum(result.values()))
+            doubled = sum(1 for many in result.values() if many > 1)
             print(f"kill {number + 1}: {seen[-1]} rows, {doubled} doubled", flush=True)
         runs.start()
         growth.join()
@@ -265,9 +265,9 @@ def main() -> int:
             runs.restart()
         time.sleep(2)
         runs.kill()
-        found = ids(root, query)
-    lost = count * ROWS - len(found)
-    doubled = sum(many - 1 for many in found.values())
+        result = ids(root, query)
+    lost = count * ROWS - len(result)
+    doubled = sum(many - 1 for many in result.values())
     moved = sum(1 for before, after in itertools.pairwise(seen) if after > before)
     print(
         f"{options.kills} kills, {moved + 1} runs with commits, {count * ROWS} rows: "

@@ -199,7 +199,7 @@ def difference(asked: Question, theirs: Answer, ours: Answer) -> str:
 def run(flink: Flink, drawing: Drawing, count: int) -> None:
     """Compare so many answers; print each that differs, and the rates at the end."""
     asked: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     taken = 0
     source = drawing.questions()
     for _ in range(0, count, BATCH):
@@ -209,11 +209,11 @@ def run(flink: Flink, drawing: Drawing, count: int) -> None:
             kind = difference(question, theirs, ours)
             asked[question["op"]] += 1
             taken += theirs["ok"]
-            found[f"{question['op']}: {kind}"] += bool(kind)
+            result[f"{question['op']}: {kind}"] += bool(kind)
             if kind:
                 print(json.dumps({"q": question, "flink": theirs, "ours": ours, "kind": kind}))
     print(f"# asked {dict(asked)}, of which Flink takes {taken / asked.total():.0%}")
-    print(f"# {({kind: number for kind, number in found.items() if number}) or 'no difference'}")
+    print(f"# {({kind: number for kind, number in result.items() if number}) or 'no difference'}")
 
 
 def main() -> None:

@@ -118,8 +118,8 @@ def expression_sql(question: Question) -> str:
 def columns_of(question: Question) -> Mapping[str, str]:
     """The names and types of the columns that an expression reads."""
     if "columns" in question:
-        found: dict[str, str] = question["columns"]
-        return found
+        result: dict[str, str] = question["columns"]
+        return result
     of_table: dict[str, str] = recorded.document("tables")[question["table"]]["columns"]
     return of_table
 

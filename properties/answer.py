@@ -68,9 +68,9 @@ def main() -> int:
     crashed = 0
     for line in questions:
         if line.strip():
-            found = answer(json.loads(line))
-            crashed += crashes(found)
-            print(json.dumps(found, default=repr), flush=True)
+            result = answer(json.loads(line))
+            crashed += crashes(result)
+            print(json.dumps(result, default=repr), flush=True)
     return 1 if crashed else 0
 
 

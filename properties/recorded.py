@@ -48,8 +48,8 @@ def document(name: str, corpus: Path = CORPUS) -> dict[str, Any]:
     >>> sorted(document("tables"))
     ['T1', 'T2', 'T3']
     """
-    found: dict[str, Any] = json.loads(text(f"{name}.json", corpus))
-    return found
+    result: dict[str, Any] = json.loads(text(f"{name}.json", corpus))
+    return result
 
 
 def preamble(corpus: Path = CORPUS) -> list[Question]:

@@ -147,9 +147,9 @@ def test_a_crashing_program_is_scored_as_a_crash(
     monkeypatch.setattr(
         recorded, "records", lambda name, corpus: iter([({"op": "weather"}, REFUSED)] * 3)
     )
-    found = program.score("casts", recorded.CORPUS, 60)
+    result = program.score("casts", recorded.CORPUS, 60)
 
-    assert (found.count["crashes"], found.count["meaning"], found.count["exact"]) == (3, 0, 0)
+    assert (result.count["crashes"], result.count["meaning"], result.count["exact"]) == (3, 0, 0)
 
 
 # --- reasons of refusals -------------------------------------------------------------------------

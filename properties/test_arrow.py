@@ -94,9 +94,9 @@ def test_without_metadata_the_physical_equivalent_is_read(type_: DataType) -> No
 @given(arrow_types_of_ours)
 def test_a_type_without_losses_needs_no_metadata(type_: DataType) -> None:
     """A type with losses needs metadata, unless only values that would be refused are lost."""
-    found = {loss.kind for loss in losses(type_, "arrow")} - {LossKind.RANGE}
+    result = {loss.kind for loss in losses(type_, "arrow")} - {LossKind.RANGE}
 
-    assert (not found) == (type_ == from_field(stripped(to_field("f", type_))))
+    assert (not result) == (type_ == from_field(stripped(to_field("f", type_))))
 
 
 #: Kinds of loss that preserve the type with respect to casts.
@@ -165,11 +165,11 @@ def test_metadata_never_hides_another_physical_type(recorded: DataType, physical
     mismatched = field.with_metadata(
         {**(field.metadata or {}), TYPE_KEY.encode(): str(recorded).encode()}
     )
-    found = from_field(mismatched)
+    result = from_field(mismatched)
 
-    if found != from_field(field):
-        assert found == recorded.with_nullability(field.nullable)
-        assert to_field("f", found).type == field.type or layout_of(mismatched) is not None
+    if result != from_field(field):
+        assert result == recorded.with_nullability(field.nullable)
+        assert to_field("f", result).type == field.type or layout_of(mismatched) is not None
 
 
 # --- Arrow's types --------------------------------------------------------------------------------

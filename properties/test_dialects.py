@@ -108,11 +108,11 @@ def test_a_schema_is_restored_except_for_its_losses(schema: Schema, dialect: str
     # Reading reports its own losses: Flink computes nothing from a row with a field of type NULL.
     lossy = {loss.path[0] for loss in (*losses, *back.losses)}
     left_out = {loss.path[0] for loss in losses if loss.kind.word == "refused"}
-    given_, found = resolved(schema), back.schema
+    given_, result = resolved(schema), back.schema
     kept = [column for column in given_.columns if column.name not in left_out]
 
-    assert len(kept) == len(found.columns)
-    for column, again in zip(kept, found.columns, strict=True):
+    assert len(kept) == len(result.columns)
+    for column, again in zip(kept, result.columns, strict=True):
         if column.name in lossy:
             continue
         assert (column.name, column.comment) == (again.name, again.comment)
@@ -124,7 +124,7 @@ def test_a_schema_is_restored_except_for_its_losses(schema: Schema, dialect: str
         else:
             assert column.data_type == getattr(again, "data_type", None)
     if "primary key" not in lossy and not lossy & set(key_columns(given_)):
-        assert key_columns(given_) == key_columns(resolved(found))
+        assert key_columns(given_) == key_columns(resolved(result))
 
 
 def key_columns(schema: ResolvedSchema) -> tuple[str, ...]:
@@ -140,16 +140,16 @@ def test_names_and_comments_are_preserved(
     text = refused(lambda: to_ddl(schema, dialect, table, on_loss="accept"))
     if text is None:
         return
-    found = read_table(text, dialect)
+    result = read_table(text, dialect)
     engine = ENGINES.get(dialect, KEEPS_NAMES)
 
-    assert (engine.fold_case(table),) == found.path
+    assert (engine.fold_case(table),) == result.path
     assert [engine.fold_case(name), engine.fold_case(name + "2")] == [
-        column.name for column in found.schema.columns
+        column.name for column in result.schema.columns
     ]
     if engine.comment is not None or engine.comment_statement:
         kept = comment if comment or engine.stores_empty_comments else None
-        assert kept == found.schema.columns[0].comment
+        assert kept == result.schema.columns[0].comment
 
 
 @given(comments(), names(), dialects)
@@ -160,10 +160,10 @@ def test_a_comment_of_a_table_is_restored_or_lost(
     text = refused(lambda: to_ddl(table, dialect, path))
     if text is None:
         return
-    (found,) = read_tables(text, dialect).tables
+    (result,) = read_tables(text, dialect).tables
     is_lost = ("table",) in [loss.path for loss in ddl_losses(table, dialect)]
 
-    assert found.comment == (None if is_lost else comment)
+    assert result.comment == (None if is_lost else comment)
     assert not is_lost or not comment or dialect == "sqlite"
 
 
@@ -174,11 +174,11 @@ def test_a_table_of_flink_is_restored_except_for_its_losses(
     text = refused(lambda: to_ddl(table, "flink", tuple(path)))
     if text is None:
         return
-    (found,) = read_tables(text, "flink").tables
-    again, lossy = found.table, {loss.path[0] for loss in ddl_losses(table, "flink")}
+    (result,) = read_tables(text, "flink").tables
+    again, lossy = result.table, {loss.path[0] for loss in ddl_losses(table, "flink")}
 
-    assert tuple(path) == found.path
-    assert () == found.losses
+    assert tuple(path) == result.path
+    assert () == result.losses
     assert (table.partition_keys, table.options) == (again.partition_keys, again.options)
     assert (table.comment or None) == again.comment
     assert table.distribution == again.distribution or "distribution" in lossy

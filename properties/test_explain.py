@@ -57,28 +57,28 @@ def stored_names(schema: ResolvedSchema) -> set[str]:
 
 @given(any_schemas)
 def test_lineage_ends_at_existing_stored_columns(schema: ResolvedSchema) -> None:
-    found = schema.explain()
+    result = schema.explain()
 
-    every = [(column.leaves, column.missing) for column in found.columns]
-    every += [(watermark.leaves, watermark.missing) for watermark in found.watermarks]
+    every = [(column.leaves, column.missing) for column in result.columns]
+    every += [(watermark.leaves, watermark.missing) for watermark in result.watermarks]
     for leaves, missing in every:
         assert set(leaves) <= stored_names(schema)
         assert () == missing
     assert all(
-        (column.name,) == column.leaves for column in found.columns if column.kind != "computed"
+        (column.name,) == column.leaves for column in result.columns if column.kind != "computed"
     )
 
 
 @given(schemas())
 def test_lineage_of_a_computed_column_has_the_names_of_its_expression(schema: Schema) -> None:
     """The witness is the syntax of the text, which the explanation does not look at."""
-    found = SchemaResolver().resolve(schema).explain()
+    result = SchemaResolver().resolve(schema).explain()
 
     for column in schema.columns:
         if isinstance(column, UnresolvedComputedColumn):
             parts = walk(parse_expression(str(column.expression)[1:-1]))
             named = {part.parts[0] for part in parts if isinstance(part, Name)}
-            explained = found.column(column.name)
+            explained = result.column(column.name)
             assert explained is not None
             assert named == set(explained.leaves) == {read.column for read in explained.reads}
 
@@ -89,16 +89,16 @@ def test_the_steps_of_an_expression_are_parts_of_it(text: str) -> None:
     for name, type_ in COLUMNS.items():
         builder.column(name, type_)
     schema = SchemaResolver().resolve(builder.column_by_expression("found", text).build())
-    found = schema.explain().column("found")
-    assert found is not None
+    result = schema.explain().column("found")
+    assert result is not None
     named = {part.parts[0] for part in walk(parse_expression(text)) if isinstance(part, Name)}
 
-    assert set(found.leaves) <= named & set(COLUMNS)
-    for step in found.steps:
+    assert set(result.leaves) <= named & set(COLUMNS)
+    for step in result.steps:
         assert step.text in text
         assert step.rule
-    if found.steps:
-        assert str(found.steps[-1]) in str(found.reasons[0])
+    if result.steps:
+        assert str(result.steps[-1]) in str(result.reasons[0])
 
 
 @given(any_schemas)

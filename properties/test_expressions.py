@@ -160,13 +160,13 @@ def test_redundant_parentheses_are_insignificant(tree: Tree) -> None:
 @given(expressions)
 def test_printed_expression_has_the_same_typed_tree(tree: Tree) -> None:
     """But for the casts that SQL puts in: Flink prints these without NOT NULL."""
-    found = typed(tree)
-    assume(found is not None and not any(map(_is_implicit, walk(found))))
-    assert found is not None
+    result = typed(tree)
+    assume(result is not None and not any(map(_is_implicit, walk(result))))
+    assert result is not None
 
-    text = to_sql(found)
+    text = to_sql(result)
 
-    assert outcome(text) == found.type
+    assert outcome(text) == result.type
     assert to_sql(infer(SCOPE, parse_expression(text))) == text
 
 
@@ -176,18 +176,18 @@ def _is_implicit(found: Typed) -> bool:
 
 @given(expressions)
 def test_printed_expression_can_be_parsed(tree: Tree) -> None:
-    found = typed(tree)
-    if found is not None:
-        assert isinstance(outcome(to_sql(found)), DataType)
+    result = typed(tree)
+    if result is not None:
+        assert isinstance(outcome(to_sql(result)), DataType)
 
 
 @given(expressions, types())
 def test_checked_expression_has_the_expected_type(tree: Tree, expected: DataType) -> None:
     try:
-        found = check(SCOPE, tree, expected)
+        result = check(SCOPE, tree, expected)
     except SchemaError:
         return
-    assert found.type.nullable() == expected.nullable() or found.type.root is expected.root
+    assert result.type.nullable() == expected.nullable() or result.type.root is expected.root
 
 
 @given(st.sampled_from(CALLED), st.lists(types(), max_size=4))
@@ -256,8 +256,8 @@ def type_and_texts(text: str) -> tuple[DataType, str, str] | None:
     """The type of an expression and its two printed forms, None for what is refused."""
     try:
         tree = parse_expression(text)
-        found = infer(SCOPE, tree)
-        return found.type, to_sql(found), print_expression(tree)
+        result = infer(SCOPE, tree)
+        return result.type, to_sql(result), print_expression(tree)
     except (SchemaError, UnsupportedError):
         return None
 

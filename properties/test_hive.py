@@ -75,9 +75,9 @@ def test_generic_table_round_trips_through_any_metastore(table: CatalogTable, pr
     hive, given_ = HiveCodec(STORES[profile]), resolved(table)
     assume(given_.options.get(CONNECTOR, "").lower() != HIVE)
 
-    found = hive.decode(stored(hive, given_))
+    result = hive.decode(stored(hive, given_))
 
-    assert given_ == with_derived_schema(found)
+    assert given_ == with_derived_schema(result)
 
 
 @LOOSE

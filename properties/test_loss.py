@@ -31,9 +31,9 @@ targets = st.sampled_from(sorted(TARGETS))
 @given(types(), targets)
 def test_a_type_is_unchanged_exactly_if_it_has_no_losses(type_: DataType, target: str) -> None:
     """Only the loss of values outside a range leaves the type unchanged."""
-    found = {loss.kind for loss in losses(type_, target)} - {LossKind.RANGE}
+    result = {loss.kind for loss in losses(type_, target)} - {LossKind.RANGE}
 
-    assert (not found) == (physical_equivalent(type_, target) == type_)
+    assert (not result) == (physical_equivalent(type_, target) == type_)
 
 
 @given(types(), targets)
@@ -56,24 +56,24 @@ def test_types_without_equivalent_are_exactly_those_reported(type_: DataType, ta
 @given(types(), targets)
 def test_every_path_exists(type_: DataType, target: str) -> None:
     for loss in losses(type_, target):
-        found = type_
+        result = type_
         for step in loss.path:
-            assert not isinstance(found, DistinctType)
-            found = found.children()[child_names(found).index(step)]
+            assert not isinstance(result, DistinctType)
+            result = result.children()[child_names(result).index(step)]
 
 
 @given(types(), st.sampled_from(("arrow", "spark:4.3")), st.sampled_from(get_args(Policy)))
 def test_policies_are_enforced(type_: DataType, target: str, policy: Policy) -> None:
-    found = losses(type_, target)
-    changing = [item for item in found if item.changes_values]
+    result = losses(type_, target)
+    changing = [item for item in result if item.changes_values]
     if policy == "error" and changing:
         with pytest.raises(UnsupportedError) as caught:
-            enforce(found, policy)
+            enforce(result, policy)
         assert [item.path for item in changing] == [
             diagnostic.path for diagnostic in caught.value.diagnostics
         ]
     else:
-        enforce(found, policy)
+        enforce(result, policy)
 
 
 @settings(max_examples=60)  # schemas are slow to draw
@@ -100,7 +100,7 @@ def test_losses_of_a_schema_are_those_of_its_columns_and_members(
     except SchemaCoreError:
         assume(False)
         raise
-    found = losses(resolved, target)
+    result = losses(resolved, target)
     of_types = [
         Loss((column.name, *loss.path), loss.kind, loss.source, loss.target, loss.reversible)
         for column in resolved.columns
@@ -117,7 +117,7 @@ def test_losses_of_a_schema_are_those_of_its_columns_and_members(
     names = [column.name.lower() for column in resolved.columns]
     hidden = len(names) - len(set(names)) if target == "hive" else 0
 
-    assert of_types == list(found[: len(of_types)])
-    assert hidden == sum(item.kind is LossKind.REFUSED for item in found[len(of_types) :])
-    assert members == sum(item.kind is LossKind.MEMBER for item in found)
-    assert len(found) == len(of_types) + hidden + members
+    assert of_types == list(result[: len(of_types)])
+    assert hidden == sum(item.kind is LossKind.REFUSED for item in result[len(of_types) :])
+    assert members == sum(item.kind is LossKind.MEMBER for item in result)
+    assert len(result) == len(of_types) + hidden + members

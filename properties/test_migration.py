@@ -216,10 +216,10 @@ def test_a_table_does_not_differ_from_itself(table: CatalogTable) -> None:
 def test_resolved_tables_differ_by_meaning(pair: tuple[CatalogTable, CatalogTable]) -> None:
     """The changes between resolved tables lead to a table that resolves to the new one."""
     old, new = (resolve_table(token, SchemaResolver()) for token in pair)
-    found = apply(diff(old, new), pair[0])
+    result = apply(diff(old, new), pair[0])
 
-    assert new.resolved_schema == SchemaResolver().resolve(found.schema)
-    assert () == diff(new, resolve_table(found, SchemaResolver()))
+    assert new.resolved_schema == SchemaResolver().resolve(result.schema)
+    assert () == diff(new, resolve_table(result, SchemaResolver()))
 
 
 @given(pairs(), st.data())
@@ -277,15 +277,15 @@ def count(verb: str, changes: tuple[TableChange, ...]) -> int:
 @given(st.lists(st.integers(), unique=True, max_size=12))
 def test_longest_increasing_subsequence(values: list[int]) -> None:
     """As long as the result of trying every subset."""
-    found = longest_increasing(values)
-    chosen = [values[index] for index in found]
+    result = longest_increasing(values)
+    chosen = [values[index] for index in result]
     lengths = [0] * len(values)
     for index, value in enumerate(values):
         before = [lengths[i] for i in range(index) if values[i] < value]
         lengths[index] = 1 + max(before, default=0)
 
     assert all(first < two for first, two in pairwise(chosen))
-    assert max(lengths, default=0) == len(found)
+    assert max(lengths, default=0) == len(result)
 
 
 @given(
@@ -355,10 +355,10 @@ def catalogs(draw: st.DrawFn) -> InMemoryCatalog:
     for database in made.list_databases():
         for name in draw(st.sets(st.sampled_from(("t", "u", "v")))):
             columns_ = draw(st.lists(FEW_COLUMNS, unique_by=lambda column: column.name))
-            found: CatalogBaseTable = CatalogTable(Schema(tuple(columns_)), comment=draw(REMARKS))
+            result: CatalogBaseTable = CatalogTable(Schema(tuple(columns_)), comment=draw(REMARKS))
             if draw(st.booleans()):
-                found = CatalogView(found.schema, "SELECT 1", "SELECT 1")
-            made.create_table(ObjectPath(database, name), found, ignore_if_exists=False)
+                result = CatalogView(result.schema, "SELECT 1", "SELECT 1")
+            made.create_table(ObjectPath(database, name), result, ignore_if_exists=False)
     return made
 
 
@@ -369,7 +369,7 @@ def test_applying_the_difference_of_catalogs_leaves_none(
     """Objects that are renamed stay objects of their kind; the default database is not dropped."""
     renames: dict[ObjectPath, str] = {}
     here, there = read_catalog(old).objects, read_catalog(new).objects
-    kinds = {path: found.get_table_kind() for path, found in here.items()}
+    kinds = {path: result.get_table_kind() for path, result in here.items()}
     for path in data.draw(st.lists(st.sampled_from(list(here)), unique=True)) if here else ():
         target = ObjectPath(path.database_name, data.draw(st.sampled_from(("t", "u", "v"))))
         same = target in there and there[target].get_table_kind() is kinds[path]

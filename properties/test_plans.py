@@ -39,28 +39,28 @@ def attempt(old: CatalogTable, new: CatalogTable, target: str) -> MigrationPlan 
 def test_a_plan_is_read_as_it_was_written(
     old: CatalogTable, new: CatalogTable, target: str
 ) -> None:
-    found = attempt(old, new, target)
+    result = attempt(old, new, target)
 
-    assert found is None or found == MigrationPlan.from_json(found.to_json())
+    assert result is None or result == MigrationPlan.from_json(result.to_json())
 
 
 @settings(max_examples=40)
 @given(tables(), st.sampled_from(sorted(TARGETS)))
 def test_nothing_is_to_do_between_equal_tables(table: CatalogTable, target: str) -> None:
-    found = attempt(table, table, target)
+    result = attempt(table, table, target)
 
-    assert found is None or ((), (), None) == (found.statements, found.steps, found.rewrite)
+    assert result is None or ((), (), None) == (result.statements, result.steps, result.rewrite)
 
 
 @settings(max_examples=40)
 @given(tables(), tables())
 def test_undone_steps_lead_back_in_flink(old: CatalogTable, new: CatalogTable) -> None:
     """Each step that can be undone leaves the table as it was before the step."""
-    found = attempt(old, new, "flink")
-    if found is None or found.rewrite is not None:
+    result = attempt(old, new, "flink")
+    if result is None or result.rewrite is not None:
         return
     table = normalize(resolve_table(old, SchemaResolver()))
-    for step in found.steps:
+    for step in result.steps:
         after = executed(table, step.statements)
         if step.undo is not None:
             assert (

@@ -195,8 +195,8 @@ def test_columns_are_decoded_alike_with_and_without_prepared_keys(
     properties = mutated(properties, changes)
     searched = {**properties, "a\nb": "c"}
 
-    for found in (decode_table, ignored_keys):
-        expected, actual = outcome(found, searched), outcome(found, properties)
+    for result in (decode_table, ignored_keys):
+        expected, actual = outcome(result, searched), outcome(result, properties)
         if isinstance(expected, CatalogTable) and isinstance(actual, CatalogTable):
             event("decoded")
             assert expected.schema == actual.schema

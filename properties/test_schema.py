@@ -112,15 +112,15 @@ def test_exactly_the_expected_errors_are_reported(
         add = builder.column if MEMBERS[text][0] == "column" else builder.column_by_expression
         add(f"c{number}", text.format(number))
     schema = builder.build()
-    found = resolver.check(schema)
+    result = resolver.check(schema)
     # Flink looks at stored columns first, then at computed ones, each in their order.
     ordered = sorted(enumerate(members), key=lambda pair: MEMBERS[pair[1]][0] != "column")
 
     assert [
         (code, f"column 'c{number}'") for number, text in ordered if (code := MEMBERS[text][1])
-    ] == [(diagnostic.code, diagnostic.path[0]) for diagnostic in found]
-    assert all(diagnostic.message and diagnostic.code in codes() for diagnostic in found)
-    if found:
+    ] == [(diagnostic.code, diagnostic.path[0]) for diagnostic in result]
+    assert all(diagnostic.message and diagnostic.code in codes() for diagnostic in result)
+    if result:
         with pytest.raises(SchemaCoreError) as caught:
             resolver.resolve(schema)
-        assert found == caught.value.diagnostics
+        assert result == caught.value.diagnostics

@@ -63,8 +63,8 @@ def test_recorded_map_has_the_original_columns(file: Path) -> None:
     for record in recorded(file):
         if "columns" not in record:
             continue
-        found = read_map(record["properties"])
-        resolved = MAP_FORMATS[found.kind].resolve(found.object, RESOLVER)
+        result = read_map(record["properties"])
+        resolved = MAP_FORMATS[result.kind].resolve(result.object, RESOLVER)
         columns = [
             [column.name, column.data_type.as_serializable_string()]
             for column in schemas_of(resolved)[0][1].columns
@@ -73,7 +73,7 @@ def test_recorded_map_has_the_original_columns(file: Path) -> None:
 
         assert [name for name, _ in columns] == [name for name, _ in record["columns"]]
         assert columns == record["columns"] or notes & LOST
-        assert record["kind"] in (found.kind.name.lower(), "view")
+        assert record["kind"] in (result.kind.name.lower(), "view")
 
 
 @pytest.mark.parametrize("file", RECORDED, ids=version_of)
@@ -176,9 +176,9 @@ def test_a_change_is_reported_or_changes_the_result(
 
 def test_generated_changes_are_detected() -> None:
     """A short run of `fuzz.map_damage`, which generates more unusual tables."""
-    found = run(random.Random(7), 1_000)
+    result = run(random.Random(7), 1_000)
 
-    assert dict.fromkeys(STORES, 0) == {name: value["same"] for name, value in found.items()}
+    assert dict.fromkeys(STORES, 0) == {name: value["same"] for name, value in result.items()}
 
 
 # --- anything -------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ VALUES = st.sampled_from(
 def test_any_map_is_read_or_refused_and_verified(stored: dict[str, str]) -> None:
     diagnostics = verify(stored)
     try:
-        found = read_map(stored)
+        result = read_map(stored)
     except SchemaCoreError:
         assert diagnostics
         return
@@ -223,4 +223,4 @@ def test_any_map_is_read_or_refused_and_verified(stored: dict[str, str]) -> None
     except SchemaCoreError:
         return
     if any(key.startswith(FLINK_KEY_PREFIXES) for key in upgraded):  # else it may be of anything
-        assert upgraded == upgrade(upgraded, kind=found.kind).properties
+        assert upgraded == upgrade(upgraded, kind=result.kind).properties

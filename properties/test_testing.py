@@ -27,9 +27,9 @@ NEVER = {
 
 @given(expressions())
 def test_an_expression_has_a_type(text: str) -> None:
-    found = infer(ColumnScope(COLUMNS), parse_expression(text)).type
+    result = infer(ColumnScope(COLUMNS), parse_expression(text)).type
 
-    assert not isinstance(found, SymbolType)
+    assert not isinstance(result, SymbolType)
 
 
 @given(expressions(NARROW))

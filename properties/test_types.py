@@ -221,18 +221,18 @@ def test_null_only_adds_nullability_to_the_common_type(type_: DataType) -> None:
 @example([ArrayType(NullType()), ArrayType(NullType())])
 def test_a_common_type_is_nullable_when_one_of_them_is(drawn: list[DataType]) -> None:
     nullable = any(type_.is_nullable for type_ in drawn)
-    found = [common_type(drawn), least_restrictive(drawn)]
+    result = [common_type(drawn), least_restrictive(drawn)]
 
-    assert all(type_.is_nullable == nullable for type_ in found if type_ is not None)
+    assert all(type_.is_nullable == nullable for type_ in result if type_ is not None)
 
 
 @given(st.lists(atomic_types(), min_size=2, max_size=2))
 def test_operands_cast_implicitly_to_the_common_type(drawn: list[DataType]) -> None:
     """By a cast that can be written; what is added to a date is of no type that dates have."""
     assume(len({type_.is_(TypeFamily.DATETIME) for type_ in drawn}) == 1)
-    found = common_type(drawn)
+    result = common_type(drawn)
 
-    assert found is None or all(supports_explicit_cast(type_, found) for type_ in drawn)
+    assert result is None or all(supports_explicit_cast(type_, result) for type_ in drawn)
 
 
 @given(types(), types())

@@ -71,11 +71,11 @@ def test_an_inferred_type_accepts_its_value(drawn: tuple[DataType, Any]) -> None
     """Where one can be inferred: nothing holds the digits beyond DECIMAL(38, 18)."""
     _, value = drawn
     try:
-        found = infer_type(value)
+        result = infer_type(value)
     except SchemaError:
         event("no type")
         return
-    assert found.accepts(value)
+    assert result.accepts(value)
 
 
 @given(types())

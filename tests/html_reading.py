@@ -48,6 +48,6 @@ class Reading(HTMLParser):
 
 def read(html: str) -> Reading:
     """Return the content of a document, which must be well-formed."""
-    found = Reading(html)
-    assert found.problems == []
-    return found
+    result = Reading(html)
+    assert result.problems == []
+    return result

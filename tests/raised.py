@@ -134,16 +134,16 @@ def _assigned(name: str, at: ast.expr, where: Module) -> Iterator[str | None]:
     bodies = (
         [module.tree.body for module in modules()] if name.isupper() else [list(ast.walk(around))]
     )
-    found = [
+    result = [
         node.value
         for body in bodies
         for node in body
         if isinstance(node, ast.Assign)
         and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
     ]
-    if not found:
+    if not result:
         yield None
-    for value in found:
+    for value in result:
         yield from values(value, where)
 
 

@@ -37,8 +37,8 @@ def chosen(log: str) -> dict[str, float]:
     """
     taken: dict[str, float] = {}
     for line in log.splitlines():
-        if found := _DURATION.match(line):
-            taken[found[2].strip()] = float(found[1])
+        if match := _DURATION.match(line):
+            taken[match[2].strip()] = float(match[1])
     functions: dict[str, list[str]] = defaultdict(list)
     for name in sorted(taken):
         functions[name.partition("[")[0]].append(name)
@@ -51,9 +51,9 @@ def chosen(log: str) -> dict[str, float]:
 
 def main() -> None:
     """Write the list from the log of all tests."""
-    found = chosen(Path(sys.argv[1]).read_text("utf-8"))
-    LIST.write_text("".join(f"{seconds}\t{name}\n" for name, seconds in found.items()), "utf-8")
-    print(f"{len(found)} slow tests, {sum(found.values()):,.0f} s")
+    result = chosen(Path(sys.argv[1]).read_text("utf-8"))
+    LIST.write_text("".join(f"{seconds}\t{name}\n" for name, seconds in result.items()), "utf-8")
+    print(f"{len(result)} slow tests, {sum(result.values()):,.0f} s")
 
 
 if __name__ == "__main__":

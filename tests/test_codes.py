@@ -41,9 +41,9 @@ class Page:
 
 
 def read(code: str) -> Page:
-    found = PAGE.fullmatch(page(code))
-    assert found, "a page has a title, a summary, a reason, one example, what to do"
-    return Page(*found.group("code", "summary", "kind", "example", "mend"))
+    match = PAGE.fullmatch(page(code))
+    assert match, "a page has a title, a summary, a reason, one example, what to do"
+    return Page(*match.group("code", "summary", "kind", "example", "mend"))
 
 
 def raised_by_sql(text: str) -> Iterable[Diagnostic]:
@@ -72,11 +72,11 @@ def raised_by_python(text: str, code: str) -> set[str]:
     except SchemaCoreError as error:
         raise AssertionError("a line before the last one failed") from error
     try:
-        found = eval(compile(ast.Expression(last.value), "<page>", "eval"), names)
+        result = eval(compile(ast.Expression(last.value), "<page>", "eval"), names)
     except SchemaCoreError as error:
         return {diagnostic.code for diagnostic in error.diagnostics}
-    assert isinstance(found, Iterable), "the last expression raises, or returns diagnostics"
-    return {diagnostic.code for diagnostic in found if diagnostic.code == code}
+    assert isinstance(result, Iterable), "the last expression raises, or returns diagnostics"
+    return {diagnostic.code for diagnostic in result if diagnostic.code == code}
 
 
 def examples(*kinds: str) -> list[str]:
@@ -85,11 +85,11 @@ def examples(*kinds: str) -> list[str]:
 
 @pytest.mark.parametrize("code", codes())
 def test_page_has_all_parts(code: str) -> None:
-    found = read(code)
+    result = read(code)
 
-    assert code == found.code
-    assert found.summary.replace("\n", " ") == summary(code)
-    assert found.summary.endswith(".")
+    assert code == result.code
+    assert result.summary.replace("\n", " ") == summary(code)
+    assert result.summary.endswith(".")
     assert max(map(len, page(code).splitlines())) <= 120
 
 
@@ -152,10 +152,10 @@ def composed() -> set[str]:
 
 
 def test_every_code_can_be_evaluated_statically() -> None:
-    found = raised()
+    result = raised()
 
-    assert [] == found.unread
-    assert {"*-exists", "*-not-found", "current-*-not-set"} == found.patterns
+    assert [] == result.unread
+    assert {"*-exists", "*-not-found", "current-*-not-set"} == result.patterns
 
 
 def test_every_code_has_a_page_and_every_page_a_code() -> None:

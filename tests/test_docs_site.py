@@ -64,11 +64,11 @@ def test_every_public_module_is_in_the_reference() -> None:
 def test_links_lead_to_pages(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
     adapted = site_hooks.with_local_links(text, page, DOCS / page)
-    found = [(DOCS / page).parent / link[2] for link in site_hooks.LINK.finditer(adapted)]
+    result = [(DOCS / page).parent / link[2] for link in site_hooks.LINK.finditer(adapted)]
 
     assert [] == [
         str(target)
-        for target in (link.resolve() for link in found)
+        for target in (link.resolve() for link in result)
         if not (target.suffix in site_hooks.PICTURES and target.is_file())
         and (target.suffix != ".md" or target.relative_to(DOCS).as_posix() not in {*PAGES, *ADDED})
     ]

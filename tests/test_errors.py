@@ -65,14 +65,14 @@ def test_other_errors_are_unchanged() -> None:
 def test_a_diagnostic_has_a_line_and_column() -> None:
     error = ParseError("no", span=Span(5, 6), text="one\ntwo")
 
-    (found,) = error.diagnostics
-    assert (2, 2, "syntax") == (found.line, found.column, found.code)
+    (result,) = error.diagnostics
+    assert (2, 2, "syntax") == (result.line, result.column, result.code)
 
 
 def test_a_diagnostic_without_source_text_has_no_line() -> None:
-    (found,) = SchemaError("no", span=Span(5, 6)).diagnostics
+    (result,) = SchemaError("no", span=Span(5, 6)).diagnostics
 
-    assert (0, 0) == (found.line, found.column)
+    assert (0, 0) == (result.line, result.column)
 
 
 def test_every_kind_has_its_own_code() -> None:
@@ -127,14 +127,14 @@ def test_errors_can_be_pickled() -> None:
 
 
 def test_errors_are_gathered() -> None:
-    found = Gathering()
+    result = Gathering()
     with at("schema"):
         for name in "abc":
-            with found.catching(), at(name):
+            with result.catching(), at(name):
                 if name != "b":
                     raise SchemaError(f"bad {name}")
     with pytest.raises(SchemaError) as info, at("table"):
-        found.raise_all()
+        result.raise_all()
 
     problems = [(diagnostic.message, diagnostic.path) for diagnostic in info.value.diagnostics]
     assert [("bad a", ("table", "a")), ("bad c", ("table", "c"))] == problems

@@ -116,19 +116,19 @@ def functions() -> Iterator[tuple[str, Callable[[], Any]]]:
     """The public functions, classes, static methods and methods by name, and how to get them."""
     public = [(module, name) for module in map(import_module, MODULES) for name in module.__all__]
     for module, name in public:
-        found = getattr(module, name)
-        if not callable(found) or isinstance(found, Expression):
+        result = getattr(module, name)
+        if not callable(result) or isinstance(result, Expression):
             continue
-        if not inspect.isclass(found):
-            yield name, partial(_same, found)
+        if not inspect.isclass(result):
+            yield name, partial(_same, result)
             continue
-        if issubclass(found, Exception | Enum):
+        if issubclass(result, Exception | Enum):
             continue
-        if not inspect.isabstract(found):
-            yield name, partial(_same, found)
-        for method, raw in vars(found).items():
+        if not inspect.isabstract(result):
+            yield name, partial(_same, result)
+        for method, raw in vars(result).items():
             if isinstance(raw, staticmethod | classmethod) and not method.startswith("_"):
-                yield f"{name}.{method}", partial(getattr, found, method)
+                yield f"{name}.{method}", partial(getattr, result, method)
     for make in INSTANCES:
         kind = type(make())
         for method, _ in inspect.getmembers(kind, inspect.isfunction):

@@ -31,10 +31,10 @@ MULTIPLIED = ("views that double columns", "views of rows", "ORDER BY of a large
 def test_10_kb_of_any_shape_take_less_than_two_seconds(name: str) -> None:
     limit = LIMIT_OF_BOUNDS if any(item in name for item in MULTIPLIED) else LIMIT
 
-    found: list[str] = []
+    result: list[str] = []
 
-    assert processor_time(lambda: found.append(outcome(SHAPES[name](10_000))), limit) < limit
-    assert not any(item.startswith("!!") for item in found)
+    assert processor_time(lambda: result.append(outcome(SHAPES[name](10_000))), limit) < limit
+    assert not any(item.startswith("!!") for item in result)
 
 
 def doubled(first: Expression, times: int) -> Expression:
@@ -59,12 +59,12 @@ def test_an_expression_nested_to_the_right_is_refused_before_it_exhausts_the_sta
 
 
 def test_a_long_chain_built_in_python_is_not_nested() -> None:
-    found = col("a")
+    result = col("a")
     for _ in range(5_000):
-        found = found + 1
+        result = result + 1
 
-    assert str(found).count("+") == 5_000
-    assert repr(found.syntax).count("LiteralKind") == 5_000
+    assert str(result).count("+") == 5_000
+    assert repr(result.syntax).count("LiteralKind") == 5_000
 
 
 def test_a_type_that_doubles_is_refused() -> None:
@@ -107,11 +107,11 @@ def test_rows_of_rows_are_refused_where_they_double() -> None:
 
 
 def test_errors_beyond_the_maximum_are_counted() -> None:
-    found = list(read_statements("USE 1;" * (MAX_ERRORS + 10)))
+    result = list(read_statements("USE 1;" * (MAX_ERRORS + 10)))
 
-    assert len(found) == MAX_ERRORS + 1
-    assert isinstance(found[-1], SchemaError)
-    assert found[-1].code == "too-many-errors"
+    assert len(result) == MAX_ERRORS + 1
+    assert isinstance(result[-1], SchemaError)
+    assert result[-1].code == "too-many-errors"
 
 
 def test_long_messages_are_truncated() -> None:

@@ -115,10 +115,10 @@ def modules() -> dict[str, Module]:
 
 def test_an_import_in_a_function_has_a_reason(modules: dict[str, Module]) -> None:
     late = {
-        (module.file.relative_to(PACKAGE).as_posix(), found.module)
+        (module.file.relative_to(PACKAGE).as_posix(), result.module)
         for module in modules.values()
-        for found in imports_of(module.tree, modules)
-        if found.in_function and not found.for_types
+        for result in imports_of(module.tree, modules)
+        if result.in_function and not result.for_types
     }
 
     assert late == set(IMPORTED_LATE)

@@ -47,17 +47,17 @@ def unread(**arguments: Any) -> TableResult:
 
 
 def test_a_table_shows_its_schema() -> None:
-    found = read(environment().from_elements([(1,)], ["<b>"])._repr_html_())
+    result = read(environment().from_elements([(1,)], ["<b>"])._repr_html_())
 
-    assert ["column", "type", "key", "how", "comment", "<b>", "BIGINT"] == found.cells[:7]
+    assert ["column", "type", "key", "how", "comment", "<b>", "BIGINT"] == result.cells[:7]
 
 
 def test_rows_that_are_held_are_shown() -> None:
     result = string_result(["<b>", "b"], [("<i>", None), ("two\nlines", "x")])
-    found = read(result._repr_html_())
+    results = read(result._repr_html_())
 
-    assert ["<b>", "b", "<i>", "NULL", r"two\nlines", "x"] == found.cells
-    assert 1 == found.tags.count("i")
+    assert ["<b>", "b", "<i>", "NULL", r"two\nlines", "x"] == results.cells
+    assert 1 == results.tags.count("i")
     assert ["result", "OK"] == read(OK._repr_html_()).cells
 
 
@@ -67,39 +67,39 @@ def test_a_job_is_not_awaited() -> None:
     env.execute_sql("CREATE TABLE t (id INT) WITH ('connector' = 'blackhole')")
     result = env.execute_sql("INSERT INTO t VALUES (1)")
     result.wait()
-    found = read(replace(result, rows=no_rows())._repr_html_())
+    results = read(replace(result, rows=no_rows())._repr_html_())
 
-    assert "default_catalog.default_database.t" in found.cells
-    assert ": FINISHED" in found.text
+    assert "default_catalog.default_database.t" in results.cells
+    assert ": FINISHED" in results.text
 
 
 def test_long_results_and_long_cells_are_cut() -> None:
     rows = [("x" * 50,)] * 103
     result = TableResult(string_result(["a"], []).schema, rows, max_column_width=10)
-    found = read(result._repr_html_())
+    results = read(result._repr_html_())
 
-    assert ["a", *["xxxxxxx..."] * 100] == found.cells
-    assert "3 more rows" in found.text
+    assert ["a", *["xxxxxxx..."] * 100] == results.cells
+    assert "3 more rows" in results.text
 
 
 def test_rows_of_a_query_are_not_fetched() -> None:
     def formatted() -> Iterator[tuple[str | None, ...]]:
         raise AssertionError("the rows are fetched")
 
-    found = read(unread(formatted=formatted)._repr_html_())
+    result = read(unread(formatted=formatted)._repr_html_())
 
-    assert "<b>" in found.cells
-    assert "result: SUCCESS_WITH_CONTENT" in found.text
-    assert "job" not in found.text
+    assert "<b>" in result.cells
+    assert "result: SUCCESS_WITH_CONTENT" in result.text
+    assert "job" not in result.text
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_changes_are_escaped(name: str) -> None:
     old = Schema.new_builder().column(name, DataTypes.INT()).build()
-    found = read(diff(old, hostile_schema())._repr_html_())
+    result = read(diff(old, hostile_schema())._repr_html_())
 
-    assert {"table", "caption", "thead", "tbody", "tr", "th", "td", "code"} == set(found.tags)
-    assert ["#", "change", "what it does", "1"] == found.cells[:4]
+    assert {"table", "caption", "thead", "tbody", "tr", "th", "td", "code"} == set(result.tags)
+    assert ["#", "change", "what it does", "1"] == result.cells[:4]
 
 
 def test_secrets_of_changes_and_plans_are_masked() -> None:
@@ -140,15 +140,15 @@ def test_a_plan_shows_its_steps() -> None:
         .column_by_metadata("offset", "BIGINT")
         .build()
     )
-    found = read(plan(old, new, "postgres", renames={"name": "label"}, path="<b>")._repr_html_())
+    result = read(plan(old, new, "postgres", renames={"name": "label"}, path="<b>")._repr_html_())
 
-    assert "<b> (PostgreSQL): 4 steps, in place" in found.text
-    assert ["#", "statements", "changes", "at risk", "undo", "rewrites"] == found.cells[:6]
-    assert "cannot be undone" in found.cells
-    assert "all rows" in found.cells
-    assert "name: a value of STRING may not be one of VARCHAR(20) [length-narrowed]" in found.cells
-    assert "unsupported: " in found.text
-    assert "script" not in found.tags
+    assert "<b> (PostgreSQL): 4 steps, in place" in result.text
+    assert ["#", "statements", "changes", "at risk", "undo", "rewrites"] == result.cells[:6]
+    assert "cannot be undone" in result.cells
+    assert "all rows" in result.cells
+    assert "name: a value of STRING may not be one of VARCHAR(20) [length-narrowed]" in result.cells
+    assert "unsupported: " in result.text
+    assert "script" not in result.tags
 
 
 @pytest.mark.parametrize("target", ["flink", "spark", "iceberg", "postgres"])
@@ -157,10 +157,10 @@ def test_plans_are_escaped(target: str) -> None:
     builder = Schema.new_builder().column("id", DataTypes.INT())
     for name in (item for item in HOSTILE if "\n" not in item):
         builder.column(name, DataTypes.INT())
-    found = read(plan(old, builder.build(), target)._repr_html_())
+    result = read(plan(old, builder.build(), target)._repr_html_())
 
-    assert "script" not in found.tags
-    assert "alert(1)" in found.text
+    assert "script" not in result.tags
+    assert "alert(1)" in result.text
 
 
 # --- a notebook -----------------------------------------------------------------------------------
@@ -174,8 +174,8 @@ def shown(notebook: nbformat.NotebookNode) -> list[str]:
 
 def test_the_notebook_of_the_documentation_shows_what_it_stores() -> None:
     stored = nbformat.read(NOTEBOOK, as_version=4)
-    found = shown(executed(NOTEBOOK))
+    result = shown(executed(NOTEBOOK))
 
-    assert shown(stored) == found
-    assert 7 == len(found)
-    assert all("table" in read(html).tags for html in found)
+    assert shown(stored) == result
+    assert 7 == len(result)
+    assert all("table" in read(html).tags for html in result)

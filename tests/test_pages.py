@@ -23,13 +23,13 @@ LOADING = {"src", "href", "action", "onclick", "onload", "onerror", "srcset", "d
 
 def read_page(html: str) -> Reading:
     """Return the content of a page, which loads nothing and has one script."""
-    found = read(html)
-    names = {name for name, _ in found.attributes}
+    result = read(html)
+    names = {name for name, _ in result.attributes}
     assert html.startswith("<!DOCTYPE html>")
     assert not LOADING & names
-    assert 1 == found.tags.count("script")
-    assert not {"link", "img", "iframe", "object", "a"} & set(found.tags)
-    return found
+    assert 1 == result.tags.count("script")
+    assert not {"link", "img", "iframe", "object", "a"} & set(result.tags)
+    return result
 
 
 def rows_of(found: Reading) -> list[list[str]]:
@@ -55,12 +55,12 @@ def hostile() -> ResolvedSchema:
 
 @pytest.mark.parametrize("title", HOSTILE)
 def test_pages_of_schemas_are_escaped(title: str) -> None:
-    found = read_page(hostile().to_html(title))
+    result = read_page(hostile().to_html(title))
 
-    assert HOSTILE[0] in found.cells
-    assert HOSTILE[1] in found.cells
-    assert r"two\nlines" in found.cells
-    assert "svg" not in found.tags
+    assert HOSTILE[0] in result.cells
+    assert HOSTILE[1] in result.cells
+    assert r"two\nlines" in result.cells
+    assert "svg" not in result.tags
 
 
 def test_a_page_shows_lineage_and_members() -> None:
@@ -73,12 +73,12 @@ def test_a_page_shows_lineage_and_members() -> None:
         .primary_key("id")
         .build()
     )
-    found = read_page(SchemaResolver().resolve(schema).to_html("orders"))
+    result = read_page(SchemaResolver().resolve(schema).to_html("orders"))
 
-    assert ["id", "BIGINT NOT NULL", "yes", "", "", "", ""] == found.cells[7:14]
-    assert ["twice", "BIGINT NOT NULL", "", "AS id * 2", "id", "id", ""] == found.cells[21:28]
-    assert "WATERMARK FOR `ts`" in found.text
-    assert 1 == found.tags.count("svg")
+    assert ["id", "BIGINT NOT NULL", "yes", "", "", "", ""] == result.cells[7:14]
+    assert ["twice", "BIGINT NOT NULL", "", "AS id * 2", "id", "id", ""] == result.cells[21:28]
+    assert "WATERMARK FOR `ts`" in result.text
+    assert 1 == result.tags.count("svg")
 
 
 def test_nested_types_are_folded() -> None:
@@ -89,11 +89,11 @@ def test_nested_types_are_folded() -> None:
             DataTypes.of("ARRAY<INT>"),
         ],
     )
-    found = read_page(schema.to_html())
+    result = read_page(schema.to_html())
 
-    assert 4 == found.tags.count("details")
+    assert 4 == result.tags.count("details")
     assert ["key STRING", "element", "<b> INT", "d STRING"] == [
-        item for item in ("key STRING", "element", "<b> INT", "d STRING") if item in found.text
+        item for item in ("key STRING", "element", "<b> INT", "d STRING") if item in result.text
     ]
 
 
@@ -125,7 +125,7 @@ NEW = (
 
 def test_changes_are_side_by_side() -> None:
     changes = diff(OLD, NEW, renames={"name": "label"})
-    found = read_page(changes.to_html("<b>"))
+    result = read_page(changes.to_html("<b>"))
 
     assert [
         ["dropped", "gone INT", ""],
@@ -134,8 +134,8 @@ def test_changes_are_side_by_side() -> None:
         ["dropped", "last ROW<`a` INT>\na INT\n", ""],
         ["added", "", "twice AS [`id` * 2]"],
         ["added", "", "m INT METADATA FROM 'offset'"],
-    ] == rows_of(found)[:6]
-    assert {"AddColumn", "DropColumn", "ModifyColumnName"} <= set(found.cells)
+    ] == rows_of(result)[:6]
+    assert {"AddColumn", "DropColumn", "ModifyColumnName"} <= set(result.cells)
 
 
 def test_other_parts_are_side_by_side_and_masked() -> None:
@@ -148,8 +148,8 @@ def test_other_parts_are_side_by_side_and_masked() -> None:
         options={"password": "letmein", "a": "2", "<i>": "y"},
     )
     html = diff(old, new).to_html()
-    found = read_page(html)
-    cells = found.cells[found.cells.index("part") - 1 :]
+    result = read_page(html)
+    cells = result.cells[result.cells.index("part") - 1 :]
     rows = [cells[place : place + 4] for place in range(4, len(cells), 4)]
 
     assert ["added", "partition keys", "", "`id`"] in rows
@@ -172,10 +172,10 @@ def test_copies_of_changes_have_the_same_page(made: object) -> None:
 
 
 def test_a_page_of_a_plan() -> None:
-    found = read_page(plan(OLD, NEW, "postgres", path="<b>").to_html())
+    result = read_page(plan(OLD, NEW, "postgres", path="<b>").to_html())
 
-    assert "Migration of <b>" in found.text
+    assert "Migration of <b>" in result.text
     assert ["dropped", "gone INT", ""] in [
-        found.cells[place : place + 3] for place in range(len(found.cells))
+        result.cells[place : place + 3] for place in range(len(result.cells))
     ]
-    assert "cannot be undone" in found.cells
+    assert "cannot be undone" in result.cells

@@ -185,9 +185,9 @@ def test_parameters_are_compared(
 
 
 def test_absent_and_different_names_are_found() -> None:
-    found = {item.key: item for item in compared()}
+    result = {item.key: item for item in compared()}
 
-    assert isinstance(found["pyflink.table.table.Table.select"], Compared)
-    assert SAME == found["pyflink.table.table.Table.select"].status
-    assert ABSENT == found["pyflink.table.module.HiveModule"].status
-    assert DIFFERS == found["pyflink.table.types.RowType.add"].status
+    assert isinstance(result["pyflink.table.table.Table.select"], Compared)
+    assert SAME == result["pyflink.table.table.Table.select"].status
+    assert ABSENT == result["pyflink.table.module.HiveModule"].status
+    assert DIFFERS == result["pyflink.table.types.RowType.add"].status

@@ -59,17 +59,17 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef 
 
 def module_names(tree: ast.Module) -> set[str]:
     """The names that a module assigns, also within its conditions and loops."""
-    found: set[str] = set()
+    result: set[str] = set()
     todo: list[ast.stmt] = list(tree.body)
     while todo:
         match todo.pop():
             case ast.Assign(targets=targets):
-                found |= {target.id for target in targets if isinstance(target, ast.Name)}
+                result |= {target.id for target in targets if isinstance(target, ast.Name)}
             case ast.AnnAssign(target=ast.Name(id=name)):
-                found.add(name)
+                result.add(name)
             case ast.If(body=body, orelse=other) | ast.For(body=body, orelse=other):
                 todo += [*body, *other]
-    return found
+    return result
 
 
 def base(node: ast.AST) -> str | None:
@@ -97,7 +97,7 @@ def changed(function: ast.AST) -> Iterator[str | None]:
 
 def local_names(function: ast.AST) -> set[str]:
     """The names that a function binds: its parameters and variables."""
-    found = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    result = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
     shared = {
         name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names
     }
@@ -106,7 +106,7 @@ def local_names(function: ast.AST) -> set[str]:
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-    return (found | stored) - shared
+    return (result | stored) - shared
 
 
 def state(source: str) -> set[str]:
@@ -123,13 +123,13 @@ def state(source: str) -> set[str]:
 
 def unbounded_caches(source: str) -> set[str]:
     """The functions of a module with parameters and an unbounded cache."""
-    found = set()
+    result = set()
     for function in ast.parse(source).body:
         if isinstance(function, ast.FunctionDef) and function.args.args:
             for decorator in map(ast.unparse, function.decorator_list):
                 if decorator in ("cache", "lru_cache", "lru_cache(maxsize=None)"):
-                    found.add(function.name)
-    return found
+                    result.add(function.name)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -151,20 +151,20 @@ def test_changes_of_module_names_are_found(source: str, expected: set[str]) -> N
 
 
 def test_no_module_holds_mutable_state() -> None:
-    found = {
+    result = {
         f"{name_of(file)}: {name}"
         for file in FILES
         for name in state(file.read_text(encoding="utf-8"))
     }
 
-    assert set(ALLOWED) == found
+    assert set(ALLOWED) == result
 
 
 def test_caches_are_bounded() -> None:
-    found = {
+    result = {
         f"{name_of(file)}: {name}"
         for file in FILES
         for name in unbounded_caches(file.read_text(encoding="utf-8"))
     }
 
-    assert set(ALLOWED_CACHES) == found
+    assert set(ALLOWED_CACHES) == result

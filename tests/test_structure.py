@@ -39,14 +39,14 @@ def test_imports_are_found_wherever_they_are() -> None:
         "from p import a, name\nif TYPE_CHECKING:\n    import p.b\n"
         "def f():\n    from p.c import x\n"
     )
-    found = list(structure.imports_of(tree, {"p", "p.a", "p.b", "p.c"}))
+    result = list(structure.imports_of(tree, {"p", "p.a", "p.b", "p.c"}))
 
     assert [
         ("p", False, False),
         ("p.a", False, False),
         ("p.b", False, True),
         ("p.c", True, False),
-    ] == [(target.module, target.in_function, target.for_types) for target in found]
+    ] == [(target.module, target.in_function, target.for_types) for target in result]
 
 
 @pytest.mark.parametrize("word", ["merged", "written", "kept"])

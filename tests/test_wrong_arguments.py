@@ -58,9 +58,9 @@ class Unprintable:
 
 
 def endless() -> list[Any]:
-    found: list[Any] = []
-    found.append(found)
-    return found
+    result: list[Any] = []
+    result.append(result)
+    return result
 
 
 def wrong(value: object) -> Any:
@@ -70,9 +70,9 @@ def wrong(value: object) -> Any:
 
 @pytest.fixture(scope="module")
 def environment() -> TableEnvironment:
-    found = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    found.execute_sql("CREATE TABLE t (a INT, b STRING) WITH ('connector' = 'datagen')")
-    return found
+    result = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    result.execute_sql("CREATE TABLE t (a INT, b STRING) WITH ('connector' = 'datagen')")
+    return result
 
 
 EXPRESSIONS: list[tuple[Callable[[], object], str]] = [
@@ -95,9 +95,9 @@ EXPRESSIONS: list[tuple[Callable[[], object], str]] = [
 
 @pytest.mark.parametrize(("call", "code"), EXPRESSIONS)
 def test_expressions_reject_wrong_arguments(call: Callable[[], object], code: str) -> None:
-    with pytest.raises(SchemaError) as found:
+    with pytest.raises(SchemaError) as result:
         call()
-    assert found.value.code == code
+    assert result.value.code == code
 
 
 OBJECTS: list[tuple[Callable[[], object], str]] = [
@@ -134,9 +134,9 @@ OBJECTS: list[tuple[Callable[[], object], str]] = [
 
 @pytest.mark.parametrize(("call", "code"), OBJECTS)
 def test_catalog_objects_reject_wrong_arguments(call: Callable[[], object], code: str) -> None:
-    with pytest.raises(SchemaError) as found:
+    with pytest.raises(SchemaError) as result:
         call()
-    assert found.value.code == code
+    assert result.value.code == code
 
 
 CALLS: list[tuple[Callable[[TableEnvironment], object], str]] = [
@@ -163,9 +163,9 @@ CALLS: list[tuple[Callable[[TableEnvironment], object], str]] = [
 def test_environments_reject_wrong_arguments(
     call: Callable[[TableEnvironment], object], code: str, environment: TableEnvironment
 ) -> None:
-    with pytest.raises(SchemaError) as found:
+    with pytest.raises(SchemaError) as result:
         call(environment)
-    assert found.value.code == code
+    assert result.value.code == code
 
 
 @pytest.mark.parametrize("name", ["\ud800", "a\udfffb", "a\0b", "a/b", ".a"])
@@ -174,9 +174,9 @@ def test_a_file_store_refuses_names_that_are_invalid_file_names(name: str, tmp_p
     descriptor = CatalogDescriptor.of("c", {"type": "generic_in_memory"})
 
     for call in (store.store_catalog, store.alter_catalog):
-        with pytest.raises(SchemaError) as found:
+        with pytest.raises(SchemaError) as result:
             call(name, descriptor)
-        assert found.value.code == "invalid-catalog-name"
+        assert result.value.code == "invalid-catalog-name"
     with pytest.raises(SchemaError):
         store.remove_catalog(name, True)
     assert store.get_catalog(name) is None

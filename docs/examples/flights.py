@@ -62,10 +62,10 @@ def main(directory: Path) -> None:
     print(flights)
 
     heading("flights: the property map that a catalog keeps")
-    found = environment.find_table("flights")
-    assert found is not None
-    assert isinstance(found.table, ResolvedCatalogTable)
-    for key, value in encode_table(found.table).items():
+    results = environment.find_table("flights")
+    assert results is not None
+    assert isinstance(results.table, ResolvedCatalogTable)
+    for key, value in encode_table(results.table).items():
         print(f"{key} = {value}")
 
     delays = environment.from_path("delays").get_resolved_schema()

@@ -74,7 +74,7 @@ def recorded() -> Iterator[ResolvedCatalogTable]:
 
 def by_strategies(count: int, number: int) -> list[ResolvedCatalogTable]:
     """So many of the tables that laws are tried on; some that are drawn Flink cannot read."""
-    found: list[ResolvedCatalogTable] = []
+    result: list[ResolvedCatalogTable] = []
 
     @seed(number)
     @settings(
@@ -85,10 +85,10 @@ def by_strategies(count: int, number: int) -> list[ResolvedCatalogTable]:
     def collect(table: CatalogTable) -> None:
         resolved = resolve_table(table, SchemaResolver())
         if not needs_a_class(resolved):
-            found.append(resolved)
+            result.append(resolved)
 
     collect()
-    return found[:count]
+    return result[:count]
 
 
 def needs_a_class(table: ResolvedCatalogTable) -> bool:
@@ -158,14 +158,14 @@ def compare(pairs: list[tuple[Properties, dict[str, Any]]], options: argparse.Na
         ["sh", str(ASK), options.oracle], input=asked, capture_output=True, text=True, check=True
     ).stdout
     answers = [json.loads(line) for line in answered.split("\n") if line.strip()]
-    found = [
+    result = [
         (properties, difference)
         for (properties, expected), answer in zip(pairs, answers, strict=True)
         if (difference := differences(expected, answer))
     ]
-    for properties, difference in found[: options.show]:
+    for properties, difference in result[: options.show]:
         print(json.dumps(properties, ensure_ascii=False), json.dumps(difference, default=str))
-    print(f"{len(pairs) - len(found)} of {len(pairs)} maps are read as they were written")
+    print(f"{len(pairs) - len(result)} of {len(pairs)} maps are read as they were written")
 
 
 if __name__ == "__main__":

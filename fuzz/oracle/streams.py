@@ -156,10 +156,10 @@ def asked(queries: Sequence[str], oracle: str) -> dict[str, Recording]:
         lines = "".join(
             json.dumps(question) + "\n" for question in questions(queries, Path(folder))
         )
-        found = subprocess.run(
+        result = subprocess.run(
             command, input=lines, capture_output=True, encoding="utf-8", check=True
         ).stdout
-    answers = iter([recorded(json.loads(line)) for line in found.split("\n") if line.strip()])
+    answers = iter([recorded(json.loads(line)) for line in result.split("\n") if line.strip()])
     return {sql: {mode: next(answers) for mode in MODES} for sql in queries}
 
 
@@ -190,18 +190,18 @@ def main() -> None:
     parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
     parser.add_argument("--all", action="store_true", help="ask also what has been recorded")
     options = parser.parse_args()
-    found = {} if options.all else kept()
+    result = {} if options.all else kept()
     queries = cases("streaming_scripts")
-    new = [sql for sql, _ in queries if sql not in found]
+    new = [sql for sql, _ in queries if sql not in result]
     first, second = (asked(new, options.oracle) for _ in range(2))
     for sql in new:
         if first[sql] != second[sql]:
             sys.exit(f"Flink returns other rows when asked again: {sql}")
-    found.update(first)
+    result.update(first)
     with RECORDING.open("w", encoding="utf-8") as lines:
         lines.write(json.dumps({"tables": TABLES, "view": VIEW}) + "\n")
         for sql, kind in queries:
-            line = {"sql": sql, "unbounded": kind, **found[sql]}
+            line = {"sql": sql, "unbounded": kind, **result[sql]}
             lines.write(json.dumps(line, ensure_ascii=False) + "\n")
     print(f"{len(new)} of {len(queries)} queries were asked")
 

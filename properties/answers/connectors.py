@@ -108,11 +108,11 @@ class CheckedSession(Session):
         return False
 
     def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
-        found = super().table(path, span)
-        kept = self.tables.get(found.identifier).table
+        result = super().table(path, span)
+        kept = self.tables.get(result.identifier).table
         if self.checks and not isinstance(kept, ResolvedCatalogView):
-            require_connector(found.identifier, kept, "read")
-        return found
+            require_connector(result.identifier, kept, "read")
+        return result
 
 
 class CheckedCreation(Creation):

@@ -30,8 +30,8 @@ def schema(elements: str, *, streaming: bool) -> ResolvedSchema:
     written = schema_of(statement.elements, statement_text)
     key = written.primary_key.column_names if written.primary_key else ()
     columns = with_key_not_null(written.columns, key)
-    found = Schema(columns, written.watermark_specs, written.primary_key)
-    return SchemaResolver(streaming=streaming).resolve(found)
+    result = Schema(columns, written.watermark_specs, written.primary_key)
+    return SchemaResolver(streaming=streaming).resolve(result)
 
 
 class QuestionTables:
@@ -45,8 +45,8 @@ class QuestionTables:
         *home, name = path
         if len(path) > 3 or tuple(home) != HOME[len(HOME) - len(home) :] or name not in self.tables:
             raise NotFoundError(f"there is no table {'.'.join(path)!r}", span=span)
-        found = schema(self.tables[name], streaming=self.streaming)
-        return SourceTable(ObjectIdentifier.of(*HOME, name), found)
+        result = schema(self.tables[name], streaming=self.streaming)
+        return SourceTable(ObjectIdentifier.of(*HOME, name), result)
 
 
 def column_answer(column: Column) -> Answer:

@@ -131,14 +131,14 @@ def columns_of(session: Session, text: str) -> Answer:
 
 def lies_at(session: Session, path: str) -> Answer:
     """What lies at a path."""
-    found = session.environment.find_table(path)
-    if found is None:
+    result = session.environment.find_table(path)
+    if result is None:
         raise NotFoundError(f"no object at {path}")
-    table = found.table
+    table = result.table
     answer: Answer = {
-        "temporary": found.is_temporary,
-        "kind": found.kind.value,
-        "identifier": str(found.identifier),
+        "temporary": result.is_temporary,
+        "kind": result.kind.value,
+        "identifier": str(result.identifier),
         "comment": table.get_comment(),
         "resolved": resolved_answer(table.resolved_schema),
     }

@@ -36,8 +36,8 @@ def cast(question: Question) -> Answer:
 
 def common(question: Question) -> Answer:
     """The type of several, or null."""
-    found = common_type([DataTypes.of(text) for text in question["types"]])
-    return {"out": None if found is None else found.as_serializable_string()}
+    result = common_type([DataTypes.of(text) for text in question["types"]])
+    return {"out": None if result is None else result.as_serializable_string()}
 
 
 OPS: dict[str, Operation] = {

@@ -68,10 +68,10 @@ def evaluate(question: Question) -> Answer:
     sql = QueryCompiler(lambda scan: "").projection([(node, "value")], view(question["table"]))
     with spark_errors():
         frame = SESSION.get().sql(sql)
-        found = fetched(frame.toArrow().column(0))
+        result = fetched(frame.toArrow().column(0))
     return {
         "type": typed.type.as_serializable_string(),
-        "values": [None if value is None else canonical(value, typed.type) for value in found],
+        "values": [None if value is None else canonical(value, typed.type) for value in result],
     }
 
 

@@ -135,8 +135,8 @@ def test_usage_counts_what_both_generations_hold() -> None:
         return text
 
     def usage() -> CacheUsage:
-        [found] = [item for item in cache_usage() if item.name == f"{__name__}.counted"]
-        return found
+        [result] = [item for item in cache_usage() if item.name == f"{__name__}.counted"]
+        return result
 
     assert CacheUsage(f"{__name__}.counted", 0, 0, 100, "characters") == usage()
     for text in ("a", "b", "c"):  # 17 characters each with the constant overhead: two generations
@@ -169,8 +169,8 @@ def test_resolving_is_counted_and_the_same_after_clearing(schema: Schema) -> Non
 
 def test_resolved_columns_are_bounded_by_their_types() -> None:
     def columns() -> CacheUsage:
-        [found] = [item for item in cache_usage() if item.name.endswith(".ResolvedColumns")]
-        return found
+        [result] = [item for item in cache_usage() if item.name.endswith(".ResolvedColumns")]
+        return result
 
     clear_caches()
     wide = DataTypes.ROW([DataTypes.FIELD(f"f{place}", DataTypes.INT()) for place in range(9_999)])

@@ -175,19 +175,19 @@ def test_first_used_by_several_threads() -> None:
         x: int
         y: int = 1
 
-    barrier, found = threading.Barrier(8), []
+    barrier, result = threading.Barrier(8), []
 
     def create() -> None:
         barrier.wait()
-        found.append(Shared(3))
+        result.append(Shared(3))
 
     threads = [threading.Thread(target=create) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [Shared(3)] * 8
-    assert found[0].y == 1
+    assert result == [Shared(3)] * 8
+    assert result[0].y == 1
 
 
 def test_the_signature_stays() -> None:

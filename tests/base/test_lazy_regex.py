@@ -22,15 +22,15 @@ COMPILED = re.compile(r"(?P<word>[a-z]+)", re.IGNORECASE)
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The expressions that are compiled during a test."""
-    found: list[str] = []
+    result: list[str] = []
     original = re.compile
 
     def compile_(pattern: str, flags: int = 0) -> re.Pattern[str]:
-        found.append(pattern)
+        result.append(pattern)
         return original(pattern, flags)
 
     monkeypatch.setattr(re, "compile", compile_)
-    return found
+    return result
 
 
 def test_an_expression_is_compiled_at_its_first_use(compiled: list[str]) -> None:

@@ -16,15 +16,15 @@ SCOPE = ColumnScope({"b": DataTypes.BOOLEAN(), "c": DataTypes.BOOLEAN()})
 
 
 def tree(text: str) -> LeftDeepNode:
-    found = parse_expression.__wrapped__(text)
-    assert isinstance(found, LeftDeepNode)
-    return found
+    result = parse_expression.__wrapped__(text)
+    assert isinstance(result, LeftDeepNode)
+    return result
 
 
 def typed(text: str) -> LeftDeepNode:
-    found = infer(SCOPE, parse_expression.__wrapped__(text))
-    assert isinstance(found, LeftDeepNode)
-    return found
+    result = infer(SCOPE, parse_expression.__wrapped__(text))
+    assert isinstance(result, LeftDeepNode)
+    return result
 
 
 LONG = " OR ".join(["b"] * 5_000)

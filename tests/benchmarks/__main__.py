@@ -48,12 +48,12 @@ def run(options: argparse.Namespace) -> int:
         line = ", ".join(f"{size:,}: {time / size:.2f} us each" for size, time in points)
         print(f"\n{name}: {line}")
     if options.json:
-        found = {
+        result = {
             "machine": machine(),
             "figures": [figure._asdict() for figure in figures],
             "growth": grown,
         }
-        Path(options.json).write_text(json.dumps(found, indent=1) + "\n")
+        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
     if options.plot:
         plot(figures, grown, Path(options.plot))
     return 0
@@ -100,8 +100,8 @@ def _once_in(folder: Path, seconds: float) -> dict[str, float]:
         printed = subprocess.run(
             command, cwd=elsewhere, env=environment, check=True, stdout=subprocess.PIPE, text=True
         ).stdout
-    found: dict[str, float] = json.loads(printed)
-    return found
+    document: dict[str, float] = json.loads(printed)
+    return document
 
 
 @contextmanager

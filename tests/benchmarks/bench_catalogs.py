@@ -95,7 +95,7 @@ def measured(url: str, count: int) -> dict[str, float]:
         one.open()
         one.close()
 
-    found = {"open": shortest(opened, clock)}
+    result = {"open": shortest(opened, clock)}
     environment.register_catalog("c", catalog)
     environment.use_catalog("c")
     numbers = iter(range(0, count, max(count // (4 * ROUNDS), 1)))
@@ -114,9 +114,9 @@ def measured(url: str, count: int) -> dict[str, float]:
         "hint for an unknown table": unknown,
         "complete": lambda: environment.complete_statement(text, len(text)),
     }
-    found |= {name: shortest(work, clock) for name, work in works.items()}
+    result |= {name: shortest(work, clock) for name, work in works.items()}
     catalog.close()
-    return found
+    return result
 
 
 def memory(count: int) -> None:
@@ -158,17 +158,17 @@ def main() -> None:
         parser.error("--postgresql needs one number of tables")
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or temporary
-        found = {
+        result = {
             count: measured(given.postgresql or f"sqlite:///{folder}/{count}.db", count)
             for count in given.tables
         }
-    print(f"| operation | {' | '.join(f'{count:,} tables' for count in found)} |")
-    print("|---|" + "---:|" * len(found))
-    for operation in next(iter(found.values())):
-        times = " | ".join(f"{entry[operation]:,.1f} ms" for entry in found.values())
+    print(f"| operation | {' | '.join(f'{count:,} tables' for count in result)} |")
+    print("|---|" + "---:|" * len(result))
+    for operation in next(iter(result.values())):
+        times = " | ".join(f"{entry[operation]:,.1f} ms" for entry in result.values())
         print(f"| {operation} | {times} |")
     if given.json:
-        Path(given.json).write_text(json.dumps(found, indent=1) + "\n")
+        Path(given.json).write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -145,8 +145,8 @@ def processor_seconds(root: int, seen: dict[int, int]) -> float:
             parents[int(folder.name)] = int(fields[1])
             times[int(folder.name)] = int(fields[11]) + int(fields[12])
     family = {root}
-    while found := {pid for pid, parent in parents.items() if parent in family} - family:
-        family |= found
+    while result := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= result
     seen.update({pid: times[pid] for pid in family if pid in times})
     return sum(seen.values()) / os.sysconf("SC_CLK_TCK")
 

@@ -94,9 +94,9 @@ class Compiler(DryRunPlanner):
 def environment(planner: DryRunPlanner | None = None) -> TableEnvironment:
     """An environment with the table `t`, in which nothing runs."""
     settings = EnvironmentSettings.in_batch_mode()
-    found = TableEnvironment.create(settings, planner=planner or DryRunPlanner())
-    found.execute_sql(f"CREATE TABLE t ({COLUMNS}) WITH ('connector' = 'filesystem')")
-    return found
+    result = TableEnvironment.create(settings, planner=planner or DryRunPlanner())
+    result.execute_sql(f"CREATE TABLE t ({COLUMNS}) WITH ('connector' = 'filesystem')")
+    return result
 
 
 def shown(error: SchemaCoreError) -> object:
@@ -224,10 +224,10 @@ def fluent(step: Callable[[Expression, Expression], Expression], size: int) -> W
     """A chain of an operator over columns, written in Python."""
 
     def work() -> object:
-        found = col("a")
+        result = col("a")
         for _ in range(size // 4):
-            found = step(found, col("a"))
-        return infer(ColumnScope(SCOPE), found.syntax), str(found)
+            result = step(result, col("a"))
+        return infer(ColumnScope(SCOPE), result.syntax), str(result)
 
     return work
 
@@ -236,10 +236,10 @@ def fluent_doubling(step: Callable[[Expression, Expression], Expression], size: 
     """``w = w + w``, once for every 10 characters, with the type of the result asked for."""
 
     def work() -> object:
-        found = col("a")
+        result = col("a")
         for _ in range(size // 10):
-            found = step(found, found)
-        table = environment().from_path("t").select(found)
+            result = step(result, result)
+        table = environment().from_path("t").select(result)
         return table.get_resolved_schema()
 
     return work
@@ -280,14 +280,14 @@ for _name, _parts in {
 
 def script(text: str) -> object:
     """As ``schema-core resolve`` does it: every statement, and every mistake in full."""
-    found = environment()
+    result = environment()
     mistakes = []
     for statement in read_statements(text):
         if isinstance(statement, SchemaCoreError):
             mistakes.append(statement)
             continue
         try:
-            found.execute_statement(statement, text)
+            result.execute_statement(statement, text)
         except SchemaCoreError as error:
             mistakes.append(error)
     output = [shown(error) for error in mistakes]
@@ -324,10 +324,10 @@ for _name, _parts in MISTAKES.items():
 
 def described(text: str) -> object:
     """A script, the schema of whose last view `v` is asked for."""
-    found = environment()
+    result = environment()
     for statement in parse_statements(text):
-        found.execute_statement(statement, text)
-    return str(found.from_path("v").get_resolved_schema())
+        result.execute_statement(statement, text)
+    return str(result.from_path("v").get_resolved_schema())
 
 
 def on_spark(text: str) -> object:
@@ -471,11 +471,11 @@ for _how, _work in (("script", script), ("to Spark", on_spark)):
 
 def viewed(text: str) -> object:
     """A script of views, the last of which is read, as Spark's SQL."""
-    found = environment(Compiler())
+    result = environment(Compiler())
     statements = parse_statements(text)
     for statement in statements:
-        found.execute_statement(statement, text)
-    return found.execute_sql(f"SELECT * FROM v{len(statements) - 1}")
+        result.execute_statement(statement, text)
+    return result.execute_sql(f"SELECT * FROM v{len(statements) - 1}")
 
 
 for _how, _work in (("script", script), ("to Spark", viewed)):
@@ -753,10 +753,10 @@ def measured(prepare: Prepare, size: int, limit: float = LIMIT) -> Run | None:
         work = prepare(size)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         started = time.process_time()
-        found = outcome(work)
+        result = outcome(work)
         took = time.process_time() - started
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-        os.write(writer, pickle.dumps(Run(took, grown, found)))
+        os.write(writer, pickle.dumps(Run(took, grown, result)))
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
@@ -874,14 +874,14 @@ def chosen(limit: float, total: float) -> None:
         if time.monotonic() > end:
             print(f"\nThe time is over: {len(CHOSEN) - done} shapes were not run.")
             return
-        found: list[Run | None] = []
+        result: list[Run | None] = []
         for size in SIZES:
-            found.append(measured(SHAPES[name], size, limit))
-            if found[-1] is None:
+            result.append(measured(SHAPES[name], size, limit))
+            if result[-1] is None:
                 break
-        cells = [cell(item, limit) for item in found] + [""] * (len(SIZES) - len(found))
-        outcomes = ", ".join(dict.fromkeys(item.outcome for item in found if item))
-        print(f"| {name} | {' | '.join(cells)} | {ratio(found)} | {outcomes} |", flush=True)
+        cells = [cell(item, limit) for item in result] + [""] * (len(SIZES) - len(result))
+        outcomes = ", ".join(dict.fromkeys(item.outcome for item in result if item))
+        print(f"| {name} | {' | '.join(cells)} | {ratio(result)} | {outcomes} |", flush=True)
 
 
 def arguments() -> Namespace:
@@ -909,9 +909,9 @@ def main(wanted: list[str]) -> None:
     worse = []
     names = [name for name in SHAPES if not wanted or any(item in name for item in wanted)]
     for name in names:
-        found = list(runs(SHAPES[name]))
-        print(line(name, found), flush=True)
-        if growth(found) > 2:
+        result = list(runs(SHAPES[name]))
+        print(line(name, result), flush=True)
+        if growth(result) > 2:
             worse.append(name)
     print(f"{len(names)} shapes, {len(worse)} of them worse than linear")
 

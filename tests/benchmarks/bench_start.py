@@ -95,15 +95,15 @@ spark.range(5).selectExpr("id", "'n' || id AS name").coalesce(1).write.parquet({
 """
         subprocess.run([sys.executable, "-c", write], check=True)
         run(OURS, path)  # files of Python are compiled once
-        found = []
+        result = []
         for pair in range(pairs):
             bodies = (OURS, THEIRS) if pair % 2 else (THEIRS, OURS)
             times = {body: run(body, path) for body in bodies}
-            found.append((times[OURS], times[THEIRS]))
+            result.append((times[OURS], times[THEIRS]))
     print("| first row from process start | ours | PySpark | ratio |\n|---|---:|---:|---:|")
     for kind, name in enumerate(("processor time", "time")):
-        ours, theirs = (median(pair[who][kind] for pair in found) for who in (0, 1))
-        ratio = median(pair[0][kind] / pair[1][kind] for pair in found)
+        ours, theirs = (median(pair[who][kind] for pair in result) for who in (0, 1))
+        ratio = median(pair[0][kind] / pair[1][kind] for pair in result)
         print(f"| {name} | {ours:.2f} s | {theirs:.2f} s | {ratio:.2f} |")
 
 

@@ -176,17 +176,17 @@ def main() -> None:
 def row(work: Work, query: Query, pairs: int) -> str:
     """Return the figures of a query; the first pair, which compiles, is not counted."""
     runs: tuple[Callable[[], Path], ...] = (lambda: work.ours(query), lambda: work.plain(query))
-    found: tuple[list[tuple[float, float, int]], ...] = ([], [])
+    result: tuple[list[tuple[float, float, int]], ...] = ([], [])
     for pair in range(pairs + 1):
         for place in (0, 1) if pair % 2 else (1, 0):
             one = measured(work, runs[place])
             if pair:
-                found[place].append(one)
-    counts = {item[2] for side in found for item in side}
+                result[place].append(one)
+    counts = {item[2] for side in result for item in side}
     assert len(counts) == 1, counts
-    used = [median(item[0] for item in side) for side in found]
-    rates = [work.rows / median(item[1] for item in side) for side in found]
-    ratio = median(first[0] / other[0] for first, other in zip(*found, strict=True))
+    used = [median(item[0] for item in side) for side in result]
+    rates = [work.rows / median(item[1] for item in side) for side in result]
+    ratio = median(first[0] / other[0] for first, other in zip(*result, strict=True))
     return f"{used[0]:.2f} s | {used[1]:.2f} s | {ratio:.2f} | {rates[0]:,.0f} | {rates[1]:,.0f}"
 
 

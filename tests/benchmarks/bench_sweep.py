@@ -103,14 +103,14 @@ def steps() -> dict[str, Callable[[list[str]], object]]:
 
 def within_this_process(maps: list[str]) -> None:
     """Print the processor time of each step, after some maps to warm up."""
-    found: dict[str, list[float]] = {name: [] for name in steps()}
+    result: dict[str, list[float]] = {name: [] for name in steps()}
     works = steps()
     for start in range(0, len(maps) - TURN + 1, TURN):
         for name, work in works.items():
             began = time.process_time()
             work(maps[start : start + TURN])
-            found[name].append((time.process_time() - began) / TURN * 1e6)
-    kept = {name: turns[len(turns) // 4 :] for name, turns in found.items()}
+            result[name].append((time.process_time() - began) / TURN * 1e6)
+    kept = {name: turns[len(turns) // 4 :] for name, turns in result.items()}
     plain = kept["JSON only"]
     print(f"{'one process':22}{'us a map':>10}{'maps a second':>15}{'x JSON':>10}")
     for name, turns in kept.items():

@@ -110,8 +110,8 @@ def duckdb_with(name: str) -> Any:
     connection = duckdb.connect(config={"threads": 1})
     try:
         package = files(f"duckdb_extension_{name}")
-        found = next(Path(str(package)).rglob("*.duckdb_extension"))
-        connection.execute(f"LOAD '{found}'")
+        result = next(Path(str(package)).rglob("*.duckdb_extension"))
+        connection.execute(f"LOAD '{result}'")
     except ModuleNotFoundError:
         connection.execute(f"INSTALL {name}")
         connection.execute(f"LOAD {name}")
@@ -203,7 +203,7 @@ def normal(value: Any, *, integral: bool) -> Any:
 
 def normalized(rows: Sequence[Any], integral: Sequence[bool]) -> list[tuple[Any, ...]]:
     """Return rows for comparison, sorted."""
-    found = [
+    result = [
         tuple(normal(item, integral=whole) for item, whole in zip(row, integral, strict=True))
         for row in rows
     ]
@@ -211,9 +211,11 @@ def normalized(rows: Sequence[Any], integral: Sequence[bool]) -> list[tuple[Any,
         tuple(
             (cell is not None, f"{cell:.3g}" if isinstance(cell, float) else cell) for cell in row
         )
-        for row in found
+        for row in result
     ]
-    return [found[place] for place in sorted(range(len(found)), key=lambda place: repr(key[place]))]
+    return [
+        result[place] for place in sorted(range(len(result)), key=lambda place: repr(key[place]))
+    ]
 
 
 def is_close(left: Any, right: Any) -> bool:

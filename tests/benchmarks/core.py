@@ -186,7 +186,7 @@ WARM_UP = 5.0
 
 def tasks(jvm: Jvm | None) -> list[Task]:
     """Return the tasks; those of Flink are warmed up."""
-    found: list[Task] = []
+    result: list[Task] = []
 
     def add(
         name: str,
@@ -199,7 +199,7 @@ def tasks(jvm: Jvm | None) -> list[Task]:
         if jvm is not None and flink is not None:
             jvm.turn(flink, WARM_UP)
             candidates.append(Candidate("Flink's JVM", lambda seconds: jvm.turn(flink, seconds)))
-        found.append(Task(name, [*candidates, *others]))
+        result.append(Task(name, [*candidates, *others]))
 
     for name, what in (("columns", "100 columns"), ("computed", "80 + 20 computed columns")):
         for work in _of_tables(name, what):
@@ -247,7 +247,7 @@ def tasks(jvm: Jvm | None) -> list[Task]:
     add("100 columns to Arrow", partial(to_schema, schema), None, None, other)
     other = python("the same by hand", by_hand.spark_by_hand)
     add("100 columns to Spark", partial(to_struct_type, schema), None, None, other)
-    return found
+    return result
 
 
 def _of_tables(name: str, what: str) -> Iterator[Work]:

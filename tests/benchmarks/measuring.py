@@ -93,18 +93,18 @@ def measured(group: str, tasks: Iterable[Task], rounds: int, seconds: float) -> 
         for number in range(rounds + 1):
             for task in chosen:
                 for candidate in task.candidates:
-                    found = candidate.turn(seconds)
+                    result = candidate.turn(seconds)
                     if number:
-                        taken.setdefault((task.name, candidate.name), []).append(found)
+                        taken.setdefault((task.name, candidate.name), []).append(result)
     return [
         Figure(
             group,
             task,
             candidate,
-            min(shortest for shortest, _ in found),
-            statistics.median(median for _, median in found),
+            min(shortest for shortest, _ in result),
+            statistics.median(median for _, median in result),
         )
-        for (task, candidate), found in taken.items()
+        for (task, candidate), result in taken.items()
     ]
 
 

@@ -37,9 +37,9 @@ def test_the_check_detects_a_lost_update(tmp_path: Path) -> None:
     once, twice = catalog_load.Book(written=[("c", 1)]), catalog_load.Book(written=[("c", 1)])
     twice.events["alter: ExternalError catalog-store-failed"] = 1
 
-    found = catalog_load.broken([once, twice], address)
+    result = catalog_load.broken([once, twice], address)
 
-    assert found == [
+    assert result == [
         "alter: ExternalError catalog-store-failed: 1",
         "lost updates of c",
         "t0 is half-written",

@@ -50,12 +50,12 @@ def forget(functions: FunctionCatalog, place: FunctionLocation) -> None:
 )
 def test_functions_are_resolved_in_order(functions: FunctionCatalog, path: tuple[str, ...]) -> None:
     everywhere(functions)
-    found = []
+    result = []
     while one := functions.find(UnresolvedPath(path)):
-        found.append(one.place)
+        result.append(one.place)
         forget(functions, one.place)
 
-    assert list(ORDER[len(path)]) == found
+    assert list(ORDER[len(path)]) == result
 
 
 def test_catalog_and_database_names_are_case_sensitive(functions: FunctionCatalog) -> None:

@@ -62,8 +62,8 @@ def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     file.write_text("\n".join(lines))
     command = [sys.executable, "-c", RUN, str(file), str(ROOT / "pyproject.toml")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    found = [line.split(" ", 2)[1:] for line in done.stdout.splitlines() if "noticed " in line]
-    return dict(found)
+    result = [line.split(" ", 2)[1:] for line in done.stdout.splitlines() if "noticed " in line]
+    return dict(result)
 
 
 @pytest.mark.slow

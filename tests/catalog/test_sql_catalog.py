@@ -448,9 +448,9 @@ def test_all_threads_share_a_database_in_memory(url: str) -> None:
         return catalog.list_tables("default")
 
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(create, range(8)))
+        result = list(pool.map(create, range(8)))
 
-    assert all(f"t{number}" in tables for number, tables in enumerate(found))
+    assert all(f"t{number}" in tables for number, tables in enumerate(result))
     assert [f"t{number}" for number in range(8)] == sorted(catalog.list_tables("default"))
     catalog.close()
 

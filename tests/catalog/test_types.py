@@ -28,13 +28,13 @@ HERE = ObjectIdentifier.of("c", "d", "t")
     ],
 )  # fmt: skip
 def test_defined_type(definition: str, kind: type, children: list[str]) -> None:
-    found = CatalogType(parse_type(definition), "what for").named(HERE)
+    result = CatalogType(parse_type(definition), "what for").named(HERE)
 
-    assert isinstance(found, DistinctType | StructuredType)
-    assert kind is type(found)
-    assert found.is_nullable
-    assert ("`c`.`d`.`t`", "what for") == (str(found), found.description)
-    assert children == [child.as_summary_string() for child in found.children()]
+    assert isinstance(result, DistinctType | StructuredType)
+    assert kind is type(result)
+    assert result.is_nullable
+    assert ("`c`.`d`.`t`", "what for") == (str(result), result.description)
+    assert children == [child.as_summary_string() for child in result.children()]
 
 
 @pytest.mark.parametrize(

@@ -30,22 +30,22 @@ def test_statistics_are_read_back_from_every_store(
     statistics: StoredStatistics, store: str
 ) -> None:
     limits = STORES[store]
-    found = with_statistics({"k": "v", "numRows": "7", f"{PARTS}9": "old"}, statistics, limits)
+    result = with_statistics({"k": "v", "numRows": "7", f"{PARTS}9": "old"}, statistics, limits)
 
-    assert statistics == statistics_of(found)
-    assert "v" == found.pop("k")
-    assert [] == [*limit_violations(found, limits)]
-    assert {} == with_statistics(found, StoredStatistics(), limits)
+    assert statistics == statistics_of(result)
+    assert "v" == result.pop("k")
+    assert [] == [*limit_violations(result, limits)]
+    assert {} == with_statistics(result, StoredStatistics(), limits)
 
 
 def test_numbers_are_where_hive_and_spark_have_them() -> None:
-    found = with_statistics({}, EVERYTHING, STORES["hive"])
-    assert OF_HIVE.items() <= found.items()
+    result = with_statistics({}, EVERYTHING, STORES["hive"])
+    assert OF_HIVE.items() <= result.items()
 
 
 def test_numbers_of_another_engine_replace_those_stored_before() -> None:
-    found = with_statistics({}, EVERYTHING, STORES["hive"]) | {"numRows": "8", "totalSize": "x"}
-    read = statistics_of(found)
+    result = with_statistics({}, EVERYTHING, STORES["hive"]) | {"numRows": "8", "totalSize": "x"}
+    read = statistics_of(result)
 
     assert CatalogTableStatistics(8, 3, -1, 5_000_000_000, STATISTICS.properties) == read.table
     assert COLUMN_STATISTICS == read.columns

@@ -30,6 +30,6 @@ def test_types_with_sizes_are_read(text: str, flink: str) -> None:
      "decimal(1e1,2)", "decimal(39,0)", "time(6)", "interval year", "variant", "void", ""],
 )  # fmt: skip
 def test_other_types_are_refused(text: str, outer: str) -> None:
-    with pytest.raises(UnsupportedError) as found:
+    with pytest.raises(UnsupportedError) as result:
         from_hive(outer.format(text))
-    assert found.value.code == "type-not-in-flink"
+    assert result.value.code == "type-not-in-flink"

@@ -37,11 +37,11 @@ def check(path: Path, text: str) -> tuple[int, list[str]]:
 
 
 def test_options_and_connectors_are_checked(tmp_path: Path) -> None:
-    code, found = check(tmp_path / "script.sql", SCRIPT)
+    code, result = check(tmp_path / "script.sql", SCRIPT)
 
     assert code == WRONG
     integer = "expected an integer from -2147483648 to 2147483647, got"
-    assert found == [
+    assert result == [
         "1:30: error[not-discovered]: no connector 'filesistem' is installed",
         "2:58: error[unknown-format]: no file format 'csw' is installed",
         "3:14: error[missing-option]: required options are missing: path",
@@ -158,11 +158,11 @@ def test_a_setup_precedes_each_file(tmp_path: Path) -> None:
     )
 
     assert WRONG == done.exit_code
-    found = json.loads(done.stdout)
+    document = json.loads(done.stdout)
     assert [(setup, "not-discovered"), (scripts[0], "unknown-column")] == [
-        (item["file"], item["code"]) for item in found["findings"]
+        (item["file"], item["code"]) for item in document["findings"]
     ]
-    assert {*scripts, setup} == set(found["subjects"])
+    assert {*scripts, setup} == set(document["subjects"])
 
 
 def test_a_note_does_not_end_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,10 +189,10 @@ CREATE TABLE d (x NOTHING) WITH ({files}, 'format' = 'csv');
 CREATE TABLE e (x NOTHING) WITH ('format' = 'parquett') LIKE d;
 CREATE TABLE f (x NOTHING);
 """
-    code, found = check(tmp_path / "script.sql", script)
+    code, result = check(tmp_path / "script.sql", script)
 
     assert code == WRONG
-    places = [f"{line[0]} {line.split('[')[1].split(']')[0]}" for line in found]
+    places = [f"{line[0]} {line.split('[')[1].split(']')[0]}" for line in result]
     assert places == [
         "1 unknown-type",
         "1 unknown-format",

@@ -45,9 +45,11 @@ def test_no_command_is_imported_before_it_runs(arguments: list[str]) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
 
-    found = done.stderr.splitlines()[-1].split()
-    assert "schema_core.cli.app" in found
-    assert not [item for item in found if item.split(".")[1] in ("catalog", "environment", "spark")]
+    result = done.stderr.splitlines()[-1].split()
+    assert "schema_core.cli.app" in result
+    assert not [
+        item for item in result if item.split(".")[1] in ("catalog", "environment", "spark")
+    ]
 
 
 def test_the_help_of_a_command_is_its_own() -> None:

@@ -26,10 +26,10 @@ until = 2999-01-01
 def run(folder: Path, old: str, new: str, *options: str) -> tuple[int, str]:
     for name, text in (("old.sql", old), ("new.sql", new)):
         (folder / name).write_text(text)
-    found = CliRunner().invoke(
+    result = CliRunner().invoke(
         application(), ["compat", str(folder / "old.sql"), str(folder / "new.sql"), *options]
     )
-    return found.exit_code, found.output
+    return result.exit_code, result.output
 
 
 def test_tables_that_did_not_change_are_compatible(tmp_path: Path) -> None:
@@ -62,9 +62,9 @@ def test_an_accepted_break_is_compatible(tmp_path: Path) -> None:
 
 def test_json_and_annotations_have_the_line_of_the_column(tmp_path: Path) -> None:
     code, output = run(tmp_path, ORDERS, CHANGED, "--format", "json")
-    (found,) = json.loads(output)["tables"]["default_catalog.default_database.orders"]["findings"]
+    (result,) = json.loads(output)["tables"]["default_catalog.default_database.orders"]["findings"]
 
-    assert (1, "type-changed", ["id"], 2) == (code, found["kind"], found["path"], found["line"])
+    assert (1, "type-changed", ["id"], 2) == (code, result["kind"], result["path"], result["line"])
     _, annotations = run(tmp_path, ORDERS, CHANGED, "--format", "github")
     assert annotations.startswith(
         f"::error file={tmp_path / 'new.sql'},line=2,col=3,title=type-changed::"
@@ -163,5 +163,5 @@ def test_a_report_of_junit_has_a_case_for_each_table(tmp_path: Path) -> None:
         list(failures)
     )
     assert {"type-changed", "range-narrowed", "table-removed"} >= {
-        item.get("type") for found in failures.values() for item in found
+        item.get("type") for result in failures.values() for item in result
     }

@@ -26,10 +26,10 @@ ORDERS = "default_catalog.default_database.orders"
 def run(folder: Path, *options: str, new: str = NEW) -> tuple[int, str, str]:
     for name, text in (("old.sql", OLD), ("new.sql", new)):
         (folder / name).write_text(text)
-    found = CliRunner().invoke(
+    result = CliRunner().invoke(
         application(), ["diff", str(folder / "old.sql"), str(folder / "new.sql"), *options]
     )
-    return found.exit_code, found.stdout, found.stderr
+    return result.exit_code, result.stdout, result.stderr
 
 
 def test_changes_are_listed_by_table(tmp_path: Path) -> None:
@@ -58,16 +58,16 @@ def test_a_rename_is_followed(tmp_path: Path) -> None:
 
 def test_definitions_are_side_by_side_as_html(tmp_path: Path) -> None:
     code, output, _ = run(tmp_path, "--rename", "orders.tag=label", "--format", "html")
-    found = read_page(output)
+    result = read_page(output)
 
     assert 1 == code
-    place = found.cells.index("renamed")
-    assert ["tag STRING", "label STRING"] == found.cells[place + 1 : place + 3]
-    assert "password" in found.text
+    place = result.cells.index("renamed")
+    assert ["tag STRING", "label STRING"] == result.cells[place + 1 : place + 3]
+    assert "password" in result.text
     assert "old one" not in output
     assert "new one" not in output
-    assert f"{ORDERS}: changed" in found.text
-    assert "made: added" in found.text
+    assert f"{ORDERS}: changed" in result.text
+    assert "made: added" in result.text
 
 
 def test_differences_as_json(tmp_path: Path) -> None:

@@ -74,12 +74,12 @@ def test_a_connector_without_its_package_is_not_usable(
     monkeypatch: pytest.MonkeyPatch, identifier: str
 ) -> None:
     monkeypatch.setattr(doctor, "java", lambda: ("17", "x"))
-    [found] = [item for item in discover(CONNECTORS) if item.identifier == identifier]
+    [result] = [item for item in discover(CONNECTORS) if item.identifier == identifier]
     monkeypatch.setattr(doctor, "has_package", lambda source: source != "kafka")
-    reason = doctor.why_not_usable(found) or ""
+    reason = doctor.why_not_usable(result) or ""
 
     assert "'spark.jars.packages' = 'org.apache.spark:spark-sql-kafka-0-10_2.13:" in reason
 
     monkeypatch.setattr(doctor, "has_package", lambda _: True)
 
-    assert doctor.why_not_usable(found) is None
+    assert doctor.why_not_usable(result) is None

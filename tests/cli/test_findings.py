@@ -88,7 +88,7 @@ def test_junit_counts_the_subjects_and_those_with_errors() -> None:
 
 def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
     """Read commands of workflows as GitHub's runner does."""
-    found = []
+    result = []
     for line in text.splitlines():
         assert line.startswith("::")
         head, _, message = line[2:].partition("::")
@@ -98,8 +98,8 @@ def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
             pairs = {key: value.replace(code, char) for key, value in pairs.items()}
             if code not in ("%3A", "%2C"):
                 message = message.replace(code, char)
-        found.append((name, pairs, message))
-    return found
+        result.append((name, pairs, message))
+    return result
 
 
 def test_commands_of_github_are_escaped() -> None:
@@ -125,12 +125,12 @@ def test_markdown_is_one_table() -> None:
 
 
 def test_html_is_escaped_and_loads_nothing() -> None:
-    found = read_page(FORMATS[Output.HTML](REPORT))
+    result = read_page(FORMATS[Output.HTML](REPORT))
 
-    assert "b" not in found.tags
-    assert len(FINDINGS) + 1 == found.tags.count("tr")
-    assert "my dir/a,b.sql:3:7" in found.cells
-    assert any(cell.startswith('a <b> & "c"') for cell in found.cells)
+    assert "b" not in result.tags
+    assert len(FINDINGS) + 1 == result.tags.count("tr")
+    assert "my dir/a,b.sql:3:7" in result.cells
+    assert any(cell.startswith('a <b> & "c"') for cell in result.cells)
     assert "table" not in read_page(FORMATS[Output.HTML](EMPTY)).tags
 
 

@@ -58,9 +58,9 @@ def values(text: str) -> dict[str, str]:
 
 
 def extras(requirement: str) -> set[str]:
-    found = re.search(r"\[([\w,]+)\]", requirement)
-    assert found
-    return set(found[1].split(","))
+    match = re.search(r"\[([\w,]+)\]", requirement)
+    assert match
+    return set(match[1].split(","))
 
 
 def known_extras() -> set[str]:

@@ -30,10 +30,10 @@ class Shell:
         given = [command, "--directory", str(self.folder / "migrations")]
         if command not in ("new", "merge"):
             given += ["--define", f"folder={self.folder}"]
-        found = CliRunner().invoke(application(), ["migrate", *given, *options])
-        self.errors = found.stderr
-        assert status == found.exit_code, found.output
-        return found.stdout
+        result = CliRunner().invoke(application(), ["migrate", *given, *options])
+        self.errors = result.stderr
+        assert status == result.exit_code, result.output
+        return result.stdout
 
     def write(self, name: str, text: str) -> None:
         (self.folder / "migrations" / f"{name}.sql").write_text(text)

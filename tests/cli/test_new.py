@@ -55,9 +55,9 @@ def tree(folder: Path) -> set[str]:
     ],
 )  # fmt: skip
 def test_the_names_of_a_package(name: str, distribution: str, module: str) -> None:
-    found = package_name(Kit.CATALOG, name)
+    result = package_name(Kit.CATALOG, name)
 
-    assert (distribution, module) == (found.distribution, found.module)
+    assert (distribution, module) == (result.distribution, result.module)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_connector_may_have_the_identifier_of_a_catalog() -> None:
 
 @pytest.mark.parametrize("kit", Kit)
 def test_the_files_have_the_names_of_the_package(kit: Kit) -> None:
-    found = package_files(kit, package_name(kit, "Shop-Files"))
+    result = package_files(kit, package_name(kit, "Shop-Files"))
 
     assert {
         "README.md",
@@ -110,13 +110,13 @@ def test_the_files_have_the_names_of_the_package(kit: Kit) -> None:
         "src/shop_files/py.typed",
         f"src/shop_files/{kit.value}.py",
         f"tests/test_{kit.value}.py",
-    } <= set(found)
-    assert not [path for path, text in found.items() if "kit_name" in text or "kit-name" in text]
-    project = tomllib.loads(found["pyproject.toml"])["project"]
+    } <= set(result)
+    assert not [path for path, text in result.items() if "kit_name" in text or "kit-name" in text]
+    project = tomllib.loads(result["pyproject.toml"])["project"]
     assert "shop-files" == project["name"]
     (target,) = project["entry-points"][GROUPS[kit]].values()
     module, _, name = target.partition(":")
-    assert name in found[f"src/{module.replace('.', '/')}.py"]
+    assert name in result[f"src/{module.replace('.', '/')}.py"]
 
 
 def test_the_command_prints_the_paths_that_it_has_written(folder: Path) -> None:

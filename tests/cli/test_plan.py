@@ -18,10 +18,10 @@ NEW = "CREATE TABLE orders (id BIGINT NOT NULL, label STRING);\n"
 def run(folder: Path, *options: str, new: str = NEW) -> tuple[int, str, str]:
     for name, text in (("old.sql", OLD), ("new.sql", new)):
         (folder / name).write_text(text)
-    found = CliRunner().invoke(
+    result = CliRunner().invoke(
         application(), ["plan", str(folder / "old.sql"), str(folder / "new.sql"), *options]
     )
-    return found.exit_code, found.stdout, found.stderr
+    return result.exit_code, result.stdout, result.stderr
 
 
 def test_statements_as_a_script(tmp_path: Path) -> None:
@@ -52,12 +52,12 @@ def test_steps_that_rewrite_tell_how_many_rows(tmp_path: Path) -> None:
 def test_steps_and_both_definitions_as_html(tmp_path: Path) -> None:
     options = ("--target", "postgres", "--rename", "orders.tag=label", "--format", "html")
     code, output, _ = run(tmp_path, *options)
-    found = read_page(output)
+    result = read_page(output)
 
     assert 0 == code
-    assert 'ALTER TABLE "orders" RENAME COLUMN "tag" TO "label"' in found.cells
-    place = found.cells.index("renamed")
-    assert ["tag STRING", "label STRING"] == found.cells[place + 1 : place + 3]
+    assert 'ALTER TABLE "orders" RENAME COLUMN "tag" TO "label"' in result.cells
+    place = result.cells.index("renamed")
+    assert ["tag STRING", "label STRING"] == result.cells[place + 1 : place + 3]
 
 
 def test_plans_as_json(tmp_path: Path) -> None:

@@ -215,12 +215,12 @@ def test_lineage_of_tables_and_views_as_html(tmp_path: Path) -> None:
         "CREATE VIEW v AS SELECT b * 2 AS c FROM t;"
     )
     result = resolve(path, "--format", "html")
-    found = read_page(result.stdout)
+    results = read_page(result.stdout)
 
     assert GOOD == result.exit_code
-    assert 1 == found.tags.count("svg")
-    assert ["c", "INT", "", "default_catalog.default_database.t.b"] == found.cells[-4:]
-    assert "gone" not in found.text
+    assert 1 == results.tags.count("svg")
+    assert ["c", "INT", "", "default_catalog.default_database.t.b"] == results.cells[-4:]
+    assert "gone" not in results.text
 
 
 def test_a_view_without_a_lineage_is_a_warning_of_the_page(tmp_path: Path) -> None:
@@ -229,8 +229,8 @@ def test_a_view_without_a_lineage_is_a_warning_of_the_page(tmp_path: Path) -> No
         "CREATE TABLE t (a INT, b INT); CREATE VIEW v AS SELECT b FROM t; ALTER TABLE t DROP b;"
     )
     result = resolve(path, "--format", "html")
-    found = read_page(result.stdout)
+    results = read_page(result.stdout)
 
     assert GOOD == result.exit_code
-    assert "warning" == found.cells[5]
-    assert "svg" not in found.tags
+    assert "warning" == results.cells[5]
+    assert "svg" not in results.tags

@@ -91,9 +91,9 @@ def test_names_are_completed(environment: TableEnvironment, tmp_path: Path) -> N
         from prompt_toolkit.document import Document
 
         text = Document("SHOW TABLES;\nDESCRIBE ord")
-        found = list(session.completer.get_completions(text, CompleteEvent()))
+        result = list(session.completer.get_completions(text, CompleteEvent()))
 
-    assert [("orders", -3)] == [(item.text, item.start_position) for item in found]
+    assert [("orders", -3)] == [(item.text, item.start_position) for item in result]
     assert [] == [*shell.completions(environment, "SELECT 'a", 9)]
 
 

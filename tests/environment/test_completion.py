@@ -83,16 +83,16 @@ def completed(environment: TableEnvironment, text: str) -> list[str]:
     ],
 )
 def test_completions(environment: TableEnvironment, text: str, expected: list[str]) -> None:
-    found = completed(environment, text)
+    result = completed(environment, text)
 
-    assert expected == [item for item in found if item != "IF"]
+    assert expected == [item for item in result if item != "IF"]
 
 
 def test_columns_and_functions_are_completed_in_expressions(environment: TableEnvironment) -> None:
-    found = completed(environment, "SELECT y.q FROM t AS x JOIN d.u AS y ON x.a = |")
+    result = completed(environment, "SELECT y.q FROM t AS x JOIN d.u AS y ON x.a = |")
 
-    assert ["a", "b", "q", "x", "y"] == found[:5]
-    assert {"concat_ws", "CAST", "NULL"} <= {*found}
+    assert ["a", "b", "q", "x", "y"] == result[:5]
+    assert {"concat_ws", "CAST", "NULL"} <= {*result}
 
 
 @given(text=st.text(alphabet="SELECT FROM t.,()`'\n;x*", max_size=30), position=st.integers())

@@ -108,10 +108,10 @@ def test_alter_table_preserves_every_member(
 def test_like_excludes_the_named_parts(environment: TableEnvironment) -> None:
     environment.create_table("t", descriptor("everything"))
     environment.execute_sql("CREATE TABLE u LIKE t (EXCLUDING CONSTRAINTS)")
-    found = kept(environment, "u")
+    result = kept(environment, "u")
 
-    assert (None, None) == (found.primary_key, found.immutable_columns)
-    assert resolved("everything").indexes == found.indexes
+    assert (None, None) == (result.primary_key, result.immutable_columns)
+    assert resolved("everything").indexes == result.indexes
 
 
 def test_like_cannot_exclude_columns_of_an_index(environment: TableEnvironment) -> None:
@@ -161,9 +161,9 @@ def test_show_create_lists_what_sql_cannot_express(
 def test_objects_preserve_every_member(environment: TableEnvironment, member: str) -> None:
     expected, resolver = resolved(member), SchemaResolver()
     environment.create_table("t", descriptor(member))
-    found = environment.find_table("t")
-    assert found is not None
-    table = cast("ResolvedCatalogTable", found.table)
+    result = environment.find_table("t")
+    assert result is not None
+    table = cast("ResolvedCatalogTable", result.table)
     copies: list[Schema] = [
         unresolve(expected),
         Schema.new_builder().from_resolved_schema(expected).build(),

@@ -31,9 +31,9 @@ def environment() -> TableEnvironment:
 def plan(environment: TableEnvironment, statement: str) -> CtasPlan:
     """Return the plan of a statement, which must have changed nothing."""
     before = environment.list_tables()
-    found = environment.plan_ctas(statement)
+    result = environment.plan_ctas(statement)
     assert before == environment.list_tables()
-    return found
+    return result
 
 
 @pytest.mark.parametrize("key", [OLD, NEW])
@@ -65,27 +65,27 @@ def test_keys_with_different_values_are_a_problem(environment: TableEnvironment)
 
 
 def test_all_problems_are_reported_at_once(environment: TableEnvironment) -> None:
-    found = plan(
+    result = plan(
         environment,
         "CREATE TABLE s (m STRING METADATA FROM 'nope' VIRTUAL) PARTITIONED BY (a)"
         " WITH ('connector' = 'filesystem', 'paht' = 'x') AS SELECT a, b FROM s",
     )
 
-    assert found.exists
-    assert not found.is_executable
-    codes = [problem.code for problem in found.problems]
+    assert result.exists
+    assert not result.is_executable
+    codes = [problem.code for problem in result.problems]
     assert {"table-exists", "missing-option", "unknown-option", "unknown-metadata"} <= {*codes}
-    assert len(codes) == len({(problem.code, problem.message) for problem in found.problems})
-    assert "required options are missing: format, path" in str(found)
+    assert len(codes) == len({(problem.code, problem.message) for problem in result.problems})
+    assert "required options are missing: format, path" in str(result)
 
 
 def test_a_level_has_a_reason_for_each_missing_condition(environment: TableEnvironment) -> None:
-    found = plan(environment, "CREATE TABLE n WITH ('connector' = 'print') AS SELECT a FROM s")
+    result = plan(environment, "CREATE TABLE n WITH ('connector' = 'print') AS SELECT a FROM s")
 
-    assert AtomicityLevel.CREATED_FIRST is found.level
-    assert Visibility.WRITE_VISIBLE is found.visibility
-    assert 2 == len(found.reasons)
-    assert found.is_executable
+    assert AtomicityLevel.CREATED_FIRST is result.level
+    assert Visibility.WRITE_VISIBLE is result.visibility
+    assert 2 == len(result.reasons)
+    assert result.is_executable
 
     environment.execute_sql(f"SET '{NEW}' = 'true'")
     second = plan(environment, "CREATE TABLE n WITH ('connector' = 'print') AS SELECT a FROM s")
@@ -114,13 +114,13 @@ def test_actions(environment: TableEnvironment) -> None:
 
 def test_losses(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE TABLE big (d DECIMAL(20, 10), l BIGINT, c STRING)")
-    found = plan(
+    result = plan(
         environment,
         "CREATE TABLE n (d DECIMAL(10, 2), l DOUBLE, c VARCHAR(3) COMMENT 'code',"
         f" a INT NOT NULL, PRIMARY KEY (a) NOT ENFORCED) {FILES} AS"
         " SELECT big.d, l, c, a, t FROM big, s",
     )
-    lost = {".".join(loss.path): loss for loss in found.losses}
+    lost = {".".join(loss.path): loss for loss in result.losses}
 
     assert {"d", "l", "c", "t", "primary key", "comments"} <= lost.keys()
     assert lost["d"].changes_values
@@ -152,14 +152,14 @@ def test_pipelines_and_explain_have_the_same_plan(environment: TableEnvironment)
 
 
 def test_secrets_are_masked(environment: TableEnvironment) -> None:
-    found = plan(
+    result = plan(
         environment,
         "CREATE TABLE n WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:x', 'nope' = '1',"
         " 'username' = 'ann', 'password' = 'canary-7', 'table-name' = 't') AS SELECT a FROM s",
     )
 
-    assert "canary-7" not in str(found) + repr(found)
-    assert found.problems
+    assert "canary-7" not in str(result) + repr(result)
+    assert result.problems
 
 
 class Declares:

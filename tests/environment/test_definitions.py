@@ -24,9 +24,9 @@ def run(environment: TableEnvironment, *statements: str) -> None:
 
 def columns(environment: TableEnvironment, path: str) -> list[str]:
     """Return the columns of a table as listed."""
-    found = environment.find_table(path)
-    assert found is not None
-    return [str(column) for column in found.table.resolved_schema.columns]
+    result = environment.find_table(path)
+    assert result is not None
+    return [str(column) for column in result.table.resolved_schema.columns]
 
 
 def code(environment: TableEnvironment, statement: str) -> str:
@@ -81,10 +81,10 @@ def test_all_errors_are_reported_with_their_positions(environment: TableEnvironm
 
 def test_the_last_value_of_a_repeated_option_is_used(environment: TableEnvironment) -> None:
     run(environment, "CREATE TABLE t (a INT) WITH ('k' = '1', 'k' = '2')")
-    found = environment.find_table("t")
+    result = environment.find_table("t")
 
-    assert found is not None
-    assert {"k": "2"} == found.table.get_options()
+    assert result is not None
+    assert {"k": "2"} == result.table.get_options()
 
 
 # --- LIKE -----------------------------------------------------------------------------------------
@@ -157,11 +157,11 @@ def test_options_of_a_like_table(
         assert expected == code(environment, statement)
         return
     run(environment, statement)
-    found = environment.find_table("t")
+    result = environment.find_table("t")
 
-    assert found is not None
-    assert expected == found.table.get_options()
-    assert "" == found.table.get_comment()
+    assert result is not None
+    assert expected == result.table.get_options()
+    assert "" == result.table.get_comment()
 
 
 def test_like_of_a_view_is_refused(environment: TableEnvironment) -> None:
@@ -226,10 +226,10 @@ def test_altered_columns(
 
 def test_the_key_follows_a_renamed_column(environment: TableEnvironment) -> None:
     run(environment, ALTERED, "ALTER TABLE t DROP c", "ALTER TABLE t RENAME id TO k")
-    found = environment.find_table("t")
+    result = environment.find_table("t")
 
-    assert found is not None
-    key = found.table.resolved_schema.primary_key
+    assert result is not None
+    key = result.table.resolved_schema.primary_key
     assert key is not None
     assert ("k",) == key.columns
 
@@ -242,10 +242,10 @@ def test_indexes_are_kept_by_alter_table(environment: TableEnvironment) -> None:
     schema = Schema.new_builder().column("a", "INT").column("b", "INT").index("a").build()
     environment.create_table("t", TableDescriptor.for_connector("x").schema(schema).build())
     run(environment, "ALTER TABLE t ADD n INT")
-    found = environment.find_table("t")
+    result = environment.find_table("t")
 
-    assert found is not None
-    assert ["INDEX_a"] == [index.name for index in found.table.resolved_schema.indexes]
+    assert result is not None
+    assert ["INDEX_a"] == [index.name for index in result.table.resolved_schema.indexes]
     assert "still-referenced" == code(environment, "ALTER TABLE t DROP a")
 
 

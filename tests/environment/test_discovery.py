@@ -22,11 +22,11 @@ def entry(name: str, target: str) -> Entry:
 
 
 def test_built_in_implementations_are_found() -> None:
-    assert ["spark"] == [found.identifier for found in discover(GROUP)]
-    connectors = {found.identifier for found in discover("schema_core.connectors")}
+    assert ["spark"] == [result.identifier for result in discover(GROUP)]
+    connectors = {result.identifier for result in discover("schema_core.connectors")}
     assert {"blackhole", "datagen", "filesystem", "print"} <= connectors
     assert {None} == {
-        found.problem for group in (GROUP, "schema_core.connectors") for found in discover(group)
+        result.problem for group in (GROUP, "schema_core.connectors") for result in discover(group)
     }
 
 
@@ -39,11 +39,11 @@ def test_built_in_implementations_are_found() -> None:
 )
 def test_an_entry_point_that_fails_to_load_reports_the_reason(value: str, problem: str) -> None:
     entries = [entry("x", value)]
-    (found,) = discover(GROUP, entries)
+    (result,) = discover(GROUP, entries)
     with pytest.raises(NotFoundError) as caught:
         require(GROUP, "x", entries)
 
-    assert (found.problem or "").startswith(problem)
+    assert (result.problem or "").startswith(problem)
     assert "not-loadable" == caught.value.code
 
 

@@ -156,16 +156,16 @@ def test_modules(environment: TableEnvironment) -> None:
 
 def test_runtime_mode_determines_time_attributes() -> None:
     text = "CREATE TABLE t (ts TIMESTAMP(3), WATERMARK FOR ts AS ts)"
-    found = []
+    result = []
     for settings in (
         EnvironmentSettings.in_streaming_mode(),
         EnvironmentSettings.in_batch_mode(),
     ):
         environment = TableEnvironment.create(settings)
         environment.execute_sql(text)
-        found.append(shown(environment, "t").splitlines()[1].strip())
+        result.append(shown(environment, "t").splitlines()[1].strip())
 
-    assert ["`ts` TIMESTAMP(3) *ROWTIME*,", "`ts` TIMESTAMP(3),"] == found
+    assert ["`ts` TIMESTAMP(3) *ROWTIME*,", "`ts` TIMESTAMP(3),"] == result
 
 
 def test_built_in_names() -> None:

@@ -27,8 +27,8 @@ class Failing(DryRunPlanner):
     """A planner whose jobs fail, those of queries when their rows are read."""
 
     def select(self, query: Relation) -> Rows:
-        found = super().select(query)
-        return Rows(found.columns, self._rows(), self._rows)
+        result = super().select(query)
+        return Rows(result.columns, self._rows(), self._rows)
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         yield (1,)

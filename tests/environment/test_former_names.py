@@ -30,12 +30,12 @@ AS_B = Schema.new_builder().column("id", "INT").column("b", "STRING").build()
 @pytest.fixture
 def env(tmp_path: Path) -> TableEnvironment:
     """An environment with a managed table and tables of files."""
-    found = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    result = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     catalog = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db", warehouse=f"{tmp_path}/w")
-    found.register_catalog("c", catalog)
-    found.use_catalog("c")
-    found.execute_sql("CREATE TABLE t (id INT, a STRING)")
-    return found
+    result.register_catalog("c", catalog)
+    result.use_catalog("c")
+    result.execute_sql("CREATE TABLE t (id INT, a STRING)")
+    return result
 
 
 def run(env: TableEnvironment, *statements: str) -> None:
@@ -44,9 +44,9 @@ def run(env: TableEnvironment, *statements: str) -> None:
 
 
 def stored(env: TableEnvironment) -> CatalogTable:
-    found = env.get_catalog("c").get_table(PATH)
-    assert isinstance(found, CatalogTable)
-    return found
+    result = env.get_catalog("c").get_table(PATH)
+    assert isinstance(result, CatalogTable)
+    return result
 
 
 def names(env: TableEnvironment) -> dict[str, tuple[str, ...]]:
@@ -323,14 +323,14 @@ def test_a_plan_does_not_give_the_former_name_of_a_column_to_another(
     }
     new = CatalogTable(wanted.build(), options=shown)
 
-    found = plan_table(env, "t", wanted.build())
+    result = plan_table(env, "t", wanted.build())
 
-    assert FORMER == found.rewrite
+    assert FORMER == result.rewrite
     assert FORMER == plan(stored(env), new, path="t").rewrite
-    assert KEY not in found.old
-    assert DIRECTORY not in found.old
+    assert KEY not in result.old
+    assert DIRECTORY not in result.old
     with pytest.raises(SchemaCoreError) as caught:
-        apply_plan(env, MigrationPlan.from_json(found.to_json()))
+        apply_plan(env, MigrationPlan.from_json(result.to_json()))
     assert "migration-needs-rewrite" == caught.value.code
     assert plan_table(env, "t", wanted.build(), "spark").target == "spark"
 
@@ -341,15 +341,15 @@ def test_a_plan_for_files_renames_fields_in_place(env: TableEnvironment) -> None
     wanted = wanted.column("r", "ROW<w BIGINT, y ARRAY<ROW<n INT, v INT>>, z INT>")
     renames: dict[tuple[str, ...], str] = {("r", "x"): "w", ("r", "y", "element", "k"): "n"}
 
-    found = plan_table(env, "t", wanted.build(), renames=renames)
+    result = plan_table(env, "t", wanted.build(), renames=renames)
 
-    assert found.rewrite is None
-    assert {statement for statement in found.statements if "RENAME" in statement} == {
+    assert result.rewrite is None
+    assert {statement for statement in result.statements if "RENAME" in statement} == {
         "ALTER TABLE `t` RENAME `r`.`x` TO `r`.`w`",
         "ALTER TABLE `t` RENAME `r`.`y`.`element`.`k` TO `r`.`y`.`element`.`n`",
     }
-    assert () == found.risks
-    apply_plan(env, MigrationPlan.from_json(found.to_json()))
+    assert () == result.risks
+    apply_plan(env, MigrationPlan.from_json(result.to_json()))
     assert field_names(env) == {("r", "w"): ("x",), ("r", "y", "element", "n"): ("k",)}
     assert () == plan_table(env, "t", wanted.build()).statements
 
@@ -373,10 +373,10 @@ def test_another_value_is_refused(text: str) -> None:
 
 
 def test_the_names_round_trip() -> None:
-    found = FormerNames().after(("a",), ("b",)).after(("é`",), ("x y",))
-    assert found == FormerNames.of({KEY: str(found)})
-    assert '"version": 1' in str(found)
-    found = found.after(("z",), None, listed=False).after(("b", "é"), ("b", "`"))
-    found = found.after(("b", "z"), None, listed=False)
+    result = FormerNames().after(("a",), ("b",)).after(("é`",), ("x y",))
+    assert result == FormerNames.of({KEY: str(result)})
+    assert '"version": 1' in str(result)
+    result = result.after(("z",), None, listed=False).after(("b", "é"), ("b", "`"))
+    result = result.after(("b", "z"), None, listed=False)
 
-    assert found == FormerNames.of({KEY: str(found)})
+    assert result == FormerNames.of({KEY: str(result)})

@@ -65,10 +65,10 @@ def test_show_create_recreates_an_equal_object() -> None:
 
 def written(session: TableEnvironment, path: str) -> str | None:
     """Return the statement of a permanent table whose types can be serialized."""
-    found = session.find_table(path)
-    if found is None or found.is_temporary or not found.table.resolved_schema.columns:
+    result = session.find_table(path)
+    if result is None or result.is_temporary or not result.table.resolved_schema.columns:
         return None
-    if found.kind.value == "MATERIALIZED_TABLE":
+    if result.kind.value == "MATERIALIZED_TABLE":
         return None
     try:
         return session.get_create_statement(path)

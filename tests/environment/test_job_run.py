@@ -365,15 +365,18 @@ def test_a_job_runs_while_its_client_is_used() -> None:
     assert "wait-timeout" == caught.value.code
     assert ("the job 'a job' has not ended within 20 ms") == caught.value.problem
     assert JobStatus.FINISHED is status(client)
-    found = result.result(timeout=1)
-    assert isinstance(found, JobExecutionResult)
-    assert client.get_job_id() == found.get_job_id() == found.get_job_execution_result().job_id
-    assert isinstance(found.get_job_id(), JobID)
+    results = result.result(timeout=1)
+    assert isinstance(results, JobExecutionResult)
+    assert client.get_job_id() == results.get_job_id() == results.get_job_execution_result().job_id
+    assert isinstance(results.get_job_id(), JobID)
     assert 32 == len(str(client.get_job_id()))
-    assert 20 <= found.get_net_runtime() < 10_000
-    assert ({}, None) == (found.get_all_accumulator_results(), found.get_accumulator_result("x"))
-    assert found.is_job_execution_result()
-    assert str(found.job_id) in found.to_string()
+    assert 20 <= results.get_net_runtime() < 10_000
+    assert ({}, None) == (
+        results.get_all_accumulator_results(),
+        results.get_accumulator_result("x"),
+    )
+    assert results.is_job_execution_result()
+    assert str(results.job_id) in results.to_string()
     assert {} == client.get_accumulators().result()
 
 
@@ -1016,19 +1019,19 @@ def test_a_client_does_not_keep_what_the_engine_holds_for_a_job_that_failed() ->
     class Failing(Step):
         def run(self, job_id: str) -> None:
             rows = self.rows = Rows()
-            found.append(weakref.ref(rows))
+            result.append(weakref.ref(rows))
             try:
                 raise OSError("disk full")  # noqa: TRY301
             except OSError as error:
                 raise ValueError("no space") from error
 
-    found: list[weakref.ref[Rows]] = []
+    result: list[weakref.ref[Rows]] = []
     client = submitted(Failing())
     with pytest.raises(ExternalError, match="no space") as caught:
         client.wait()
     gc.collect()
 
     assert caught.value.__cause__ is not None
-    assert [None] == [item() for item in found]
+    assert [None] == [item() for item in result]
     shown = "".join(traceback.format_exception(caught.value))
     assert 'raise ValueError("no space") from error' in shown  # the lines stay

@@ -108,9 +108,9 @@ def code(environment: TableEnvironment, statement: str) -> str:
 
 
 def columns(environment: TableEnvironment, path: str) -> list[str]:
-    found = environment.find_table(path)
-    assert found is not None
-    return [str(column) for column in found.table.resolved_schema.columns]
+    result = environment.find_table(path)
+    assert result is not None
+    return [str(column) for column in result.table.resolved_schema.columns]
 
 
 def scans(node: Any) -> list[str]:
@@ -394,10 +394,10 @@ def test_a_table_is_saved_with_the_schema_and_rows_of_its_query(
     assert (sink := pipeline.get_sink_identifier()) is not None
     assert "default_catalog.default_database.copy" == sink.as_summary_string()
     pipeline.execute()
-    found = environment.find_table("copy")
+    result = environment.find_table("copy")
 
-    assert found is not None
-    assert {"connector": "blackhole", "property-version": "1"} == dict(found.table.get_options())
+    assert result is not None
+    assert {"connector": "blackhole", "property-version": "1"} == dict(result.table.get_options())
     assert ["`a` INT NOT NULL", "`big` STRING"] == columns(environment, "copy")
     assert [("copy", ["a", "big"])] == [(job["into"], job["columns"]) for job in planner.jobs]
 
@@ -427,10 +427,10 @@ def test_options_of_a_saved_table_do_not_change_it(environment: TableEnvironment
     plain = environment.sql_query("SELECT a FROM s").save_as("copy")
     plain.option("connector", "print")
     plain.create().execute()
-    found = environment.find_table("copy")
+    result = environment.find_table("copy")
 
-    assert found is not None
-    assert {} == dict(found.table.get_options())
+    assert result is not None
+    assert {} == dict(result.table.get_options())
 
 
 @pytest.mark.parametrize(

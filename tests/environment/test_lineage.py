@@ -68,9 +68,9 @@ def short(origins: tuple[tuple[object, str], ...]) -> str:
 def test_origins_of_a_query(query: str) -> None:
     env = environment()
     env.create_temporary_view("v", env.sql_query(query))
-    found = env.lineage("v")
+    result = env.lineage("v")
 
-    assert QUERIES[query] == list(map(short, found.tables[0].reads))
+    assert QUERIES[query] == list(map(short, result.tables[0].reads))
 
 
 def test_lineage_follows_views_and_computed_columns() -> None:
@@ -78,15 +78,15 @@ def test_lineage_follows_views_and_computed_columns() -> None:
         "CREATE VIEW v AS SELECT d AS e FROM t",
         "CREATE TEMPORARY VIEW w AS SELECT e + 1 AS f FROM v",
     )
-    found = env.lineage("w")
+    result = env.lineage("w")
     prefix = "default_catalog.default_database"
 
-    assert ["w", "v", "t"] == [table.identifier.object_name for table in found.tables]
-    assert "v.e" == short(found.reads(f"{prefix}.w", "f"))
-    assert "t.d" == short(found.reads(f"{prefix}.v", "e"))
-    assert "t.a t.b" == short(found.reads(f"{prefix}.t", "c"))
-    assert () == found.reads(f"{prefix}.t", "a") == found.reads("x", "a") == found.reads("", "x")
-    assert "v.e" == short(found.reads("default_catalog.`default_database`.w", "f"))
+    assert ["w", "v", "t"] == [table.identifier.object_name for table in result.tables]
+    assert "v.e" == short(result.reads(f"{prefix}.w", "f"))
+    assert "t.d" == short(result.reads(f"{prefix}.v", "e"))
+    assert "t.a t.b" == short(result.reads(f"{prefix}.t", "c"))
+    assert () == result.reads(f"{prefix}.t", "a") == result.reads("x", "a") == result.reads("", "x")
+    assert "v.e" == short(result.reads("default_catalog.`default_database`.w", "f"))
     assert {"t", "u", "v", "w"} == {table.identifier.object_name for table in env.lineage().tables}
 
 
@@ -99,16 +99,16 @@ def test_lineage_of_a_materialized_table() -> None:
 
 def test_lineage_is_written_as_page_and_image() -> None:
     env = environment('CREATE VIEW `<b>` AS SELECT a AS `"<i>` FROM u')
-    found = env.lineage("`<b>`")
-    page = read(found.to_html("<title>"))
+    result = env.lineage("`<b>`")
+    page = read(result.to_html("<title>"))
 
-    assert '<b>: "<i> INT' in "".join(ET.fromstring(found.to_svg()).itertext())
-    assert 'subgraph g0["#60;b#62;"]' in found.to_mermaid()
+    assert '<b>: "<i> INT' in "".join(ET.fromstring(result.to_svg()).itertext())
+    assert 'subgraph g0["#60;b#62;"]' in result.to_mermaid()
     assert "default_catalog.default_database.u.a" in page.cells
     assert "default_catalog.default_database.<b> (VIEW)" in page.text
     assert not {"b", "i"} & set(page.tags)
-    assert 2 == read(found._repr_html_()).tags.count("table")
-    assert found.to_html() == env.lineage("`<b>`").to_html()
+    assert 2 == read(result._repr_html_()).tags.count("table")
+    assert result.to_html() == env.lineage("`<b>`").to_html()
 
 
 def test_lineage_of_what_is_not_there() -> None:

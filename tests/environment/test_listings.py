@@ -139,11 +139,11 @@ def test_show_create_output(environment: TableEnvironment) -> None:
 
 
 def test_options_are_masked_in_output(environment: TableEnvironment) -> None:
-    found = environment.find_table("t")
+    result = environment.find_table("t")
 
-    assert found is not None
-    assert "******" in repr(found.table)
-    assert "'p'" not in repr(found.table)
+    assert result is not None
+    assert "******" in repr(result.table)
+    assert "'p'" not in repr(result.table)
 
 
 def test_printed(environment: TableEnvironment, capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,12 +226,12 @@ def test_only_cells_of_unbounded_types_are_cut_in_streaming_mode(
 
 def test_every_built_in_function_is_described(environment: TableEnvironment) -> None:
     for name in DEFINITIONS:
-        found = described(environment, f"DESCRIBE FUNCTION EXTENDED `{name}`")
-        assert list(found) == [
+        result = described(environment, f"DESCRIBE FUNCTION EXTENDED `{name}`")
+        assert list(result) == [
             "is system function", "is temporary", "kind", "requirements", "is deterministic",
             "supports constant folding", "signature",
         ]  # fmt: skip
-        overloads = (found["signature"] or "").split("\n")
+        overloads = (result["signature"] or "").split("\n")
         assert all(
             overload.startswith(f"{name}(") and overload.endswith(")") for overload in overloads
         )
@@ -262,9 +262,9 @@ def test_a_temporary_function_hides_the_description(environment: TableEnvironmen
         "Own", FunctionClass((((DataTypes.INT(),), DataTypes.INT()),))
     )
     environment.execute_sql("CREATE TEMPORARY SYSTEM FUNCTION `upper` AS 'Own'")
-    found = described(environment, "DESCRIBE FUNCTION EXTENDED `upper`")
-    assert found["is temporary"] == "true"
-    assert found["signature"] == "upper(arg0 => INT)"
+    result = described(environment, "DESCRIBE FUNCTION EXTENDED `upper`")
+    assert result["is temporary"] == "true"
+    assert result["signature"] == "upper(arg0 => INT)"
 
 
 # --- totality -------------------------------------------------------------------------------------

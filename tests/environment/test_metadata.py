@@ -138,12 +138,12 @@ def test_every_error_is_reported_with_its_position(environment: TableEnvironment
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql(text)
 
-    found = [(diagnostic.code, diagnostic.path, text[diagnostic.span.start : diagnostic.span.stop])  # type: ignore[union-attr]
+    result = [(diagnostic.code, diagnostic.path, text[diagnostic.span.start : diagnostic.span.stop])  # type: ignore[union-attr]
              for diagnostic in caught.value.diagnostics]  # fmt: skip
     assert [
         ("unknown-metadata", ("column 'm'",), "m INT METADATA FROM 'x' VIRTUAL"),
         ("invalid-metadata-type", ("column 'n'",), "n DATE METADATA FROM 'offset' VIRTUAL"),
-    ] == found
+    ] == result
 
 
 BAD = "m INT METADATA FROM 'x' VIRTUAL"

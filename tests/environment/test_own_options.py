@@ -302,9 +302,9 @@ def test_the_definition_of_a_replaced_table_is_validated(
 
 def directory(environment: TableEnvironment, name: str) -> str:
     """Return the directory of a managed table, below the warehouse."""
-    found = directory_of(environment.get_catalog("c").get_table(ObjectPath("default", name)))
-    assert found is not None
-    return found
+    result = directory_of(environment.get_catalog("c").get_table(ObjectPath("default", name)))
+    assert result is not None
+    return result
 
 
 def put_rows(environment: TableEnvironment, house: Path, name: str) -> Path:

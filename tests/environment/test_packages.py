@@ -67,7 +67,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TableEnviron
 
 
 def test_all_groups_are_found(environment: TableEnvironment) -> None:
-    found = {
+    result = {
         group: [
             (item.identifier, item.problem) for item in discover(group) if "toy" in item.package
         ]
@@ -84,7 +84,7 @@ def test_all_groups_are_found(environment: TableEnvironment) -> None:
         "schema_core.job_status_hooks": [("not a hook", None), ("toy", None)],
         "schema_core.type_readers": [("toy_store", None)],
         "schema_core.ddl": [("toy", None)],
-    } == found
+    } == result
 
 
 def test_types_and_ddl_of_a_package(environment: TableEnvironment) -> None:
@@ -239,11 +239,11 @@ def test_secret_connector_options_are_masked(environment: TableEnvironment) -> N
     assert "'combination' = '******'" in (shown or "")
     assert "'combination' = '1234'" in environment.get_create_statement("t")
 
-    found = environment.find_table("t")
-    assert found is not None
+    result = environment.find_table("t")
+    assert result is not None
     with (
         pytest.raises(SchemaError) as caught,
-        using(found.identifier, found.table.get_options(), "read"),
+        using(result.identifier, result.table.get_options(), "read"),
     ):
         raise SchemaError("1234 does not open it")
     assert "1234" not in str(caught.value)
@@ -278,9 +278,9 @@ def test_secret_connector_options_are_masked_after_drop_table(
         "CREATE TABLE t (id INT) WITH ('connector' = 'toy', 'combination' = '1234')"
     )
     error = ConflictError("t was dropped by someone else")
-    found = environment.find_table("t")
-    assert found is not None
-    error.expected = found.table
+    result = environment.find_table("t")
+    assert result is not None
+    error.expected = result.table
     with pytest.raises(ConflictError) as caught, masking_conflicts(secret_keys):
         raise error
 

@@ -84,11 +84,11 @@ def sections(environment: TableEnvironment, details: str) -> dict[str, str]:
 
 
 def test_details(environment: TableEnvironment) -> None:
-    found = sections(environment, "CHANGELOG_MODE, PLAN_ADVICE, JSON_EXECUTION_PLAN")
-    plan = found["Abstract Syntax Tree"].partition("\n\n")[0].splitlines()
+    result = sections(environment, "CHANGELOG_MODE, PLAN_ADVICE, JSON_EXECUTION_PLAN")
+    plan = result["Abstract Syntax Tree"].partition("\n\n")[0].splitlines()
     assert all(line.endswith("changelogMode=[I])") for line in plan)
-    assert found["Plan Advice"] == "No available advice."
-    nodes = json.loads(found["Physical Execution Plan"])["nodes"]
+    assert result["Plan Advice"] == "No available advice."
+    nodes = json.loads(result["Physical Execution Plan"])["nodes"]
     assert [node["type"] for node in nodes] == ["Scan", "Select", "Select", "Sink"]
     assert [node["predecessors"] for node in nodes] == [[], [{"id": 1}], [{"id": 2}], [{"id": 3}]]
 

@@ -77,8 +77,8 @@ def test_procedures_are_called(environment: TableEnvironment) -> None:
     named = "CALL mine.`default`.repeat(times => 1, text => 'y')"
     assert [("y",)] == results(environment, named)
     assert [(1, "a"), (2, None)] == results(environment, "CALL mine.`default`.`rows`()")
-    found = environment.execute_sql("CALL mine.`default`.`rows`()").get_resolved_schema()
-    assert ["id", "name"] == found.get_column_names()
+    result = environment.execute_sql("CALL mine.`default`.`rows`()").get_resolved_schema()
+    assert ["id", "name"] == result.get_column_names()
     environment.use_catalog("mine")
     assert ["result"] == (
         environment.execute_sql("CALL repeat('x', 1)").get_resolved_schema().get_column_names()

@@ -435,14 +435,14 @@ def test_single_values_are_rows_of_one_column(environment: TableEnvironment) -> 
 def test_a_table_in_a_string_is_a_temporary_view(environment: TableEnvironment) -> None:
     table = environment.from_elements([(1, "a"), (2, "b")], ["id", "name"])
 
-    found = environment.sql_query(f"SELECT name FROM {table} WHERE id > 1")
+    result = environment.sql_query(f"SELECT name FROM {table} WHERE id > 1")
     again = environment.sql_query("SELECT id FROM %s" % table)  # noqa: UP031 - as in PyFlink's pages
 
-    assert ["name"] == found.get_resolved_schema().get_column_names()
+    assert ["name"] == result.get_resolved_schema().get_column_names()
     assert ["id"] == again.get_resolved_schema().get_column_names()
     assert [str(table)] == environment.list_temporary_views()
     assert "UnnamedTable$" in str(table)
-    assert str(found) != str(table)
+    assert str(result) != str(table)
 
 
 def test_a_table_in_a_string_is_found_in_the_current_database(
@@ -480,5 +480,5 @@ def test_a_table_in_a_string_does_not_take_the_name_of_a_view(
     for number in range(1, 4):
         environment.execute_sql(f"CREATE TEMPORARY VIEW `UnnamedTable${number}` AS SELECT 'other'")
     table = environment.from_elements([(1,)], ["id"])
-    found = environment.sql_query(f"SELECT * FROM {table}")
-    assert ["id"] == found.column_names()
+    result = environment.sql_query(f"SELECT * FROM {table}")
+    assert ["id"] == result.column_names()

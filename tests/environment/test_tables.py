@@ -244,7 +244,7 @@ def test_a_table_is_printed_as_equivalent_sql(tables: dict[str, Table]) -> None:
 def test_a_query_keeps_its_meaning_when_the_session_changes() -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     environment.execute_sql("CREATE TABLE v (a INT NOT NULL, b STRING)")
-    used, found = (environment.sql_query("SELECT * FROM v") for _ in range(2))
+    used, result = (environment.sql_query("SELECT * FROM v") for _ in range(2))
     expected = used.as_sql()
 
     environment.execute_sql("ALTER TABLE v ADD c INT")
@@ -252,14 +252,14 @@ def test_a_query_keeps_its_meaning_when_the_session_changes() -> None:
     environment.execute_sql("USE other")
     environment.execute_sql("CREATE TABLE v (x INT)")
 
-    assert expected == found.as_sql()
-    assert ["`b` STRING"] == columns(found.select(B))
+    assert expected == result.as_sql()
+    assert ["`b` STRING"] == columns(result.select(B))
 
 
 def test_in_takes_a_table_of_one_column(tables: dict[str, Table]) -> None:
-    found = tables["v"].where(A.in_(tables["u"].select(col("a2"))) & B.in_("x", "y"))
-    assert columns(found) == ["`a` INT NOT NULL", "`b` STRING"]
-    assert "`v`.`a` IN (SELECT `u`.`a2`\n" in found.as_sql()
+    result = tables["v"].where(A.in_(tables["u"].select(col("a2"))) & B.in_("x", "y"))
+    assert columns(result) == ["`a` INT NOT NULL", "`b` STRING"]
+    assert "`v`.`a` IN (SELECT `u`.`a2`\n" in result.as_sql()
     with pytest.raises(SchemaCoreError) as caught:
         A.in_(tables["u"], 1)
     assert "wrong-argument" == caught.value.code

@@ -100,8 +100,8 @@ def test_one_of_concurrent_creates_succeeds(
         return together(lambda _: attempt(lambda: environment.execute_sql(text)))
 
     for number in range(20):
-        found = created(statement.format(f"x{number}"))
-        assert {"done": 1, refusal: THREADS - 1} == Counter(found)
+        result = created(statement.format(f"x{number}"))
+        assert {"done": 1, refusal: THREADS - 1} == Counter(result)
 
 
 @pytest.mark.parametrize("temporary", ["", "TEMPORARY "])
@@ -163,11 +163,11 @@ def test_a_stored_catalog_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_planner_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    found: list[object] = []
+    result: list[object] = []
 
     def find(name: str, context: object) -> object:
-        found.append(object())
-        return found[-1]
+        result.append(object())
+        return result[-1]
 
     monkeypatch.setattr(sessions, "find_planner", find)
 
@@ -176,7 +176,7 @@ def test_the_planner_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return set(together(lambda _: id(environment._session.planner)))
 
     assert [1] * 20 == [len(engines()) for _ in range(20)]
-    assert 20 == len(found)
+    assert 20 == len(result)
 
 
 def test_options_and_listings_during_concurrent_writes(environment: TableEnvironment) -> None:
@@ -203,6 +203,6 @@ def test_one_of_concurrent_module_loads_succeeds(environment: TableEnvironment) 
 
     for number in range(20):
         name = f"m{number}"
-        found = together(partial(lambda name, _: attempt(lambda: functions.add(name, {})), name))
-        assert {"done": 1, "module-exists": THREADS - 1} == Counter(found)
+        result = together(partial(lambda name, _: attempt(lambda: functions.add(name, {})), name))
+        assert {"done": 1, "module-exists": THREADS - 1} == Counter(result)
     assert ["core", *(f"m{number}" for number in range(20))] == functions.loaded

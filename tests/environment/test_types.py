@@ -68,11 +68,12 @@ def test_schemas_resolve_user_defined_types(environment: TableEnvironment) -> No
 
 def test_casts_resolve_user_defined_types_to_full_paths(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE TABLE t (s STRING, a AS CAST(s AS money))")
-    found = environment.sql_query("SELECT CAST(1 AS money) AS m, CAST(a AS STRING) AS s FROM t")
+    result = environment.sql_query("SELECT CAST(1 AS money) AS m, CAST(a AS STRING) AS s FROM t")
     column = environment.from_path("t").get_resolved_schema().get_column("a")
 
     assert [f"{MONEY} NOT NULL", "STRING"] == [
-        column.data_type.as_summary_string() for column in found.get_resolved_schema().get_columns()
+        column.data_type.as_summary_string()
+        for column in result.get_resolved_schema().get_columns()
     ]
     assert isinstance(column, ComputedColumn)
     assert f"CAST(`s` AS {MONEY})" == column.expression.as_serializable_string()
@@ -90,9 +91,9 @@ def test_a_view_keeps_the_full_path(environment: TableEnvironment) -> None:
 
 def test_a_property_map_keeps_the_full_path(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE TABLE t (a money)")
-    found = environment.find_table("t")
-    assert found is not None
-    properties = encode_table(found.table)  # type: ignore[arg-type]
+    result = environment.find_table("t")
+    assert result is not None
+    properties = encode_table(result.table)  # type: ignore[arg-type]
 
     assert MONEY == properties["schema.0.data-type"]
     schema = decode_table(properties).get_unresolved_schema()

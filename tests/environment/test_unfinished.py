@@ -106,9 +106,9 @@ def stored(environment: TableEnvironment) -> PendingJob | None:
 
 def shown(environment: TableEnvironment) -> Any:
     """Return the table as sessions show it, without its pending job."""
-    found = environment.find_table("t")
-    assert found is not None
-    return found.table
+    result = environment.find_table("t")
+    assert result is not None
+    return result.table
 
 
 def leave(environment: TableEnvironment, level: int = 2, owner: Owner = DEAD) -> None:
@@ -156,9 +156,9 @@ def test_the_mark_is_there_while_the_job_runs_and_not_shown(
         assert mark is not None
         seen.append((mark.level, mark.owner == Owner.this(), mark.is_abandoned()))
         shown = environment.get_create_statement("t")
-        found = environment.find_table("t")
-        assert found is not None
-        seen.append((PENDING_JOB in shown, PENDING_JOB in found.table.options))
+        result = environment.find_table("t")
+        assert result is not None
+        seen.append((PENDING_JOB in shown, PENDING_JOB in result.table.options))
         seen.append(code(environment, "CREATE TABLE t (a INT)"))
 
     planner.during = during
@@ -317,9 +317,9 @@ def test_one_of_several_processes_recovers_a_table(
         return []
 
     with ThreadPoolExecutor(4) as pool:
-        found = [item for many in pool.map(recover, range(4)) for item in many]
+        result = [item for many in pool.map(recover, range(4)) for item in many]
 
-    assert 1 == found.count(RecoveryAction.UNDONE)
+    assert 1 == result.count(RecoveryAction.UNDONE)
     assert [] == environment.list_tables()
 
 
@@ -520,18 +520,18 @@ def test_undo_leaves_an_equal_table_of_others(
     environment: TableEnvironment, planner: Planner
 ) -> None:
     """Others drop the table of a job, and create one of the same definition."""
-    found: list[bool] = []
+    result: list[bool] = []
     inner = planner.create_as
 
     def create_as(query: Relation, target: BoundTable, given: Registration, **_: Any) -> JobGraph:
-        found.append(given.owns())
+        result.append(given.owns())
 
         def again() -> None:
-            found.append(given.owns())
+            result.append(given.owns())
             environment.execute_sql("DROP TABLE t")
-            found.append(given.owns())
+            result.append(given.owns())
             environment.execute_sql(f"CREATE TABLE t (a INT NOT NULL) {FILES}")
-            found.append(given.owns())
+            result.append(given.owns())
 
         planner.during = again
         return inner(query, target, given)
@@ -539,7 +539,7 @@ def test_undo_leaves_an_equal_table_of_others(
     planner.create_as = create_as  # type: ignore[method-assign,assignment]
     create = f"CREATE TABLE t {FILES} AS SELECT 1 AS a"
     assert "table-not-found" == code(environment, create)
-    assert [True, True, True, False] == found
+    assert [True, True, True, False] == result
     assert ["t"] == environment.list_tables()
 
 

@@ -129,11 +129,11 @@ def test_show_create_recreates_an_unresolvable_table(
 def test_show_create_of_an_unresolvable_table_can_return_secrets(
     environment: TableEnvironment, name: str
 ) -> None:
-    found = environment.get_create_statement(name)
+    result = environment.get_create_statement(name)
     environment.declare_function_class("plus", PLUS)
 
-    assert ("geheim" in found) is (name == "t")
-    assert environment.get_create_statement(name) == found
+    assert ("geheim" in result) is (name == "t")
+    assert environment.get_create_statement(name) == result
 
 
 REPLACE = ("REPLACE TABLE t", "CREATE OR REPLACE TABLE t")

@@ -164,9 +164,9 @@ def test_names_of_columns(table: Table, build: Callable[[Table], Table], names: 
     ],
 )
 def test_frames(table: Table, bounds: Any, frame: str) -> None:
-    found = table.over_window(bounds.alias("w")).select(col("id").sum.over(col("w")))
+    result = table.over_window(bounds.alias("w")).select(col("id").sum.over(col("w")))
 
-    assert f"(PARTITION BY `t`.`k` ORDER BY `t`.`ts`{frame})" in found.as_sql()
+    assert f"(PARTITION BY `t`.`k` ORDER BY `t`.`ts`{frame})" in result.as_sql()
 
 
 @pytest.mark.parametrize(
@@ -220,9 +220,9 @@ def test_wrong_calls_raise(table: Table, build: Callable[[Table], object], code:
 
 def test_a_session_is_a_window_that_ends_with_a_gap(table: Table) -> None:
     gap = Session.with_gap(lit(5).minutes).on(col("ts")).alias("w")
-    found = table.window(gap).group_by(col("w")).select(col("w").start, col("id").count)
+    result = table.window(gap).group_by(col("w")).select(col("w").start, col("id").count)
 
-    assert "GROUP BY SESSION(`t`.`ts`, INTERVAL '5' MINUTE)" in found.as_sql()
+    assert "GROUP BY SESSION(`t`.`ts`, INTERVAL '5' MINUTE)" in result.as_sql()
 
 
 def test_a_name_of_a_window_is_a_string(table: Table) -> None:

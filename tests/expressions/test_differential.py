@@ -71,10 +71,10 @@ def test_drawn_expressions_compile_to_spark_or_raise() -> None:
 def test_a_difference_is_reduced_to_its_parts() -> None:
     text = "ABS(i + 1) > 2"
 
-    found = shorter(text)
+    result = shorter(text)
 
-    assert {"ABS(i + 1)", "i > 2", "ABS(i) > 2", "NULL > 2"} <= found
-    assert all(len(item) < len(text) for item in found)
+    assert {"ABS(i + 1)", "i > 2", "ABS(i) > 2", "NULL > 2"} <= result
+    assert all(len(item) < len(text) for item in result)
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,10 @@ def test_every_line_describes_the_result(row: Function) -> None:
     ("name", "cells"),
     [
         ("UPPER", ["`UPPER(<CHARACTER>)`", "the type of the first argument",
-                   "if any argument is nullable", "not cast", "native", ""]),
+                   "if any argument", "", "native", ""]),
         ("URL_DECODE", ["`URL_DECODE(<CHARACTER_STRING>)`", "`STRING`",
                         "always", "cast", "rewritten", ""]),
-        ("UUID", ["`UUID()`", "`CHAR(36)`", "never", "not cast",
+        ("UUID", ["`UUID()`", "`CHAR(36)`", "never", "",
                   "native", "not deterministic"]),
     ],
 )  # fmt: skip

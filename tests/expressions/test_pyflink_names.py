@@ -41,12 +41,12 @@ a, s = col("a"), col("s")
 
 def format_parameters(function: Any) -> str:
     """Format parameters as in the file of cases."""
-    found = []
+    result = []
     for parameter in inspect.signature(function).parameters.values():
         star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
         optional = "" if star or parameter.default is parameter.empty else "="
-        found.append(f"{star}{parameter.name}{optional}")
-    return f"({', '.join(item for item in found if item != 'self')})"
+        result.append(f"{star}{parameter.name}{optional}")
+    return f"({', '.join(item for item in result if item != 'self')})"
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_every_function_exists(name: str, recorded: str) -> None:
     ("name", "recorded"), [pair for pair in RECORDED if pair[0].startswith("Expression.")]
 )
 def test_every_method_exists(name: str, recorded: str) -> None:
-    found = inspect.getattr_static(Expression, name.removeprefix("Expression."))
+    result = inspect.getattr_static(Expression, name.removeprefix("Expression."))
 
-    assert recorded == ("property" if isinstance(found, property) else format_parameters(found))
+    assert recorded == ("property" if isinstance(result, property) else format_parameters(result))
 
 
 @pytest.mark.parametrize(

@@ -109,10 +109,10 @@ def test_left_deep_tree_of_thousands_of_operands() -> None:
     text = " OR ".join(["b"] * 5000)
     scope = ColumnScope({"b": DataTypes.BOOLEAN()})
 
-    found = infer(scope, parse_expression(text))
+    result = infer(scope, parse_expression(text))
 
-    assert found.type == DataTypes.BOOLEAN()
-    assert to_sql(found) == text.replace("b", "`b`")
+    assert result.type == DataTypes.BOOLEAN()
+    assert to_sql(result) == text.replace("b", "`b`")
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -166,10 +166,10 @@ ROWTIME = TimestampType(3, kind=TimestampKind.ROWTIME)
     ],
 )
 def test_time_attribute(text: str, kind: TimestampKind) -> None:
-    found = infer(ColumnScope({"ts": ROWTIME}), parse_expression(text)).type
+    result = infer(ColumnScope({"ts": ROWTIME}), parse_expression(text)).type
 
-    assert isinstance(found, AnyTimestampType)
-    assert found.kind is kind
+    assert isinstance(result, AnyTimestampType)
+    assert result.kind is kind
 
 
 # --- check ---------------------------------------------------------------------------------------
@@ -178,11 +178,11 @@ def test_time_attribute(text: str, kind: TimestampKind) -> None:
 def test_check_inserts_an_implicit_cast() -> None:
     scope = ColumnScope(COLUMNS)
 
-    found = check(scope, parse_expression("qty"), DataTypes.BIGINT())
+    result = check(scope, parse_expression("qty"), DataTypes.BIGINT())
 
-    assert isinstance(found, FunctionCall)
-    assert found.implicit
-    assert found.type == DataTypes.BIGINT()
+    assert isinstance(result, FunctionCall)
+    assert result.implicit
+    assert result.type == DataTypes.BIGINT()
     assert check(scope, parse_expression("qty"), DataTypes.INT()).type == DataTypes.INT()
 
 
@@ -217,10 +217,10 @@ def shout(path: tuple[str, ...], _: Span) -> tuple[Function, ...] | None:
     ],
 )
 def test_declared_function(text: str, type_: str, sql: str) -> None:
-    found = infer(ColumnScope({}, functions=shout), parse_expression(text))
+    result = infer(ColumnScope({}, functions=shout), parse_expression(text))
 
-    assert found.type == parse_type(type_)
-    assert to_sql(found) == sql
+    assert result.type == parse_type(type_)
+    assert to_sql(result) == sql
 
 
 def test_parameter_not_null_rejects_nullable_argument() -> None:
@@ -238,11 +238,11 @@ def test_declared_aggregate_over_a_window() -> None:
     )
     scope = ColumnScope({"a": DataTypes.INT()}, functions=lambda path, span: counts)
 
-    found = infer(scope, parse_expression("my_count(a) OVER (ORDER BY a)"))
+    result = infer(scope, parse_expression("my_count(a) OVER (ORDER BY a)"))
 
-    assert isinstance(found, FunctionCall)
-    assert found.over is not None
-    assert found.over.order_by[0].value.type == DataTypes.INT()
+    assert isinstance(result, FunctionCall)
+    assert result.over is not None
+    assert result.over.order_by[0].value.type == DataTypes.INT()
 
 
 def test_proctime_is_not_null() -> None:

@@ -110,11 +110,11 @@ def taxed(price: Annotated[Decimal, DecimalType(12, 2)] | None) -> Decimal | Non
 def test_signature_from_type_hints(
     given: object, kind: FunctionKind, rows: list[str], results: list[str]
 ) -> None:
-    found = user_function(given)
+    result = user_function(given)
 
-    assert kind is found.kind
-    assert rows == [str(row) for row in found.rows()]
-    assert results == [returns.as_summary_string() for _, returns in found.signatures]
+    assert kind is result.kind
+    assert rows == [str(row) for row in result.rows()]
+    assert results == [returns.as_summary_string() for _, returns in result.signatures]
 
 
 def test_declared_types_override_hints() -> None:
@@ -184,12 +184,12 @@ def test_incomplete_hints_raise(
 
 @pytest.fixture
 def environment() -> TableEnvironment:
-    found = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-    found.create_temporary_function("shout", Shout)
-    found.create_temporary_function("default_database.words", Split())
-    found.create_temporary_system_function("taxed", taxed)
-    found.create_temporary_system_function("mean", Mean)
-    return found
+    result = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    result.create_temporary_function("shout", Shout)
+    result.create_temporary_function("default_database.words", Split())
+    result.create_temporary_system_function("taxed", taxed)
+    result.create_temporary_system_function("mean", Mean)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -203,15 +203,15 @@ def environment() -> TableEnvironment:
 def test_queries_call_registered_functions(
     environment: TableEnvironment, query: str, types: list[str]
 ) -> None:
-    found = environment.sql_query(query).get_resolved_schema().get_column_data_types()
+    result = environment.sql_query(query).get_resolved_schema().get_column_data_types()
 
-    assert types == [item.as_summary_string() for item in found]
+    assert types == [item.as_summary_string() for item in result]
 
 
 def test_arguments_are_nullable(environment: TableEnvironment) -> None:
-    found = environment.sql_query("SELECT shout('a', CAST(NULL AS INT))")
+    result = environment.sql_query("SELECT shout('a', CAST(NULL AS INT))")
 
-    (type_,) = found.get_resolved_schema().get_column_data_types()
+    (type_,) = result.get_resolved_schema().get_column_data_types()
     assert "STRING" == type_.as_summary_string()
 
 

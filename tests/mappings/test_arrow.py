@@ -165,11 +165,11 @@ def test_all_fifty_one_types_are_listed() -> None:
 
 @pytest.mark.parametrize(("arrow", "sql"), TYPES, ids=lambda item: str(item)[:40])
 def test_type_of_a_field_without_metadata(arrow: pa.DataType, sql: str) -> None:
-    found = read_schema(pa.schema([pa.field("f", arrow)]))
+    result = read_schema(pa.schema([pa.field("f", arrow)]))
 
-    assert ([sql] if sql.islower() else []) == [diagnostic.code for diagnostic in found.refused]
+    assert ([sql] if sql.islower() else []) == [diagnostic.code for diagnostic in result.refused]
     assert ([] if sql.islower() else [f"`f` {sql}"]) == [
-        str(column) for column in found.schema.columns
+        str(column) for column in result.schema.columns
     ]
 
 
@@ -345,16 +345,16 @@ def test_refused_columns_do_not_affect_others() -> None:
             ("twice", TWICE),
         ]
     )
-    found = read_schema(schema)
+    result = read_schema(schema)
 
-    assert ["`id` BIGINT COMMENT 'the key'"] == [str(column) for column in found.schema.columns]
+    assert ["`id` BIGINT COMMENT 'the key'"] == [str(column) for column in result.schema.columns]
     assert [
         ("type-not-in-flink", ("field 'odd'",)),
         ("invalid-field-name", ("field 'twice'",)),
-    ] == [(diagnostic.code, diagnostic.path) for diagnostic in found.refused]
+    ] == [(diagnostic.code, diagnostic.path) for diagnostic in result.refused]
     with pytest.raises(UnsupportedError) as caught:
         from_schema(schema)
-    assert found.refused == caught.value.diagnostics
+    assert result.refused == caught.value.diagnostics
 
 
 def deep(

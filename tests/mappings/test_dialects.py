@@ -62,10 +62,10 @@ def column_text(ddl: str) -> str:
 def test_type_is_converted_in_both_directions(given: str, flink: str) -> None:
     dialect, foreign = split(given)
     type_ = parse_type(flink)
-    found = read_table(f"CREATE TABLE t (c {foreign})", dialect)
+    result = read_table(f"CREATE TABLE t (c {foreign})", dialect)
 
-    assert str(type_) == str(type_of(found.schema))
-    assert "" == words(found.losses)
+    assert str(type_) == str(type_of(result.schema))
+    assert "" == words(result.losses)
     assert foreign == column_text(to_ddl(one_column(type_), dialect))
     assert () == ddl_losses(one_column(type_), dialect)
 
@@ -80,10 +80,10 @@ def test_type_is_read(given: str, outcome: str) -> None:
         assert outcome == f"! {caught.value.code}"
         return
     type_, losses = expected(outcome)
-    found = read_table(text, dialect)
+    result = read_table(text, dialect)
 
-    assert str(parse_type(type_)) == str(type_of(found.schema))
-    assert losses == words(found.losses)
+    assert str(parse_type(type_)) == str(type_of(result.schema))
+    assert losses == words(result.losses)
 
 
 @pytest.mark.parametrize(("given", "outcome"), cases("dialect_written"))
@@ -154,9 +154,9 @@ CREATE TABLE `orders` (
 
 
 def test_dump_of_postgres() -> None:
-    found = read_table(POSTGRES_DUMP, "postgres")
+    result = read_table(POSTGRES_DUMP, "postgres")
 
-    assert ("public", "users") == found.path
+    assert ("public", "users") == result.path
     assert (
         "(\n"
         "  `id` INT NOT NULL,\n"
@@ -166,15 +166,15 @@ def test_dump_of_postgres() -> None:
         "  `doubled` AS [`id` * 2],\n"
         "  CONSTRAINT `users_pkey` PRIMARY KEY (`id`) NOT ENFORCED\n"
         ")"
-    ) == str(found.schema)
-    lost = {loss.source for loss in found.losses}
+    ) == str(result.schema)
+    lost = {loss.source for loss in result.losses}
     assert {"DEFAULT now()", 'COLLATE "C"', "a generated column"} <= lost
     assert any("CHECK" in source for source in lost)
     assert any("UNIQUE INDEX" in source for source in lost)
 
 
 def test_dump_of_mysql() -> None:
-    found = read_table(MYSQL_DUMP, "mysql")
+    result = read_table(MYSQL_DUMP, "mysql")
 
     assert (
         "(\n"
@@ -185,7 +185,7 @@ def test_dump_of_mysql() -> None:
         "  `changed` TIMESTAMP_LTZ(3),\n"
         "  CONSTRAINT `PK_id_price` PRIMARY KEY (`id`, `price`) NOT ENFORCED\n"
         ")"
-    ) == str(found.schema)
+    ) == str(result.schema)
 
 
 @pytest.mark.parametrize(("given", "listing"), cases("dialect_statements"))
@@ -203,8 +203,8 @@ def test_nested_not_null_is_preserved_or_reported(dialect: str) -> None:
     if inner.array is None or "{}[]" == inner.array:
         return
     text = inner.array.format("date NOT NULL")
-    found = read_table(f"CREATE TABLE t (c {text})", dialect)
-    type_ = type_of(found.schema)
+    result = read_table(f"CREATE TABLE t (c {text})", dialect)
+    type_ = type_of(result.schema)
 
     assert "ARRAY<DATE NOT NULL>" == str(type_.nullable())
 
@@ -479,11 +479,11 @@ def test_every_engine_quotes_names(name: str) -> None:
             continue
         quoted = engine(dialect).quote_name(name)
         text = to_ddl(schema, dialect, (name, name))
-        found = read_table(text, dialect)
+        result = read_table(text, dialect)
 
         assert text.startswith(f"CREATE TABLE {quoted}.{quoted} (")
-        assert (name, name) == found.path
-        assert (None if dialect == "sqlite" else name) == found.schema.columns[0].comment
+        assert (name, name) == result.path
+        assert (None if dialect == "sqlite" else name) == result.schema.columns[0].comment
 
 
 def test_each_column_has_its_own_depth() -> None:

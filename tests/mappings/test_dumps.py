@@ -146,12 +146,12 @@ LOST = {
 
 def check_features(script: ForeignScript) -> None:
     """Require the tables of `features.sql`, with their comments and losses."""
-    found = {".".join(table.path): table for table in script.tables}
+    result = {".".join(table.path): table for table in script.tables}
 
-    assert {name: members(table) for name, table in found.items()} == FEATURES
-    assert found["shop.customers"].comment == "who's who; -- all\nof them"
+    assert {name: members(table) for name, table in result.items()} == FEATURES
+    assert result["shop.customers"].comment == "who's who; -- all\nof them"
     for name, parts in LOST.items():
-        assert [part for part in parts if part not in lost(found[name])] == []
+        assert [part for part in parts if part not in lost(result[name])] == []
     for part in ("CREATE VIEW shop.open_orders", "CREATE SEQUENCE shop.free", "CREATE FUNCTION"):
         assert part in lost(script)
     for part in ("GRANT", "OWNER TO", "COPY", "INSERT", "REPLICA", "SET STAT"):
@@ -274,9 +274,9 @@ def test_a_backslash_escapes_in_every_literal_of_redshift() -> None:
 
 
 def test_an_error_after_data_has_the_correct_line() -> None:
-    with pytest.raises(ParseError) as found:
+    with pytest.raises(ParseError) as result:
         read_tables(f"{BEFORE}COPY t FROM stdin;\nit's\n\\.\nCREATE TABLE u (a int b);")
-    (one,) = found.value.diagnostics
+    (one,) = result.value.diagnostics
     assert (one.line, one.column) == (5, 23)
 
 
@@ -317,25 +317,25 @@ def test_declared_types_of_duckdb() -> None:
 
 def test_exponentially_large_types_are_refused() -> None:
     steps = "".join(f"CREATE TYPE t{n + 1} AS (a t{n}, b t{n});" for n in range(60))
-    with pytest.raises(UnsupportedError) as found:
+    with pytest.raises(UnsupportedError) as result:
         read_tables(f"CREATE TYPE t0 AS ENUM ('a');{steps}CREATE TABLE t (a t60)")
-    assert found.value.code == "type-not-in-flink"
+    assert result.value.code == "type-not-in-flink"
 
 
 # --- several tables -------------------------------------------------------------------------------
 
 
 def test_from_ddl_refuses_two_tables_with_a_hint() -> None:
-    with pytest.raises(ParseError) as found:
+    with pytest.raises(ParseError) as result:
         read_table("CREATE TABLE a (x int); CREATE TABLE b (x int)")
-    assert found.value.code == "multiple-tables"
-    assert "read_tables" in str(found.value.hint)
+    assert result.value.code == "multiple-tables"
+    assert "read_tables" in str(result.value.hint)
 
 
 def test_errors_of_all_tables_are_reported() -> None:
-    with pytest.raises(SchemaCoreError) as found:
+    with pytest.raises(SchemaCoreError) as result:
         read_tables("CREATE TABLE a (x nope); CREATE TABLE b (y int, z neither)")
-    assert [diagnostic.path for diagnostic in found.value.diagnostics] == [
+    assert [diagnostic.path for diagnostic in result.value.diagnostics] == [
         ("table 'a'", "column 'x'"), ("table 'b'", "column 'z'")
     ]  # fmt: skip
 
@@ -395,9 +395,9 @@ def test_changes_of_a_table_of_mysql() -> None:
      "CREATE TABLE c ()", "CREATE TABLE c OF some_type"],
 )  # fmt: skip
 def test_tables_with_unknown_columns_are_refused(text: str) -> None:
-    with pytest.raises(UnsupportedError) as found:
+    with pytest.raises(UnsupportedError) as result:
         read_tables(text)
-    assert found.value.code == "missing-columns"
+    assert result.value.code == "missing-columns"
 
 
 def test_columns_of_another_table_of_the_script() -> None:
@@ -442,9 +442,9 @@ def test_like_of_mysql_copies_the_key() -> None:
     ],
 )  # fmt: skip
 def test_a_word_with_a_meaning_is_a_loss(text: str, dialect: str, loss: str) -> None:
-    found = read_tables(text, dialect).tables[0].losses
+    result = read_tables(text, dialect).tables[0].losses
 
-    assert loss in {item.source for item in found}
+    assert loss in {item.source for item in result}
 
 
 # --- clauses of single engines --------------------------------------------------------------------
@@ -474,9 +474,9 @@ def test_a_word_with_a_meaning_is_a_loss(text: str, dialect: str, loss: str) -> 
 def test_paths_and_comments_of_tables(
     text: str, dialect: str, path: tuple[str, ...], comment: str | None
 ) -> None:
-    found = read_table(text, dialect)
+    result = read_table(text, dialect)
 
-    assert (found.path, found.comment) == (path, comment)
+    assert (result.path, result.comment) == (path, comment)
 
 
 @pytest.mark.parametrize(
@@ -485,12 +485,12 @@ def test_paths_and_comments_of_tables(
      "identity start with 100 increment by -1 order", "identity(1,1)", "autoincrement"],
 )  # fmt: skip
 def test_sequences_of_snowflake(option: str) -> None:
-    found = read_table(
+    result = read_table(
         f"create table t (id number(38,0) not null {option} comment 'n')", "snowflake"
     )
 
-    assert str(found.schema) == "(\n  `ID` DECIMAL(38, 0) NOT NULL COMMENT 'n'\n)"
-    assert lost(found) == option
+    assert str(result.schema) == "(\n  `ID` DECIMAL(38, 0) NOT NULL COMMENT 'n'\n)"
+    assert lost(result) == option
 
 
 # --- statements of scripts ------------------------------------------------------------------------
@@ -531,9 +531,9 @@ def test_a_script_gives_the_tables_that_it_leaves(
 
 
 def test_a_table_that_is_created_twice_is_refused() -> None:
-    with pytest.raises(AlreadyExistsError) as found:
+    with pytest.raises(AlreadyExistsError) as result:
         read_tables("CREATE TABLE s.a (x int);\nCREATE TABLE s.a (y int)")
-    (one,) = found.value.diagnostics
+    (one,) = result.value.diagnostics
 
     assert (one.code, one.line, one.column) == ("table-exists", 2, 1)
 
@@ -607,9 +607,9 @@ def test_that_a_table_is_temporary_is_a_loss(dialect: str) -> None:
 
 
 def test_errors_of_a_dump_have_their_places() -> None:
-    with pytest.raises(SchemaCoreError) as found:
+    with pytest.raises(SchemaCoreError) as result:
         read_tables("CREATE TABLE t (a int);\nCREATE TABLE u (\n  b int,\n  c nope\n);")
-    (one,) = found.value.diagnostics
+    (one,) = result.value.diagnostics
 
     assert (one.code, one.line, one.column) == ("type-not-in-flink", 4, 3)
 
@@ -647,7 +647,7 @@ def test_partitions_of_hive_and_spark_are_read() -> None:
 
 
 def test_a_dump_with_too_many_rows_is_refused_with_a_hint() -> None:
-    with pytest.raises(ParseError, match="exceeds the maximum") as found:
+    with pytest.raises(ParseError, match="exceeds the maximum") as result:
         read_tables(PG_DUMP + " " * 1_000_000)
-    assert found.value.code == "text-too-long"
-    assert "--schema-only" in str(found.value.hint)
+    assert result.value.code == "text-too-long"
+    assert "--schema-only" in str(result.value.hint)

@@ -27,17 +27,17 @@ NESTED = DataTypes.MAP(DataTypes.STRING(), DataTypes.ARRAY(USER.not_null()))
 
 @pytest.mark.parametrize("type_", [MONEY, MONEY.not_null(), USER, NESTED], ids=str)
 def test_user_defined_types_are_restored_without_their_catalog(type_: DataType) -> None:
-    found = exact_type(type_metadata(type_))
+    result = exact_type(type_metadata(type_))
 
-    assert type_ == found
+    assert type_ == result
     assert type_ == from_field(to_field("f", type_))
 
 
 def test_metadata_without_definitions_is_ignored() -> None:
     field = to_field("f", MONEY)
-    found = {TYPE_KEY.encode(): field.metadata[TYPE_KEY.encode()]}
+    result = {TYPE_KEY.encode(): field.metadata[TYPE_KEY.encode()]}
 
-    assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(found))
+    assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(result))
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_an_invalid_definition_leaves_the_physical_type(definition: object) -> N
     field = to_field("f", MONEY)
     invalid = json.dumps({"`c`.`d`.`money`": definition})
     for text in (invalid, "{", "[]", "5", "[" * 100_000):
-        found = {**field.metadata, DEFINITIONS_KEY.encode(): text.encode()}
+        result = {**field.metadata, DEFINITIONS_KEY.encode(): text.encode()}
 
-        assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(found))
+        assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(result))
 
 
 def test_unsupported_source_types_are_refused() -> None:

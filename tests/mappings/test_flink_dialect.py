@@ -39,15 +39,15 @@ def codes(error: SchemaCoreError) -> list[str]:
 
 
 def test_every_clause_is_restored() -> None:
-    found = read_table(STATEMENT, "flink")
+    result = read_table(STATEMENT, "flink")
 
-    assert found.path == ("shop", "orders")
-    assert found.losses == ()
-    assert found.table.comment == "all orders"
-    assert found.table.partition_keys == ("price",)
-    assert found.table.distribution == TableDistribution.of_hash(["id"], 4)
-    assert found.table.options["password"] == "hunter2"
-    assert to_ddl(found.table, "flink", found.path) == STATEMENT
+    assert result.path == ("shop", "orders")
+    assert result.losses == ()
+    assert result.table.comment == "all orders"
+    assert result.table.partition_keys == ("price",)
+    assert result.table.distribution == TableDistribution.of_hash(["id"], 4)
+    assert result.table.options["password"] == "hunter2"
+    assert to_ddl(result.table, "flink", result.path) == STATEMENT
 
 
 def test_the_statement_is_that_of_show_create_table() -> None:
@@ -55,10 +55,10 @@ def test_the_statement_is_that_of_show_create_table() -> None:
     environment.execute_sql("CREATE DATABASE shop")
     environment.execute_sql(STATEMENT)
     shown = environment.get_create_statement("shop.orders").rstrip("\n")
-    found = read_table(shown, "flink")
+    result = read_table(shown, "flink")
 
-    assert found.path == ("default_catalog", "shop", "orders")
-    assert to_ddl(found.table, "flink", found.path) == shown
+    assert result.path == ("default_catalog", "shop", "orders")
+    assert to_ddl(result.table, "flink", result.path) == shown
 
 
 def test_a_resolved_schema_is_written_as_the_schema() -> None:

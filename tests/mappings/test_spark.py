@@ -103,11 +103,11 @@ def test_refused_columns_do_not_affect_others(odd: spark.DataType) -> None:
     struct = spark.StructType(
         [spark.StructField("id", spark.LongType(), False), spark.StructField("odd", odd)]
     )
-    found = read_struct_type(struct)
+    result = read_struct_type(struct)
 
-    assert ["`id` BIGINT NOT NULL"] == [str(column) for column in found.schema.columns]
+    assert ["`id` BIGINT NOT NULL"] == [str(column) for column in result.schema.columns]
     assert [("type-not-in-flink", ("field 'odd'",))] == [
-        (diagnostic.code, diagnostic.path) for diagnostic in found.refused
+        (diagnostic.code, diagnostic.path) for diagnostic in result.refused
     ]
     with pytest.raises(UnsupportedError):
         from_struct_type(struct)
@@ -173,14 +173,14 @@ def test_a_collation_is_a_loss() -> None:
             spark.StructField("s", spark.ArrayType(inner)),
         ]
     )
-    found = read_struct_type(struct)
+    result = read_struct_type(struct)
 
-    assert () == found.refused
+    assert () == result.refused
     assert [
         (("a",), "STRING COLLATE UNICODE_CI"),
         (("l", "element"), "STRING COLLATE UNICODE"),
         (("s", "element", "c"), "STRING COLLATE UTF8_LCASE"),
-    ] == [(loss.path, loss.source) for loss in found.losses]
+    ] == [(loss.path, loss.source) for loss in result.losses]
 
 
 @pytest.mark.parametrize(
@@ -215,11 +215,11 @@ def test_a_schema_keeps_comments_and_layouts() -> None:
 
 
 def test_depth_is_limited() -> None:
-    found: spark.DataType = spark.IntegerType()
+    result: spark.DataType = spark.IntegerType()
     for _ in range(5_000):
-        found = spark.ArrayType(found)
+        result = spark.ArrayType(result)
     with pytest.raises(UnsupportedError) as caught:
-        from_struct_field(spark.StructField("f", found))
+        from_struct_field(spark.StructField("f", result))
     assert "too-deep" == caught.value.code
 
     just: spark.DataType = spark.IntegerType()

@@ -25,10 +25,10 @@ def test_ddl(text: str, tree: str) -> None:
             parse_ddl(text)
         assert caught.value.span is not None
         return
-    found = parse_ddl(text)
+    result = parse_ddl(text)
 
-    assert tree == brief(found)
-    assert found == parse_ddl(print_ddl(found))
+    assert tree == brief(result)
+    assert result == parse_ddl(print_ddl(result))
 
 
 def brief(tree: Any) -> str:
@@ -87,13 +87,13 @@ def test_a_schema_as_ddl() -> None:
 
 
 def test_ddl_columns_without_a_flink_type() -> None:
-    found = from_ddl("a INT, b INTERVAL, c STRING COLLATE UNICODE_CI, d GEOMETRY(4326), e CHAR(0)")
+    result = from_ddl("a INT, b INTERVAL, c STRING COLLATE UNICODE_CI, d GEOMETRY(4326), e CHAR(0)")
 
-    assert ["`a` INT", "`c` STRING"] == [str(column) for column in found.schema.columns]
+    assert ["`a` INT", "`c` STRING"] == [str(column) for column in result.schema.columns]
     assert ["type-not-in-flink", "type-not-in-flink", "invalid-type-parameter"] == [
-        diagnostic.code for diagnostic in found.refused
+        diagnostic.code for diagnostic in result.refused
     ]
-    assert [("c",)] == [loss.path for loss in found.losses]
+    assert [("c",)] == [loss.path for loss in result.losses]
 
 
 def test_json_preserves_the_schema() -> None:
@@ -101,11 +101,11 @@ def test_json_preserves_the_schema() -> None:
         [PhysicalColumn("a", parse_type("MAP<INT, CHAR(3) NOT NULL>"), comment="x"),
          PhysicalColumn("b", parse_type("ROW<c VARCHAR(7) NOT NULL 'y'> NOT NULL"))]
     )  # fmt: skip
-    found = from_json(to_json(resolved))
+    result = from_json(to_json(resolved))
 
-    assert ((), ()) == (found.refused, found.losses)
+    assert ((), ()) == (result.refused, result.losses)
     assert [str(column) for column in resolved.columns] == [
-        str(column) for column in found.schema.columns
+        str(column) for column in result.schema.columns
     ]
 
 
@@ -154,6 +154,6 @@ def test_depth_of_json_is_limited() -> None:
 def test_classes_named_in_json_are_not_imported() -> None:
     udt = {"type": "udt", "class": None, "pyClass": "os.x", "serializedClass": "gASV"}
     field = json.loads(FIELD) | {"type": {**udt, "sqlType": "long"}}
-    found = from_json(json.dumps({"type": "struct", "fields": [field]}))
+    result = from_json(json.dumps({"type": "struct", "fields": [field]}))
 
-    assert ["type-not-in-flink"] == [diagnostic.code for diagnostic in found.refused]
+    assert ["type-not-in-flink"] == [diagnostic.code for diagnostic in result.refused]

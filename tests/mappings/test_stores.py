@@ -136,9 +136,9 @@ def test_values_that_the_new_type_does_not_have(old: str, new: str, expected: st
     ],
 )
 def test_avro_reads_logical_types_only_as_themselves(old: str, new: str, kind: str) -> None:
-    (found,) = AVRO.findings(parse_type(old), parse_type(new))
+    (result,) = AVRO.findings(parse_type(old), parse_type(new))
 
-    assert kind == found.kind
+    assert kind == result.kind
 
 
 def test_flinks_rules_are_its_implicit_casts() -> None:

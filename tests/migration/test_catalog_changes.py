@@ -145,13 +145,13 @@ def test_changes_for_another_state_are_refused(
     before = catalog(old)
     changes = diff_catalogs(before, catalog(new))
     meanwhile(before)
-    found = read_catalog(before)
+    result = read_catalog(before)
 
     with pytest.raises(SchemaCoreError) as caught:
         apply_to_catalog(changes, before)
 
     assert code == caught.value.code
-    assert found == read_catalog(before)
+    assert result == read_catalog(before)
 
 
 #: renames, renames of columns

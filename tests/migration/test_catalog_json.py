@@ -96,14 +96,14 @@ CHANGES: list[CatalogChange] = [
 def test_every_change_round_trips_in_normal_form() -> None:
     document = catalog_changes_to_json(CHANGES)
 
-    found = catalog_changes_from_json(document)
+    result = catalog_changes_from_json(document)
 
-    assert list(map(str, CHANGES)) == list(map(str, found))
-    assert document == catalog_changes_to_json(found)
-    (added,) = (item for item in found[3:4] if isinstance(item, AddObject))
+    assert list(map(str, CHANGES)) == list(map(str, result))
+    assert document == catalog_changes_to_json(result)
+    (added,) = (item for item in result[3:4] if isinstance(item, AddObject))
     assert normalize(TABLE) == added.new_object
-    assert found[:3] == tuple(CHANGES[:3])
-    assert catalog_changes_from_json(document) == found
+    assert result[:3] == tuple(CHANGES[:3])
+    assert catalog_changes_from_json(document) == result
 
 
 def test_every_class_and_member_has_a_codec() -> None:

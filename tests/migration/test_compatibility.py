@@ -136,9 +136,13 @@ def test_a_renamed_column_is_read_only_by_formats_that_know_it_by_number() -> No
 def test_fields_of_renamed_columns_may_be_renamed_and_retyped() -> None:
     old, new = schema("r ROW<x INT, y INT>, c AS 1"), schema("s ROW<x BIGINT, z INT>, d AS 1")
     renames = {("r",): "s", ("r", "y"): "z"}
-    found = [("field-renamed-by-id", "r"), ("type-promoted", "r.x"), ("field-renamed-by-id", "r.y")]
+    result = [
+        ("field-renamed-by-id", "r"),
+        ("type-promoted", "r.x"),
+        ("field-renamed-by-id", "r.y"),
+    ]
 
-    assert found == codes(can_read_old_data(old, new, ICEBERG, renames))
+    assert result == codes(can_read_old_data(old, new, ICEBERG, renames))
     assert [
         ("field-renamed-by-id", "s"),
         ("type-changed", "s.x"),
@@ -159,14 +163,14 @@ def test_options_and_partitions_are_part_of_a_table() -> None:
         "a INT, b INT", {"connector": "filesystem", "format": "orc", "password": "y"}, ("a",)
     )
 
-    found = can_read_old_data(old, new)
+    result = can_read_old_data(old, new)
 
     assert [
         ("format-changed", "format"),
         ("option-changed", "password"),
         ("partitions-changed", ""),
-    ] == codes(found)
-    assert "'x'" not in str(found)
+    ] == codes(result)
+    assert "'x'" not in str(result)
     assert [("source-changed", "format"), ("job-option-changed", "password")] == codes(
         can_jobs_restart(old, new)
     )
@@ -266,9 +270,9 @@ def test_renamed_fields_of_files_are_read_by_the_former_name() -> None:
         ("r", "t", "element", "k"): "n",
     }
 
-    found = codes(can_read_old_data(old, new, renames=renames))
+    result = codes(can_read_old_data(old, new, renames=renames))
 
-    assert set(found) == {
+    assert set(result) == {
         ("field-renamed-by-mapping", "r"),
         ("field-renamed-by-mapping", "r.x"),
         ("field-renamed-by-mapping", "r.t.element.k"),

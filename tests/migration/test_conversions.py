@@ -40,16 +40,16 @@ def changed(connection: Any, every: Iterable[Case]) -> tuple[list[str], int]:
 
 
 def test_conversions_for_postgresql_keep_the_value_or_fail(connection: Any) -> None:
-    found, kept = changed(connection, (case for n, case in enumerate(cases()) if n % 7 == 0))
+    result, kept = changed(connection, (case for n, case in enumerate(cases()) if n % 7 == 0))
 
-    assert [] == found
+    assert [] == result
     assert kept >= 130
 
 
 def test_all_conversions_for_postgresql_keep_the_value_or_fail(connection: Any) -> None:
-    found, kept = changed(connection, cases())
+    result, kept = changed(connection, cases())
 
-    assert [] == found
+    assert [] == result
     assert kept >= 960
 
 
@@ -88,9 +88,9 @@ def test_all_conversions_for_postgresql_keep_the_value_or_fail(connection: Any) 
 def test_values_of_postgresql(
     connection: Any, old: str, text: str, new: str, result: str | None
 ) -> None:
-    found = run_postgres(connection)(Case(parse_type(old), parse_type(new), text))
+    results = run_postgres(connection)(Case(parse_type(old), parse_type(new), text))
 
-    assert result == found
+    assert result == results
 
 
 def test_columns_without_values_can_have_any_type(connection: Any) -> None:

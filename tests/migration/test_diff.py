@@ -201,12 +201,12 @@ def test_a_rename_is_followed_by_keys_and_indexes() -> None:
     old = table(primary_key=KEY, indexes=(INDEX,), immutable_columns=FIXED, partition_keys=("a",))
     column = old.schema.columns[0]
 
-    found = apply([ModifyColumnName(column, "c")], old)
+    result = apply([ModifyColumnName(column, "c")], old)
 
-    assert found.schema.primary_key == UnresolvedPrimaryKey("pk", ("c",))
-    assert found.schema.indexes == (UnresolvedIndex("i", ("c",)),)
-    assert found.schema.immutable_columns == UnresolvedImmutableColumns("f", ("c",))
-    assert found.partition_keys == ("c",)
+    assert result.schema.primary_key == UnresolvedPrimaryKey("pk", ("c",))
+    assert result.schema.indexes == (UnresolvedIndex("i", ("c",)),)
+    assert result.schema.immutable_columns == UnresolvedImmutableColumns("f", ("c",))
+    assert result.partition_keys == ("c",)
 
 
 def test_what_no_change_touches_stays_as_it_is_written() -> None:

@@ -14,12 +14,12 @@ HERE = Path("migrations")
 
 def directory(*files: str | tuple[str, str]) -> MigrationDirectory:
     """Return the directory of files; a pair has a name and its parents."""
-    found = []
+    result = []
     for file in files:
         name, parents = (file, None) if isinstance(file, str) else file
         head = "" if parents is None else f"-- parents: {parents}\n"
-        found.append(MigrationFile.parse(name, f"{head}-- up\n"))
-    return MigrationDirectory.of(HERE, found)
+        result.append(MigrationFile.parse(name, f"{head}-- up\n"))
+    return MigrationDirectory.of(HERE, result)
 
 
 def names(found: MigrationDirectory) -> list[str]:
@@ -59,12 +59,12 @@ def test_what_is_not_a_migration_is_refused(name: str, text: str) -> None:
 
 
 def test_checksums_ignore_line_ends_only() -> None:
-    found = [
+    result = [
         MigrationFile.parse("0001_a", text).checksum
         for text in ("-- up\nUSE a;\n", "-- up\r\nUSE a;\r\n", "-- up\nUSE a; \n")
     ]
 
-    assert found[0] == found[1] != found[2]
+    assert result[0] == result[1] != result[2]
 
 
 def test_variables_are_replaced_or_required() -> None:
@@ -91,11 +91,11 @@ def test_parents_are_only_read_before_the_first_section() -> None:
 
 
 def test_migrations_follow_the_one_with_the_next_lower_number() -> None:
-    found = directory("0010_c", "0001_a", "0002_b")
+    result = directory("0010_c", "0001_a", "0002_b")
 
-    assert ["0001_a", "0002_b", "0010_c"] == names(found)
-    assert ("0002_b",) == found.parents["0010_c"]
-    assert ("0010_c",) == found.heads
+    assert ["0001_a", "0002_b", "0010_c"] == names(result)
+    assert ("0002_b",) == result.parents["0010_c"]
+    assert ("0010_c",) == result.heads
 
 
 def test_branches_are_detected_and_merged() -> None:
@@ -111,9 +111,9 @@ def test_branches_are_detected_and_merged() -> None:
 
 
 def test_parents_come_first_whatever_their_numbers_are() -> None:
-    found = directory(("0001_a", "0005_e"), ("0005_e", ""), ("0003_c", "0005_e"))
+    result = directory(("0001_a", "0005_e"), ("0005_e", ""), ("0003_c", "0005_e"))
 
-    assert ["0005_e", "0001_a", "0003_c"] == names(found)
+    assert ["0005_e", "0001_a", "0003_c"] == names(result)
 
 
 @pytest.mark.parametrize(
@@ -133,12 +133,14 @@ def test_wrong_parents_are_refused(files: tuple[str | tuple[str, str], ...], cod
 
 
 def test_targets_are_names_or_numbers() -> None:
-    found = directory("0001_a", "0002_b", "0002_c")
+    result = directory("0001_a", "0002_b", "0002_c")
 
-    assert "0001_a" == found.find("1").name == found.find("0001").name == found.find("0001_a").name
+    assert (
+        "0001_a" == result.find("1").name == result.find("0001").name == result.find("0001_a").name
+    )
     for target in ("0003", "0002", "a", "", "\N{ARABIC-INDIC DIGIT ONE}"):
         with pytest.raises(SchemaCoreError) as caught:
-            found.find(target)
+            result.find(target)
         assert "migration-not-found" == caught.value.code
 
 

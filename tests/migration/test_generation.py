@@ -44,12 +44,12 @@ CREATE VIEW above AS SELECT number FROM latest;
 
 @pytest.fixture(params=["memory", "sqlite"])
 def environment(request: pytest.FixtureRequest, tmp_path: Path) -> TableEnvironment:
-    found = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    result = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     if request.param == "sqlite":
         url, rows = f"sqlite:///{tmp_path}/shop.db", f"{tmp_path}/rows"
-        found.register_catalog("shop", SqlCatalog("shop", url, warehouse=rows))
-        found.use_catalog("shop")
-    return found
+        result.register_catalog("shop", SqlCatalog("shop", url, warehouse=rows))
+        result.use_catalog("shop")
+    return result
 
 
 def migrator(environment: TableEnvironment, folder: Path) -> Migrator:
@@ -156,9 +156,9 @@ def test_definitions_of_a_directory(environment: TableEnvironment, tmp_path: Pat
     (tmp_path / "tables" / "1.sql").write_text("CREATE TABLE a (x INT);")
     (tmp_path / "tables" / "2.sql").write_text("CREATE VIEW b AS SELECT x FROM a;")
 
-    found = read_definitions(environment, tmp_path / "tables")
+    result = read_definitions(environment, tmp_path / "tables")
 
-    assert ["a", "b"] == sorted(path.object_name for path in found.objects)
+    assert ["a", "b"] == sorted(path.object_name for path in result.objects)
     assert [] == environment.list_tables()
 
 
@@ -197,8 +197,8 @@ def test_definitions_of_a_python_module(
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     try:
-        found = import_definitions(environment, "shop_tables_of_a_test:TABLES")
-        assert ["t"] == [path.object_name for path in found.objects]
+        result = import_definitions(environment, "shop_tables_of_a_test:TABLES")
+        assert ["t"] == [path.object_name for path in result.objects]
         for target, code in (
             ("shop_tables_of_a_test:WRONG", "wrong-argument"),
             ("shop_tables_of_a_test:schema", "wrong-argument"),
@@ -214,12 +214,12 @@ def test_definitions_of_a_python_module(
 
 
 def test_generated_migrations_between_drawn_tables(tmp_path: Path) -> None:
-    found = set()
+    result = set()
     for seed in range(30):
         (tmp_path / str(seed)).mkdir()
-        found.add(check(Random(seed), tmp_path / str(seed)))
+        result.add(check(Random(seed), tmp_path / str(seed)))
 
-    assert {"applied and undone", "refused: migration-needs-rewrite"} <= found
+    assert {"applied and undone", "refused: migration-needs-rewrite"} <= result
 
 
 def test_each_secret_has_a_variable_of_its_own(
@@ -237,9 +237,9 @@ def test_each_secret_has_a_variable_of_its_own(
     for number, texts in enumerate((("one", "o''ne", "a"), ("three", "o''ne", "b"))):
         (tmp_path / "tables.sql").write_text(tables(*texts))
         values = {f"v{number}": "unused"}
-        found = Migrator(environment, tmp_path / "m", variables=values)
+        result = Migrator(environment, tmp_path / "m", variables=values)
         wanted = read_definitions(environment, tmp_path / "tables.sql")
-        path = autogenerate(found, wanted, "next")
+        path = autogenerate(result, wanted, "next")
         assert path is not None
         text = path.read_text()
         assert "-- unsupported" not in text

@@ -248,14 +248,14 @@ def test_drift_is_what_changed_outside(environments: Environments) -> None:
     environment.execute_sql("DROP VIEW ids")
     environment.execute_sql("ALTER TABLE orders SET ('password' = 'hunter2')")
 
-    found = [str(item) for item in migrator.drift()]
+    result = [str(item) for item in migrator.drift()]
     assert [
         (
             "ModifyTable{path=`default`.`orders`, changes=[AddColumn{column=`hotfix` INT, "
             "position=null}, SetOption{key='password', value='******'}]}"
         ),
         "RemoveObject{path=`default`.`ids`, kind=VIEW}",
-    ] == found
+    ] == result
     environment.execute_sql("ALTER TABLE orders RESET ('password')")
     environment.execute_sql("ALTER TABLE orders DROP hotfix")
     environment.execute_sql("CREATE VIEW ids AS SELECT id FROM orders")
@@ -313,9 +313,9 @@ def test_of_several_that_start_at_once_each_migration_is_applied_by_one(
         return [item.name for item in migrator.upgrade()]
 
     with ThreadPoolExecutor(len(migrators)) as pool:
-        found = [name for names in pool.map(upgrade, migrators) for name in names]
+        result = [name for names in pool.map(upgrade, migrators) for name in names]
 
-    assert [f"{index:04}_m" for index in range(1, 6)] == sorted(found)
+    assert [f"{index:04}_m" for index in range(1, 6)] == sorted(result)
     assert [MigrationState.APPLIED] * 5 == states(migrators[0])
 
 
@@ -391,14 +391,14 @@ def test_positions_are_not_reused(environments: Environments) -> None:
 
     environment = environments()
     nothing = "-- parents: 0001_a\n-- up\n-- down\n"
-    found = migrator(**{"0001_a": "-- up\n-- down\n", "0002_b": nothing, "0002_c": nothing})
-    found.upgrade("0002_b")
-    found.upgrade("0002_c")
-    found.downgrade("0002_c", dry_run=True)
-    assert ["0002_b"] == [item.name for item in found.downgrade("0002_c")]
-    found.upgrade("0002_b")
+    result = migrator(**{"0001_a": "-- up\n-- down\n", "0002_b": nothing, "0002_c": nothing})
+    result.upgrade("0002_b")
+    result.upgrade("0002_c")
+    result.downgrade("0002_c", dry_run=True)
+    assert ["0002_b"] == [item.name for item in result.downgrade("0002_c")]
+    result.upgrade("0002_b")
 
-    assert [1, 3, 4] == [migration.position for migration in found.catalog.list_migrations()]
+    assert [1, 3, 4] == [migration.position for migration in result.catalog.list_migrations()]
 
 
 def test_use_ends_with_its_migration_also_in_a_dry_run(environments: Environments) -> None:

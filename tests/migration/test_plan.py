@@ -52,25 +52,25 @@ OLD = schema(("id", "BIGINT NOT NULL"), ("name", "STRING"))
     ],
 )  # fmt: skip
 def test_statements(target: str, new: Schema, statements: list[str]) -> None:
-    found = plan(OLD, new, target)
+    result = plan(OLD, new, target)
 
-    assert statements == list(found.statements)
-    assert found.rewrite is None
+    assert statements == list(result.statements)
+    assert result.rewrite is None
 
 
 def test_iceberg_alters_nested_fields_by_their_path() -> None:
     old = schema(("r", "ROW<a INT, b STRING, c ARRAY<ROW<d INT>>>"))
     new = schema(("r", "ROW<z STRING, a BIGINT, c ARRAY<ROW<d INT, e DATE>>>"))
     renames: dict[tuple[str, ...], str] = {("r", "b"): "z"}
-    found = plan(old, new, "iceberg", renames=renames)
+    result = plan(old, new, "iceberg", renames=renames)
 
     assert [
         "ALTER TABLE `t` ALTER COLUMN `r`.`a` TYPE bigint",
         "ALTER TABLE `t` ADD COLUMN `r`.`c`.`element`.`e` date",
         "ALTER TABLE `t` RENAME COLUMN `r`.`b` TO `z`",
         "ALTER TABLE `t` ALTER COLUMN `r`.`z` FIRST",
-    ] == list(found.statements)
-    assert () == found.risks
+    ] == list(result.statements)
+    assert () == result.risks
 
 
 def test_iceberg_has_partition_and_identifier_fields() -> None:
@@ -88,28 +88,28 @@ def test_iceberg_has_partition_and_identifier_fields() -> None:
 
 
 def test_iceberg_reports_not_null_that_it_cannot_reach() -> None:
-    found = plan(OLD, schema(("id", "BIGINT NOT NULL"), ("name", "STRING NOT NULL")), "iceberg")
+    result = plan(OLD, schema(("id", "BIGINT NOT NULL"), ("name", "STRING NOT NULL")), "iceberg")
 
-    assert () == found.statements
-    assert any(loss.startswith("name: NOT NULL is dropped") for loss in found.losses)
+    assert () == result.statements
+    assert any(loss.startswith("name: NOT NULL is dropped") for loss in result.losses)
 
 
 def test_a_rewrite_converts_every_column() -> None:
     old = schema(("id", "STRING"), ("r", "ROW<a INT, b INT>"), ("gone", "INT"))
     new = schema(("id", "BIGINT"), ("r", "ROW<b BIGINT, c DATE>"), ("more", "INT NOT NULL"))
-    found = plan(old, new)
+    result = plan(old, new)
 
-    assert found.rewrite is not None
+    assert result.rewrite is not None
     assert [
         "CREATE TABLE `t__new`",
         "INSERT INTO `t__new` (`id`, `r`, `more`)",
         "ALTER TABLE `t` RENAME TO `t__old`",
         "ALTER TABLE `t__new` RENAME TO `t`",
-    ] == [statement.partition("\n")[0].removesuffix(" (") for statement in found.statements]
-    assert "THEN CAST(`id` AS BIGINT) ELSE" in found.statements[1]
-    assert "ROW(CAST(`r`.`b` AS BIGINT), CAST(NULL AS DATE))" in found.statements[1]
+    ] == [statement.partition("\n")[0].removesuffix(" (") for statement in result.statements]
+    assert "THEN CAST(`id` AS BIGINT) ELSE" in result.statements[1]
+    assert "ROW(CAST(`r`.`b` AS BIGINT), CAST(NULL AS DATE))" in result.statements[1]
     assert {("field-dropped", ("gone",)), ("required-field-added", ("more",))} <= {
-        risk[:2] for risk in found.risks
+        risk[:2] for risk in result.risks
     }
 
 
@@ -118,35 +118,35 @@ def test_a_rewrite_moves_the_values_of_renamed_fields(target: str) -> None:
     old = schema(("id", "STRING"), ("r", "ROW<a INT, c ARRAY<ROW<d INT>>>"))
     new = schema(("id", "BIGINT"), ("r", "ROW<b INT, c ARRAY<ROW<d INT>>>"))
     renames: dict[tuple[str, ...], str] = {("r", "a"): "b"}
-    found = plan(old, new, target, renames=renames)
+    result = plan(old, new, target, renames=renames)
 
-    assert "`r`.`a`" in found.statements[1]
-    assert "NULL AS INT" not in found.statements[1].replace("CAST(NULL AS INT) WHEN", "")
-    assert "field-dropped" not in {risk.kind for risk in found.risks}
+    assert "`r`.`a`" in result.statements[1]
+    assert "NULL AS INT" not in result.statements[1].replace("CAST(NULL AS INT) WHEN", "")
+    assert "field-dropped" not in {risk.kind for risk in result.risks}
 
 
 def test_the_value_of_a_computed_column_is_converted() -> None:
     builder = Schema.new_builder().column("a", "BIGINT").column_by_expression("b", "a + 1")
-    found = plan(builder.build(), schema(("a", "STRING"), ("b", "SMALLINT")))
+    result = plan(builder.build(), schema(("a", "STRING"), ("b", "SMALLINT")))
 
-    assert "TRY_CAST(TRY_CAST(`b` AS SMALLINT) AS BIGINT) = `b`" in found.statements[1]
+    assert "TRY_CAST(TRY_CAST(`b` AS SMALLINT) AS BIGINT) = `b`" in result.statements[1]
 
 
 def test_what_the_target_cannot_hold_is_a_loss() -> None:
     builder = Schema.new_builder().from_schema(OLD).column("ts", "TIMESTAMP(3)")
     builder.watermark("ts", "ts").column_by_metadata("m", "STRING", None, is_virtual=True)
     builder.column_by_expression("p", "PROCTIME()")
-    found = plan(OLD, CatalogTable(builder.build(), options={"connector": "x"}), "postgres")
+    result = plan(OLD, CatalogTable(builder.build(), options={"connector": "x"}), "postgres")
 
-    assert ['ALTER TABLE "t" ADD COLUMN "ts" timestamp(3)'] == list(found.statements)
+    assert ['ALTER TABLE "t" ADD COLUMN "ts" timestamp(3)'] == list(result.statements)
     for what in ("WATERMARK", "m:", "p:", "options.connector"):
-        assert any(what in loss for loss in found.losses), what
+        assert any(what in loss for loss in result.losses), what
 
 
 def test_steps_that_keep_the_rows_can_be_undone() -> None:
     new = schema(("key", "BIGINT NOT NULL"), ("x", "INT"))
-    found = plan(OLD, new, "postgres", renames={"id": "key"})
-    undone = {step.statements[0].split(" ", 3)[3]: step.undo for step in found.steps}
+    result = plan(OLD, new, "postgres", renames={"id": "key"})
+    undone = {step.statements[0].split(" ", 3)[3]: step.undo for step in result.steps}
 
     assert {
         'RENAME COLUMN "id" TO "key"': ('ALTER TABLE "t" RENAME COLUMN "key" TO "id"',),
@@ -157,32 +157,32 @@ def test_steps_that_keep_the_rows_can_be_undone() -> None:
 
 def test_rows_are_estimated_from_statistics() -> None:
     new = schema(("id", "STRING"), ("name", "STRING"))
-    found = plan(OLD, new, "postgres", statistics=CatalogTableStatistics(1000, 1, 1, 1))
+    result = plan(OLD, new, "postgres", statistics=CatalogTableStatistics(1000, 1, 1, 1))
 
-    assert [1000] == [step.rows for step in found.steps]
-    assert "rewrites 1,000 rows" in str(found)
+    assert [1000] == [step.rows for step in result.steps]
+    assert "rewrites 1,000 rows" in str(result)
 
 
 def test_secrets_are_neither_shown_nor_stored() -> None:
     old, new = (
         CatalogTable(OLD, options={"connector": "jdbc", "password": one}) for one in ("one", "two")
     )
-    found = plan(old, new)
+    result = plan(old, new)
 
-    assert () == found.statements
-    assert "one" not in {*found.old.values()}
-    assert "two" not in found.to_json()
+    assert () == result.statements
+    assert "one" not in {*result.old.values()}
+    assert "two" not in result.to_json()
     assert ("options.password: its new value is secret: set it with ALTER TABLE ... SET",) == (
-        found.losses
+        result.losses
     )
 
 
 def test_a_plan_is_data() -> None:
-    found = plan(OLD, schema(("id", "BIGINT NOT NULL")), "postgres")
-    text = found.to_json()
+    result = plan(OLD, schema(("id", "BIGINT NOT NULL")), "postgres")
+    text = result.to_json()
 
-    assert found == MigrationPlan.from_json(text)
-    assert found.digest == json.loads(text)["digest"]
+    assert result == MigrationPlan.from_json(text)
+    assert result.digest == json.loads(text)["digest"]
 
 
 @pytest.mark.parametrize(
@@ -217,20 +217,20 @@ def test_a_changed_plan_is_refused(key: str) -> None:
 
 
 def environment() -> TableEnvironment:
-    found = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=DryRunPlanner())
-    found.execute_sql(
+    result = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=DryRunPlanner())
+    result.execute_sql(
         "CREATE TABLE t (id BIGINT NOT NULL, name STRING) "
         "WITH ('connector' = 'jdbc', 'url' = 'jdbc:postgresql://h/d', 'table-name' = 't', "
         "'password' = 'hunter2')"
     )
-    return found
+    return result
 
 
 def current(env: TableEnvironment) -> CatalogTable:
     path = UnresolvedPath(("t",)).qualify(env.get_current_catalog(), env.get_current_database())
-    found = env.catalog_manager.get(path).table
-    assert isinstance(found, CatalogTable)
-    return found
+    result = env.catalog_manager.get(path).table
+    assert isinstance(result, CatalogTable)
+    return result
 
 
 def test_a_plan_is_applied_to_the_table_that_it_was_made_for() -> None:
@@ -239,14 +239,14 @@ def test_a_plan_is_applied_to_the_table_that_it_was_made_for() -> None:
     new = CatalogTable(
         schema(("id", "BIGINT NOT NULL"), ("name", "STRING"), ("x", "INT")), options=old.options
     )
-    found = MigrationPlan.from_json(plan(old, new).to_json())
-    apply_plan(env, found)
+    result = MigrationPlan.from_json(plan(old, new).to_json())
+    apply_plan(env, result)
 
     table = current(env)
     assert ["id", "name", "x"] == [column.name for column in table.schema.columns]
     assert "hunter2" == table.options["password"]
     with pytest.raises(SchemaError) as caught:
-        apply_plan(env, found)
+        apply_plan(env, result)
     assert "migration-outdated" == caught.value.code
 
 
@@ -284,11 +284,11 @@ def test_renamed_columns_of_files_are_planned_as_they_are_read(
         for columns in (("a INT", "r ROW<x INT>"), new)
     )
 
-    found = plan(old, wanted, renames=renames)
+    result = plan(old, wanted, renames=renames)
 
-    assert (found.rewrite or "").find(reason or "") >= 0
-    assert (reason is None) == (found.rewrite is None)
-    assert reason is not None or risks == [risk.kind for risk in found.risks]
+    assert (result.rewrite or "").find(reason or "") >= 0
+    assert (reason is None) == (result.rewrite is None)
+    assert reason is not None or risks == [risk.kind for risk in result.risks]
 
 
 # --- executed ------------------------------------------------------------------------------------

@@ -58,8 +58,8 @@ def test_a_rewrite_leaves_the_old_table_or_the_new_one(
     last = operations(case, Rewritten)
     drawn = [(at, TRIED[at % len(TRIED)]) for at in range(1, last + 1, step)]
 
-    found = {(at, fault.value): run(case, Faults(at, fault), Rewritten) for at, fault in drawn}
+    result = {(at, fault.value): run(case, Faults(at, fault), Rewritten) for at, fault in drawn}
 
-    assert {} == {key: problem for key, problem in found.items() if problem}
+    assert {} == {key: problem for key, problem in result.items() if problem}
     assert last > 10
     assert "" == run(case, Faults(), Rewritten)

@@ -225,9 +225,9 @@ def schema(*names: str) -> ResolvedSchema:
 def test_names_that_the_store_does_not_support(
     store: str, path: ObjectPath, columns: ResolvedSchema, comment: str | None, codes: list[str]
 ) -> None:
-    found = check_names(path, columns, (), comment, STORES[store])
+    result = check_names(path, columns, (), comment, STORES[store])
 
-    assert codes == [diagnostic.code for diagnostic in found]
+    assert codes == [diagnostic.code for diagnostic in result]
 
 
 def test_partition_columns_have_their_own_limit() -> None:

@@ -51,16 +51,16 @@ WRITTEN_BY_SPARK = {
 
 
 def test_table_written_by_spark_is_read() -> None:
-    found = read_map(WRITTEN_BY_SPARK)
+    result = read_map(WRITTEN_BY_SPARK)
 
-    assert ("spark",) == found.layers
-    assert isinstance(found.object, CatalogTable)
+    assert ("spark",) == result.layers
+    assert isinstance(result.object, CatalogTable)
     assert (("p",), TableDistribution.of_hash(["Id"], 4)) == (
-        found.object.partition_keys,
-        found.object.distribution,
+        result.object.partition_keys,
+        result.object.distribution,
     )
-    assert "(\n  `Id` BIGINT,\n  `p` STRING COMMENT 'where'\n)" == str(found.object.schema)
-    assert "connector-unknown" in {note.code for note in found.notes}
+    assert "(\n  `Id` BIGINT,\n  `p` STRING COMMENT 'where'\n)" == str(result.object.schema)
+    assert "connector-unknown" in {note.code for note in result.notes}
 
 
 def without_notes(tree: Any) -> Any:

@@ -14,14 +14,14 @@ from schema_core.schema.resolve import SchemaResolver
 
 def columns(*fields: str, **rest: str) -> dict[str, str]:
     """A map of columns, each given as ``name: key=value; key=value``."""
-    found = {key.replace("__", "."): value for key, value in rest.items()}
+    result = {key.replace("__", "."): value for key, value in rest.items()}
     for number, field in enumerate(fields):
         name, _, values = field.partition(": ")
-        found[f"schema.{number}.name"] = name
+        result[f"schema.{number}.name"] = name
         for pair in values.split("; "):
             key, _, value = pair.partition("=")
-            found[f"schema.{number}.{key}"] = value
-    return found
+            result[f"schema.{number}.{key}"] = value
+    return result
 
 
 # --- type information of 1.9 ----------------------------------------------------------------------
@@ -66,10 +66,10 @@ def test_invalid_type_information_is_refused(old: str) -> None:
 
 
 def test_sql_type_overrides_type_information() -> None:
-    found = read_map(columns("a: type=INT; data-type=BIGINT"))
+    result = read_map(columns("a: type=INT; data-type=BIGINT"))
 
-    assert "(\n  `a` [BIGINT]\n)" == str(found.object.schema)  # type: ignore[union-attr]
-    assert {"mixed-versions", "duplicate-type"} <= {note.code for note in found.notes}
+    assert "(\n  `a` [BIGINT]\n)" == str(result.object.schema)  # type: ignore[union-attr]
+    assert {"mixed-versions", "duplicate-type"} <= {note.code for note in result.notes}
 
 
 # --- descriptors ----------------------------------------------------------------------------------
@@ -145,11 +145,11 @@ OWN_CLASS = (
     ],
 )
 def test_descriptor_is_converted_to_columns(old: list[str], shown: str, notes: set[str]) -> None:
-    found = read_map(columns(*old))
+    result = read_map(columns(*old))
 
-    assert f"(\n  {shown}\n)" == str(found.object.schema)  # type: ignore[union-attr]
-    assert notes == {note.code for note in found.notes}
-    SchemaResolver().resolve(found.object.schema)  # type: ignore[union-attr]
+    assert f"(\n  {shown}\n)" == str(result.object.schema)  # type: ignore[union-attr]
+    assert notes == {note.code for note in result.notes}
+    SchemaResolver().resolve(result.object.schema)  # type: ignore[union-attr]
 
 
 def test_gap_in_a_descriptor_is_refused() -> None:
@@ -163,10 +163,10 @@ def test_gap_in_a_descriptor_is_refused() -> None:
 
 
 def test_metadata_column_without_virtual_is_not_virtual() -> None:
-    found = read_map(columns("o: data-type=BIGINT; metadata=offset"))
+    result = read_map(columns("o: data-type=BIGINT; metadata=offset"))
 
-    assert "(\n  `o` [BIGINT] METADATA FROM 'offset'\n)" == str(found.object.schema)  # type: ignore[union-attr]
-    assert ["virtual-assumed"] == [note.code for note in found.notes]
+    assert "(\n  `o` [BIGINT] METADATA FROM 'offset'\n)" == str(result.object.schema)  # type: ignore[union-attr]
+    assert ["virtual-assumed"] == [note.code for note in result.notes]
 
 
 def test_single_query_is_used_for_both() -> None:
@@ -178,11 +178,11 @@ def test_single_query_is_used_for_both() -> None:
         "refresh-mode": "CONTINUOUS",
         "refresh-status": "ACTIVATED",
     }
-    found = read_map(columns("a: data-type=INT") | refresh)
+    result = read_map(columns("a: data-type=INT") | refresh)
 
-    assert isinstance(found.object, CatalogMaterializedTable)
-    assert ("SELECT 1", "SELECT 1") == (found.object.original_query, found.object.expanded_query)
-    assert "Flink 1.20 to 2.2" == str(found.versions)
+    assert isinstance(result.object, CatalogMaterializedTable)
+    assert ("SELECT 1", "SELECT 1") == (result.object.original_query, result.object.expanded_query)
+    assert "Flink 1.20 to 2.2" == str(result.versions)
     assert "definition-query" not in upgrade(columns("a: data-type=INT") | refresh).properties
 
 
@@ -232,14 +232,14 @@ GENERIC = {
 
 
 def test_generic_table_of_hive_is_read() -> None:
-    found = read_map(GENERIC)
+    result = read_map(GENERIC)
 
-    assert ("hive",) == found.layers
-    assert "Flink 1.10" == str(found.versions)
-    assert {"connector.type": "kafka"} == found.object.options
+    assert ("hive",) == result.layers
+    assert "Flink 1.10" == str(result.versions)
+    assert {"connector.type": "kafka"} == result.object.options
     assert (
         "(\n  `c` [CHAR(265)],\n  `ts` [TIMESTAMP(3)],\n  WATERMARK FOR `ts` AS [ts]\n)"
-        == str(found.object.schema)  # type: ignore[union-attr]
+        == str(result.object.schema)  # type: ignore[union-attr]
     )
 
 
@@ -271,9 +271,9 @@ def test_table_of_hive_itself_is_refused() -> None:
 
 def test_managed_table_has_no_connector() -> None:
     stored = {f"flink.{key}": value for key, value in columns("a: data-type=INT").items()}
-    found = read_map(stored | {"flink.connector": "DEFAULT", "is_generic": "true"})
+    result = read_map(stored | {"flink.connector": "DEFAULT", "is_generic": "true"})
 
-    assert {} == found.object.options
+    assert {} == result.object.options
 
 
 # --- kinds ----------------------------------------------------------------------------------------

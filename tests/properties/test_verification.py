@@ -121,11 +121,11 @@ def test_valid_maps_have_no_diagnostics() -> None:
 )
 def test_malformed_key_is_reported(code: str, key: str, value: str | None) -> None:
     harmed = SOUND | REFRESH | {key: value}
-    found = verify({name: value for name, value in harmed.items() if value is not None})
+    result = verify({name: value for name, value in harmed.items() if value is not None})
     place = CONTRADICTED[key] if code == "duplicate-key" else key
 
-    assert code in {diagnostic.code for diagnostic in found}
-    places = {step for diagnostic in found if diagnostic.code == code for step in diagnostic.path}
+    assert code in {diagnostic.code for diagnostic in result}
+    places = {step for diagnostic in result if diagnostic.code == code for step in diagnostic.path}
     assert any(place.startswith(step) for step in places) or code == "unknown-column"
 
 
@@ -138,7 +138,7 @@ def test_all_malformed_keys_are_reported_at_once() -> None:
         "schema.1.typ": "INT",
         "partition.keys.2.name": "id",
     }
-    found = [(diagnostic.code, *diagnostic.path) for diagnostic in verify(harmed)]
+    result = [(diagnostic.code, *diagnostic.path) for diagnostic in verify(harmed)]
 
     assert [
         ("duplicate-key", "schema.00"),
@@ -149,22 +149,22 @@ def test_all_malformed_keys_are_reported_at_once() -> None:
         ("invalid-key-value", "distribution.buckets"),
         ("invalid-key-value", "snapshot"),
         ("unknown-key", "schema.1.typ"),
-    ] == [item for item in found if item != ("missing-key", "schema.00.data-type")]
+    ] == [item for item in result if item != ("missing-key", "schema.00.data-type")]
 
 
 def test_hint_suggests_a_similar_key() -> None:
-    (found,) = verify(SOUND | {"schema.0.data-typ": "INT"})
+    (result,) = verify(SOUND | {"schema.0.data-typ": "INT"})
 
-    assert "did you mean 'schema.0.data-type'?" == found.hint
+    assert "did you mean 'schema.0.data-type'?" == result.hint
 
 
 def test_a_large_row_number_is_not_iterated() -> None:
     far = SOUND | {"schema.999999999.name": "far", "partition.keys.99999999999.name": "x"}
-    found = verify(far)
+    result = verify(far)
 
     assert processor_time(lambda: verify(far), 0.5) < 0.5
-    assert len(found) < 30
-    assert {"missing-key", "invalid-key-number"} <= {diagnostic.code for diagnostic in found}
+    assert len(result) < 30
+    assert {"missing-key", "invalid-key-number"} <= {diagnostic.code for diagnostic in result}
 
 
 def test_long_map_is_verified_in_linear_time() -> None:
@@ -182,9 +182,9 @@ def test_malformed_parts_are_reported_before_their_content() -> None:
     packed = pack(SOUND | {"schema.0.name": "é"}, STORES["hive"])
     key = "flink.schema.schema-core-1.part.0"
 
-    (found,) = verify(packed | {key: packed[key][:-1]})
+    (result,) = verify(packed | {key: packed[key][:-1]})
 
-    assert ("corrupt-part", (key.removeprefix("flink."),)) == (found.code, found.path)
+    assert ("corrupt-part", (key.removeprefix("flink."),)) == (result.code, result.path)
 
 
 @pytest.mark.parametrize(

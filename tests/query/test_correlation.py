@@ -16,9 +16,9 @@ TABLES = QuestionTables(
 
 
 def block(sql: str) -> Select:
-    found = resolve_query(parse_query(sql), TABLES, streaming=False)
-    assert isinstance(found, Select)
-    return found
+    result = resolve_query(parse_query(sql), TABLES, streaming=False)
+    assert isinstance(result, Select)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -44,27 +44,27 @@ def block(sql: str) -> Select:
     ],
 )
 def test_columns_of_the_enclosing_query(query: str, expected: list[str]) -> None:
-    found = block(f"SELECT 1 FROM t WHERE EXISTS ({query})")
-    assert found.where is not None
-    read = list(columns_read(found.where))
+    result = block(f"SELECT 1 FROM t WHERE EXISTS ({query})")
+    assert result.where is not None
+    read = list(columns_read(result.where))
 
     assert expected == sorted({column.name for column in read})
-    assert all(is_own(column, columns_of(found.source)) for column in read)
-    assert [] == list(outer_columns(found))
+    assert all(is_own(column, columns_of(result.source)) for column in read)
+    assert [] == list(outer_columns(result))
 
 
 def test_grouping_keys_are_not_correlated_columns() -> None:
-    found = block("SELECT 1 FROM t GROUP BY a + 1 HAVING EXISTS (SELECT 1 FROM s WHERE x = a + 1)")
-    assert found.having is not None
-    assert found.grouping is not None
+    result = block("SELECT 1 FROM t GROUP BY a + 1 HAVING EXISTS (SELECT 1 FROM s WHERE x = a + 1)")
+    assert result.having is not None
+    assert result.grouping is not None
 
-    assert ["a"] == [column.name for column in columns_read(found.having)]
-    assert [] == list(columns_read(found.having, found.grouping.keys))
+    assert ["a"] == [column.name for column in columns_read(result.having)]
+    assert [] == list(columns_read(result.having, result.grouping.keys))
 
 
 def test_long_chains_are_read_without_recursion() -> None:
     chain = " UNION ALL ".join(["SELECT x FROM s"] * 2_000)
-    found = block(f"SELECT 1 FROM t WHERE EXISTS ({chain} UNION ALL SELECT t.a)")
-    assert found.where is not None
+    result = block(f"SELECT 1 FROM t WHERE EXISTS ({chain} UNION ALL SELECT t.a)")
+    assert result.where is not None
 
-    assert ["a"] == [column.name for column in columns_read(found.where)]
+    assert ["a"] == [column.name for column in columns_read(result.where)]

@@ -25,9 +25,9 @@ def functions(path: tuple[str, ...], span: Span) -> tuple[Function, ...] | None:
 
 @pytest.mark.parametrize(("sql", "expected"), cases("expanded_queries"))
 def test_expanded(sql: str, expected: str) -> None:
-    found = print_query(expand_query(parse_query(sql), ExampleTables(), functions=functions))
+    result = print_query(expand_query(parse_query(sql), ExampleTables(), functions=functions))
 
-    assert expected == found.replace("\n", " ")
+    assert expected == result.replace("\n", " ")
 
 
 @pytest.mark.parametrize("sql", [given for given, out in cases("queries") if out[0] != "!"])

@@ -24,12 +24,12 @@ def shown(sql: str) -> list[str]:
 
 def expected_columns(text: str) -> list[str]:
     """Expected columns with their full types."""
-    found = []
+    result = []
     for column in text.split("; "):
         name, _, spelled = column.partition(" ")
         plain, star, kind = spelled.partition(" *")
-        found.append(f"{name} {parse_type(plain).as_summary_string()}{star}{kind}")
-    return found
+        result.append(f"{name} {parse_type(plain).as_summary_string()}{star}{kind}")
+    return result
 
 
 @pytest.mark.parametrize(("sql", "expected"), cases("queries"))

@@ -171,8 +171,8 @@ def check(environment: Environment, extra: str) -> list[str]:
         f"print(*[one for one in {modules!r} if find_spec(one)])"
     )
     problems = []
-    if (found := set(listing.stdout.split())) != expected_modules(extra):
-        problems.append(f"importable: {sorted(found)}, not {sorted(expected_modules(extra))}")
+    if (result := set(listing.stdout.split())) != expected_modules(extra):
+        problems.append(f"importable: {sorted(result)}, not {sorted(expected_modules(extra))}")
     runs = [[str(environment.python), "-c", PROGRAMS[extra]], *COMMANDS.get(extra, [])]
     for command in runs:
         program = environment.python.parent / command[0]

@@ -42,12 +42,12 @@ def lowest_versions() -> dict[str, str]:
     Raises:
         ValueError: for a requirement without one, and for two different ones of a package.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for requirement in requirements():
         match = REQUIREMENT.fullmatch(requirement)
-        if match is None or found.setdefault(match[1], match[2]) != match[2]:
+        if match is None or result.setdefault(match[1], match[2]) != match[2]:
             raise ValueError(requirement)
-    return found
+    return result
 
 
 def commands(environment: Environment) -> dict[str, list[str]]:

@@ -80,9 +80,9 @@ def test_origins_of_types(column: str, expected: list[str]) -> None:
 
 
 def test_lineage_of_columns() -> None:
-    found = explained(ORDERS)
-    total, z, now = (found.column(name) for name in ("total", "z", "now"))
-    (watermark,) = found.watermarks
+    result = explained(ORDERS)
+    total, z, now = (result.column(name) for name in ("total", "z", "now"))
+    (watermark,) = result.watermarks
 
     assert total is not None
     assert z is not None
@@ -96,9 +96,9 @@ def test_lineage_of_columns() -> None:
 def test_every_call_and_implicit_cast_is_a_step() -> None:
     builder = Schema.new_builder().column("a", "INT").column("s", "STRING")
     builder.column_by_expression("n", "COALESCE(a, CAST(s AS DOUBLE)) + CHAR_LENGTH(TRIM(s))")
-    found = explained(builder).column("n")
+    result = explained(builder).column("n")
 
-    assert found is not None
+    assert result is not None
     assert [
         ("a", "CAST", "DOUBLE", True),
         ("CAST(s AS DOUBLE)", "CAST", "DOUBLE", False),
@@ -107,7 +107,7 @@ def test_every_call_and_implicit_cast_is_a_step() -> None:
         ("CHAR_LENGTH(TRIM(s))", "CHAR_LENGTH", "INT", False),
     ] == [
         (step.text, step.function, step.gives.as_summary_string(), step.implicit)
-        for step in found.steps[:-1]
+        for step in result.steps[:-1]
     ]
 
 
@@ -126,8 +126,8 @@ def test_columns_in_filter_and_over_are_in_the_lineage() -> None:
         builder.column(name, "INT")
     builder.column_by_expression("s", "SUM(a) FILTER (WHERE b > 1)")
     builder.column_by_expression("w", "SUM(a) OVER (PARTITION BY c ORDER BY d)")
-    found = explained(builder)
-    s, w = found.column("s"), found.column("w")
+    result = explained(builder)
+    s, w = result.column("s"), result.column("w")
 
     assert s is not None
     assert w is not None
@@ -136,26 +136,26 @@ def test_columns_in_filter_and_over_are_in_the_lineage() -> None:
 
 
 def test_primary_key_makes_columns_not_null() -> None:
-    found = of_statement(
+    result = of_statement(
         "CREATE TABLE t (id INT, d DATE NOT NULL, CONSTRAINT k PRIMARY KEY (id, d) NOT ENFORCED)"
     )
 
     assert ["declared: INT", "promoted: to NOT NULL, by the primary key `k`"] == reasons(
-        found.column("id")
+        result.column("id")
     )
-    assert ["declared: DATE NOT NULL"] == reasons(found.column("d"))
-    assert ("id", "d") == found.primary_key
-    assert "key -.-> c0" in found.to_mermaid()
-    assert "key -.-> c1" not in found.to_mermaid()
+    assert ["declared: DATE NOT NULL"] == reasons(result.column("d"))
+    assert ("id", "d") == result.primary_key
+    assert "key -.-> c0" in result.to_mermaid()
+    assert "key -.-> c1" not in result.to_mermaid()
 
 
 def test_modified_key_column_remains_not_null() -> None:
-    found = of_statement(
+    result = of_statement(
         "CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED); ALTER TABLE t MODIFY id BIGINT"
     )
 
     assert ["declared: BIGINT", "promoted: to NOT NULL, by the primary key `PK_id`"] == reasons(
-        found.column("id")
+        result.column("id")
     )
 
 
@@ -274,7 +274,7 @@ def test_html_of_nested_fields() -> None:
 
 
 def test_every_cause_is_covered() -> None:
-    found = explained(ORDERS)
-    met = {reason.cause for column in found.columns for reason in column.reasons}
+    result = explained(ORDERS)
+    met = {reason.cause for column in result.columns for reason in column.reasons}
 
     assert {Cause.LOOKED_UP, Cause.PROMOTED} == set(Cause) - met

@@ -287,7 +287,7 @@ def test_all_errors_are_reported_in_resolution_order() -> None:
         .build()
     )
 
-    found = SchemaResolver().check(schema)
+    result = SchemaResolver().check(schema)
 
     assert [
         "duplicate-column",
@@ -297,7 +297,7 @@ def test_all_errors_are_reported_in_resolution_order() -> None:
         "unknown-column",
         "nullable-primary-key",
         "unknown-column",
-    ] == [diagnostic.code for diagnostic in found]
+    ] == [diagnostic.code for diagnostic in result]
 
 
 def test_consequential_errors_are_not_reported() -> None:
@@ -312,18 +312,18 @@ def test_consequential_errors_are_not_reported() -> None:
         .build()
     )
 
-    found = SchemaResolver().check(schema)
+    result = SchemaResolver().check(schema)
 
-    assert [("column 'a'",), ("column 'ts'",)] == [item.path for item in found]
+    assert [("column 'a'",), ("column 'ts'",)] == [item.path for item in result]
 
 
 def test_expression_error_has_its_position() -> None:
     with pytest.raises(SchemaError) as caught:
         resolve(lambda b: b.column("amount", "INT").column_by_expression("b", "1 + amuont"))
 
-    (found,) = caught.value.diagnostics
-    assert ("1 + amuont", 1, 5) == (found.text, found.line, found.column)
-    assert "did you mean 'amount'?" == found.hint
+    (result,) = caught.value.diagnostics
+    assert ("1 + amuont", 1, 5) == (result.text, result.line, result.column)
+    assert "did you mean 'amount'?" == result.hint
 
 
 def test_statement_error_has_its_position() -> None:
@@ -411,8 +411,8 @@ def test_an_expression_is_resolved_by_the_types_of_its_columns() -> None:
     """Equal expressions of different tables share nothing but their text."""
 
     def computed(type_: str) -> str:
-        found = resolve(lambda b: b.column("a", type_).column_by_expression("c", "a + 1"))
-        return found.columns[1].data_type.as_summary_string()
+        resolved = resolve(lambda b: b.column("a", type_).column_by_expression("c", "a + 1"))
+        return resolved.columns[1].data_type.as_summary_string()
 
     types = ("INT", "BIGINT NOT NULL", "DOUBLE", "INT")
 
@@ -425,8 +425,8 @@ def test_a_user_defined_function_replaces_the_built_in_one_of_a_cached_expressio
     written = Schema.new_builder().column("a", "STRING").column_by_expression("c", "UPPER(a)")
 
     def computed(functions: Functions | None) -> str:
-        found = SchemaResolver(functions=functions).resolve(written.build())
-        return found.columns[1].data_type.as_summary_string()
+        resolved = SchemaResolver(functions=functions).resolve(written.build())
+        return resolved.columns[1].data_type.as_summary_string()
 
     def nothing(path: tuple[str, ...], span: Span) -> None:
         """Define no function."""

@@ -120,15 +120,15 @@ def declare_functions(environment: TableEnvironment) -> None:
 
 
 def rows(environment: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
-    found = environment.execute_sql(query).collect()
-    return [tuple(None if cell is None else str(cell) for cell in row) for row in found]
+    result = environment.execute_sql(query).collect()
+    return [tuple(None if cell is None else str(cell) for cell in row) for row in result]
 
 
 def require_no_library(spark: SparkSession) -> None:
     """Workers must not have the library before it is sent to them."""
     places = spark.sparkContext.parallelize(range(4), 4)
-    found = places.map(lambda _: find_spec("schema_core") is None).collect()
-    assert all(found), "the executors have the library installed"
+    result = places.map(lambda _: find_spec("schema_core") is None).collect()
+    assert all(result), "the executors have the library installed"
 
 
 def require_results_of_flink(environment: TableEnvironment) -> None:
@@ -173,8 +173,8 @@ def main(master: str, folder: str, settings: list[str]) -> None:
     execute(environment, STATEMENTS, folder)
     declare_functions(environment)
     for query, expected in QUERIES.items():
-        found = rows(environment, query)
-        assert expected == found, (query, found)
+        result = rows(environment, query)
+        assert expected == result, (query, result)
     require_results_of_flink(environment)
     use_secrets(environment, folder)
     print(len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1, "executors")

@@ -263,9 +263,9 @@ class FiltersTooMuch(MemoryConnector):
     def read(self, context: ReadContext) -> DataFrame:
         frame = super().read(replace(context, projection=None))
         for filter_ in context.filters:
-            found = filter_.comparison
-            if found and found.operator == "<=" and found.column == "n":
-                frame = frame.where(frame[found.column] < found.value)
+            result = filter_.comparison
+            if result and result.operator == "<=" and result.column == "n":
+                frame = frame.where(frame[result.column] < result.value)
         return frame
 
 

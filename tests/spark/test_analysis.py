@@ -50,13 +50,13 @@ def with_subqueries(name: str) -> list[dict[str, Any]]:
     from schema_core.sql.printer import print_expression
 
     columns = tuple((value, type_) for value, type_ in COLUMNS.items() if value in SUBQUERIES)
-    found = []
+    result = []
     for call in fitting(name, columns)[:1]:
         text = print_expression(call)
         for column, subquery in SUBQUERIES.items():
             text = text.replace(f"`{column}`", subquery)
-        found.append(asked(f"SELECT {text} AS x FROM t"))
-    return found
+        result.append(asked(f"SELECT {text} AS x FROM t"))
+    return result
 
 
 def test_functions_of_subqueries_are_analysed_or_refused(session: SparkSession) -> None:

@@ -50,9 +50,9 @@ def test_calls_of_a_batch_overlap_up_to_the_limit_and_keep_their_order(
     environment.execute_sql(f"SET '{PREFIX}.max-concurrent-operations' = '4'")
     environment.execute_sql("SET 'pipeline.global-job-parameters' = 'unit:0.01'")
     environment.create_temporary_function("waiting", Waiting)
-    found = rows(environment, f"SELECT a, waiting(a) FROM {numbers(10)}")
+    result = rows(environment, f"SELECT a, waiting(a) FROM {numbers(10)}")
 
-    texts = {number: str(text).split() for number, text in found}
+    texts = {number: str(text).split() for number, text in result}
     assert texts.keys() == set(range(10))
     assert all(text[0] == str(number) for number, text in texts.items())
     assert max(int(most) for _, most in texts.values()) <= 4
@@ -64,10 +64,10 @@ def test_many_calls_run_at_once_in_one_batch(environment: TableEnvironment) -> N
     table = environment.from_elements([(index,) for index in range(8)], "ROW<a BIGINT>")
     frame = table.to_spark().coalesce(1)
     environment.create_temporary_view("one_batch", environment.from_spark(frame))
-    found = rows(environment, "SELECT waiting(a) FROM one_batch")
+    result = rows(environment, "SELECT waiting(a) FROM one_batch")
 
-    assert [f"{index} " for index in range(8)] == [str(text)[:2] for (text,) in found]
-    assert max(int(str(text)[2:]) for (text,) in found) == 8
+    assert [f"{index} " for index in range(8)] == [str(text)[:2] for (text,) in result]
+    assert max(int(str(text)[2:]) for (text,) in result) == 8
 
 
 def test_values_of_all_types_pass_through(environment: TableEnvironment) -> None:
@@ -114,8 +114,8 @@ def test_coroutine_functions_and_lambdas_of_the_table_api(environment: TableEnvi
         return "x"
 
     table = environment.from_elements([(1,), (2,)], ["a"])
-    found = table.select(twice(twice(col("a"))), constant()).execute().collect()
-    assert [(4, "x"), (8, "x")] == [tuple(row) for row in found]
+    result = table.select(twice(twice(col("a"))), constant()).execute().collect()
+    assert [(4, "x"), (8, "x")] == [tuple(row) for row in result]
 
 
 def failing(file: Path, failures: int) -> Any:

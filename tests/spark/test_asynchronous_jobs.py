@@ -306,9 +306,9 @@ def test_the_engine_shows_the_name_of_the_pipeline(
     def shown(result: TableResult) -> set[str]:
         client = client_of(result)
         client.wait()
-        found = context.statusTracker().getJobIdsForGroup(client.get_job_id())
+        results = context.statusTracker().getJobIdsForGroup(client.get_job_id())
         store = context._jsc.sc().statusStore()
-        return {store.job(item).description().get() for item in found}
+        return {store.job(item).description().get() for item in results}
 
     insert = "INSERT INTO t SELECT a + 1 FROM t"
     named = "insert into default_catalog.default_database.t"
@@ -320,7 +320,7 @@ def test_the_engine_shows_the_name_of_the_pipeline(
 def test_a_job_has_the_local_properties_of_the_thread_that_executes_it(
     env: TableEnvironment, session: SparkSession, connector: FrameConnector
 ) -> None:
-    context, found = session.sparkContext, []
+    context, result = session.sparkContext, []
     keys = ("spark.scheduler.pool", "spark.jobGroup.id")
 
     def frame(given: SparkSession) -> object:
@@ -328,7 +328,7 @@ def test_a_job_has_the_local_properties_of_the_thread_that_executes_it(
 
     class Hooked(Hook):
         def on_finished(self, job_id: str) -> None:
-            found.append([context.getLocalProperty(key) for key in keys])
+            result.append([context.getLocalProperty(key) for key in keys])
 
     connector.frame = frame
     context.setLocalProperty("spark.scheduler.pool", "mine")
@@ -336,7 +336,7 @@ def test_a_job_has_the_local_properties_of_the_thread_that_executes_it(
     try:
         pipeline = env.sql_query("SELECT 1 AS a").save_as("made").option("connector", "frames")
         pipeline.create().register_job_status_hook(Hooked()).execute().wait()
-        assert [["mine", "of the user"]] == found
+        assert [["mine", "of the user"]] == result
         assert "of the user" == context.getLocalProperty("spark.jobGroup.id")
     finally:
         for key in (*keys, "spark.job.description", "spark.job.interruptOnCancel"):

@@ -124,9 +124,9 @@ def test_every_type_survives_spark_and_arrow(
 def test_every_type_in_pandas(every_type: tuple[Table, list[tuple[Any, ...]]]) -> None:
     table, rows = every_type
 
-    found = table.to_pandas()
+    result = table.to_pandas()
 
-    first, second = (found.iloc[place].tolist() for place in (0, 1))
+    first, second = (result.iloc[place].tolist() for place in (0, 1))
     assert list(rows[0]) == first
     assert [item is None for item in rows[1]] == [
         not isinstance(item, list | dict | tuple) and bool(pd.isna(item)) for item in second

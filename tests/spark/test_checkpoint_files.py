@@ -180,10 +180,10 @@ def killed(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_job_that_has_not_read_anything_keeps_its_id(killed: Path) -> None:
     """Rows in the table that have its id show that the checkpoint has been lost."""
-    found = json.loads((killed / "job.json").read_text())["id"]
+    result = json.loads((killed / "job.json").read_text())["id"]
     again = continued(killed)
 
-    assert (True, found) == (again.is_new, again.id)
+    assert (True, result) == (again.is_new, again.id)
     assert not again.fits(3)
 
 

@@ -57,11 +57,11 @@ def test_functions_of_collections(environment: TableEnvironment, case: dict[str,
     aggregates = [item for item in expected if AGGREGATE.match(item)]
     others = [item for item in expected if item not in aggregates]
 
-    found = results(environment, others, case["source"])
+    result = results(environment, others, case["source"])
     if aggregates:
-        found |= results(environment, aggregates, case["source"])
+        result |= results(environment, aggregates, case["source"])
 
-    assert {value: sorted_entries(text) for value, text in found.items()} == expected
+    assert {value: sorted_entries(text) for value, text in result.items()} == expected
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["source"][:40] for case in CASES])

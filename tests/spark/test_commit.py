@@ -70,10 +70,10 @@ def test_a_fault_at_any_operation_leaves_the_old_or_the_new_rows(name: str, faul
     scenario = SCENARIOS[name]
     first = 1 + list(Fault).index(fault) % STRIDE
     tried = range(first, operations(scenario) + 1, STRIDE)
-    found = {at: run(scenario, Faults(at, fault)) for at in tried}
+    result = {at: run(scenario, Faults(at, fault)) for at in tried}
 
-    assert {} == {at: value.problem for at, value in found.items() if value.problem}
-    assert "old" in {entry.state for entry in found.values()}
+    assert {} == {at: value.problem for at, value in result.items() if value.problem}
+    assert "old" in {entry.state for entry in result.values()}
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_a_fault_while_a_reader_recovers_changes_nothing(name: str) -> None:
             (Fault.KILL_BEFORE, Fault.KILL_AFTER, Fault.FALSE, Fault.DOWN)
         )
     ]
-    found = [run(scenario, first, second) for first, second in draws]
+    result = [run(scenario, first, second) for first, second in draws]
 
-    assert [] == [item.problem for item in found if item.problem]
-    assert {"new"} <= {item.state for item in found}
+    assert [] == [item.problem for item in result if item.problem]
+    assert {"new"} <= {item.state for item in result}
 
 
 def test_the_faults_are_injected() -> None:
@@ -829,10 +829,10 @@ def test_readers_see_each_overwrite_atomically(directory: Directory) -> None:
 
     def reading() -> None:
         while not done.is_set():
-            found = read_consistently(
+            result = read_consistently(
                 directory, None, lambda: [path for path, _ in directory.files()]
             )
-            seen.append(Counter(path.rpartition("-")[2] for path in found))
+            seen.append(Counter(path.rpartition("-")[2] for path in result))
 
     failed: list[BaseException] = []
     reader = threading.Thread(target=lambda: failed.extend(in_threads(reading)))
@@ -863,10 +863,10 @@ def test_a_read_during_continuous_commits_takes_the_lock(directory: Directory) -
             outcomes.append(error.code)
         return [path for path, _ in directory.files()]
 
-    found = read_consistently(directory, None, files_while_committing)
+    result = read_consistently(directory, None, files_while_committing)
 
     assert ["committed"] * UNLOCKED_ATTEMPTS + ["write-locked"] == outcomes
-    assert UNLOCKED_ATTEMPTS + 1 == len(found)
+    assert UNLOCKED_ATTEMPTS + 1 == len(result)
     assert [] == hidden(directory)
 
 
@@ -928,8 +928,8 @@ def test_killed_concurrent_writers_neither_lose_nor_split_batches(
         return child
 
     def batches() -> Counter[str]:
-        found = read_consistently(directory, None, directory.files)
-        return Counter(path.rpartition("-")[2] for path, _ in found)
+        result = read_consistently(directory, None, directory.files)
+        return Counter(path.rpartition("-")[2] for path, _ in result)
 
     children = [spawned(writer) for writer in range(3)]
     for writer in range(3, 12):
@@ -944,11 +944,11 @@ def test_killed_concurrent_writers_neither_lose_nor_split_batches(
         os.waitpid(child, 0)
     staged(directory, {"p=9/part-last": "x"}).commit()
 
-    found = batches()
+    result = batches()
     assert [] == splits
-    assert 1 == found.pop("last")
-    assert {3} == set(found.values())
-    assert {path.name for path in acknowledged.iterdir()} <= set(found)
+    assert 1 == result.pop("last")
+    assert {3} == set(result.values())
+    assert {path.name for path in acknowledged.iterdir()} <= set(result)
     assert [] == hidden(directory)
 
 
@@ -982,11 +982,11 @@ def test_a_stale_journal_of_a_finished_commit_is_harmless(tmp_path: Path) -> Non
 
     class Suspended(LocalFiles):
         def read(self, path: str) -> bytes:
-            found = super().read(path)
+            result = super().read(path)
             other = Directory(LocalFiles(), str(world.root))
             read_consistently(other, None, lambda: None)
             (world.root / "old-1").write_text("written later")
-            return found
+            return result
 
     late: Any = Directory(Suspended(), str(world.root))
     read_consistently(late, None, lambda: None)

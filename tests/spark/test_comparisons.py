@@ -37,10 +37,10 @@ def test_floats_and_decimals_are_compared_as_in_flink(environment: TableEnvironm
     source = f"SELECT {columns} FROM (VALUES {values}) AS t (d, x, z)"
     rows = list(environment.execute_sql(f"SELECT {', '.join(COMPARED)} FROM ({source})").collect())
 
-    for (expression, expected), found in zip(
+    for (expression, expected), result in zip(
         COMPARED.items(), zip(*rows, strict=True), strict=True
     ):
-        assert expected == "".join({True: "T", False: "F", None: "-"}[item] for item in found), (
+        assert expected == "".join({True: "T", False: "F", None: "-"}[item] for item in result), (
             expression
         )
 
@@ -61,9 +61,9 @@ def test_floats_and_decimals_are_compared_as_in_flink(environment: TableEnvironm
 def test_null_equals_no_element_of_another_type(
     environment: TableEnvironment, left: str, right: str, expected: bool
 ) -> None:
-    [found] = environment.execute_sql(f"SELECT {left} = {right}, {left} <> {right}").collect()
+    [result] = environment.execute_sql(f"SELECT {left} = {right}, {left} <> {right}").collect()
 
-    assert (expected, not expected) == tuple(found)
+    assert (expected, not expected) == tuple(result)
 
 
 #: String -> its cast to DECIMAL(5, 2), DECIMAL(20, 2), INT, DATE and TIME, as strings.
@@ -84,8 +84,8 @@ def test_casts_of_unusual_strings(environment: TableEnvironment) -> None:
     types = ("DECIMAL(5, 2)", "DECIMAL(20, 2)", "INT", "DATE", "TIME")
     items = ", ".join(f"CAST(TRY_CAST(s AS {data_type}) AS STRING)" for data_type in types)
     rows = ", ".join(f"('{text}')" for text in CASTS)
-    found = environment.execute_sql(f"SELECT {items} FROM (VALUES {rows}) AS t (s)").collect()
+    result = environment.execute_sql(f"SELECT {items} FROM (VALUES {rows}) AS t (s)").collect()
 
-    assert list(CASTS.values()) == [tuple(row) for row in found]
+    assert list(CASTS.values()) == [tuple(row) for row in result]
     with pytest.raises(ExternalError, match="the TIME exceeds 24 hours"):
         list(environment.execute_sql("SELECT CAST('23:59:59.9999' AS TIME)").collect())

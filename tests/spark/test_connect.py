@@ -136,11 +136,11 @@ def executed(environment: TableEnvironment, statement: str) -> list[str]:
 
 def outcomes(environment: TableEnvironment, folder: Path) -> dict[str, str]:
     """Return what the statements return, without the directory and the names of files."""
-    found = {}
+    result = {}
     for statement in STATEMENTS:
         rows = outcome(partial(executed, environment, statement.replace("$f", str(folder))))
-        found[statement] = re.sub(r"part-[\w.-]+", "", str(rows).replace(str(folder), ""))
-    return found
+        result[statement] = re.sub(r"part-[\w.-]+", "", str(rows).replace(str(folder), ""))
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -458,8 +458,8 @@ def until(environment: TableEnvironment, query: str, count: int) -> list[str]:
     """Return the rows of a bounded table once it has as many."""
     for _ in range(600):
         with suppress(ExternalError):  # there is no directory before the first micro-batch
-            if len(found := executed(environment, query)) >= count:
-                return found
+            if len(result := executed(environment, query)) >= count:
+                return result
         time.sleep(0.1)
     raise AssertionError(f"fewer than {count} rows: {query}")
 
@@ -538,12 +538,12 @@ def test_rows_of_a_streaming_query_arrive_as_changes(
 ) -> None:
     added(tmp_path / "s", "1", "1,x\n2,x\n3,y\n")
     with stream.execute_sql("SELECT b, b, COUNT(*) FROM s GROUP BY b").collect() as rows:
-        found = [next(rows) for _ in range(2)]
+        result = [next(rows) for _ in range(2)]
         added(tmp_path / "s", "2", "4,x\n")
         changes = [next(rows) for _ in range(2)]
 
     def shown(one: Row) -> tuple[str, *tuple[Any, ...]]:
         return str(one.get_row_kind()), *one
 
-    assert {("+I", "x", "x", 2), ("+I", "y", "y", 1)} == set(map(shown, found))
+    assert {("+I", "x", "x", 2), ("+I", "y", "y", 1)} == set(map(shown, result))
     assert [("-U", "x", "x", 2), ("+U", "x", "x", 3)] == list(map(shown, changes))

@@ -184,12 +184,12 @@ def noted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Note
             "        return [one for one in super()._kills(*given) if 'INSERT INTO' in one.place]",
         ]
     file.write_text("\n".join(lines))
-    found = Noted()
+    result = Noted()
     tests = [f"{file}::Test{value.__name__}::{test}" for value, test in WRONG.items()]
     tests += [f"{file}::Test{item.__name__}::{KILLED}" for item in wrong_file_connectors.WRONG]
     options = ["-q", "-s", "--no-header", "--no-summary", "-p", "no:cacheprovider"]
-    pytest.main([*options, "-c", str(ROOT / "pyproject.toml"), *tests], plugins=[found])
-    return found
+    pytest.main([*options, "-c", str(ROOT / "pyproject.toml"), *tests], plugins=[result])
+    return result
 
 
 @pytest.mark.slow

@@ -53,9 +53,9 @@ def test_conversions_for_spark_keep_the_value_or_fail(session: SparkSession, ans
 def test_values_of_spark(
     session: SparkSession, ansi: bool, old: str, text: str, new: str, result: str | None
 ) -> None:
-    found = run_spark(session, ansi=ansi)(Case(parse_type(old), parse_type(new), text))
+    results = run_spark(session, ansi=ansi)(Case(parse_type(old), parse_type(new), text))
 
-    assert result == found
+    assert result == results
 
 
 #: Old type, a value that is kept, one that is not, new type.

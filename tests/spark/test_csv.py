@@ -38,8 +38,8 @@ def define(environment: TableEnvironment, tmp_path: Path, columns: str, **option
 
 
 def rows(environment: TableEnvironment, query: str = "SELECT * FROM t") -> list[tuple[Any, ...]]:
-    found = environment.execute_sql(query).collect()
-    return sorted((tuple(map(plain, row)) for row in found), key=repr)
+    result = environment.execute_sql(query).collect()
+    return sorted((tuple(map(plain, row)) for row in result), key=repr)
 
 
 def plain(value: Any) -> Any:

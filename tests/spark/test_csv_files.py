@@ -34,9 +34,9 @@ def read_lines(
     lines: Iterable[bytes], columns: tuple[str, ...], **options: Any
 ) -> list[list[str | None]]:
     reader = FileReader(CsvDialect(columns, **options))
-    found = [record for line in lines for record in reader.read("f", line)]
+    result = [record for line in lines for record in reader.read("f", line)]
     reader.finish()
-    return found
+    return result
 
 
 @pytest.mark.parametrize(

@@ -55,11 +55,11 @@ TWO = CsvDialect(("a", "b"))
     ],
 )
 def test_a_survey_finds_what_spark_reads_otherwise(content: str, expected: Survey | None) -> None:
-    found = survey_chunks(
+    result = survey_chunks(
         [content.encode("utf-8", "surrogateescape")], SurveyOptions(TWO, "NA", words=True)
     )
 
-    assert (expected or Survey(is_regular=False)) == found
+    assert (expected or Survey(is_regular=False)) == result
 
 
 def test_the_header_escapes_and_comments_are_surveyed() -> None:
@@ -92,17 +92,17 @@ def test_lines_of_delimiters_that_are_blanks_are_not_regular(
     content: bytes, is_regular: bool
 ) -> None:
     """Spark's reader drops them."""
-    found = survey_chunks([content], SurveyOptions(CsvDialect(("a", "b"), "\t")))
+    result = survey_chunks([content], SurveyOptions(CsvDialect(("a", "b"), "\t")))
 
-    assert found.is_regular == is_regular
+    assert result.is_regular == is_regular
 
 
 def test_a_null_literal_with_a_quote_may_be_in_any_column() -> None:
     content = b'1,"a""b"\n'
-    found = survey_chunks([content], SurveyOptions(TWO, 'a"b'))
-    native = NativeCsv(found, TWO, 'a"b')
+    result = survey_chunks([content], SurveyOptions(TWO, 'a"b'))
+    native = NativeCsv(result, TWO, 'a"b')
 
-    assert found.null
+    assert result.null
     assert not native.columns_without_null({"a": VarCharType(5), "b": VarCharType(5)})
     assert not survey_chunks([b"1,x\n"], SurveyOptions(CsvDialect(("a", "b"), quote=""), "y")).null
 
@@ -121,8 +121,8 @@ def test_each_line_of_a_regular_file_is_a_record() -> None:
         letters = [",", ",", "\n", "\n", '"', '"', "a", "1", " ", "\r", "\t", "é"]
         content = "".join(drawn.choice(letters) for _ in range(drawn.randint(1, 12))).encode()
         dialect = CsvDialect(("a", "b")[: drawn.randint(1, 2)], quote=quote)
-        found = survey_chunks([content], SurveyOptions(dialect, "a1"))
-        if not found.is_regular:
+        result = survey_chunks([content], SurveyOptions(dialect, "a1"))
+        if not result.is_regular:
             continue
         regular += 1
         reader, lines = FileReader(dialect), content.removesuffix(b"\n").split(b"\n")
@@ -131,14 +131,16 @@ def test_each_line_of_a_regular_file_is_a_record() -> None:
         assert {1} == {len(record) for record in records}
         fields = [field or "" for record in records for field in record[0]]
         width = len(dialect.columns)
-        assert found.empty >= {place % width for place, field in enumerate(fields) if not field}
-        assert found.null >= {place % width for place, field in enumerate(fields) if field == "a1"}
+        assert result.empty >= {place % width for place, field in enumerate(fields) if not field}
+        assert result.null >= {place % width for place, field in enumerate(fields) if field == "a1"}
         if b'"' not in content:
-            assert found.empty == {place % width for place, field in enumerate(fields) if not field}
-            assert found.null == {
+            assert result.empty == {
+                place % width for place, field in enumerate(fields) if not field
+            }
+            assert result.null == {
                 place % width for place, field in enumerate(fields) if field == "a1"
             }
-        assert found.padded or all(field == field.strip(" \t") for field in fields)
+        assert result.padded or all(field == field.strip(" \t") for field in fields)
     assert regular > 200
 
 

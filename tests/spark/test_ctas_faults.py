@@ -26,9 +26,9 @@ def test_the_level_is_kept_whatever_fails(case: Case) -> None:
         for number, fault in enumerate(TRIED)
         for at in range(1 + (number * 3 + last) % step, last + 1, step)
     ]
-    found = {(at, fault.value): run(case, Faults(at, fault)) for at, fault in drawn}
+    result = {(at, fault.value): run(case, Faults(at, fault)) for at, fault in drawn}
 
-    assert {} == {key: problem for key, problem in found.items() if problem}
+    assert {} == {key: problem for key, problem in result.items() if problem}
     assert "" == run(case, Faults())
 
 
@@ -56,10 +56,10 @@ def create_at_once(worlds: Sequence[World], case: Case) -> list[str]:
         child.start()
         children.append((child, queue))
     barrier.set()
-    found = [queue.get() for _, queue in children]
+    result = [queue.get() for _, queue in children]
     for child, _ in children:
         child.join()
-    return found
+    return result
 
 
 def _create(world: World, case: Case, barrier: Any, queue: Any) -> None:
@@ -77,10 +77,10 @@ def test_of_several_clients_one_creates_the_table(level: Level, tmp_path: Path) 
     case, worlds = Case(level), [OwnPlace(tmp_path, number) for number in range(CLIENTS)]
     with worlds[0].environment(case, Faults()):
         pass  # creates the database of the catalog
-    found = create_at_once(worlds, case)
+    result = create_at_once(worlds, case)
 
-    assert ["", *["table-exists"] * (CLIENTS - 1)] == sorted(found)
-    winner = worlds[found.index("")]
+    assert ["", *["table-exists"] * (CLIENTS - 1)] == sorted(result)
+    winner = worlds[result.index("")]
     assert [winner.root] == list((tmp_path / "tables").iterdir())
     assert FILES == len(list(winner.root.iterdir()))
     with winner.environment(case, Faults()) as environment:

@@ -77,9 +77,9 @@ CONSTANT = ("DATE", "TIME", "TIMESTAMP")
 
 def test_random_values_of_every_type(rows: Rows) -> None:
     columns = ", ".join(f"c{i} {type_}" for i, type_ in enumerate(RANDOM))
-    found = list(zip(*rows(columns), strict=True))
+    result = list(zip(*rows(columns), strict=True))
 
-    for values, (type_, check) in zip(found, RANDOM.items(), strict=True):
+    for values, (type_, check) in zip(result, RANDOM.items(), strict=True):
         assert [v for v in values if not check(v)] == [], type_
         distinct = len({repr(v) for v in values})
         few = {"BOOLEAN": 2, "TINYINT": 25}.get(type_, 38)
@@ -87,7 +87,7 @@ def test_random_values_of_every_type(rows: Rows) -> None:
 
 
 def test_options_of_random_values(rows: Rows) -> None:
-    found = rows(
+    result = rows(
         "i INT, t TINYINT, b BIGINT, e BIGINT, f FLOAT, d DECIMAL(5, 2), s STRING, v BYTES,"
         "l STRING, p TIMESTAMP(3), n STRING, a ARRAY<INT>, z ARRAY<INT>, m MAP<INT, STRING>,"
         "k MULTISET<INT>, r ROW<x INT>",
@@ -101,7 +101,7 @@ def test_options_of_random_values(rows: Rows) -> None:
         fields__k__element__max="2", fields__k__length="20", fields__r__x__min="5",
         fields__r__x__max="5", fields__r__null_rate="0.5",
     )  # fmt: skip
-    i, t, b, e, f, d, s, v, text, p, n, a, z, m, k, r = map(list, zip(*found, strict=True))
+    i, t, b, e, f, d, s, v, text, p, n, a, z, m, k, r = map(list, zip(*result, strict=True))
 
     assert (set(i), set(t)) == ({5, 6}, {7})
     assert (min(b) < -(2**61) and max(b) > 2**61, min(e) >= -1, max(e) > 2**62) == (True,) * 3
@@ -129,10 +129,10 @@ def test_sequences_end_the_table(rows: Rows) -> None:
         for key, value in (("kind", "sequence"), ("start", start), ("end", end))
     }
     columns = "a INT, b BIGINT, c CHAR(1), d BINARY(4), e DECIMAL(5, 2), f FLOAT, g STRING, h INT"
-    found = rows(columns, number_of_rows="", **options)
+    result = rows(columns, number_of_rows="", **options)
 
-    assert len(found) == 7  # the shortest sequence is `b`
-    assert found[2][:7] == (3, -1, "10", bytes([0] * 7 + [7]), Decimal("2.00"), 3.0, "3")
+    assert len(result) == 7  # the shortest sequence is `b`
+    assert result[2][:7] == (3, -1, "10", bytes([0] * 7 + [7]), Decimal("2.00"), 3.0, "3")
     assert len(rows(columns, number_of_rows="2", **options)) == 2
     assert len(rows(columns, number_of_rows="100", **options)) == 7
     assert rows("a INT", number_of_rows="0") == rows("a INT", number_of_rows="-1") == []

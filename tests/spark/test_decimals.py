@@ -45,8 +45,8 @@ def drawn(draw: random.Random, precision: int, scale: int) -> Decimal:
 
 def rounded(value: Decimal, type_: DecimalType) -> Decimal | None:
     """Return a number rounded half up to its type, or None where it has too many digits."""
-    found = value.quantize(Decimal(1).scaleb(-type_.scale), context=WIDE)
-    return found if found.copy_abs() < Decimal(10) ** (type_.precision - type_.scale) else None
+    result = value.quantize(Decimal(1).scaleb(-type_.scale), context=WIDE)
+    return result if result.copy_abs() < Decimal(10) ** (type_.precision - type_.scale) else None
 
 
 Row: TypeAlias = "tuple[Decimal, ...]"
@@ -74,8 +74,8 @@ def test_sums_and_products_round_once(environment: TableEnvironment, symbol: str
     query = query_of(items, types, rows)
 
     assert "Python" not in environment.explain_sql(query)
-    for row, found in zip(rows, environment.execute_sql(query).collect(), strict=True):
-        for (i, j), value in zip(operations, found, strict=True):
+    for row, result in zip(rows, environment.execute_sql(query).collect(), strict=True):
+        for (i, j), value in zip(operations, result, strict=True):
             exact = OPERATORS[symbol](row[i], row[j])
             expected = rounded(exact, decimal_result(symbol, types[i], types[j]))
             assert expected == value, f"{row[i]} {types[i]} {symbol} {row[j]} {types[j]}"
@@ -129,8 +129,8 @@ def test_quotients_round_as_flink_does(environment: TableEnvironment) -> None:
 
     assert "Python" not in environment.explain_sql(query)
     twice = 0
-    for row, found in zip(rows, environment.execute_sql(query).collect(), strict=True):
-        for i, value in enumerate(found):
+    for row, result in zip(rows, environment.execute_sql(query).collect(), strict=True):
+        for i, value in enumerate(result):
             a, b, type_ = row[2 * i], row[2 * i + 1], decimal_result("/", *types[i])
             assert divided(a, b, type_) == value, f"{a} {types[i][0]} / {b} {types[i][1]}"
             twice += value != rounded(WIDER.divide(a, b), type_)
@@ -156,7 +156,7 @@ def test_signs_remainders_and_truncation_keep_all_digits(environment: TableEnvir
 
     assert "Python" not in environment.explain_sql(query)
     down = Context(prec=80, rounding=ROUND_DOWN)
-    for row, found in zip(rows, environment.execute_sql(query).collect(), strict=True):
+    for row, result in zip(rows, environment.execute_sql(query).collect(), strict=True):
         expected = []
         for value, type_ in zip(row, types, strict=True):
             expected += [value.copy_negate(), value.copy_abs()]
@@ -164,7 +164,7 @@ def test_signs_remainders_and_truncation_keep_all_digits(environment: TableEnvir
             for n in places:
                 kept = min(n, type_.scale)
                 expected.append(value.quantize(Decimal(1).scaleb(-kept), context=down))
-        assert expected == list(found)
+        assert expected == list(result)
 
 
 def test_the_smallest_divisor_is_not_zero(environment: TableEnvironment) -> None:
@@ -187,9 +187,9 @@ def test_averages_have_the_scale_of_flink(environment: TableEnvironment) -> None
     windows = ", ".join(f"AVG(CAST(v AS DECIMAL({p}, {s}))) OVER ()" for p, s in types)
     rows = "FROM (VALUES '1', '2', '4', CAST(NULL AS STRING)) AS t (v)"
 
-    [found] = environment.execute_sql(f"SELECT {items} {rows}").collect()
-    assert [Decimal(data_type) for data_type in types.values()] == list(found)
-    assert list(found) == list(
+    [result] = environment.execute_sql(f"SELECT {items} {rows}").collect()
+    assert [Decimal(data_type) for data_type in types.values()] == list(result)
+    assert list(result) == list(
         next(iter(environment.execute_sql(f"SELECT {windows} {rows}").collect()))
     )
     [empty] = environment.execute_sql(f"SELECT {items} {rows} WHERE v IS NULL").collect()

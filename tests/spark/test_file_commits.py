@@ -231,10 +231,10 @@ def test_a_failing_commit_leaves_the_old_or_the_new_rows(
     except (SchemaCoreError, KeyboardInterrupt) as error:
         raised = error
     faulty(Faults())
-    found = rows(replaced)
+    result = rows(replaced)
 
-    assert found in ([(1, "x"), (2, "y")], WRITES[statement])
-    is_new = found == WRITES[statement]
+    assert result in ([(1, "x"), (2, "y")], WRITES[statement])
+    is_new = result == WRITES[statement]
     assert is_new == (raised is None or COMMITTED in getattr(raised, "__notes__", []))
     assert ("`c`" in definition(replaced)) == (is_new and "REPLACE" in statement)
     assert old == definition(replaced) or "REPLACE" in statement
@@ -273,16 +273,16 @@ def hadoop(session: SparkSession, tmp_path: Path) -> HadoopFiles:
 def test_faults_with_hadoops_classes(hadoop: HadoopFiles, name: str, fault: Fault) -> None:
     scenario = SCENARIOS[name]
     tried = range(1 + list(Fault).index(fault), operations(scenario), 8)
-    found = [run(scenario, Faults(at, fault), None, hadoop) for at in (0, *tried)]
+    result = [run(scenario, Faults(at, fault), None, hadoop) for at in (0, *tried)]
 
-    assert [] == [item.problem for item in found if item.problem]
+    assert [] == [item.problem for item in result if item.problem]
 
 
 def test_hadoop_files_behave_as_local_files(hadoop: HadoopFiles, tmp_path: Path) -> None:
     results = []
     for system in (LocalFiles(), hadoop):
         root = str(tmp_path / type(system).__name__)
-        found: list[object] = [
+        result: list[object] = [
             system.status(root), system.mkdirs(root), system.mkdirs(root),
             system.create(f"{root}/a b%20", b"\xff\x00"), system.read(f"{root}/a b%20"),
             system.rename(f"{root}/a b%20", f"{root}/c"),
@@ -290,7 +290,7 @@ def test_hadoop_files_behave_as_local_files(hadoop: HadoopFiles, tmp_path: Path)
             system.delete_empty(root), system.delete(f"{root}/none"), system.delete(f"{root}/c"),
             system.delete_empty(root), system.status(root),
         ]  # fmt: skip
-        results.append(found)
+        results.append(result)
 
     assert results[0] == results[1]
 

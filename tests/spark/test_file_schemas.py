@@ -29,8 +29,8 @@ def read(session: SparkSession, environment: TableEnvironment, tmp_path: Path) -
             session.sql(f"SELECT {file}").coalesce(1).write.mode("append").format(form).save(path)
         options = f"'connector' = 'filesystem', 'path' = '{path}', 'format' = '{form}'"
         environment.execute_sql(f"CREATE TABLE t ({columns}) WITH ({options})")
-        found = environment.execute_sql("SELECT * FROM t").collect()
-        return sorted(map(tuple, found), key=repr)
+        result = environment.execute_sql("SELECT * FROM t").collect()
+        return sorted(map(tuple, result), key=repr)
 
     return rows
 

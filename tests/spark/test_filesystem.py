@@ -207,9 +207,9 @@ def test_parquet_keeps_the_exact_types(session: SparkSession, table: Make) -> No
     bound = table(schema, "parquet")
     staged(session.sql("SELECT 'abc' a, TIMESTAMP_NTZ'2020-01-01 00:00:00' b"), bound).commit()
 
-    found = session.read.parquet(bound.table.options["path"]).schema
+    result = session.read.parquet(bound.table.options["path"]).schema
 
-    assert ["CHAR(3)", "TIMESTAMP(3)"] == [str(from_struct_field(field)) for field in found.fields]
+    assert ["CHAR(3)", "TIMESTAMP(3)"] == [str(from_struct_field(field)) for field in result.fields]
 
 
 def test_the_rows_of_an_aborted_stage_are_not_visible(
@@ -258,8 +258,8 @@ def test_a_path_is_read_as_it_is_written(session: SparkSession, tmp_path: Path, 
         environment.create_table(f"t{place}", table.build())
         environment.execute_sql(f"INSERT INTO t{place} SELECT {place}").wait()
     for place in range(len(some)):
-        found = environment.execute_sql(f"SELECT * FROM t{place}").collect()
-        assert [(place,)] == list(map(tuple, found))
+        result = environment.execute_sql(f"SELECT * FROM t{place}").collect()
+        assert [(place,)] == list(map(tuple, result))
 
 
 @pytest.mark.parametrize("name", ["_f.csv", ".f.csv"])
@@ -592,8 +592,8 @@ def test_timestamps_without_nanoseconds_are_read_as_they_were_written(
     environment.execute_sql("INSERT INTO fine VALUES TIMESTAMP '2020-01-02 03:04:05.123456'")
 
     written = "t > TIMESTAMP '2020-01-02 03:04:05.123455999'"
-    found = environment.execute_sql(f"SELECT t FROM fine WHERE {written}").collect()
-    assert ["2020-01-02 03:04:05.123456"] == [str(value) for (value,) in found]
+    result = environment.execute_sql(f"SELECT t FROM fine WHERE {written}").collect()
+    assert ["2020-01-02 03:04:05.123456"] == [str(value) for (value,) in result]
 
 
 SPELLINGS = (
@@ -622,8 +622,8 @@ def test_overwriting_replaces_a_partition_by_its_value(
     for query in (f"t SELECT 8, {value}", f"t SELECT 9, {value}"):
         environment.execute_sql(f"INSERT OVERWRITE {query}").wait()
     left = [path.read_text() for path in (tmp_path / "t").glob("p=*/*.json")]
-    found = sorted(json.loads(item)["a"] for item in left)
-    assert found == ([2, 9] if is_same else [0, 2, 9])
+    result = sorted(json.loads(item)["a"] for item in left)
+    assert result == ([2, 9] if is_same else [0, 2, 9])
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
@@ -664,8 +664,8 @@ def test_a_relative_path_is_below_the_current_directory(
         monkeypatch.chdir(tmp_path / name)
         environment.execute_sql(f"INSERT INTO t VALUES ({number})").wait()
         assert list((tmp_path / name / "x" / "t").glob("*.parquet"))
-        found = [row[0] for row in environment.execute_sql("SELECT a FROM t").collect()]
-        assert sorted(found) == {0: [0], 1: [1], 2: [0, 2]}[number]
+        result = [row[0] for row in environment.execute_sql("SELECT a FROM t").collect()]
+        assert sorted(result) == {0: [0], 1: [1], 2: [0, 2]}[number]
 
 
 # --- files of others in the directory ------------------------------------------------------------

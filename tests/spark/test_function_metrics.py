@@ -85,11 +85,11 @@ class CountedAggregate(Counted, AggregateFunction[int, list[int]]):
 
 def last_logged(log: pytest.LogCaptureFixture) -> dict[str, str]:
     """Return the last value of each metric."""
-    found = {}
+    result = {}
     for record in log.records:
         name, _, value = record.getMessage().partition(": ")
-        found[name] = value
-    return found
+        result[name] = value
+    return result
 
 
 @pytest.mark.usefixtures("classic")

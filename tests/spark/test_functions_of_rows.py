@@ -42,8 +42,8 @@ def words(environment: TableEnvironment) -> Table:
 
 
 def rows(table: Table) -> list[tuple[Any, ...]]:
-    with table.execute().collect() as found:
-        return sorted((tuple(item) for item in found), key=repr)
+    with table.execute().collect() as result:
+        return sorted((tuple(item) for item in result), key=repr)
 
 
 @udtf(result_types=[STRING, INT])
@@ -123,8 +123,8 @@ def test_table_functions(environment: TableEnvironment, words: Table) -> None:
 def test_aggregates(environment: TableEnvironment, words: Table) -> None:
     environment.get_config().set("pipeline.global-job-parameters", "start:100")
     median = udaf(Median())
-    found = words.group_by(col("line").is_null).select(median(col("id")), col("id").count)
-    assert rows(found) == [(102.0, 2), (103.0, 1)]
+    result = words.group_by(col("line").is_null).select(median(col("id")), col("id").count)
+    assert rows(result) == [(102.0, 2), (103.0, 1)]
     assert rows(words.where(col("id") > 5).select(median(col("id")))) == [(None,)]
 
     environment.create_temporary_function("median_of", median)
@@ -140,8 +140,8 @@ def test_aggregates(environment: TableEnvironment, words: Table) -> None:
 
 def test_table_aggregates(words: Table) -> None:
     each = words.flat_map(split(col("line"))).alias("word", "length")
-    found = each.group_by(col("length")).flat_aggregate(top(col("word")))
-    assert rows(found.select(col("*"))) == [(2, "be", 2), (2, "to", 2), (3, "not", 1)]
+    result = each.group_by(col("length")).flat_aggregate(top(col("word")))
+    assert rows(result.select(col("*"))) == [(2, "be", 2), (2, "to", 2), (3, "not", 1)]
     named = each.flat_aggregate(top(col("word")).alias("w", "times"))
     assert rows(named.select(col("times"), col("w"))) == [(2, "be"), (2, "to")]
 
@@ -160,10 +160,10 @@ def test_functions_without_types_of_arguments(environment: TableEnvironment, wor
     cut = udf(partial(lambda size, text: text and text[:size], 2), result_type=STRING)
     describe = udf(Describe(), result_type="STRING")
     up = udf(lambda text: text.upper() if text else "-", result_type=STRING)
-    found = words.select(
+    result = words.select(
         plus(col("id")), add(col("id")), add(col("id"), 1), cut(col("line")), up(col("line"))
     )
-    assert rows(found) == [
+    assert rows(result) == [
         (2, 11, 2, "to", "TO BE OR NOT"), (3, 12, 3, "to", "TO BE"), (4, 13, 4, None, "-"),
     ]  # fmt: skip
     kinds = words.select(describe(col("id"), col("cost"), lit("x"), lit(dt.date(2024, 1, 1))))
@@ -215,8 +215,8 @@ def test_functions_of_whole_rows(words: Table) -> None:
         result_type="ROW<a DOUBLE, b BIGINT>",
         func_type="pandas",
     )
-    found = words.aggregate(extremes.alias("mean", "count"))
-    assert rows(found.select(col("count"), col("mean"))) == [(2, 2.0)]
+    result = words.aggregate(extremes.alias("mean", "count"))
+    assert rows(result.select(col("count"), col("mean"))) == [(2, 2.0)]
     last = words.flat_aggregate(udtaf(First()).alias("x", "y", "z"))
     assert rows(last.select(col("x"), col("z"))) == [(3, None)]
 
@@ -232,8 +232,8 @@ def test_functions_of_series(environment: TableEnvironment, words: Table) -> Non
             return arguments[0].astype(str) + arguments[1].fillna("?")
 
     check = udf(Check(), result_type=STRING, func_type="pandas")
-    found = words.select(double(col("id")), check(col("id"), col("line")))
-    assert rows(found) == [(2, "1to be or not"), (4, "2to be"), (6, "3?")]
+    result = words.select(double(col("id")), check(col("id"), col("line")))
+    assert rows(result) == [(2, "1to be or not"), (4, "2to be"), (6, "3?")]
     assert rows(words.select(longest(col("line")))) == [(12,)]
 
 

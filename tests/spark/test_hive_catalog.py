@@ -436,6 +436,6 @@ def test_stored_maps_are_those_of_flink_and_the_columns_of_hive(catalog: HiveCat
     maps = dict(catalog.stored_maps())
 
     for name in ("swept_generic", "swept_hive"):
-        found = sweep_map(maps[f"{DATABASE}.{name}"])
-        assert found.ok, found.diagnostics
-        assert ["BIGINT", "VARCHAR(2147483647)"] == [column.type for column in found.columns]
+        result = sweep_map(maps[f"{DATABASE}.{name}"])
+        assert result.ok, result.diagnostics
+        assert ["BIGINT", "VARCHAR(2147483647)"] == [column.type for column in result.columns]

@@ -39,11 +39,11 @@ PARTS = (
 
 def hostile(number: int, longest: int = 6) -> list[str]:
     """Distinct hostile strings, the same at every call: first the single parts, then mixtures."""
-    found = dict.fromkeys(PARTS)
+    result = dict.fromkeys(PARTS)
     draw = random.Random(8)
-    while len(found) < number:
-        found["".join(draw.choices(PARTS, k=draw.randint(2, longest)))] = None
-    return list(found)[:number]
+    while len(result) < number:
+        result["".join(draw.choices(PARTS, k=draw.randint(2, longest)))] = None
+    return list(result)[:number]
 
 
 TEXTS = hostile(1000)
@@ -98,8 +98,8 @@ def plain(text: str) -> str:
 def test_literals(environment: TableEnvironment, spelling: Callable[[str], str]) -> None:
     for strings in batches(numbered(), 250):
         values = ", ".join(f"({place}, {spelling(text)})" for place, text in strings)
-        found = rows(environment, f"SELECT * FROM (VALUES {values}) AS t(n, s)")
-        assert dict(strings) == dict(found)
+        result = rows(environment, f"SELECT * FROM (VALUES {values}) AS t(n, s)")
+        assert dict(strings) == dict(result)
 
 
 def test_elements(environment: TableEnvironment) -> None:
@@ -124,8 +124,8 @@ def test_literals_of_python(environment: TableEnvironment) -> None:
 def test_filters(strings: TableEnvironment) -> None:
     for some in batches(numbered(), 500):
         wanted = ", ".join(print_string(text) for _, text in some)
-        found = rows(strings, f"SELECT n FROM strings WHERE s IN ({wanted})")
-        assert {place for place, _ in some} == {place for (place,) in found}
+        result = rows(strings, f"SELECT n FROM strings WHERE s IN ({wanted})")
+        assert {place for place, _ in some} == {place for (place,) in result}
 
 
 NESTED = "ROW(s) AS r, ARRAY[s, CAST(NULL AS STRING)] AS a, MAP[s, s] AS m"

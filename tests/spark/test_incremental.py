@@ -389,13 +389,13 @@ def test_the_digest_without_types_depends_on_what_is_written(session: Session) -
 def test_state_that_should_expire_is_refused(
     session: Session, query: str, options: dict[str, str], declared: str
 ) -> None:
-    found = relation(session, query)
-    plan = stream_plan(found, is_unbounded)
+    result = relation(session, query)
+    plan = stream_plan(result, is_unbounded)
     assert plan is not None
     assert plan.state in PERMANENT
 
     with pytest.raises(UnsupportedError, match=declared) as caught:
-        require_no_expiry(plan, found, options)
+        require_no_expiry(plan, result, options)
 
     assert "streaming-not-supported" == caught.value.code
     assert caught.value.hint

@@ -50,8 +50,8 @@ def test_values_are_cast_to_the_columns(session: Any, tmp_path: Path, lengths: s
     environment.execute_sql(f"INSERT INTO t SELECT k, {values} FROM S").wait()
     result = environment.execute_sql("SELECT * FROM t")
     types = [column.data_type for column in result.get_resolved_schema().columns]
-    found = [tuple(row) for row in result.collect()]
+    rows_ = [tuple(row) for row in result.collect()]
 
     for place, case in enumerate(cases, 1):
-        pairs = [row_of((row[0], row[place]), (types[0], types[place])) for row in found]
+        pairs = [row_of((row[0], row[place]), (types[0], types[place])) for row in rows_]
         assert sorted(pairs) == case["rows"], (case["value"], case["type"])

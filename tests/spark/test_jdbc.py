@@ -239,8 +239,8 @@ def test_types_and_columns_that_the_database_does_not_have(pg: Tables) -> None:
         )
     ):
         pg.create(f"t{position}", column, "t")
-        found, message = pg.code(f"SELECT * FROM t{position}")
-        assert (column, found, part in message) == (column, code, True)
+        result, message = pg.code(f"SELECT * FROM t{position}")
+        assert (column, result, part in message) == (column, code, True)
 
 
 def test_values_that_the_database_would_round_are_not_written(pg: Tables) -> None:
@@ -578,12 +578,12 @@ def test_a_table_of_a_killed_process_is_finished_or_undone(
             environment.execute_sql(create).wait()
     assert environment.list_tables() == ["t"]
 
-    (found,) = environment.recover()
+    (result,) = environment.recover()
     if is_committed:
-        assert found.action.value == "finished"
+        assert result.action.value == "finished"
         assert lite.rows("SELECT * FROM t") == [(1,)]
     else:
-        assert found.action.value == "undone"
+        assert result.action.value == "undone"
         assert environment.list_tables() == []
         assert lite.run("SELECT name FROM sqlite_master") == []
     assert [item.action.value for item in environment.recover()] == ["checked"] * is_committed
@@ -896,7 +896,7 @@ def test_python_describes_columns_as_the_jdbc_driver_does(
         pg.run(statement)
     java, python = both_connections(session, pg, POSTGRESQL)
     try:
-        expected, found = java.columns('"every_type"'), python.columns('"every_type"')
+        expected, result = java.columns('"every_type"'), python.columns('"every_type"')
     finally:
         java.close()
         python.close()
@@ -908,8 +908,8 @@ def test_python_describes_columns_as_the_jdbc_driver_does(
     def comparable(one: DatabaseColumn) -> DatabaseColumn:
         return one if one.type_name.startswith(sized) else replace(one, precision=0)
 
-    assert 28 == len(found)
-    assert list(map(comparable, expected)) == list(map(comparable, found))
+    assert 28 == len(result)
+    assert list(map(comparable, expected)) == list(map(comparable, result))
 
 
 @pytest.mark.parametrize("database", ["pg", "lite"])

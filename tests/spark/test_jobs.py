@@ -215,6 +215,6 @@ def test_result_of_a_query(environment: TableEnvironment, query: str) -> None:
     environment.execute_sql(
         "CREATE TEMPORARY VIEW r AS SELECT * FROM (VALUES (1, 'a'), (2, 'a'), (3, 'b')) AS t(v, n)"
     )
-    found = rows(environment, query)
+    result = rows(environment, query)
 
-    assert QUERIES[query] in (None, found)
+    assert QUERIES[query] in (None, result)

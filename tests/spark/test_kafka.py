@@ -60,13 +60,13 @@ class Topic:
 
 @pytest.fixture
 def topic(monkeypatch: pytest.MonkeyPatch) -> Topic:
-    found = Topic()
-    monkeypatch.setattr(KafkaConnector, "records", lambda _, *given: found.records(*given))
+    result = Topic()
+    monkeypatch.setattr(KafkaConnector, "records", lambda _, *given: result.records(*given))
     monkeypatch.setattr(
-        UpsertKafkaConnector, "records", lambda _, *given: latest(found.records(*given))
+        UpsertKafkaConnector, "records", lambda _, *given: latest(result.records(*given))
     )
-    monkeypatch.setattr(KafkaConnector, "send", lambda _, *given: found.send(*given))
-    return found
+    monkeypatch.setattr(KafkaConnector, "send", lambda _, *given: result.send(*given))
+    return result
 
 
 def create(environment: TableEnvironment, columns: str, **options: str) -> None:
@@ -116,9 +116,9 @@ def code(environment: TableEnvironment, statement: str) -> tuple[str, str]:
 def test_options_of_scans(options: dict[str, str | None], expected: dict[str, str]) -> None:
     given = {key: value for key, value in {**BASE, **options}.items() if value is not None}
 
-    found = scan_settings(given, "t")
-    assert expected.items() <= found.items()
-    assert found["kafka.bootstrap.servers"] == "h:9092"
+    result = scan_settings(given, "t")
+    assert expected.items() <= result.items()
+    assert result["kafka.bootstrap.servers"] == "h:9092"
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_the_package_of_spark_is_named(environment: TableEnvironment) -> None:
     create(environment, "a INT", format="json", properties__sasl__jaas__config="made-up-secret")
 
     for statement in ("SELECT * FROM t", "INSERT INTO t VALUES (1)"):
-        found, message = code(environment, statement)
-        assert found == "missing-kafka"
+        result, message = code(environment, statement)
+        assert result == "missing-kafka"
         assert "org.apache.spark:spark-sql-kafka-0-10_2.13:4." in message
         assert "made-up-secret" not in message
 
@@ -280,8 +280,8 @@ def test_messages_come_back(
     if form == "json":
         assert json.loads(topic.sent[0]["value"])["ts"].startswith("2024-02-29 01:02:03.4")
     topic.messages = [(None, bytes(topic.sent[0]["value"])), (None, None)]
-    (found,) = rows(environment)
-    assert found[:7] == ROW
+    (result,) = rows(environment)
+    assert result[:7] == ROW
 
 
 def test_messages_that_cannot_be_read(environment: TableEnvironment, topic: Topic) -> None:

@@ -54,14 +54,14 @@ def test_statements_for_spark_lead_to_the_new_table(session: SparkSession) -> No
     how = []
     for seed in range(24):
         old, new, renames = drawn_pair(Random(seed), for_flink=False)
-        found = plan(old, new, "spark", renames=renames, path=("plans", "m"))
+        result = plan(old, new, "spark", renames=renames, path=("plans", "m"))
         created(session, old, "m")
         created(session, new, "fresh")
-        for statement in found.statements:
+        for statement in result.statements:
             session.sql(statement)
 
-        assert described(session, "fresh") == described(session, "m"), str(found)
-        how.append(found.rewrite is None)
+        assert described(session, "fresh") == described(session, "m"), str(result)
+        how.append(result.rewrite is None)
         for name in ("m", "m__old", "fresh"):
             session.sql(f"DROP TABLE IF EXISTS plans.{name}")
 
@@ -74,8 +74,8 @@ def test_a_rewrite_for_spark_keeps_rows(session: SparkSession) -> None:
     session.sql("CREATE TABLE plans.m (id INT, name STRING) USING parquet")
     session.sql("INSERT INTO plans.m VALUES (1, 'a'), (NULL, 'b')")
 
-    found = plan(old, new, "spark", path=("plans", "m"))
-    for statement in found.statements:
+    result = plan(old, new, "spark", path=("plans", "m"))
+    for statement in result.statements:
         session.sql(statement)
 
     rows = session.sql("SELECT * FROM plans.m ORDER BY name").collect()
@@ -97,14 +97,14 @@ def test_a_rewrite_for_spark_converts_rows_within_collections(session: SparkSess
         " map(named_struct('p', 2), 3) UNION ALL SELECT NULL, map('a', NULL), map()"
     )
 
-    found = plan(old.build(), new.build(), "spark", path=("plans", "m"))
-    for statement in found.statements:
+    result = plan(old.build(), new.build(), "spark", path=("plans", "m"))
+    for statement in result.statements:
         session.sql(statement)
 
     rows = session.sql("SELECT * FROM plans.m ORDER BY a DESC").collect()
     values = [row.asDict(recursive=True) for row in rows]
     expected = {"y": "b", "x": 1, "z": None}
-    assert [] == list(found.risks)
+    assert [] == list(result.risks)
     assert values[0]["a"] == [expected, None]
     assert values[0]["m"] == {"a": [expected]}
     assert [(key.asDict(), n) for key, n in rows[0].k.items()] == [({"p": 2, "q": None}, 3)]

@@ -17,8 +17,8 @@ NOON = "TIMESTAMP '2020-02-29 12:00:00.123456789'"
 
 
 def rows(environment: TableEnvironment, query: str) -> list[tuple[object, ...]]:
-    with environment.execute_sql(query).collect() as found:
-        return [tuple(row) for row in found]
+    with environment.execute_sql(query).collect() as result:
+        return [tuple(row) for row in result]
 
 
 def test_expressions_keep_nanoseconds(environment: TableEnvironment) -> None:

@@ -72,9 +72,9 @@ class Recorder:
 
     def select(self, query: Relation) -> Rows:
         """Record the result of a query."""
-        found = self.planner.select(query)
-        self.selected.append((query, found))
-        return found
+        result = self.planner.select(query)
+        self.selected.append((query, result))
+        return result
 
     def insert(self, *arguments: Any, **more: Any) -> JobGraph:
         """Pass the prepared job on."""
@@ -197,8 +197,8 @@ class TestSparkPlanner:
         self, environment: TableEnvironment, recorder: Recorder, name: str
     ) -> None:
         case = QUERIES[name]
-        found = _rows(environment.execute_sql(case.sql))
-        assert list(case.rows) == found if case.ordered else _sorted(case.rows) == _sorted(found)
+        result = _rows(environment.execute_sql(case.sql))
+        assert list(case.rows) == result if case.ordered else _sorted(case.rows) == _sorted(result)
         _check_columns(recorder, case)
 
     @pytest.mark.parametrize("name", VALUES)
@@ -220,15 +220,15 @@ class TestSparkPlanner:
         sql = QUERIES["VALUES"].sql
         first, second = environment.execute_sql(sql), environment.execute_sql(sql)
         with first.collect() as one, second.collect() as two:
-            found = [tuple(next(one)), tuple(next(two)), tuple(next(one)), tuple(next(two))]
-        assert [(1, "a"), (1, "a"), (2, "bcd"), (2, "bcd")] == sorted(found)
+            result = [tuple(next(one)), tuple(next(two)), tuple(next(one)), tuple(next(two))]
+        assert [(1, "a"), (1, "a"), (2, "bcd"), (2, "bcd")] == sorted(result)
 
     def test_queries_run_on_several_threads(self, environment: TableEnvironment) -> None:
         """An environment may be used by several threads."""
         sql = [f"SELECT {number} AS a" for number in range(6)]
         with ThreadPoolExecutor(3) as pool:
-            found = list(pool.map(lambda item: _rows(environment.execute_sql(item)), sql))
-        assert [[(number,)] for number in range(6)] == found
+            result = list(pool.map(lambda item: _rows(environment.execute_sql(item)), sql))
+        assert [[(number,)] for number in range(6)] == result
 
     def test_a_query_that_fails_is_reported(self, environment: TableEnvironment) -> None:
         """With an error of the library, and the next query runs."""
@@ -294,8 +294,8 @@ class TestSparkPlanner:
         """INT to BIGINT, and a literal to STRING: the rows have the types of the table."""
         name = table("a BIGINT, b STRING")
         environment.execute_sql(f"INSERT INTO {name} VALUES (9223372036854775807, 'y')").wait()
-        found = _rows(environment.execute_sql(f"SELECT a, b FROM {name} WHERE a > 1"))
-        assert [(2, None), (9223372036854775807, "y")] == _sorted(found)
+        result = _rows(environment.execute_sql(f"SELECT a, b FROM {name} WHERE a > 1"))
+        assert [(2, None), (9223372036854775807, "y")] == _sorted(result)
 
     def test_null_in_a_not_null_column_is_refused(
         self, environment: TableEnvironment, table: MakePlannerTable, read: Any
@@ -354,8 +354,8 @@ class TestSparkPlanner:
         """It is not read from what is stored."""
         name = table("a INT, b STRING, c AS a IS NULL", rows=False)
         environment.execute_sql(INSERT.format(name)).wait()
-        found = _rows(environment.execute_sql(f"SELECT c, a FROM {name}"))
-        assert [(False, 3), (False, 4)] == _sorted(found)
+        result = _rows(environment.execute_sql(f"SELECT c, a FROM {name}"))
+        assert [(False, 3), (False, 4)] == _sorted(result)
 
     def test_overwriting_replaces(
         self, environment: TableEnvironment, table: MakePlannerTable, read: Any

@@ -150,8 +150,8 @@ def test_a_plan_runs_in_another_process(tables: TableEnvironment, tmp_path: Path
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == expected, done.stderr
     assert "table-exists" in done.stderr
-    found = rows(tables, "SELECT * FROM c.`default`.made")
-    assert found == [(1, "other"), (2, "other"), (3, "other")]
+    result = rows(tables, "SELECT * FROM c.`default`.made")
+    assert result == [(1, "other"), (2, "other"), (3, "other")]
 
 
 def test_a_new_table_in_memory_has_no_plan(tables: TableEnvironment, tmp_path: Path) -> None:

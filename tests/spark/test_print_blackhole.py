@@ -117,12 +117,12 @@ def test_intervals_within_other_values_keep_their_length(
 
     printed = "+I[P1Y2M, PT26H3M4.5S]"
     assert capsys.readouterr().out == f"+I[{printed}, [PT1S, PT-1M], {{k={printed}}}]\n"
-    [found] = environment.execute_sql(query).collect()
+    [result] = environment.execute_sql(query).collect()
     lengths = dt.timedelta(seconds=1), dt.timedelta(minutes=-1)
     length = dt.timedelta(days=1, hours=2, minutes=3, seconds=4.5)
-    assert tuple(found[0]) == (14, length)
-    assert tuple(found[1]) == lengths
-    assert tuple(found[2]["k"]) == (14, length)
+    assert tuple(result[0]) == (14, length)
+    assert tuple(result[1]) == lengths
+    assert tuple(result[2]["k"]) == (14, length)
 
 
 def test_identifier_task_partition_and_stream(

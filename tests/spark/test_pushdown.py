@@ -116,17 +116,17 @@ def undone() -> TableEnvironment:
 
 
 def test_queries_demand_columns_filters_and_limits_of_scans(undone: TableEnvironment) -> None:
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for query in DEMANDS:
-        found[query] = []
+        result[query] = []
         for scan, demand in described(undone, query):
             parts = [f"{scan}({' '.join(sorted(demand.columns))})"]
             parts += [" & ".join(map(to_sql, demand.filters))] if demand.filters else []
             parts += [f"limit {demand.limit}"] if demand.limit is not None else []
-            found[query].append(" ".join(parts))
+            result[query].append(" ".join(parts))
 
     assert {query: sorted(demands) for query, demands in DEMANDS.items()} == {
-        query: sorted(demands) for query, demands in found.items()
+        query: sorted(demands) for query, demands in result.items()
     }
 
 
@@ -166,14 +166,14 @@ COMPARISONS: dict[str, Comparison | None] = {
 
 
 def test_filters_have_comparisons_where_python_can_state_them(undone: TableEnvironment) -> None:
-    found = {}
+    result = {}
     for condition in COMPARISONS:
         relation = undone.sql_query(f"SELECT a FROM t WHERE {condition}").relation
         (demand,) = scan_demands(relation).values()
         (one,) = map(Filter, demand.filters)
-        found[condition] = one.comparison
+        result[condition] = one.comparison
 
-    assert found == COMPARISONS
+    assert result == COMPARISONS
 
 
 class Source(ConnectorBase):
@@ -245,11 +245,11 @@ def test_rows_do_not_depend_on_push_down(
     if not request.config.getoption("--connect"):
         monkeypatch.setattr(sources, "_absent", lambda column: (fail("read"), column.name))
     for query in RUN:
-        found = []
+        result = []
         for item in (Source(), Pushing()):
             installed.append(item)
-            found.append(sorted(map(repr, environment.execute_sql(query).collect())))
-        assert found[0] == found[1], query
+            result.append(sorted(map(repr, environment.execute_sql(query).collect())))
+        assert result[0] == result[1], query
 
     pushed = [
         context for context in Source.contexts if context.filters or context.limit is not None
@@ -267,10 +267,10 @@ def test_an_approximate_filter_keeps_the_limit_and_an_absent_ability_keeps_all(
     installed.append(Source())
     environment.execute_sql("SELECT a FROM t WHERE b = 1 LIMIT 1").collect()
 
-    found = [
+    result = [
         (len(context.filters), context.limit, context.projection) for context in Source.contexts
     ]
-    assert found == [(1, None, ("a", "f")), (1, 1, ("a", "b")), (0, None, None)]
+    assert result == [(1, None, ("a", "f")), (1, 1, ("a", "b")), (0, None, None)]
     assert Ability.LIMIT_PUSH_DOWN in Pushing().abilities
 
 

@@ -97,20 +97,20 @@ def form(
 def filters(plan: str, label: str) -> set[str]:
     """The filters of a scan, without the numbers of Spark's columns and conversions of literals."""
     [line] = re.findall(r"FileScan .*", plan.rpartition("== Physical Plan ==")[2])
-    found = re.search(rf"{label}: \[(.*?)\](?:, \w+:|$)", line)
-    assert found is not None, line
-    text = re.sub(r"#\d+", "", found[1])
+    match = re.search(rf"{label}: \[(.*?)\](?:, \w+:|$)", line)
+    assert match is not None, line
+    text = re.sub(r"#\d+", "", match[1])
     parts = re.split(r", (?=[A-Z(]|isnotnull|isnull)", text)
     return {_as_in(part) for part in parts} - {""}
 
 
 def _as_in(text: str) -> str:
     """A disjunction of equalities of one column as an IN list, which Spark pushes down alike."""
-    found = re.findall(r"EqualTo\((\w+),([^()]*)\)", text)
+    matches = re.findall(r"EqualTo\((\w+),([^()]*)\)", text)
     rest = re.sub(r"EqualTo\(\w+,[^()]*\)", "", text)
-    if not text.startswith("Or(") or set(rest) - set("Or(),") or len(dict(found)) > 1:
+    if not text.startswith("Or(") or set(rest) - set("Or(),") or len(dict(matches)) > 1:
         return text
-    return f"In({found[0][0]}, [{','.join(value for _, value in found)}])"
+    return f"In({matches[0][0]}, [{','.join(value for _, value in matches)}])"
 
 
 def test_predicates_are_pushed_and_partitions_pruned_as_in_spark(

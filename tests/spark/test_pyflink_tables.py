@@ -41,8 +41,8 @@ def environment(spark: SparkSession) -> TableEnvironment:
 
 
 def rows(table: Table) -> list[tuple[Any, ...]]:
-    with table.execute().collect() as found:
-        return sorted((tuple(item) for item in found), key=repr)
+    with table.execute().collect() as result:
+        return sorted((tuple(item) for item in result), key=repr)
 
 
 def test_strings_by_plus_joins_and_views(environment: TableEnvironment) -> None:
@@ -102,5 +102,5 @@ def test_arguments_of_procedures_are_computed(environment: TableEnvironment) -> 
     environment.register_catalog("mine", WithProcedures("mine"))
 
     call = "CALL mine.`default`.p(1 + 2, UPPER('x'), DATE '2024-02-29')"
-    with environment.execute_sql(call).collect() as found:
-        assert [(3, "X", date(2024, 2, 29))] == [tuple(row) for row in found]
+    with environment.execute_sql(call).collect() as result:
+        assert [(3, "X", date(2024, 2, 29))] == [tuple(row) for row in result]

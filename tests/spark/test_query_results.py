@@ -151,9 +151,9 @@ def number(found: float, type_: DataType) -> str:
 def test_rows_are_those_of_flink(rows_of: TableEnvironment, case: dict[str, Any]) -> None:
     result = rows_of.execute_sql(case["sql"])
     types = [column.data_type for column in result.get_resolved_schema().columns]
-    found = [row_of(tuple(row), types) for row in result.collect()]
+    rows = [row_of(tuple(row), types) for row in result.collect()]
 
-    assert sorted(found) == sorted(case["rows"])
+    assert sorted(rows) == sorted(case["rows"])
 
 
 @pytest.mark.parametrize(
@@ -260,8 +260,8 @@ def test_sessions(rows_of: TableEnvironment, sql: str, expected: str) -> None:
         is_time = isinstance(value, dt.datetime)
         return value.isoformat(timespec="milliseconds")[17:] if is_time else str(value)
 
-    with rows_of.execute_sql(sql).collect() as found:
-        assert expected == ",".join(sorted(" ".join(map(shown, row)) for row in found))
+    with rows_of.execute_sql(sql).collect() as result:
+        assert expected == ",".join(sorted(" ".join(map(shown, row)) for row in result))
 
 
 def create_visits(environment: TableEnvironment) -> None:
@@ -281,13 +281,13 @@ def test_arrays_of_sorted_rows(rows_of: TableEnvironment) -> None:
         "ARRAY_AGG(NULLIF(name, '') ORDER BY id DESC, name) IGNORE NULLS": [*"cefabgh"],
         "ARRAY_AGG(NULLIF(name, '') ORDER BY id DESC, NULLIF(name, ''))": [None, *"cefabgh"],
     }
-    with rows_of.execute_sql(f"SELECT {', '.join(arrays)} FROM visits").collect() as found:
-        assert [tuple(arrays.values())] == [tuple(row) for row in found]
+    with rows_of.execute_sql(f"SELECT {', '.join(arrays)} FROM visits").collect() as result:
+        assert [tuple(arrays.values())] == [tuple(row) for row in result]
     with rows_of.execute_sql(
         "SELECT COLLECT(id) WITHIN GROUP (ORDER BY ts), ARRAY_AGG(id ORDER BY ts)"
         " FROM visits WHERE id < 0"
-    ).collect() as found:
-        assert [({}, None)] == [tuple(row) for row in found]
+    ).collect() as result:
+        assert [({}, None)] == [tuple(row) for row in result]
 
 
 @pytest.mark.parametrize(

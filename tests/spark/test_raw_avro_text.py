@@ -92,8 +92,8 @@ def test_raw_values_as_flink_writes_them(
 
     assert sorted(content(path).split(b"\n")[:-1]) == sorted(lines)
     expected = rows(environment, " UNION ALL ".join(f"SELECT CAST({v} AS {type_})" for v in values))
-    found = rows(environment, f"SELECT * FROM {name}")
-    assert sorted(map(repr, found)) == sorted(map(repr, expected))
+    result = rows(environment, f"SELECT * FROM {name}")
+    assert sorted(map(repr, result)) == sorted(map(repr, expected))
 
 
 def test_lines_of_given_files(environment: TableEnvironment, table: Table) -> None:
@@ -120,8 +120,8 @@ def test_partitions_and_metadata_of_lines(environment: TableEnvironment, table: 
         columns = "a STRING, k INT, n STRING NOT NULL METADATA FROM 'file.name' VIRTUAL"
         name, _ = table(form, columns, "PARTITIONED BY (k)")
         environment.execute_sql(f"INSERT INTO {name} VALUES ('x', 1), ('y', 2)")
-        found = rows(environment, f"SELECT a, k, n LIKE 'part-%' FROM {name} WHERE k = 2")
-        assert found == [("y", 2, True)]
+        result = rows(environment, f"SELECT a, k, n LIKE 'part-%' FROM {name} WHERE k = 2")
+        assert result == [("y", 2, True)]
 
 
 @pytest.mark.parametrize(

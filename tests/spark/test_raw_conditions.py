@@ -62,8 +62,8 @@ def table(
 def pushed(environment: TableEnvironment, predicate: str) -> str:
     """What the reader of files gets of a predicate, without the numbers of columns."""
     plan = environment.explain_sql(f"SELECT a FROM t WHERE {predicate}")
-    [found] = re.findall(r"PushedFilters: \[(.*?)\](?:, \w+:|$)", plan, re.MULTILINE)[-1:]
-    return str(found)
+    [result] = re.findall(r"PushedFilters: \[(.*?)\](?:, \w+:|$)", plan, re.MULTILINE)[-1:]
+    return str(result)
 
 
 @pytest.mark.parametrize("precision", [0, 3, 5])
@@ -85,8 +85,8 @@ def test_pushed_comparisons_select_the_rows_that_the_query_does(
     query = " UNION ALL ".join(
         f"SELECT {number} AS n, a FROM t WHERE {sql}" for number, (sql, _) in enumerate(conditions)
     )
-    found = sorted(tuple(item) for item in environment.execute_sql(query).collect())
-    assert found == [
+    rows = sorted(tuple(item) for item in environment.execute_sql(query).collect())
+    assert rows == [
         (number, place)
         for number, (_, holds) in enumerate(conditions)
         for place, value in enumerate(VALUES)
@@ -144,5 +144,5 @@ def test_a_column_may_have_the_name_of_a_raw_column(
         f"'format' = 'parquet', 'path' = '{tmp_path}/t')"
     )
     query = f"SELECT * FROM t WHERE ts <= {literal(START)}"
-    found = sorted(tuple(item) for item in environment.execute_sql(query).collect())
-    assert found == [(START, 1), (START, 2)]
+    rows = sorted(tuple(item) for item in environment.execute_sql(query).collect())
+    assert rows == [(START, 1), (START, 2)]

@@ -39,14 +39,14 @@ def run(environment: TableEnvironment, *statements: str) -> None:
 
 
 def rows(environment: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
-    with environment.execute_sql(query).collect() as found:
-        return sorted(map(tuple, found), key=repr)
+    with environment.execute_sql(query).collect() as result:
+        return sorted(map(tuple, result), key=repr)
 
 
 def stored(environment: TableEnvironment) -> CatalogTable:
-    found = environment.get_catalog("default_catalog").get_table(PATH)
-    assert isinstance(found, CatalogTable)
-    return found
+    result = environment.get_catalog("default_catalog").get_table(PATH)
+    assert isinstance(result, CatalogTable)
+    return result
 
 
 TIME = "TIMESTAMP '2020-01-01 00:00:00.123'"
@@ -131,9 +131,9 @@ def test_types_are_compared_with_those_of_the_former_name(env: TableEnvironment,
 
 def streaming(env: TableEnvironment, session: SparkSession) -> TableEnvironment:
     """Return an environment whose queries of the table are streams."""
-    found = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
-    found.register_catalog("c", env.get_catalog("default_catalog"))
-    return found
+    result = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    result.register_catalog("c", env.get_catalog("default_catalog"))
+    return result
 
 
 def of_stream(columns: str) -> str:
@@ -153,10 +153,10 @@ def test_streams_read_files_of_every_name(
         "ALTER TABLE t RENAME r.x TO y",
     )
 
-    with streaming(env, session).execute_sql(of_stream("id, b, at_, r.y, p")).collect() as found:
-        first = next(found)
+    with streaming(env, session).execute_sql(of_stream("id, b, at_, r.y, p")).collect() as result:
+        first = next(result)
         run(env, f"INSERT INTO t VALUES (2, CAST(NULL AS STRING), {TIME}, 'x', ROW(2))")
-        second = next(found)
+        second = next(result)
 
     assert [(1, "one", 1, "x"), (2, None, 2, "x")] == [
         (side[0], side[1], side[3], side[4]) for side in (first, second)
@@ -197,11 +197,11 @@ def test_a_file_of_two_names_that_a_stream_finds_later_fails_the_job(
     )
     (file,) = (tmp_path / "other").glob(f"*.{form}")
 
-    with streaming(env, session).execute_sql(of_stream("id, c")).collect() as found:
-        assert (1, "one") == tuple(next(found))
+    with streaming(env, session).execute_sql(of_stream("id, c")).collect() as result:
+        assert (1, "one") == tuple(next(result))
         file.rename(tmp_path / "a t" / "p=x" / file.name)
         with pytest.raises(SchemaCoreError, match="a file has 'a' and 'c'"):
-            next(found)
+            next(result)
 
 
 @pytest.mark.parametrize("form", ["parquet"])

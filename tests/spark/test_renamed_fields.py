@@ -53,11 +53,11 @@ def test_files_of_every_name_are_read(env: TableEnvironment, form: str) -> None:
         insert(3),
     )
 
-    found = rows(
+    result = rows(
         env,
         "SELECT id, s.z, s.tags[1].key_, s.tags[1].n, s.tags[2].n, s.m['m'].w, s IS NULL FROM t",
     )
-    assert found == [
+    assert result == [
         (0, None, None, None, None, None, True),
         (1, 1, "k1", 1, None, 1, False),
         (2, None, "k2", 2, None, 2, False),

@@ -33,11 +33,11 @@ ROWS = """
 
 @pytest.fixture
 def environment(spark: SparkSession, tmp_path: Path) -> TableEnvironment:
-    found = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=spark)
+    result = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=spark)
     url, rows = f"sqlite:///{tmp_path}/shop.db", f"{tmp_path}/managed"
-    found.register_catalog("shop", SqlCatalog("shop", url, warehouse=rows))
-    found.use_catalog("shop")
-    return found
+    result.register_catalog("shop", SqlCatalog("shop", url, warehouse=rows))
+    result.use_catalog("shop")
+    return result
 
 
 def create(environment: TableEnvironment, folder: Path | None) -> None:
@@ -167,12 +167,12 @@ def test_rows_are_rewritten(
     schema = environment.from_path("t").get_resolved_schema()
     assert ["key", "amount", "item", "twice", "day_"] == schema.get_column_names()
     with environment.execute_sql("SELECT key, twice, item, day_ FROM t").collect() as rows:
-        found = sorted([str(value) for value in row] for row in rows)
+        result = sorted([str(value) for value in row] for row in rows)
     assert [
         ["1", "10000000000.0", "Row('1', 'x', None)", "mon"],
         ["2", "14.0", "Row('5000000000', 'y', None)", "mon"],
         ["2", "16.0", "None", "tue"],
-    ] == found
+    ] == result
 
 
 @pytest.mark.parametrize(
@@ -320,8 +320,8 @@ def test_the_commands(spark: SparkSession, tmp_path: Path) -> None:
     def run(command: str, *more: str, rename: str = "id=key") -> tuple[int, str]:
         given = ["--directory", str(tmp_path / "migrations"), "--define", f"folder={tmp_path}"]
         given += ["--from", str(wanted), "--rename", rename, *more]
-        found = CliRunner().invoke(application(), ["migrate", command, "t", *given])
-        return found.exit_code, found.output
+        result = CliRunner().invoke(application(), ["migrate", command, "t", *given])
+        return result.exit_code, result.output
 
     status, output = run("validate")
     assert 1 == status

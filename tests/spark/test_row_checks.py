@@ -63,8 +63,8 @@ def contains_not_null(type_: DataType) -> bool:
 def recorded_expressions(table: str) -> Iterator[str]:
     """Yield every third recorded expression over the table."""
     pairs = recorded.records("values")
-    found = (asked["expr"] for asked, answer in pairs if answer["ok"] and asked["table"] == table)
-    yield from islice(found, 0, None, 3)
+    result = (asked["expr"] for asked, answer in pairs if answer["ok"] and asked["table"] == table)
+    yield from islice(result, 0, None, 3)
 
 
 def drawn_expressions(table: str) -> Iterator[str]:
@@ -82,9 +82,9 @@ def computable(table: str, expressions: Iterator[str]) -> Iterator[tuple[str, Ty
     """The expressions that are NOT NULL somewhere and that Spark can compute."""
     for text in expressions:
         try:
-            found = typed(table, text)
-            if contains_not_null(found.type) and not any(map(is_exempt, walk(found))):
-                yield text, found, to_sql(compile_expression(found))
+            result = typed(table, text)
+            if contains_not_null(result.type) and not any(map(is_exempt, walk(result))):
+                yield text, result, to_sql(compile_expression(result))
         except SchemaCoreError:
             continue
 
@@ -109,10 +109,10 @@ def rows(session: SparkSession, table: str, expressions: Sequence[str]) -> list[
     names = ", ".join(f"{expression} AS c{place}" for place, expression in enumerate(expressions))
     try:
         view = values.view(table)
-        found = values.SESSION.get().sql(f"SELECT {names} FROM {view}").toArrow()
+        result = values.SESSION.get().sql(f"SELECT {names} FROM {view}").toArrow()
     except Exception:  # noqa: BLE001 - whatever ends a job, there are no values
         return []
-    return [values.fetched(column) for column in found.columns]
+    return [values.fetched(column) for column in result.columns]
 
 
 def breaks(value: Any, type_: DataType) -> bool:
@@ -159,13 +159,13 @@ def broken(session: SparkSession, table: str, found: list[tuple[str, Typed, str]
 def test_expressions_typed_not_null_return_no_null(
     session: SparkSession, table: str, expressions: Any
 ) -> None:
-    found = list(computable(table, expressions(table)))
+    result = list(computable(table, expressions(table)))
     if expressions is drawn_expressions:
-        found = found[:: max(1, len(found) // DRAWN)]
+        result = result[:: max(1, len(result) // DRAWN)]
 
-    assert len(found) > 20
-    for start in range(0, len(found), TOGETHER):
-        assert [] == broken(session, table, found[start : start + TOGETHER])
+    assert len(result) > 20
+    for start in range(0, len(result), TOGETHER):
+        assert [] == broken(session, table, result[start : start + TOGETHER])
 
 
 def test_the_check_detects_an_incorrect_nullability(session: SparkSession, table: str) -> None:

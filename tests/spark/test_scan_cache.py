@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the tables that the connector has read; files count as settled at once."""
-    found: list[str] = []
+    result: list[str] = []
     read = FilesystemConnector.read_with_statistics
 
     def counted(self: FilesystemConnector, context: Any) -> Any:
-        found.append(context.identifier.object_name)
+        result.append(context.identifier.object_name)
         return read(self, context)
 
     monkeypatch.setattr(FilesystemConnector, "read_with_statistics", counted)
     monkeypatch.setattr(local_state, "TICK", 0)
-    return found
+    return result
 
 
 @pytest.fixture
@@ -189,12 +189,12 @@ def test_a_view_depends_on_the_time_zone(
         "ALTER TABLE t ADD (c AS CAST(TIMESTAMP '2024-01-01 00:00:00' AS TIMESTAMP_LTZ(3)))"
     )
     query = "SELECT DATE_FORMAT(c, 'yyyy-MM-dd HH:mm'), a FROM t"
-    found = {}
+    result = {}
     for zone in ("UTC", "America/New_York", "UTC"):
         environment.execute_sql(f"SET 'table.local-time-zone' = '{zone}'")
-        found[zone] = [str(row) for row in rows(environment, "SELECT c, a FROM t")]
+        result[zone] = [str(row) for row in rows(environment, "SELECT c, a FROM t")]
         assert [("2024-01-01 00:00", 1)] == rows(environment, query)
-    assert found["UTC"] != found["America/New_York"]
+    assert result["UTC"] != result["America/New_York"]
 
 
 @pytest.mark.usefixtures("classic")

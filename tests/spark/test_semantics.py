@@ -123,9 +123,9 @@ def test_equality_casts_columns_to_a_common_type(session: SparkSession) -> None:
     row = "CAST(0.1 AS FLOAT) f, 0.1D d, 16777217 i, CAST(16777216 AS FLOAT) g"
     row += ", CAST(1e-18 AS DECIMAL(38, 18)) a, CAST(0 AS DECIMAL(38, 7)) b"
 
-    found = session.sql(f"SELECT {', '.join(map(to_sql, nodes))} FROM (SELECT {row})").collect()
+    rows = session.sql(f"SELECT {', '.join(map(to_sql, nodes))} FROM (SELECT {row})").collect()
 
-    assert list(COLUMNS.values()) == list(found[0])
+    assert list(COLUMNS.values()) == list(rows[0])
 
 
 #: Comparisons of x DECIMAL(38, 38) = 0.99…9, l BIGINT = 1 and timestamps one nanosecond apart.
@@ -149,6 +149,6 @@ def test_comparisons_keep_the_last_digit(session: SparkSession) -> None:
     row = f"CAST(0.{'9' * 38} AS DECIMAL(38, 38)) x, 1L l, {noon} t6"
     row += f", named_struct('micros', {noon}, 'nanos', 1S) t9"
 
-    found = session.sql(f"SELECT {', '.join(map(to_sql, nodes))} FROM (SELECT {row})").collect()
+    rows = session.sql(f"SELECT {', '.join(map(to_sql, nodes))} FROM (SELECT {row})").collect()
 
-    assert list(PRECISE.values()) == list(found[0])
+    assert list(PRECISE.values()) == list(rows[0])

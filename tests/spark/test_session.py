@@ -64,8 +64,8 @@ def fails(action: Callable[[], object]) -> None:
 
 
 def partially(environment: TableEnvironment) -> None:
-    found = environment.execute_sql("SELECT next(a) FROM t").collect()
-    next(iter(found))
+    rows = environment.execute_sql("SELECT next(a) FROM t").collect()
+    next(iter(rows))
 
 
 #: What a job may do, from the first statement to the last row or the first error.
@@ -227,8 +227,8 @@ def test_threads_share_the_session_without_interference(session: SparkSession) -
         )
         together.wait(60)
         query = f"SELECT add{number}(1), add{number}(a) FROM (VALUES (1), (2)) AS t(a)"
-        found = environment.execute_sql(query)
-        return [tuple(row) for row in found.collect()]
+        result = environment.execute_sql(query)
+        return [tuple(row) for row in result.collect()]
 
     with ThreadPoolExecutor(4) as pool:
         rows = list(pool.map(job, range(4)))
@@ -268,9 +268,9 @@ def test_a_jvm_that_has_ended_is_released(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(SparkContext, "_jvm", context._jvm)
     monkeypatch.setattr(SparkSession, "_instantiatedSession", MagicMock())
     monkeypatch.setattr(SparkSession, "_activeSession", MagicMock())
-    found = is_alive(context)
+    result = is_alive(context)
 
-    assert not found
+    assert not result
     assert SparkContext._active_spark_context is None
     assert SparkContext._gateway is None
     assert SparkContext._jvm is None
@@ -308,7 +308,7 @@ def test_the_end_of_the_jvm_is_reported(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_process_goes_on_when_its_jvm_is_killed(tmp_path: Path) -> None:
     program = [sys.executable, "-m", "tests.spark.killed_jvm_program", str(tmp_path)]
-    found = subprocess.run(program, capture_output=True, text=True, timeout=600, check=False)
+    result = subprocess.run(program, capture_output=True, text=True, timeout=600, check=False)
 
-    assert 0 == found.returncode, found.stdout[-2000:] + found.stderr[-2000:]
-    assert " 0 raw errors" in found.stdout
+    assert 0 == result.returncode, result.stdout[-2000:] + result.stderr[-2000:]
+    assert " 0 raw errors" in result.stdout

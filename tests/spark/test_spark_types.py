@@ -110,18 +110,18 @@ def test_user_defined_types_round_trip_through_files_and_arrow(
 
 def test_arrow_schema_of_spark_equals_this_library(spark: SparkSession) -> None:
     frame = spark.createDataFrame([], to_struct_type(schema_of(EVERYWHERE)))
-    found = frame.toArrow().schema
+    result = frame.toArrow().schema
 
-    assert expected(EVERYWHERE) == [from_field(field) for field in found]
+    assert expected(EVERYWHERE) == [from_field(field) for field in result]
     ours = to_schema(to_struct_type(schema_of(EVERYWHERE)))
     nanos = {"c14", "c15"}  # Spark converts every TIME to nanoseconds
     assert [] == [
         (field.name, field.type, ours.field(field.name).type)
-        for field in found
+        for field in result
         if field.name not in nanos and field.type != ours.field(field.name).type
     ]
     assert expected(EVERYWHERE) == [
-        from_struct_field(field) for field in arrow_to_spark(found).fields
+        from_struct_field(field) for field in arrow_to_spark(result).fields
     ]
 
 
@@ -177,10 +177,10 @@ def test_char_and_varchar_of_a_spark_table(spark: SparkSession) -> None:
     spark.sql(
         "CREATE TABLE chars (a CHAR(3), b STRUCT<x: VARCHAR(5)>, c ARRAY<CHAR(2)>) USING parquet"
     )
-    found = found_in(spark.table("chars"))
+    result = found_in(spark.table("chars"))
     spark.sql("DROP TABLE chars")
 
-    assert expected(["CHAR(3)", "ROW<x VARCHAR(5)>", "ARRAY<CHAR(2)>"]) == found
+    assert expected(["CHAR(3)", "ROW<x VARCHAR(5)>", "ARRAY<CHAR(2)>"]) == result
 
 
 # --- DDL ---------------------------------------------------------------------------------------

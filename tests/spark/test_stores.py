@@ -146,15 +146,15 @@ def differences(
 ) -> list[tuple[str, str, set[str], Any, list[Any]]]:
     """What is read otherwise than the rules say."""
     refused = [pair for pair in pairs if files.form in LENIENT and kinds_of(rules, *pair) & REFUSED]
-    found = files.read([pair for pair in pairs if pair not in refused])
+    result = files.read([pair for pair in pairs if pair not in refused])
     if refused:
-        found |= files.read(refused, lenient=True)
+        result |= files.read(refused, lenient=True)
     casts = files.casts(pairs)
     unlimited = files.casts([(old, wide(new)) for old, new in pairs])
     wrong = []
     for old, new in pairs:
         kinds = kinds_of(rules, old, new)
-        for row, value in enumerate(found[old, new]):
+        for row, value in enumerate(result[old, new]):
             expected = [casts[old, new][row]]
             if kinds & {"length-narrowed", "range-narrowed"}:
                 expected.append(unlimited[old, wide(new)][row])

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 @pytest.fixture
 def env(session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> TableEnvironment:
     """A streaming environment with both connectors, also before they are installed."""
-    found = {"rate": RateConnector, "socket": SocketConnector}
+    result = {"rate": RateConnector, "socket": SocketConnector}
     find = module.find_connector
 
     def find_one(options: Mapping[str, str]) -> Connector:
-        made = found.get(options.get("connector", ""))
+        made = result.get(options.get("connector", ""))
         return find(options) if made is None else made()
 
     monkeypatch.setattr(module, "find_connector", find_one)
@@ -58,8 +58,8 @@ def test_numbered_rows(env: TableEnvironment) -> None:
         "SELECT `value`, twice, TIMESTAMPDIFF(HOUR, `timestamp`, LOCALTIMESTAMP) AS hours,"
         " EXTRACT(MILLISECOND FROM `timestamp`) >= 0 AS is_time FROM r WHERE `value` <> 3"
     )
-    with closing(env.execute_sql(query).collect()) as found:
-        rows = {tuple(next(found)) for _ in range(40)}
+    with closing(env.execute_sql(query).collect()) as result:
+        rows = {tuple(next(result)) for _ in range(40)}
 
     assert {(n, 2 * n, 0, True) for n, *_ in rows} == rows
     assert 40 == len(rows)
@@ -102,10 +102,10 @@ def test_lines_of_a_server(env: TableEnvironment) -> None:
 
         threading.Thread(target=serve, daemon=True).start()
         query = "SELECT UPPER(line), TIMESTAMPDIFF(HOUR, at_, CURRENT_TIMESTAMP) FROM w"
-        with closing(env.execute_sql(query).collect()) as found:
-            rows = [tuple(next(found)) for _ in range(2)]
+        with closing(env.execute_sql(query).collect()) as result:
+            rows = [tuple(next(result)) for _ in range(2)]
             seen.release()
-            rows.append(tuple(next(found)))
+            rows.append(tuple(next(result)))
         seen.release()
 
     assert [("Ä B", 0), ("", 0), ("CD", 0)] == rows

@@ -72,8 +72,8 @@ def sink(name: str, folder: Path, form: str = "parquet") -> str:
 
 
 def rows(env: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
-    with env.execute_sql(query).collect() as found:
-        return sorted(map(tuple, found))
+    with env.execute_sql(query).collect() as result:
+        return sorted(map(tuple, result))
 
 
 def arrived(env: TableEnvironment, query: str, count: int) -> list[tuple[Any, ...]]:
@@ -81,16 +81,16 @@ def arrived(env: TableEnvironment, query: str, count: int) -> list[tuple[Any, ..
     deadline = time.monotonic() + TIMEOUT
     while time.monotonic() < deadline:
         with suppress(ExternalError):  # there is no directory before the first micro-batch
-            if len(found := rows(env, query)) >= count:
-                return found
+            if len(result := rows(env, query)) >= count:
+                return result
         time.sleep(0.1)
     raise AssertionError(f"fewer than {count} rows: {query}")
 
 
 def client(env: TableEnvironment, statement: str) -> JobClient:
-    found = env.execute_sql(statement).get_job_client()
-    assert found is not None
-    return found
+    result = env.execute_sql(statement).get_job_client()
+    assert result is not None
+    return result
 
 
 def refused(env: TableEnvironment, statement: str) -> str | None:
@@ -126,11 +126,11 @@ def test_queries_of_bounded_tables_run(env: TableEnvironment, tmp_path: Path) ->
 
 
 def test_rows_are_returned_as_they_arrive(env: TableEnvironment, source: Files) -> None:
-    found = env.execute_sql("SELECT id, d, v, name FROM s WHERE id <> 3").collect()
-    first = {tuple(next(found)), tuple(next(found))}
+    result = env.execute_sql("SELECT id, d, v, name FROM s WHERE id <> 3").collect()
+    first = {tuple(next(result)), tuple(next(result))}
     source.add("more/2.csv", "3,x\n4,y\n")
-    third = tuple(next(found))
-    found.close()
+    third = tuple(next(result))
+    result.close()
 
     assert {(1, 2, "a", "1.csv"), (2, 4, "b\nc", "1.csv")} == first
     assert (4, 8, "y", "2.csv") == third
@@ -325,12 +325,12 @@ def test_a_query_is_started_again_where_a_process_was_too_slow(
         return busy if len(started) < 3 else triggered(self, writer)
 
     monkeypatch.setattr(MicroBatches, "_add_trigger", failing)
-    with env.execute_sql("SELECT id FROM s").collect() as found:
+    with env.execute_sql("SELECT id FROM s").collect() as result:
         if problem is TOO_SLOW:
-            assert (1,) == tuple(next(found))
+            assert (1,) == tuple(next(result))
         else:
             with pytest.raises(ExternalError, match=problem):
-                next(found)
+                next(result)
     assert starts == len(started)
 
 
@@ -371,12 +371,12 @@ def test_partitions_are_read_from_directories_that_are_added(
         f"CREATE TABLE q (id INT, v STRING, day_ DATE, c STRING) PARTITIONED BY (day_, c) WITH"
         f" ({sink('in', tmp_path, form)}, 'source.monitor-interval' = '50 ms'{null})"
     )
-    found = env.execute_sql("SELECT id, v, CAST(day_ AS STRING), c FROM q").collect()
+    result = env.execute_sql("SELECT id, v, CAST(day_ AS STRING), c FROM q").collect()
     files.add("day_=2024-01-02/c=x%2Fy/1", first)
-    one = tuple(next(found))
+    one = tuple(next(result))
     files.add("day_=__DEFAULT_PARTITION__/c=ä b/2", second)
-    two = tuple(next(found))
-    found.close()
+    two = tuple(next(result))
+    result.close()
 
     assert (1, "a", "2024-01-02", "x/y") == one
     assert (2, None, None, "ä b") == two
@@ -390,8 +390,8 @@ def test_generated_rows(env: TableEnvironment) -> None:
     env.execute_sql(
         "CREATE TEMPORARY VIEW b AS SELECT * FROM (VALUES (1, 'one'), (2, 'two')) AS t(n, name)"
     )
-    found = env.execute_sql("SELECT g.n, b.name, CHAR_LENGTH(w) FROM g LEFT JOIN b ON g.n = b.n")
-    with found.collect() as arriving:
+    result = env.execute_sql("SELECT g.n, b.name, CHAR_LENGTH(w) FROM g LEFT JOIN b ON g.n = b.n")
+    with result.collect() as arriving:
         seen = {tuple(next(arriving)) for _ in range(40)}
 
     assert {(1, "one", 4), (2, "two", 4), (3, None, 4)} >= seen
@@ -417,7 +417,7 @@ def test_runs_that_begin_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConflictError) as caught:
         second.begin()
     second.remove()
-    found = (tmp_path / "job" / "job.json").read_text()
+    text = (tmp_path / "job" / "job.json").read_text()
     begin_batch(directory)
     first.end()
     with pytest.raises(ConflictError):
@@ -428,9 +428,9 @@ def test_runs_that_begin_at_once(tmp_path: Path) -> None:
     again.end()
 
     assert "job-already-runs" == caught.value.code
-    assert found == (tmp_path / "job" / "job.json").read_text()
+    assert text == (tmp_path / "job" / "job.json").read_text()
     assert first.id == again.id
-    assert first.id in found
+    assert first.id in text
 
 
 def test_a_job_that_has_read_nothing_leaves_nothing_that_others_must_delete(tmp_path: Path) -> None:
@@ -510,9 +510,9 @@ def test_a_description_that_is_replaced_when_the_process_ends(tmp_path: Path) ->
     begin_batch(directory)
     first.end()
     (tmp_path / "job.json").rename(tmp_path / ".job.json")
-    found = checkpoint_in(directory, "job", job, creates=False)
+    result = checkpoint_in(directory, "job", job, creates=False)
 
-    assert (first.id, False) == (found.id, found.is_changed)
+    assert (first.id, False) == (result.id, result.is_changed)
 
 
 # --- the commit of micro-batches ------------------------------------------------------------------

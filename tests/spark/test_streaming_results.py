@@ -72,9 +72,9 @@ def rows(env: TableEnvironment, sql: str) -> list[list[Any]]:
     result = env.execute_sql(sql)
     types = [column.data_type for column in result.get_resolved_schema().columns]
     changes = []
-    with result.collect() as found:
+    with result.collect() as results:
         try:
-            for row in found:
+            for row in results:
                 values = [canonical(item, type_) for item, type_ in zip(row, types, strict=True)]
                 changes.append([str(row.get_row_kind()), *values])
         except ExternalError as error:
@@ -88,8 +88,8 @@ def rows(env: TableEnvironment, sql: str) -> list[list[Any]]:
 
 def result(script: dict[str, Any]) -> list[list[Any]] | None:
     """Return Flink's rows: of batch mode, of streaming mode if only that runs the query."""
-    found: list[list[Any]] | None = script["batch"].get("rows", script["streaming"].get("rows"))
-    return None if script["sql"] == LATE_SESSION else found
+    results: list[list[Any]] | None = script["batch"].get("rows", script["streaming"].get("rows"))
+    return None if script["sql"] == LATE_SESSION else results
 
 
 #: Flink drops late rows, for which it has no batch mode to compare with.
@@ -105,14 +105,14 @@ REASONS = {
 def test_where_streaming_mode_of_flink_differs() -> None:
     """These are the differences that docs/streaming.md explains."""
     different = [script for script in SCRIPTS if script["streaming"].get("rows") != result(script)]
-    found = Counter(
+    results = Counter(
         next(
             (reason for reason, part in REASONS.items() if re.search(part, item["sql"])), "unknown"
         )
         for item in different
     )
 
-    assert {"late rows": 9, "an aggregate of no rows": 2, "a rowtime that is NULL": 2} == found
+    assert {"late rows": 9, "an aggregate of no rows": 2, "a rowtime that is NULL": 2} == results
 
 
 @pytest.fixture(scope="module")
@@ -195,9 +195,9 @@ SAMPLE = (
 @pytest.mark.parametrize("script", SAMPLE, ids=[item["sql"][:90] for item in SAMPLE])
 @pytest.mark.usefixtures("one_file_at_a_time")
 def test_rows_that_arrive(unbounded: dict[bool, TableEnvironment], script: dict[str, Any]) -> None:
-    found = rows(unbounded[script["unbounded"] in ENDED], script["sql"])
+    rows_ = rows(unbounded[script["unbounded"] in ENDED], script["sql"])
 
-    assert script["streaming"]["rows"] == [row for row in found if "~" not in row]
+    assert script["streaming"]["rows"] == [row for row in rows_ if "~" not in row]
 
 
 REFUSED = [script["sql"] for script in SCRIPTS if script["unbounded"] == "bounded"]

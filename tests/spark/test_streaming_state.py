@@ -67,7 +67,7 @@ def environments(session: SparkSession, root: Path) -> tuple[TableEnvironment, T
     added(root / "s", "1", ROWS + LAST)
     added(root / "z", "1", "".join(f"{'ab'[n % 2]},,{n},\n" for n in range(9)))
     added(root / "zs", "1", (root / "z" / "1").read_text() + "z,,2000,\n")
-    found = []
+    result = []
     for settings, places in (
         (EnvironmentSettings.in_streaming_mode(), ("s", "g", "zs")),
         (EnvironmentSettings.in_batch_mode(), ("g", "g", "z")),
@@ -82,8 +82,8 @@ def environments(session: SparkSession, root: Path) -> tuple[TableEnvironment, T
         env.execute_sql(
             "CREATE TEMPORARY VIEW b AS SELECT * FROM (VALUES ('a', 'A'), ('c', 'C')) AS t(k, w)"
         )
-        found.append(env)
-    return found[0], found[1]
+        result.append(env)
+    return result[0], result[1]
 
 
 @pytest.fixture(scope="module")
@@ -105,15 +105,15 @@ def folded(changes: list[Row]) -> Counter[str]:
 
 def changelog(env: TableEnvironment, query: str) -> list[Row]:
     """Return the changes of a query, which ends when it has read all files."""
-    found: list[Row] = []
+    result: list[Row] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MicroBatches, "_add_trigger", lambda _, one: one.trigger(availableNow=True))
         with (
             env.execute_sql(query).collect() as rows,
             pytest.raises(ExternalError, match="stopped"),
         ):
-            found.extend(rows)
-    return found
+            result.extend(rows)
+    return result
 
 
 @pytest.mark.parametrize(("query", "_kind"), cases("streaming_queries"))
@@ -229,9 +229,9 @@ def test_rows_are_joined_over_micro_batches_and_removed_from_the_state(
     )
 
     def next_rows(count: int) -> list[str]:
-        return sorted(str(next(found)) for _ in range(count))
+        return sorted(str(next(result)) for _ in range(count))
 
-    with closing(env.execute_sql(query).collect()) as found:
+    with closing(env.execute_sql(query).collect()) as result:
         added(tmp_path / "s", "1", "a,2024-01-01 00:00:10,1,\nb,2024-01-01 00:00:10,2,\n")
         added(tmp_path / "r", "1", "a,2024-01-01 00:00:08,3,\na,2024-01-01 00:00:07.999,4,\n")
         first = next_rows(1)
@@ -274,11 +274,11 @@ def test_joins_and_sessions_continue_from_their_checkpoint(
     )
 
     def written() -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        result: dict[str, list[str]] = {}
         for name in ("joined", "sessions"):
             files = (tmp_path / name).glob("[!.]*")
-            found[name] = sorted(line for path in files for line in path.read_text().splitlines())
-        return found
+            result[name] = sorted(line for path in files for line in path.read_text().splitlines())
+        return result
 
     first = {"joined": ["a,3"], "sessions": ["y,7"]}
     then = {"joined": ["a,3", "a,7", "b,14"], "sessions": ["a,8", "b,14", "x,0", "y,7"]}
@@ -322,10 +322,10 @@ def test_groups_replace_the_rows_of_their_key(
 def test_collected_changes_have_kinds(env: TableEnvironment, tmp_path: Path) -> None:
     query = "SELECT k, SUM(v) AS n FROM s WHERE k <> 'x' GROUP BY k"
     added(tmp_path / "s", "1", "a,,1,\nx,,1,\nb,,1,\n")
-    with closing(env.execute_sql(query).collect()) as found:
-        first = {str(next(found)) for _ in range(2)}
+    with closing(env.execute_sql(query).collect()) as result:
+        first = {str(next(result)) for _ in range(2)}
         added(tmp_path / "s", "2", "a,,2,\nb,,0,\n")
-        then = [next(found), next(found)]
+        then = [next(result), next(result)]
 
     assert {"Row('a', 1)", "Row('b', 1)"} == first
     assert [("-U", 1), ("+U", 3)] == [(str(item.get_row_kind()), item[1]) for item in then]
@@ -405,7 +405,7 @@ def test_a_rowtime_that_has_no_watermark_fails_the_query(
 ) -> None:
     added(tmp_path / "s", "1", row)
     with (
-        env.execute_sql(WINDOWS).collect() as found,
+        env.execute_sql(WINDOWS).collect() as result,
         pytest.raises(ExternalError, match=problem),
     ):
-        next(found)
+        next(result)

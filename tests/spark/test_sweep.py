@@ -125,17 +125,17 @@ def test_canonical_text_does_not_depend_on_what_was_swept_before() -> None:
 def test_a_bad_definition_is_a_row(definition: object, code: str, location: str) -> None:
     (row,) = rows_of([definition])
 
-    found = row["diagnostics"][0]
+    result = row["diagnostics"][0]
     assert (False, None) == (row["ok"], row["schema"])
-    assert (code, location) == (found["code"], found["location"])
+    assert (code, location) == (result["code"], result["location"])
 
 
 def test_an_error_of_the_library_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "examine", lambda *_: 1 / 0)
 
-    (found,) = sweep_map(ORDERS).diagnostics
-    assert "definition-not-examined" == found.code
-    assert "ZeroDivisionError" in found.message
+    (result,) = sweep_map(ORDERS).diagnostics
+    assert "definition-not-examined" == result.code
+    assert "ZeroDivisionError" in result.message
 
 
 def test_huge_definitions_are_refused_or_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,9 +165,9 @@ def test_equal_maps_are_resolved_once(monkeypatch: pytest.MonkeyPatch) -> None:
         [pa.array(list("abcdef")), pa.array(texts)], names=["path", "definition"]
     )
 
-    (found,) = sweep_batches(True, iter([batch]))
+    (result,) = sweep_batches(True, iter([batch]))
     assert 2 == len(calls)
-    assert (list("abcdef"), {TEXT}) == (found["path"].to_pylist(), {*found["schema"].to_pylist()})
+    assert (list("abcdef"), {TEXT}) == (result["path"].to_pylist(), {*result["schema"].to_pylist()})
 
 
 def test_columns_of_hive_itself_are_swept() -> None:
@@ -241,13 +241,13 @@ def test_dumps_are_swept(session: SparkSession, tmp_path: Path) -> None:
     lines = [{"path": "db.b", "properties": ORDERS}, {"path": "db.c", "properties": {"a": 1}}]
     (tmp_path / "b.jsonl").write_text("\n".join([*map(json.dumps, lines), "{", ""]))
 
-    found = invoke(tmp_path, "--format", "json", "--results", tmp_path / "results")
-    assert WRONG == found.exit_code
-    report = json.loads(found.stdout)
+    result = invoke(tmp_path, "--format", "json", "--results", tmp_path / "results")
+    assert WRONG == result.exit_code
+    report = json.loads(result.stdout)
     assert (4, 2) == (report["definitions"], report["ok"])
     paths = {code: value["examples"][0]["path"] for code, value in report["findings"].items()}
     assert paths["invalid-key-value"].endswith(("b.jsonl", "db.c"))
-    assert "finished in" in found.stderr
+    assert "finished in" in result.stderr
     written = session.read.parquet(str(tmp_path / "results"))
     assert 4 == written.count()
     assert UNREADABLE == invoke(tmp_path, "--results", tmp_path / "results").exit_code
@@ -265,18 +265,18 @@ def test_a_catalog_is_swept_in_portions(
         path = ObjectPath("default", name)
         catalog.create_table(path, resolve_table(table, SchemaResolver()), False)
 
-    found = invoke(url, "--quiet")
-    assert (GOOD, "") == (found.exit_code, found.stderr)
-    assert "3 definitions: 3 without findings, 0 with findings\n" in found.stdout
+    result = invoke(url, "--quiet")
+    assert (GOOD, "") == (result.exit_code, result.stderr)
+    assert "3 definitions: 3 without findings, 0 with findings\n" in result.stdout
     with catalog.entries.transaction(writing=True) as entries:
         database = entries.find(0, "database", "default")
         assert database is not None
         entry = entries.find(database.id, "table", "b")
         assert entry is not None
         entries.alter(entry, "[1")
-    found = invoke(url, "--quiet")
-    assert WRONG == found.exit_code
-    assert "default.b (properties): the property map is not JSON" in found.stdout
+    result = invoke(url, "--quiet")
+    assert WRONG == result.exit_code
+    assert "default.b (properties): the property map is not JSON" in result.stdout
 
 
 @pytest.mark.usefixtures("session")
@@ -284,6 +284,6 @@ def test_sources_that_cannot_be_read(tmp_path: Path) -> None:
     missing = tmp_path / "missing.db"
 
     for source in (tmp_path, tmp_path / "no.jsonl", f"sqlite:///{missing}", "nowhere://x/y"):
-        found = invoke(source)
-        assert UNREADABLE == found.exit_code, source
-        assert "error[" in found.stderr
+        result = invoke(source)
+        assert UNREADABLE == result.exit_code, source
+        assert "error[" in result.stderr

@@ -35,8 +35,8 @@ def visits(environment: TableEnvironment) -> Table:
 
 
 def rows(table: Table) -> list[tuple[Any, ...]]:
-    with table.execute().collect() as found:
-        return sorted(tuple(item) for item in found)
+    with table.execute().collect() as result:
+        return sorted(tuple(item) for item in result)
 
 
 def minute(number: int) -> dt.datetime:
@@ -45,8 +45,8 @@ def minute(number: int) -> dt.datetime:
 
 def test_windows_of_time(visits: Table) -> None:
     tumble = Tumble.over(lit(1).minutes).on(col("ts")).alias("w")
-    found = visits.window(tumble).group_by(col("w"), col("page"))
-    assert rows(found.select(col("page"), col("w").start, col("w").end, col("id").sum)) == [
+    result = visits.window(tumble).group_by(col("w"), col("page"))
+    assert rows(result.select(col("page"), col("w").start, col("w").end, col("id").sum)) == [
         ("a", minute(0), minute(1), 3),
         ("a", minute(2), minute(3), 4),
         ("b", minute(1), minute(2), 3),
@@ -66,21 +66,21 @@ def test_windows_over_rows(visits: Table) -> None:
     last = ordered.preceding(row_interval(1)).alias("last")
     after = ordered.preceding(lit(0).seconds).following(lit(10).seconds).alias("after")
     every = ordered.preceding(UNBOUNDED_ROW).following(UNBOUNDED_ROW).alias("every")
-    found = visits.over_window(last, after, every, ordered.alias("before")).select(
+    result = visits.over_window(last, after, every, ordered.alias("before")).select(
         col("id"),
         col("id").sum.over(col("last")),
         col("id").sum.over(col("after")),
         col("id").max.over(col("every")),
         lag(col("id"), 1, -1).over(col("before")),
     )
-    assert rows(found) == [(1, 1, 3, 4, -1), (2, 3, 2, 4, 1), (3, 3, 3, 3, -1), (4, 6, 4, 4, 2)]
+    assert rows(result) == [(1, 1, 3, 4, -1), (2, 3, 2, 4, 1), (3, 3, 3, 3, -1), (4, 6, 4, 4, 2)]
 
 
 def test_functions_of_rows(visits: Table) -> None:
     pair = udf(lambda x: Row(x, x * x), [DataTypes.INT()], PAIR)
-    found = visits.map(pair(col("id")))
-    assert found.column_names() == ["p", "q"]
-    assert rows(found) == [(1, 1), (2, 4), (3, 9), (4, 16)]
+    result = visits.map(pair(col("id")))
+    assert result.column_names() == ["p", "q"]
+    assert rows(result) == [(1, 1), (2, 4), (3, 9), (4, 16)]
     assert rows(visits.select(col("page"), pair(col("id")).flatten).where(col("_c2") > 4)) == [
         ("a", 4, 16),
         ("b", 3, 9),

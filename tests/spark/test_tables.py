@@ -42,9 +42,9 @@ def test_values_are_returned_unchanged(environment: TableEnvironment) -> None:
         " m ROW<x INT, y STRING>, n INT, o DOUBLE>"
     )
 
-    (found,) = rows(environment.from_elements([values], schema))
+    (result,) = rows(environment.from_elements([values], schema))
 
-    assert Row(*values) == found
+    assert Row(*values) == result
 
 
 def test_no_rows(environment: TableEnvironment) -> None:

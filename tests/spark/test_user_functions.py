@@ -173,6 +173,6 @@ def test_a_function_is_closed_at_the_end_of_each_task(
         assert [(1,), (2,), (3,)] == rows(environment, "SELECT noted(a) FROM whole")
 
     ends = time.monotonic() + 10  # a worker drops the function after its last row
-    while (found := (tmp_path / "notes").read_text()) != "(...)(...)" and time.monotonic() < ends:
+    while (text := (tmp_path / "notes").read_text()) != "(...)(...)" and time.monotonic() < ends:
         time.sleep(0.05)
-    assert found == "(...)(...)"
+    assert text == "(...)(...)"

@@ -59,10 +59,10 @@ def altered(environment: TableEnvironment, tmp_path: Path) -> TableEnvironment:
 @pytest.mark.parametrize("type_", ["BIGINT", "STRING", "DECIMAL(10, 2)"])
 def test_rows_are_cast_to_the_types_of_the_view(altered: TableEnvironment, type_: str) -> None:
     altered.execute_sql(f"ALTER TABLE t MODIFY a {type_}")
-    found = altered.execute_sql("SELECT a FROM v")
+    result = altered.execute_sql("SELECT a FROM v")
 
-    assert DataTypes.INT(nullable=False) == found.get_resolved_schema().columns[0].data_type
-    assert [(1,), (2,)] == sorted(tuple(row) for row in found.collect())
+    assert DataTypes.INT(nullable=False) == result.get_resolved_schema().columns[0].data_type
+    assert [(1,), (2,)] == sorted(tuple(row) for row in result.collect())
 
 
 def test_null_in_a_column_that_the_view_declares_not_null_fails_the_job(

@@ -120,8 +120,8 @@ def require_noticed(spark: SparkSession, what: str) -> None:
         "query": lambda: given.execute_sql("SELECT 1").print(),
         "insert": lambda: given.execute_sql("INSERT INTO sink VALUES (1)").wait(),
     }
-    found = {name: code_of(action) for name, action in actions.items()}
-    assert set(found.values()) == {"spark-session-stopped"}, (what, found)
+    result = {name: code_of(action) for name, action in actions.items()}
+    assert set(result.values()) == {"spark-session-stopped"}, (what, result)
 
 
 def slow(number: int) -> int:
@@ -130,25 +130,25 @@ def slow(number: int) -> int:
 
 
 def in_a_thread(action: Callable[[], Any]) -> Any:
-    found: list[Any] = []
+    result: list[Any] = []
 
     def run() -> None:
         try:
-            found.append(action())
+            result.append(action())
         except BaseException as error:  # noqa: BLE001 - shown by the assertion
-            found.append(error)
+            result.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    return found[0]
+    return result[0]
 
 
 def require_kept(spark: SparkSession, run: Callable[[Callable[[], Any]], Any]) -> None:
     """Run a job and compare what the user sees before and after."""
     before = state(spark)
-    found = run(job)
-    assert found == EXPECTED, found
+    result = run(job)
+    assert result == EXPECTED, result
     after = state(spark)
     assert before == after, [key for key in before if before[key] != after[key]]
 

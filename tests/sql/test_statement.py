@@ -195,10 +195,10 @@ def test_all_errors_of_a_script_are_reported() -> None:
     with pytest.raises(ParseError) as caught:
         parse_statements(text)
 
-    found = caught.value.diagnostics
-    assert [(1, 5), (2, 14), (4, 24), (5, 6)] == [(item.line, item.column) for item in found]
+    result = caught.value.diagnostics
+    assert [(1, 5), (2, 14), (4, 24), (5, 6)] == [(item.line, item.column) for item in result]
     assert ["syntax", "syntax", "enforced-primary-key", "syntax"] == [
-        diagnostic.code for diagnostic in found
+        diagnostic.code for diagnostic in result
     ]
 
 

@@ -95,6 +95,6 @@ def test_a_symbol_cannot_be_cast() -> None:
 def test_why_not(
     source: str, target: str, mode: CastMode, path: tuple[str, ...] | None, problem: str
 ) -> None:
-    found = why_not(parse_type(source), parse_type(target), mode)
+    result = why_not(parse_type(source), parse_type(target), mode)
 
-    assert (path, problem) == ((found.path, found.problem) if found else (None, ""))
+    assert (path, problem) == ((result.path, result.problem) if result else (None, ""))

@@ -32,16 +32,16 @@ from tests.support import cases, listed
 
 @pytest.mark.parametrize(("types", "expected"), cases("common"))
 def test_common_type(types: str, expected: str) -> None:
-    found = common_type([parse_type(text) for text in listed(types)])
+    result = common_type([parse_type(text) for text in listed(types)])
 
-    assert (None if expected == "none" else parse_type(expected)) == found
+    assert (None if expected == "none" else parse_type(expected)) == result
 
 
 @pytest.mark.parametrize(("types", "expected"), cases("least_restrictive"))
 def test_least_restrictive(types: str, expected: str) -> None:
-    found = least_restrictive([parse_type(text) for text in listed(types)])
+    result = least_restrictive([parse_type(text) for text in listed(types)])
 
-    assert (None if expected == "none" else parse_type(expected)) == found
+    assert (None if expected == "none" else parse_type(expected)) == result
 
 
 def test_empty_input_has_no_common_type() -> None:
@@ -90,15 +90,15 @@ def test_decimal(operation: str, expected: str) -> None:
     first, *others = (type_ for type_ in types if isinstance(type_, DecimalType))
     match re.sub(r"DECIMAL\(.+?\)", "", operation).split():
         case ["SUM"]:
-            found = decimal_sum(first)
+            result = decimal_sum(first)
         case ["AVG"]:
-            found = decimal_average(first)
+            result = decimal_average(first)
         case ["ROUND", digits]:
-            found = decimal_round(first, int(digits))
+            result = decimal_round(first, int(digits))
         case [operator]:
-            found = decimal_result(operator, first, *others)
+            result = decimal_result(operator, first, *others)
 
-    assert parse_type(f"{expected} NOT NULL") == found
+    assert parse_type(f"{expected} NOT NULL") == result
 
 
 def test_every_integer_is_a_decimal() -> None:

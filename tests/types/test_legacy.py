@@ -16,17 +16,17 @@ def test_type_information(text: str, expected: str) -> None:
             read_information(text)
         assert expected == f"! {caught.value.code}"
         return
-    found = read_information(text)
+    result = read_information(text)
 
-    assert listed(expected) == [str(found), current_type(found).as_summary_string()]
-    assert found == read_information(str(found))
+    assert listed(expected) == [str(result), current_type(result).as_summary_string()]
+    assert result == read_information(str(result))
 
 
 def test_an_array_of_strings_is_a_serialized_object() -> None:
-    found = read_information("ROW<a OBJECT_ARRAY<STRING>>")
+    result = read_information("ROW<a OBJECT_ARRAY<STRING>>")
 
-    assert f"ROW<a ANY<[Ljava.lang.String;, {STRING_ARRAY}>>" == str(found)
-    assert "ROW<`a` ARRAY<STRING>>" == current_type(found).as_summary_string()
+    assert f"ROW<a ANY<[Ljava.lang.String;, {STRING_ARRAY}>>" == str(result)
+    assert "ROW<`a` ARRAY<STRING>>" == current_type(result).as_summary_string()
 
 
 def test_type_root_is_kept_and_not_null_dropped() -> None:

@@ -37,10 +37,10 @@ def recorded() -> list[tuple[str, str]]:
 
 
 def owner_of(path: str) -> object:
-    found: object = types
+    result: object = types
     for name in path.split("."):
-        found = getattr(found, name)
-    return found
+        result = getattr(result, name)
+    return result
 
 
 def parameters(text: str) -> list[tuple[str, object]]:
@@ -58,10 +58,10 @@ def test_name(path: str, line: str) -> None:
     if written is None:
         assert not name or hasattr(owner, name)
         return
-    found: Any = getattr(owner, name) if name else owner
+    result: Any = getattr(owner, name) if name else owner
     taken = [
         parameter
-        for parameter in inspect.signature(found).parameters.values()
+        for parameter in inspect.signature(result).parameters.values()
         if by_position(parameter)
     ]
     if name and kind not in ("static ", "classmethod "):

@@ -56,10 +56,10 @@ def test_value(given: str, expected: str) -> None:
     text, _, spelled = given.partition(" | ")
     type_, value = parse_type(text), eval(spelled, {**KNOWN, "__builtins__": {}})
 
-    found = reject_reason(type_, value)
+    result = reject_reason(type_, value)
 
-    assert expected == ("yes" if found is None else str(found))
-    assert accepts(type_, value) == type_.accepts(value) == (found is None)
+    assert expected == ("yes" if result is None else str(result))
+    assert accepts(type_, value) == type_.accepts(value) == (result is None)
 
 
 def test_a_distinct_type_accepts_values_of_its_source_type() -> None:

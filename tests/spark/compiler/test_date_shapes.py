@@ -54,10 +54,10 @@ def test_a_formatted_datetime_is_parsed(pattern: str) -> None:
 def test_fields_of_simple_date_format(
     text: str, pattern: str, fields: dict[str, int] | None
 ) -> None:
-    found = simple_fields(text, pattern)
+    result = simple_fields(text, pattern)
 
-    assert fields == found
-    assert list(fields or ()) == list(found or ())  # later fields take precedence
+    assert fields == result
+    assert list(fields or ()) == list(result or ())  # later fields take precedence
 
 
 @pytest.mark.parametrize(

@@ -83,12 +83,10 @@ def compare(
     type_ = "STRING" if isinstance(values[0], str) else "BIGINT"
     frame = session.createDataFrame([(value,) for value in values], f"v {type_}").coalesce(1)
     assert not any(node.facts & Fact.UDF for node, _ in columns)
-    found = select(
-        frame, [(node, f"c{place}") for place, (node, _) in enumerate(columns)]
-    ).collect()
+    rows = select(frame, [(node, f"c{place}") for place, (node, _) in enumerate(columns)]).collect()
     different = [
         (value, place, row[place], expected)
-        for value, row in zip(values, found, strict=True)
+        for value, row in zip(values, rows, strict=True)
         for place, (_, function) in enumerate(columns)
         if row[place] != (expected := function(value))
     ]
@@ -207,12 +205,12 @@ def test_casts_of_usual_strings_are_those_of_any_string(session: SparkSession) -
         ),
     ]
     frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
-    found = frame.selectExpr(
+    rows = frame.selectExpr(
         "v", *(f"CAST({to_sql(token)} AS STRING)" for pair in pairs for token in pair)
     ).collect()
 
-    assert [row for row in found if row[1::2] != row[2::2]] == []
-    assert all(any(row[place] for row in found) for place in range(1, len(found[0])))
+    assert [row for row in rows if row[1::2] != row[2::2]] == []
+    assert all(any(row[place] for row in rows) for place in range(1, len(rows[0])))
 
 
 @pytest.mark.parametrize("name", ["lpad", "rpad"])
@@ -254,9 +252,9 @@ def test_base64(session: SparkSession) -> None:
             return f"invalid Base64: {value}"
 
     frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
-    found = frame.selectExpr(node.replace("raise_error(", "(")).collect()
+    rows = frame.selectExpr(node.replace("raise_error(", "(")).collect()
 
-    assert [row[0] for row in found] == list(map(expected, values))
+    assert [row[0] for row in rows] == list(map(expected, values))
 
 
 #: Pieces of URLs, of which strings are made.
@@ -315,10 +313,10 @@ def test_values_of_json(session: SparkSession) -> None:
     values = [document.format(value) for value in JSON_VALUES for document in JSON_DOCUMENTS]
     clauses = ("STRING", "DEFAULT", "empty", "DEFAULT", "error")
     frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
-    found = select(frame, [(compile_expression(typed), "x")]).collect()
+    rows = select(frame, [(compile_expression(typed), "x")]).collect()
 
     expected = [udfs_json.json_value(value, "$.a.b", *clauses) for value in values]
-    assert expected == [row[0] for row in found]
+    assert expected == [row[0] for row in rows]
     assert {"x", "1", "1.0", "error"} <= set(expected)
 
 
@@ -346,15 +344,15 @@ def test_json_functions(session: SparkSession) -> None:
     nodes = [compile_expression(infer(scope, parse_expression(case))) for case in cases]
     frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
     columns = [(node, f"c{place}") for place, node in enumerate(nodes)]
-    found = select(frame, [(TEXT, "v"), *columns]).collect()
+    rows = select(frame, [(TEXT, "v"), *columns]).collect()
 
     assert [
         (value, case, result)
-        for value, *results in found
+        for value, *results in rows
         for (case, function), result in zip(cases.items(), results, strict=True)
         if result != function(value)
     ] == []
-    assert len(found) == len(values)
+    assert len(rows) == len(values)
 
 
 #: Strings, and what TRY_CAST of Flink 2.3 makes of them.
@@ -398,12 +396,12 @@ def test_casts_of_strings_to_numbers(session: SparkSession) -> None:
     ]
     frame = session.createDataFrame([(cast[0],) for cast in CASTS], "v STRING").coalesce(1)
     columns = [(node, f"c{place}") for place, node in enumerate(nodes)]
-    found = select(frame, [(TEXT, "v"), *columns]).collect()
+    rows = select(frame, [(TEXT, "v"), *columns]).collect()
 
     def shown(value: object) -> object:
         return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
-    assert [tuple(map(shown, row)) for row in found] == [tuple(map(shown, cast)) for cast in CASTS]
+    assert [tuple(map(shown, row)) for row in rows] == [tuple(map(shown, cast)) for cast in CASTS]
 
 
 def test_a_mask_of_digits_admits_no_other_strings(session: SparkSession) -> None:
@@ -427,11 +425,11 @@ def test_a_mask_of_digits_admits_no_other_strings(session: SparkSession) -> None
         ),
     ]
     frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
-    found = frame.selectExpr(
+    rows = frame.selectExpr(
         "v", *(f"CAST({to_sql(token)} AS STRING)" for pair in pairs for token in pair)
     ).collect()
 
-    assert [row for row in found if row[1::2] != row[2::2]] == []
+    assert [row for row in rows if row[1::2] != row[2::2]] == []
 
 
 # --- functions of several arguments --------------------------------------------------------------
@@ -517,8 +515,8 @@ def test_functions_of_several_arguments(session: SparkSession) -> None:
     ]
     items = [(node, f"c{place}") for place, node in enumerate(nodes)]
     named = [(Column(name), name) for name in (*types, "ts")]
-    found = select(frame.coalesce(1), [*named, *items]).collect()
-    values = [[bytes(v) if isinstance(v, bytearray) else v for v in row[6:]] for row in found]
+    result = select(frame.coalesce(1), [*named, *items]).collect()
+    values = [[bytes(v) if isinstance(v, bytearray) else v for v in row[6:]] for row in result]
 
     assert not any(node.facts & Fact.UDF for node in nodes)
-    assert values == [[function(row) for function in REFERENCES.values()] for row in found]
+    assert values == [[function(row) for function in REFERENCES.values()] for row in result]

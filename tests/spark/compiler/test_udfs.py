@@ -34,17 +34,17 @@ def test_udf_returns_the_result_of_flink(call: str, expected: str) -> None:
         return
 
     columns = [pa.array([argument]) for argument in arguments]
-    (found,) = evaluate(name, columns).to_pylist()
+    (results,) = evaluate(name, columns).to_pylist()
 
-    assert wanted == (found["value"] if UDFS[name].fails else found)
+    assert wanted == (results["value"] if UDFS[name].fails else results)
 
 
 @pytest.mark.parametrize("name", UDFS)
 def test_null_arguments_return_null(name: str) -> None:
     count = UDFS[name].function.__code__.co_argcount
-    (found,) = evaluate(name, [pa.nulls(1)] * count).to_pylist()
+    (results,) = evaluate(name, [pa.nulls(1)] * count).to_pylist()
 
-    assert found in ({"value": None, "problem": None}, None, False, -1)
+    assert results in ({"value": None, "problem": None}, None, False, -1)
 
 
 def test_an_error_is_raised_where_the_value_is_used() -> None:
@@ -121,10 +121,10 @@ def test_json_of_a_batch_is_that_of_each_document(name: str) -> None:
     computed = 0
 
     for path, clauses in product(JSON_PATHS, JSON_CLAUSES[name]):
-        found = batch(texts, path, *clauses)
-        if found is not None:
+        results = batch(texts, path, *clauses)
+        if results is not None:
             computed += 1
-            assert found == [result(name, text, path, *clauses) for text in texts]
+            assert results == [result(name, text, path, *clauses) for text in texts]
 
     assert computed >= 10
 
@@ -139,10 +139,10 @@ def test_is_json_of_a_batch_is_that_of_each_document() -> None:
 
 def test_errors_of_a_batch_are_those_of_its_rows() -> None:
     columns = [pa.array([item] * 3) for item in ("$.a", "WITHOUT", "NULL", "ERROR")]
-    found = evaluate("json_query", [pa.array(['{"a": [1]}', "{}", None]), *columns]).to_pylist()
+    results = evaluate("json_query", [pa.array(['{"a": [1]}', "{}", None]), *columns]).to_pylist()
 
-    assert [item["value"] for item in found] == ["[1]", None, None]
-    assert [item["problem"] is None for item in found] == [True, False, True]
+    assert [item["value"] for item in results] == ["[1]", None, None]
+    assert [item["problem"] is None for item in results] == [True, False, True]
 
 
 def test_json_keeps_digits_and_order_and_writes_the_fewest_escapes() -> None:
@@ -155,12 +155,12 @@ def test_json_keeps_digits_and_order_and_writes_the_fewest_escapes() -> None:
 
 def test_json_that_is_nested_too_deeply_for_python_fails_the_row_only() -> None:
     deep = "[" * 900 + "]" * 900
-    (short, *_), (found, *_) = (
+    (short, *_), (results, *_) = (
         evaluate("json_query", [pa.array(["[1]", text]), *_constants(2)]).to_pylist()
         for text in ("[2]", deep)
     )
 
-    assert short == found == {"value": "[1]", "problem": None}
+    assert short == results == {"value": "[1]", "problem": None}
 
 
 def _constants(size: int) -> list[pa.Array]:
