@@ -17,7 +17,7 @@ from schema_core.catalog.own_options import require_no_own_options
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.options import DYNAMIC_OPTIONS
 from schema_core.errors import SchemaError
-from schema_core.query.hints import hinted_options
+from schema_core.sql.syntax import hinted_options
 
 if TYPE_CHECKING:
     from schema_core.base.paths import ObjectIdentifier

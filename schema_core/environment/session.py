@@ -58,9 +58,9 @@ from schema_core.errors import (
     within,
 )
 from schema_core.query.expand import expand_query
-from schema_core.query.lookups import Lookups
 from schema_core.query.relation import Column, Columns, Relation, SourceTable, result_columns
 from schema_core.query.resolve import resolve_query
+from schema_core.query.scope import Lookups
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_query
 from schema_core.sql.statement_syntax import Insert

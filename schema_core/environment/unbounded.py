@@ -10,8 +10,7 @@ from schema_core.environment.options import RUNTIME_MODE
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.errors import SchemaCoreError, SchemaError
-from schema_core.query.correlation import parts_of, rows_of, subqueries_in
-from schema_core.query.relation import Relation, Scan
+from schema_core.query.relation import Relation, Scan, parts_of, rows_of, subqueries_in
 
 if TYPE_CHECKING:
     from schema_core.environment.session import Session

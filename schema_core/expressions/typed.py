@@ -194,20 +194,14 @@ def walk(typed: Typed) -> Iterator[Typed]:
         rest.extend(children(one))
 
 
-def operands(call: FunctionCall) -> Iterator[Typed]:
-    """Yield the operands of a call, including those of FILTER and OVER."""
-    yield from call.arguments
-    if call.filter is not None:
-        yield call.filter
-    if call.over is not None:
-        yield from _window_operands(call.over)
-
-
-def _window_operands(over: Over) -> Iterator[Typed]:
-    yield from over.partition_by
-    yield from (key.value for key in over.order_by)
-    if over.frame is not None:
-        bounds = (over.frame.lower, over.frame.upper)
-        yield from (
-            bound.distance for bound in bounds if bound is not None and bound.distance is not None
-        )
+def operands(typed: Typed) -> list[Typed]:
+    """Return the direct subtrees, those of FILTER and OVER included."""
+    subtrees = list(children(typed))
+    if isinstance(typed, FunctionCall):
+        if typed.filter is not None:
+            subtrees.append(typed.filter)
+        if (over := typed.over) is not None:
+            subtrees += (*over.partition_by, *(key.value for key in over.order_by))
+            bounds = () if over.frame is None else (over.frame.lower, over.frame.upper)
+            subtrees += (bound.distance for bound in bounds if bound and bound.distance)
+    return subtrees

@@ -22,11 +22,10 @@ from schema_core.query.scope import (
     ScopeChain,
     SelectScope,
     SourceBinding,
-    generated_name,
     replace_merged,
     unmerged_window,
 )
-from schema_core.query.sources import resolve_source
+from schema_core.query.sources import generated_name, resolve_source
 from schema_core.sql import syntax
 from schema_core.types.unresolved import LookUp
 

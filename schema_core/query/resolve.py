@@ -35,24 +35,28 @@ from schema_core.query.aggregation import (
     refuse_grouping,
     row_condition,
 )
-from schema_core.query.hints import check_hints, check_named_sources
 from schema_core.query.scope import (
     Merged,
     Models,
     ResolutionContext,
-    ResolvedSource,
     ScopeChain,
     SelectScope,
     SourceBinding,
-    StarItem,
     condition,
     count,
     nullable,
     replace_merged,
-    star_of,
     value,
 )
-from schema_core.query.sources import from_clause, rename_columns
+from schema_core.query.sources import (
+    ResolvedSource,
+    StarItem,
+    check_hints,
+    check_named_sources,
+    from_clause,
+    rename_columns,
+    star_of,
+)
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.text import Span
@@ -16,21 +16,17 @@ from schema_core.expressions.scope import (
     Functions,
     Inferred,
     find_function,
-    in_sql,
 )
 from schema_core.expressions.signature_dsl import ANY, exactly, never
 from schema_core.expressions.signatures import ArgumentTypes, Function, FunctionKind, Parameter
 from schema_core.expressions.type_checker import infer, scalar
 from schema_core.expressions.typed import FunctionCall, Keyword, Ref, Select, Typed, walk
-from schema_core.query import relation as rel
-from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
 from schema_core.types import DataType, RowType, TimestampKind, TypeRoot
 from schema_core.types import DataTypes as T
 from schema_core.types.common import least_restrictive
-from schema_core.types.temporal import LocalZonedTimestampType, TimestampType
 from schema_core.types.unresolved import LookUp
 
 # --- functions that exist only in queries ---------------------------------------------------------
@@ -132,6 +128,35 @@ Models: TypeAlias = Callable[[syntax.Name], tuple[Columns, Columns]]
 
 #: Resolves a query in a scope. Scopes resolve their subqueries by it.
 Resolve: TypeAlias = Callable[["syntax.Query", "ScopeChain"], "Relation"]
+
+
+class Lookups:
+    """The tables, functions, types and models of one query, each looked up once.
+
+    A query that is resolved with these lookups can be expanded later with the same meaning, even if
+    the current database, a table or a function has changed. Errors are not stored.
+    """
+
+    def __init__(self, tables: Tables, functions: Functions, types: LookUp, models: Models) -> None:
+        self.table = _look_up_once(tables.table)
+        self.function = _look_up_once(functions)
+        self.type = _look_up_once(types)
+        self.model = _look_up_once(models)
+
+
+LookUpT = TypeVar("LookUpT", bound=Callable[..., Any])
+
+
+def _look_up_once(look_up: LookUpT) -> LookUpT:
+    """Return the function with its results stored by its first argument."""
+    results: dict[Hashable, Any] = {}
+
+    def stored(name: Hashable, *where: Span) -> Any:
+        if name not in results:
+            results[name] = look_up(name, *where)
+        return results[name]
+
+    return cast("LookUpT", stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,104 +466,3 @@ def count(expression: syntax.Expression | None) -> int | None:
 def nullable(type_: DataType) -> DataType:
     """Return the nullable type; a time attribute remains one."""
     return type_.with_nullability(True)
-
-
-# --- sources --------------------------------------------------------------------------------------
-
-
-class StarItem(NamedTuple):
-    """One column of ``*``: its name and its expression."""
-
-    name: str
-    expression: syntax.Expression
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedSource:
-    """A resolved FROM clause: its relation, its bindings, the columns of ``*``, and merged columns.
-
-    `inferred` are the typed merged columns, which the conditions of further joins read.
-    """
-
-    relation: Relation
-    bindings: tuple[SourceBinding, ...]
-    star: tuple[StarItem, ...]
-    merged: Mapping[str, syntax.Expression] = field(default_factory=dict)
-    inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED)
-
-
-def name_relation(
-    relation: Relation,
-    alias: str,
-    columns: Columns,
-    path: tuple[str, ...] = (),
-    *,
-    lateral: bool = False,
-) -> ResolvedSource:
-    """Return a relation as a source with one binding."""
-    binding = SourceBinding(alias, columns, path)
-    return ResolvedSource(
-        rel.Named(relation, alias, columns, lateral), (binding,), tuple(star_of(binding))
-    )
-
-
-def star_of(binding: SourceBinding) -> Iterator[StarItem]:
-    """Yield the columns of ``alias.*``."""
-    for column in binding.columns:
-        yield StarItem(column.name, syntax.Name((binding.alias, column.name)))
-
-
-def generated_name(preceding: Iterable[SourceBinding]) -> str:
-    """Return the generated alias of a source without one."""
-    return f"EXPR${len(tuple(preceding))}"
-
-
-# ------------------------------------------------------------------------------ kinds of source
-
-
-def table_source(
-    source: syntax.TableName, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
-) -> ResolvedSource:
-    """Resolve a table, view or common table by name."""
-    parts = source.name.parts
-    common = chain.common.get(parts[0]) if len(parts) == 1 else None
-    if common is not None:
-        check_table_hints(source.hints, parts[0], "common table")
-        return name_relation(common, parts[0], common.columns)
-    table = chain.context.tables.table(parts, source.name.span)
-    check_table_hints(source.hints, ".".join(parts), table.kind)
-    columns = tuple(
-        Column(column.name, _readable(column.data_type)) for column in table.schema.columns
-    )
-    period = None
-    if source.period is not None:
-        own = SourceBinding(parts[-1], columns, hidden=any(preceding))
-        period = _system_time(source.period, SelectScope(chain, (*preceding, own)))
-    scan = rel.Scan(table, columns, source.hints, period)
-    return name_relation(scan, parts[-1], columns, tuple(table.identifier.to_list()))
-
-
-def _readable(type_: DataType) -> DataType:
-    """Return the type of a table's column in a query: a time attribute has milliseconds there."""
-    readable = in_sql(type_)
-    match readable:
-        case (
-            TimestampType(kind=TimestampKind.ROWTIME)
-            | LocalZonedTimestampType(kind=TimestampKind.ROWTIME)
-        ):
-            return type(readable)(3, readable.is_nullable, kind=readable.kind)
-        case _:
-            return readable
-
-
-def _system_time(period: syntax.Expression, scope: SelectScope) -> Typed:
-    """Type the time attribute of FOR SYSTEM_TIME AS OF."""
-    hint = "use a time attribute of the other side of a join"
-    if not isinstance(period, syntax.Name):
-        problem = "a table cannot be read as of a fixed point in time"
-        raise SchemaError(problem, code="time-travel-not-supported", hint=hint, span=period.span)
-    typed = value(scope, period)
-    if not isinstance(typed.type, TimestampType | LocalZonedTimestampType):
-        problem = f"expected a TIMESTAMP or TIMESTAMP_LTZ, got {typed.type.as_summary_string()}"
-        raise SchemaError(problem, code="time-travel-not-supported", hint=hint, span=period.span)
-    return typed

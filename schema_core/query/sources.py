@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, replace
+from enum import Enum
 from functools import reduce
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.text import Span
-from schema_core.errors import SchemaError, similar
-from schema_core.expressions.scope import Inferred
+from schema_core.errors import SchemaError, at, similar
+from schema_core.expressions.scope import NOTHING_INFERRED, Inferred, in_sql
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as rel
@@ -18,25 +21,84 @@ from schema_core.query.aggregation import row_condition
 from schema_core.query.relation import Column, Columns, Relation
 from schema_core.query.scope import (
     IN_PATTERN,
-    ResolvedSource,
     ScopeChain,
     SelectScope,
     SourceBinding,
-    StarItem,
     condition,
-    generated_name,
-    name_relation,
     nullable,
-    table_source,
     value,
 )
-from schema_core.query.table_functions import row_columns, table_function
+from schema_core.query.table_functions import (
+    FUNCTIONS,
+    WINDOWS,
+    process_arguments,
+    process_table,
+    window_arguments,
+    window_table,
+)
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
-from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType
+from schema_core.sql.printer import show_expression
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    RowType,
+    TimestampKind,
+    TimestampType,
+)
 
 #: Maximum length of a chain of joins; each is one level of the tree.
 MAX_JOINS = 256
+
+
+class StarItem(NamedTuple):
+    """One column of ``*``: its name and its expression."""
+
+    name: str
+    expression: syntax.Expression
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSource:
+    """A resolved FROM clause: its relation, its bindings, the columns of ``*``, and merged columns.
+
+    `inferred` are the typed merged columns, which the conditions of further joins read.
+    """
+
+    relation: Relation
+    bindings: tuple[SourceBinding, ...]
+    star: tuple[StarItem, ...]
+    merged: Mapping[str, syntax.Expression] = field(default_factory=dict)
+    inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED)
+
+
+def name_relation(
+    relation: Relation,
+    alias: str,
+    columns: Columns,
+    path: tuple[str, ...] = (),
+    *,
+    lateral: bool = False,
+) -> ResolvedSource:
+    """Return a relation as a source with one binding."""
+    binding = SourceBinding(alias, columns, path)
+    named = rel.Named(relation, alias, columns, lateral)
+    return ResolvedSource(named, (binding,), tuple(star_of(binding)))
+
+
+def star_of(binding: SourceBinding) -> Iterator[StarItem]:
+    """Yield the columns of ``alias.*``."""
+    for column in binding.columns:
+        yield StarItem(column.name, syntax.Name((binding.alias, column.name)))
+
+
+def generated_name(preceding: Iterable[SourceBinding]) -> str:
+    """Return the generated alias of a source without one."""
+    return f"EXPR${len(tuple(preceding))}"
 
 
 def from_clause(source: syntax.Source, chain: ScopeChain) -> ResolvedSource:
@@ -46,7 +108,16 @@ def from_clause(source: syntax.Source, chain: ScopeChain) -> ResolvedSource:
         SchemaError: with code `duplicate-alias` if two sources have the same alias, `too-deep` for
             a longer chain of joins, or an error in a source.
     """
-    _require_few(source)
+    count, first = 0, source
+    while isinstance(first, syntax.Join):
+        count, first = count + 1, first.left
+    if count > MAX_JOINS:
+        raise SchemaError(
+            f"{count} consecutive joins exceed the limit of {MAX_JOINS}",
+            code="too-deep",
+            hint="move some of them into WITH or a view",
+            span=first.span,
+        )
     rows = resolve_source(source, chain, ())
     if twice := duplicate_names(binding.alias for binding in rows.bindings):
         raise SchemaError(
@@ -58,20 +129,6 @@ def from_clause(source: syntax.Source, chain: ScopeChain) -> ResolvedSource:
     return rows
 
 
-def _require_few(source: syntax.Source) -> None:
-    """Require a chain of joins that does not exhaust the stack."""
-    count, last = 0, source
-    while isinstance(last, syntax.Join):
-        count, last = count + 1, last.left
-    if count > MAX_JOINS:
-        raise SchemaError(
-            f"{count} consecutive joins exceed the limit of {MAX_JOINS}",
-            code="too-deep",
-            hint="move some of them into WITH or a view",
-            span=last.span,
-        )
-
-
 def resolve_source(
     source: syntax.Source, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
@@ -79,16 +136,19 @@ def resolve_source(
     match source:
         case syntax.TableName():
             return table_source(source, chain, preceding)
-        case syntax.Derived():
-            return _resolve_derived(source, chain, preceding)
+        case syntax.Derived(query=query, lateral=lateral):
+            inner = replace(chain, outer=SelectScope(chain, preceding)) if lateral else chain
+            rows = inner.resolve(query)
+            return name_relation(rows, generated_name(preceding), rows.columns, lateral=lateral)
         case syntax.Aliased():
             return _resolve_aliased(source, chain, preceding)
         case syntax.Join():
             return join(source, chain, preceding)
         case syntax.Unnest():
             return unnest(source, SelectScope(chain, preceding), preceding)
-        case syntax.TableFunction():
-            return table_function(source, SelectScope(chain, preceding), preceding)
+        case syntax.TableFunction(call=call, hints=hints):
+            check_table_hints(hints, call.name.upper(), "table function")
+            return table_function(call, SelectScope(chain, preceding), preceding)
         case syntax.Sample():
             return _sample(source, chain, preceding)
         case syntax.MatchRecognize():
@@ -97,14 +157,118 @@ def resolve_source(
             assert_never(source)
 
 
-def _resolve_derived(
-    source: syntax.Derived, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+def table_source(
+    source: syntax.TableName, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
-    inner = replace(chain, outer=SelectScope(chain, preceding)) if source.lateral else chain
-    relation = inner.resolve(source.query)
-    return name_relation(
-        relation, generated_name(preceding), relation.columns, lateral=source.lateral
+    """Resolve a table, view or common table by name."""
+    parts = source.name.parts
+    common = chain.common.get(parts[0]) if len(parts) == 1 else None
+    if common is not None:
+        check_table_hints(source.hints, parts[0], "common table")
+        return name_relation(common, parts[0], common.columns)
+    table = chain.context.tables.table(parts, source.name.span)
+    check_table_hints(source.hints, ".".join(parts), table.kind)
+    columns = tuple(
+        Column(column.name, _type_in_query(column.data_type)) for column in table.schema.columns
     )
+    own = SourceBinding(parts[-1], columns, hidden=any(preceding))
+    scope = SelectScope(chain, (*preceding, own))
+    period = None if source.period is None else _system_time(source.period, scope)
+    scan = rel.Scan(table, columns, source.hints, period)
+    return name_relation(scan, parts[-1], columns, tuple(table.identifier.to_list()))
+
+
+def _type_in_query(type_: DataType) -> DataType:
+    """Return the type of a table's column in a query, where time attributes have milliseconds."""
+    readable = in_sql(type_)
+    if isinstance(readable, TimestampType | LocalZonedTimestampType) and (
+        readable.kind is TimestampKind.ROWTIME
+    ):
+        return type(readable)(3, readable.is_nullable, kind=readable.kind)
+    return readable
+
+
+def _system_time(period: syntax.Expression, scope: SelectScope) -> Typed:
+    """Type the time attribute of FOR SYSTEM_TIME AS OF."""
+    problem = "a table cannot be read as of a fixed point in time"
+    if isinstance(period, syntax.Name):
+        typed = value(scope, period)
+        if isinstance(typed.type, TimestampType | LocalZonedTimestampType):
+            return typed
+        problem = f"expected a TIMESTAMP or TIMESTAMP_LTZ, got {typed.type.as_summary_string()}"
+    raise SchemaError(
+        problem,
+        code="time-travel-not-supported",
+        hint="use a time attribute of the other side of a join",
+        span=period.span,
+    )
+
+
+def table_function(
+    call: syntax.Call, scope: SelectScope, preceding: tuple[SourceBinding, ...]
+) -> ResolvedSource:
+    """Resolve a table function; the scope is that of the preceding sources.
+
+    Raises:
+        SchemaError: with code `not-a-table-function`, or an error in an argument.
+    """
+    name, is_lateral = call.name.upper(), False
+    relation: Relation
+    if name in WINDOWS and len(call.path) < 2:
+        with at(f"window function {name}", call.span):
+            arguments = window_arguments(name, call)
+            data, keys = table_argument(arguments["DATA"], scope.chain)
+            relation = window_table(name, call, arguments, data, keys, scope.chain)
+    elif name in FUNCTIONS and len(call.path) < 2:
+        with at(f"function {name}", call.span):
+            arguments = process_arguments(name, call)
+            data, _ = table_argument(arguments[FUNCTIONS[name].parameters[0]], scope.chain)
+            relation = process_table(name, call, arguments, data, scope.chain)
+    else:
+        is_lateral = True
+        functions = call.inline
+        if not isinstance(functions, tuple):
+            functions = scope.function(call.path or (call.name,), call.span)
+        kinds = (FunctionKind.TABLE, FunctionKind.PROCESS_TABLE)
+        if not any(function.kind in kinds for function in functions):
+            problem = f"{call.name} is not a table function"
+            raise SchemaError(problem, code="not-a-table-function", span=call.span)
+        typed = infer(scope, call)
+        relation = rel.FunctionTable(typed, row_columns(typed.type))
+    return name_relation(relation, generated_name(preceding), relation.columns, lateral=is_lateral)
+
+
+def table_argument(
+    argument: syntax.Expression, chain: ScopeChain
+) -> tuple[Relation, tuple[syntax.Expression, ...]]:
+    """Return the table argument of a function, and its partition keys.
+
+    Raises:
+        SchemaError: with code `wrong-argument-type` unless it is a table, or an error in it.
+    """
+    match argument:
+        case syntax.Subquery(query=syntax.TableArgument(query=inner, partition_by=keys)):
+            return table_argument(syntax.Subquery(inner, argument.span), chain)[0], keys
+        case syntax.Subquery(query=syntax.ExplicitTable(name=name)):
+            relation = table_source(syntax.TableName(name, span=name.span), chain, ()).relation
+            # only a FROM clause needs the alias
+            return relation.input if isinstance(relation, rel.Named) else relation, ()
+        case syntax.Subquery(query=query):
+            return chain.resolve(query), ()
+        case _:
+            raise SchemaError(
+                f"expected a table, found {show_expression(argument)}",
+                code="wrong-argument-type",
+                hint="write TABLE name or a query in parentheses",
+                span=argument.span,
+            )
+
+
+def row_columns(type_: DataType) -> Columns:
+    """Return the fields of a row, whose nullability does not affect them, or the value itself."""
+    if isinstance(type_, RowType):
+        return tuple(Column(field.name, field.data_type) for field in type_.fields)
+    return (Column("EXPR$0", type_),)
 
 
 def _resolve_aliased(
@@ -114,23 +278,18 @@ def _resolve_aliased(
     if isinstance(rows.relation, rel.Named):
         inner = rows.relation
         columns = rename_columns(inner.columns, source.columns, source.span)
-        if not source.columns and _is_single(inner.input):
-            columns = (Column(source.name, columns[0].type), *columns[1:])
+        if not source.columns:
+            match inner.input:  # the only column, if it is unnamed, has the name of the source
+                case (
+                    rel.Unnest(ordinality=False, columns=(Column(name="EXPR$0"),))
+                    | rel.Unnest(ordinality=True, columns=(Column(name="EXPR$0"), _))
+                    | rel.Values(columns=(_,))
+                ):
+                    columns = (Column(source.name, columns[0].type), *columns[1:])
         path = rows.bindings[0].path if source.name == inner.alias else ()
         return name_relation(inner.input, source.name, columns, path, lateral=inner.lateral)
     columns = rename_columns(rows.relation.columns, source.columns, source.span)
     return name_relation(rows.relation, source.name, columns)
-
-
-def _is_single(relation: Relation) -> bool:
-    """Return whether the only column is unnamed: it then has the name of the source."""
-    match relation:
-        case rel.Unnest(columns=columns, ordinality=ordinality):
-            return len(columns) - ordinality == 1 and columns[0].name == "EXPR$0"
-        case rel.Values(columns=columns):
-            return len(columns) == 1
-        case _:
-            return False
 
 
 def rename_columns(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:
@@ -158,14 +317,10 @@ def _sample(
 ) -> ResolvedSource:
     rows = resolve_source(source.source, chain, preceding)
     percentage = value(SelectScope(chain), source.percentage)
-    match rows.relation:
-        case rel.Named(input=inner) as outer:
-            sample = rel.Sample(inner, source.method, percentage, inner.columns)
-            return replace(rows, relation=replace(outer, input=sample))
-        case other:
-            return replace(
-                rows, relation=rel.Sample(other, source.method, percentage, other.columns)
-            )
+    named = rows.relation if isinstance(rows.relation, rel.Named) else None
+    inner = named.input if named else rows.relation
+    sample = rel.Sample(inner, source.method, percentage, inner.columns)
+    return replace(rows, relation=replace(named, input=sample) if named else sample)
 
 
 # --- joins ----------------------------------------------------------------------------------------
@@ -182,12 +337,7 @@ MAY_MISS = {
 }
 
 #: Kinds that require a join condition.
-CONDITIONAL = (
-    syntax.JoinKind.INNER,
-    syntax.JoinKind.LEFT,
-    syntax.JoinKind.RIGHT,
-    syntax.JoinKind.FULL,
-)
+CONDITIONAL = MAY_MISS.keys() - {syntax.JoinKind.COMMA, syntax.JoinKind.CROSS}
 
 
 def join(
@@ -206,26 +356,41 @@ def join(
     _check_form(source)
     left_misses, right_misses = MAY_MISS[source.kind]
     seen = preceding if left_misses else (*preceding, *left.bindings)
-    right = _apart(source, resolve_source(source.right, chain, seen), (*preceding, *left.bindings))
+    right = resolve_source(source.right, chain, seen)
+    right = _rename_apart(source, right, (*preceding, *left.bindings))
     merged = _merge_columns(source, left, right)
-    matching = _condition(source, merged, left, right)
     inferred = {
         **({} if left_misses else left.inferred),
         **({} if right_misses else right.inferred),
     }
     scope = SelectScope(chain, (*left.bindings, *right.bindings), inferred=inferred)
-    typed = None if matching is None else _type_condition(scope, matching, source)
+    typed = None
+    if source.condition is not None:
+        typed = row_condition(scope, source.condition, "ON")
+    elif merged:
+        equations = [syntax.Call("=", pair, span=source.span) for pair in merged.values()]
+        conjunction = reduce(
+            lambda one, other: syntax.Call("AND", (one, other), span=source.span), equations
+        )
+        typed = condition(scope, conjunction, "ON")
     bindings = (*_side(left, misses=left_misses), *_side(right, misses=right_misses))
     columns = tuple(column for binding in bindings for column in binding.columns)
     rel.require_width(len(columns), source.span)
     relation = rel.Join(left.relation, right.relation, source.kind, typed, columns)
     together = {name: syntax.Call("COALESCE", pair) for name, pair in merged.items()}
-    known = {**left.merged, **right.merged, **({} if source.natural else together)}
-    inferred |= _infer_merged(SelectScope(chain, bindings, inferred=inferred), together.values())
-    return ResolvedSource(relation, bindings, _star(together, left, right), known, inferred)
+    by_name = {**left.merged, **right.merged, **({} if source.natural else together)}
+    scope = SelectScope(chain, bindings, inferred=inferred)
+    for call in together.values():
+        with suppress(SchemaError):  # reported when the column is read
+            inferred[id(call)] = call, infer(scope, call)
+    star = (
+        *(StarItem(name, call) for name, call in together.items()),
+        *(item for item in (*left.star, *right.star) if item.name not in together),
+    )
+    return ResolvedSource(relation, bindings, star, by_name, inferred)
 
 
-def _apart(
+def _rename_apart(
     source: syntax.Join, right: ResolvedSource, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     """Return the right side under a generated alias that no source before it has.
@@ -233,34 +398,14 @@ def _apart(
     In RIGHT and FULL joins it is resolved without them.
     """
     relation = right.relation
-    is_named = isinstance(source.right, (syntax.Aliased, syntax.TableName))
-    if is_named or not isinstance(relation, rel.Named):
-        return right
-    if relation.alias not in {binding.alias for binding in preceding}:
+    if (
+        isinstance(source.right, syntax.Aliased | syntax.TableName)
+        or not isinstance(relation, rel.Named)
+        or all(relation.alias != binding.alias for binding in preceding)
+    ):
         return right
     name = generated_name(preceding)
     return name_relation(relation.input, name, relation.columns, lateral=relation.lateral)
-
-
-def _type_condition(
-    scope: SelectScope, expression: syntax.Expression, source: syntax.Join
-) -> Typed:
-    """Type the condition of a join; the one that USING and NATURAL generate has no aggregates."""
-    if source.condition is None:
-        return condition(scope, expression, "ON")
-    return row_condition(scope, expression, "ON")
-
-
-def _infer_merged(scope: SelectScope, calls: Iterable[syntax.Call]) -> Inferred:
-    """Type the merged columns, whose operands are typed already.
-
-    A column without a type is omitted: the error is reported when the column is read.
-    """
-    found: dict[int, tuple[syntax.Expression, Typed]] = {}
-    for call in calls:
-        with suppress(SchemaError):
-            found[id(call)] = call, infer(scope, call)
-    return found
 
 
 def _check_form(source: syntax.Join) -> None:
@@ -281,77 +426,47 @@ def _side(rows: ResolvedSource, *, misses: bool) -> tuple[SourceBinding, ...]:
     """Return the bindings of one side, with nullable columns if its rows may be missing."""
     if not misses:
         return rows.bindings
-    return tuple(replace(binding, columns=_nullable(binding.columns)) for binding in rows.bindings)
+    return tuple(
+        replace(
+            binding, columns=tuple(Column(name, nullable(type_)) for name, type_ in binding.columns)
+        )
+        for binding in rows.bindings
+    )
 
 
-def _nullable(columns: Columns) -> Columns:
-    return tuple(Column(name, nullable(type_)) for name, type_ in columns)
-
-
-# --------------------------------------------------------------------------- USING and NATURAL
-
-Pairs = dict[str, tuple[syntax.Expression, syntax.Expression]]
-
-
-def _merge_columns(source: syntax.Join, left: ResolvedSource, right: ResolvedSource) -> Pairs:
-    """Return the left and the right expression of each merged column."""
+def _merge_columns(
+    source: syntax.Join, left: ResolvedSource, right: ResolvedSource
+) -> dict[str, tuple[syntax.Expression, syntax.Expression]]:
+    """Return the left and the right expression of each column that USING or NATURAL merges."""
     if source.natural:
         theirs = {item.name for item in right.star}
         names = [(item.name, source.span) for item in left.star if item.name in theirs]
     else:
         names = [(name.parts[0], name.span) for name in source.using]
-    sides = (_by_name(left), _by_name(right))
-    return {
-        name: (_only(left, sides[0], name, span), _only(right, sides[1], name, span))
-        for name, span in names
-    }
+    on_left, on_right = _column_finder(left), _column_finder(right)
+    return {name: (on_left(name, span), on_right(name, span)) for name, span in names}
 
 
-def _by_name(rows: ResolvedSource) -> dict[str, list[syntax.Expression]]:
-    """Return the columns of a side by name."""
-    found: dict[str, list[syntax.Expression]] = {}
-    for item in rows.star:
-        found.setdefault(item.name, []).append(item.expression)
-    return found
+def _column_finder(rows: ResolvedSource) -> Callable[[str, Span], syntax.Expression]:
+    """Return a function that returns the only column of a name on a side."""
+    by_name: dict[str, list[syntax.Expression]] = {}
+    for column in rows.star:
+        by_name.setdefault(column.name, []).append(column.expression)
 
+    def find(name: str, span: Span) -> syntax.Expression:
+        columns = by_name.get(name, [])
+        if not columns:
+            raise SchemaError(
+                f"column {name!r} is missing on one side of the join",
+                code="unknown-column",
+                hint=similar(name, by_name),
+                span=span,
+            )
+        if len(columns) > 1:
+            raise SchemaError(f"column {name!r} is ambiguous", code="ambiguous-column", span=span)
+        return columns[0]
 
-def _only(
-    rows: ResolvedSource, by_name: dict[str, list[syntax.Expression]], name: str, span: Span
-) -> syntax.Expression:
-    """Return the only column of that name on a side."""
-    found = by_name.get(name)
-    if not found:
-        raise SchemaError(
-            f"column {name!r} is missing on one side of the join",
-            code="unknown-column",
-            hint=similar(name, [item.name for item in rows.star]),
-            span=span,
-        )
-    if len(found) > 1:
-        raise SchemaError(f"column {name!r} is ambiguous", code="ambiguous-column", span=span)
-    return found[0]
-
-
-def _condition(
-    source: syntax.Join, merged: Pairs, left: ResolvedSource, right: ResolvedSource
-) -> syntax.Expression | None:
-    if source.condition is not None or not merged:
-        return source.condition
-    equations: list[syntax.Expression] = [
-        syntax.Call("=", pair, span=source.span) for pair in merged.values()
-    ]
-    return reduce(lambda one, other: syntax.Call("AND", (one, other), span=source.span), equations)
-
-
-def _star(
-    together: dict[str, syntax.Call], left: ResolvedSource, right: ResolvedSource
-) -> tuple[StarItem, ...]:
-    """Return the merged columns first, then the others of the left and of the right side."""
-    return (
-        *(StarItem(name, call) for name, call in together.items()),
-        *(item for item in left.star if item.name not in together),
-        *(item for item in right.star if item.name not in together),
-    )
+    return find
 
 
 # --- UNNEST ---------------------------------------------------------------------------------------
@@ -416,55 +531,44 @@ def match_recognize(
         SchemaError: with code `misplaced-navigation`, or an error in one of its parts.
     """
     inner = resolve_source(source.source, chain, preceding)
-    variables = {*_variables(source), *(define.name for define in source.defines)}
-    bindings = tuple(_as_variables(inner, variables))
-    scope = SelectScope(chain, bindings, group_count=0, known=IN_PATTERN)
+    every = tuple(column for binding in inner.bindings for column in binding.columns)
+    pattern = () if source.pattern is None else syntax.walk(source.pattern)
+    variables = {
+        *(node.parts[0] for node in pattern if isinstance(node, syntax.Name)),
+        *(name for name, _ in source.subsets),
+        *(define.name for define in source.defines),
+    }
+    own = (SourceBinding(variable, every, hidden=True) for variable in sorted(variables))
+    scope = SelectScope(chain, (*inner.bindings, *own), group_count=0, known=IN_PATTERN)
     for define in source.defines:
-        condition(scope, _plain(define.expression), "DEFINE")
+        condition(scope, _without_navigation(define.expression), "DEFINE")
     rows = SelectScope(chain, inner.bindings)
     keys = [value(rows, key) for key in source.partition_by]
     order = [value(rows, key.expression) for key in source.order_by]
-    measures = tuple(
-        rel.Item(measure.name, value(scope, _plain(_resolve_measure(measure.expression))))
-        for measure in source.measures
-    )
-    columns = (
-        *(_match_columns(inner, keys, order) if _all_rows(source) else _key_columns(keys)),
-        *(Column(item.name, item.expression.type) for item in measures),
-    )
+    measures = tuple(_resolve_measure(measure, scope) for measure in source.measures)
+    columns = _key_columns(keys)
+    if source.rows_per_match is not None and source.rows_per_match.startswith("ALL"):
+        first = dict.fromkeys(_key_columns((*keys, *order)))
+        columns = (*first, *(column for column in every if column not in first))
+    columns = (*columns, *(Column(item.name, item.expression.type) for item in measures))
     relation = rel.Match(inner.relation, source, measures, columns)
     return name_relation(relation, generated_name(preceding), columns)
 
 
-def _variables(source: syntax.MatchRecognize) -> Iterator[str]:
-    if source.pattern is not None:
-        yield from (
-            node.parts[0] for node in syntax.walk(source.pattern) if isinstance(node, syntax.Name)
-        )
-    yield from (name for name, _ in source.subsets)
+def _key_columns(keys: Sequence[Typed]) -> Columns:
+    return tuple(Column(key.name, key.type) for key in keys if isinstance(key, Ref))
 
 
-def _as_variables(inner: ResolvedSource, variables: set[str]) -> Iterator[SourceBinding]:
-    """Yield the bindings of the input, and its columns under each pattern variable."""
-    yield from inner.bindings
-    columns = tuple(column for binding in inner.bindings for column in binding.columns)
-    yield from (SourceBinding(variable, columns, hidden=True) for variable in sorted(variables))
-
-
-def _resolve_measure(expression: syntax.Expression) -> syntax.Expression:
-    """Return a measure, which cannot navigate to neighbouring rows.
-
-    Raises:
-        SchemaError: with code `misplaced-navigation`.
-    """
-    for call in syntax.walk(expression):
+def _resolve_measure(measure: syntax.Measure, scope: SelectScope) -> rel.Item:
+    """Type a measure, which cannot navigate to neighbouring rows."""
+    for call in syntax.walk(measure.expression):
         if isinstance(call, syntax.Call) and call.name in ("PREV", "NEXT"):
             problem = f"{call.name} is valid only in DEFINE"
             raise SchemaError(problem, code="misplaced-navigation", span=call.span)
-    return expression
+    return rel.Item(measure.name, value(scope, _without_navigation(measure.expression)))
 
 
-def _plain(expression: syntax.Expression) -> syntax.Expression:
+def _without_navigation(expression: syntax.Expression) -> syntax.Expression:
     """Return the expression with each navigation function replaced by its argument."""
 
     def change(node: syntax.Expression) -> syntax.Expression | None:
@@ -475,22 +579,111 @@ def _plain(expression: syntax.Expression) -> syntax.Expression:
     return syntax.rewrite(expression, change)
 
 
-def _all_rows(source: syntax.MatchRecognize) -> bool:
-    return source.rows_per_match is not None and source.rows_per_match.startswith("ALL")
+# --- hints ----------------------------------------------------------------------------------------
 
 
-def _key_columns(keys: Sequence[Typed]) -> Iterator[Column]:
-    for key in keys:
-        if isinstance(key, Ref):
-            yield Column(key.name, key.type)
+OPTIONS, STATE_TTL = "OPTIONS", "STATE_TTL"
 
 
-def _match_columns(
-    inner: ResolvedSource, keys: Sequence[Typed], order: Sequence[Typed]
-) -> Iterator[Column]:
-    """Yield all columns of the input, those that it is partitioned and ordered by first."""
-    first = dict.fromkeys(_key_columns((*keys, *order)))
-    yield from first
-    yield from (
-        column for binding in inner.bindings for column in binding.columns if column not in first
-    )
+class HintArguments(Enum):
+    """The arguments of a hint."""
+
+    PAIRS = "pairs of a key and a value: 'key' = 'value'"
+    NAMES = "names of tables or views"
+    ANYTHING = "anything, or nothing"
+
+
+#: Name -> arguments: the hints that Flink registers. Names are compared ignoring case.
+HINTS: dict[str, HintArguments] = {
+    OPTIONS:                  HintArguments.PAIRS,
+    "LOOKUP":                 HintArguments.PAIRS,
+    STATE_TTL:                HintArguments.PAIRS,
+    "BROADCAST":              HintArguments.NAMES,
+    "SHUFFLE_HASH":           HintArguments.NAMES,
+    "SHUFFLE_MERGE":          HintArguments.NAMES,
+    "NEST_LOOP":              HintArguments.NAMES,
+    "MULTI_JOIN":             HintArguments.NAMES,
+    "JSON_AGGREGATE_WRAPPED": HintArguments.ANYTHING,
+    "ALIAS":                  HintArguments.ANYTHING,
+}  # fmt: skip
+
+#: Kinds of objects whose options a hint can change.
+WITH_OPTIONS = frozenset({"TABLE", "MATERIALIZED_TABLE"})
+
+
+def check_hints(hints: Iterable[syntax.Hint]) -> None:
+    """Require known hints with valid arguments.
+
+    Raises:
+        SchemaError: with code `unknown-hint` or `invalid-hint`.
+    """
+    for hint in hints:
+        arguments = HINTS.get(hint.name.upper())
+        if arguments is None:
+            raise SchemaError(
+                f"unknown hint {hint.name!r}",
+                code="unknown-hint",
+                hint=similar(hint.name.upper(), HINTS),
+                span=hint.span,
+            )
+        fits = {
+            HintArguments.PAIRS: bool(hint.options) and not hint.arguments,
+            HintArguments.NAMES: bool(hint.arguments) and not hint.options,
+            HintArguments.ANYTHING: True,
+        }
+        if not fits[arguments]:
+            raise _invalid(hint, f"hint {hint.name!r} requires {arguments.value}")
+        if hint.name.upper() == "LOOKUP" and "table" not in dict(hint.options):
+            raise _invalid(hint, "hint 'LOOKUP' requires the key 'table'")
+
+
+def check_table_hints(hints: Sequence[syntax.Hint], name: str, kind: str) -> None:
+    """Validate the hints after the name of a table; `kind` is the kind of object.
+
+    Raises:
+        SchemaError: as `check_hints`; with code `invalid-hint` for `OPTIONS` on an object without
+            options, and for a second `OPTIONS`, which Flink ignores.
+    """
+    check_hints(hints)
+    of_options = [hint for hint in hints if hint.name.upper() == OPTIONS]
+    if of_options and kind not in WITH_OPTIONS:
+        problem = f"{kind.lower()} {name!r} has no options that a hint can change"
+        raise _invalid(of_options[0], problem, hint="add the hint to the tables that it reads")
+    if len(of_options) > 1:
+        problem = "duplicate OPTIONS hint"
+        raise _invalid(of_options[1], problem, hint="write one OPTIONS with all keys")
+
+
+def check_named_sources(hints: Iterable[syntax.Hint], aliases: Collection[str]) -> None:
+    """Require that the hints of a SELECT with a join name its sources.
+
+    Raises:
+        SchemaError: with code `invalid-hint`.
+    """
+    for hint in hints:
+        for name in hinted_sources(hint):
+            if name not in aliases:
+                raise _invalid(
+                    hint,
+                    f"hint {hint.name!r} names {name!r}, which is not a source of this SELECT",
+                    hint=similar(name, aliases),
+                )
+
+
+def hinted_sources(hint: syntax.Hint) -> list[str]:
+    """Return the names of sources in a hint of a SELECT."""
+    key = hint.name.upper()
+    if key == "LOOKUP":
+        return [value for key, value in hint.options if key == "table"]
+    if key == STATE_TTL:
+        return [key for key, _ in hint.options]
+    if HINTS.get(key) is not HintArguments.NAMES:
+        return []
+    return [
+        argument.parts[0] if isinstance(argument, syntax.Name) else argument.text
+        for argument in hint.arguments
+    ]
+
+
+def _invalid(hint_: syntax.Hint, problem: str, *, hint: str | None = None) -> SchemaError:
+    return SchemaError(problem, code="invalid-hint", hint=hint, span=hint_.span)

@@ -8,34 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain as chain_iterators
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from schema_core.base.lazy_regex import regex
-from schema_core.errors import SchemaError, at, similar
-from schema_core.expressions.signatures import FunctionKind
-from schema_core.expressions.type_checker import infer
+from schema_core.errors import SchemaError, similar
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as rel
-from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, Relation
-from schema_core.query.scope import (
-    ResolvedSource,
-    ScopeChain,
-    SelectScope,
-    SourceBinding,
-    generated_name,
-    name_relation,
-    table_source,
-    value,
-)
+from schema_core.query.scope import ScopeChain, SelectScope, SourceBinding, value
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
 from schema_core.types import (
-    DataType,
     DataTypes,
     LocalZonedTimestampType,
-    RowType,
     TimestampKind,
     TimestampType,
     TypeFamily,
@@ -45,6 +33,9 @@ from schema_core.types.temporal import (
     DayTimeIntervalType,
     YearMonthIntervalType,
 )
+
+#: The arguments of a call by parameter.
+Arguments: TypeAlias = Mapping[str, syntax.Expression]
 
 
 class WindowFunction(NamedTuple):
@@ -62,80 +53,77 @@ WINDOWS = {
 }  # fmt: skip
 
 
-def table_function(
-    source: syntax.TableFunction, scope: SelectScope, preceding: tuple[SourceBinding, ...]
-) -> ResolvedSource:
-    """Resolve a table function; the scope is that of the preceding sources."""
-    name = source.call.name.upper()
-    check_table_hints(source.hints, name, "table function")
-    if name in WINDOWS and len(source.call.path) < 2:
-        with at(f"window function {name}", source.call.span):
-            relation: Relation = _window(name, source.call, scope)
-        return name_relation(relation, generated_name(preceding), relation.columns)
-    if name in FUNCTIONS and len(source.call.path) < 2:
-        relation = process_table(name, source.call, scope.chain)
-        return name_relation(relation, generated_name(preceding), relation.columns)
-    relation = _catalog_function(source.call, scope)
-    return name_relation(relation, generated_name(preceding), relation.columns, lateral=True)
-
-
 # ------------------------------------------------------------------------------------- windows
 
 
-def _window(name: str, call: syntax.Call, scope: SelectScope) -> rel.WindowTable:
-    given = _window_arguments(name, call)
-    data, partition_by = table_of(given["DATA"], scope.chain)
-    if partition_by and name != "SESSION":
+def window_table(
+    name: str,
+    call: syntax.Call,
+    arguments: Arguments,
+    data: Relation,
+    keys: Sequence[syntax.Expression],
+    chain: ScopeChain,
+) -> rel.WindowTable:
+    """Resolve a window function over its table argument and the partition keys of that.
+
+    Raises:
+        SchemaError: with code `partitioned-window`, `wrong-argument-type` or `unknown-column`.
+    """
+    if keys and name != "SESSION":
         raise SchemaError(
             f"{name} does not accept PARTITION BY",
             code="partitioned-window",
             hint="remove PARTITION BY",
             span=call.span,
         )
-    columns = data.columns
-    binding = SelectScope(scope.chain, (SourceBinding("", columns),))
-    time = _time_column(given["TIMECOL"], binding)
-    partition = tuple(column_of(key, binding) for key in partition_by)
+    scope = SelectScope(chain, (SourceBinding("", data.columns),))
+    time, time_type = _time_column(arguments["TIMECOL"], scope)
+    partition = tuple(column_of(key, scope) for key in keys)
     sizes = tuple(
-        _interval(given[parameter], binding)
+        _interval(arguments[parameter], scope)
         for parameter in WINDOWS[name].parameters[2:]
-        if parameter in given
+        if parameter in arguments
     )
-    return rel.WindowTable(
-        name, data, time, sizes, partition, (*columns, *_window_columns(time.type))
+    # the time of a window is a time attribute if the time column is one
+    bound, kind = TimestampType(3, nullable=False), time_type.kind
+    columns = (
+        *data.columns,
+        Column("window_start", bound),
+        Column("window_end", bound),
+        Column("window_time", type(time_type)(time_type.precision, nullable=False, kind=kind)),
     )
+    return rel.WindowTable(name, data, time, sizes, partition, columns)
 
 
-def _window_arguments(name: str, call: syntax.Call) -> dict[str, syntax.Expression]:
+def window_arguments(name: str, call: syntax.Call) -> Arguments:
     """Return the arguments by parameter, all given by position or all by name, the table first.
 
     Raises:
         SchemaError: with code `wrong-argument-count` or `named-arguments`.
     """
     function = WINDOWS[name]
-    by_name = [argument for argument in call.arguments if isinstance(argument, syntax.Named)]
-    if by_name and (len(by_name) < len(call.arguments) or by_name[0].name != "DATA"):
+    named = [argument for argument in call.arguments if isinstance(argument, syntax.Named)]
+    if named and (len(named) < len(call.arguments) or named[0].name != "DATA"):
         raise SchemaError(
             "arguments must be given all by name or all by position",
             code="named-arguments",
             hint="name the table argument DATA, and put it first",
             span=call.span,
         )
-    given = dict(zip(function.parameters, call.arguments, strict=False))
-    if by_name:
-        given = {argument.name: argument.value for argument in by_name}
-    missing = [
-        parameter
-        for parameter in function.parameters[: function.required]
-        if parameter not in given
-    ]
-    if missing or (not by_name and len(call.arguments) > len(function.parameters)):
+    arguments = dict(zip(function.parameters, call.arguments, strict=False))
+    if named:
+        arguments = {argument.name: argument.value for argument in named}
+    is_missing = not arguments.keys() >= set(function.parameters[: function.required])
+    if is_missing or (not named and len(call.arguments) > len(function.parameters)):
         problem = f"expected arguments {', '.join(function.parameters)}"
         raise SchemaError(problem, code="wrong-argument-count", span=call.span)
-    return given
+    return arguments
 
 
-def _time_column(argument: syntax.Expression, scope: SelectScope) -> Ref:
+def _time_column(
+    argument: syntax.Expression, scope: SelectScope
+) -> tuple[Ref, TimestampType | LocalZonedTimestampType]:
+    """Return the column of a DESCRIPTOR, and its type."""
     match argument:
         case syntax.Call(name="DESCRIPTOR", arguments=(syntax.Name() as name, *_)):
             column = column_of(name, scope)
@@ -153,7 +141,7 @@ def _time_column(argument: syntax.Expression, scope: SelectScope) -> Ref:
             hint="use a TIMESTAMP or TIMESTAMP_LTZ column",
             span=argument.span,
         )
-    return column
+    return column, column.type
 
 
 def _interval(argument: syntax.Expression, scope: SelectScope) -> Typed:
@@ -168,53 +156,17 @@ def _interval(argument: syntax.Expression, scope: SelectScope) -> Typed:
     return typed
 
 
-def _window_columns(time: DataType) -> Columns:
-    """Return the columns of a window; its time is a time attribute if the time column is one."""
-    bound = TimestampType(3, nullable=False)
-    window_time: DataType = bound
-    if isinstance(time, TimestampType | LocalZonedTimestampType):
-        window_time = type(time)(time.precision, nullable=False, kind=time.kind)
-    return (
-        Column("window_start", bound),
-        Column("window_end", bound),
-        Column("window_time", window_time),
-    )
-
-
-# ----------------------------------------------------------------------------- other functions
-
-
-def _catalog_function(call: syntax.Call, scope: SelectScope) -> rel.FunctionTable:
-    named_ = call.path or (call.name,)
-    functions = call.inline if isinstance(call.inline, tuple) else scope.function(named_, call.span)
-    if not any(
-        function.kind in (FunctionKind.TABLE, FunctionKind.PROCESS_TABLE) for function in functions
-    ):
-        raise SchemaError(
-            f"{call.name} is not a table function", code="not-a-table-function", span=call.span
-        )
-    typed = infer(scope, call)
-    return rel.FunctionTable(typed, row_columns(typed.type))
-
-
-def row_columns(type_: DataType) -> Columns:
-    """Return the fields of a row, whose nullability does not affect them, or the value itself."""
-    if isinstance(type_, RowType):
-        return tuple(Column(field.name, field.data_type) for field in type_.fields)
-    return (Column("EXPR$0", type_),)
-
-
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def by_name(
-    call: syntax.Call, parameters: Sequence[str], required: int
-) -> dict[str, syntax.Expression]:
+def process_arguments(name: str, call: syntax.Call) -> Arguments:
     """Return the arguments by parameter, without those that are DEFAULT or NULL.
 
     Raises:
-        SchemaError: with code `wrong-argument-count`, `argument-name` or `named-arguments`.
+        SchemaError: with code `wrong-argument-count`, `named-arguments`, or `partitioned-window`
+            for a table with PARTITION BY or ORDER BY: these functions process single rows.
     """
+    parameters, required, _ = FUNCTIONS[name]
     pairs = [
         (argument.name, argument.value)
         for argument in call.arguments
@@ -226,55 +178,35 @@ def by_name(
             code="named-arguments",
             span=call.span,
         )
-    for name, argument in pairs:
-        if name not in parameters:
+    for parameter, argument in pairs:
+        if parameter not in parameters:
+            expected = f"expected arguments {', '.join(parameters)}"
             raise SchemaError(
-                f"unknown parameter {name!r}",
+                f"unknown parameter {parameter!r}",
                 code="named-arguments",
-                hint=similar(name, parameters) or f"expected arguments {', '.join(parameters)}",
+                hint=similar(parameter, parameters) or expected,
                 span=argument.span,
             )
-    given = dict(pairs) if pairs else dict(zip(parameters, call.arguments, strict=False))
-    found = {name: value for name, value in given.items() if not _is_omitted(value)}
-    missing = [name for name in parameters[:required] if name not in found]
-    if missing or len(call.arguments) > len(parameters) or len(given) < len(pairs):
+    by_parameter = dict(pairs) if pairs else dict(zip(parameters, call.arguments, strict=False))
+    arguments: dict[str, syntax.Expression] = {}
+    for parameter, argument in by_parameter.items():
+        match argument:
+            case syntax.Call(name="DEFAULT") | syntax.Literal(kind=syntax.LiteralKind.NULL):
+                continue
+            case _:
+                arguments[parameter] = argument
+    is_missing = not arguments.keys() >= set(parameters[:required])
+    if is_missing or len(call.arguments) > len(parameters) or len(by_parameter) < len(pairs):
         problem = f"expected arguments {', '.join(parameters)}"
         raise SchemaError(problem, code="wrong-argument-count", span=call.span)
-    return found
-
-
-def _is_omitted(value: syntax.Expression) -> bool:
-    match value:
-        case syntax.Call(name="DEFAULT") | syntax.Literal(kind=syntax.LiteralKind.NULL):
-            return True
-        case _:
-            return False
-
-
-def table_of(
-    argument: syntax.Expression, chain: ScopeChain
-) -> tuple[Relation, tuple[syntax.Expression, ...]]:
-    """Return the table argument of a function, and its partition keys.
-
-    Raises:
-        SchemaError: with code `wrong-argument-type` unless it is a table, or an error in it.
-    """
-    match argument:
-        case syntax.Subquery(query=syntax.TableArgument(query=inner, partition_by=keys)):
-            return table_of(syntax.Subquery(inner, argument.span), chain)[0], keys
-        case syntax.Subquery(query=syntax.ExplicitTable(name=name)):
-            rows = table_source(syntax.TableName(name, span=name.span), chain, ())
-            relation = rows.relation  # only a FROM clause needs the alias
-            return relation.input if isinstance(relation, rel.Named) else relation, ()
-        case syntax.Subquery(query=query):
-            return chain.resolve(query), ()
-        case _:
-            raise SchemaError(
-                f"expected a table, found {show_expression(argument)}",
-                code="wrong-argument-type",
-                hint="write TABLE name or a query in parentheses",
-                span=argument.span,
-            )
+    match table := arguments[parameters[0]]:
+        case syntax.Subquery(query=syntax.TableArgument(partition_by=keys, order_by=order)) if (
+            keys or order
+        ):
+            clause = "PARTITION BY" if keys else "ORDER BY"
+            problem = f"{name} does not accept {clause}: it processes single rows"
+            raise SchemaError(problem, code="partitioned-window", span=table.span)
+    return arguments
 
 
 def column_of(key: syntax.Expression, scope: SelectScope) -> Ref:
@@ -316,8 +248,6 @@ def descriptor_names(argument: syntax.Expression) -> tuple[syntax.Name, ...]:
 # --- process table functions ----------------------------------------------------------------------
 
 
-Arguments: TypeAlias = Mapping[str, syntax.Expression]
-
 #: Returns the columns of a function's result for its arguments and the columns of its input.
 ColumnsRule: TypeAlias = Callable[[Arguments, Columns, ScopeChain], Columns]
 
@@ -330,36 +260,15 @@ class ProcessFunction(NamedTuple):
     columns: ColumnsRule
 
 
-def process_table(name: str, call: syntax.Call, chain: ScopeChain) -> rel.ProcessTable:
-    """Resolve a built-in process table function.
+def process_table(
+    name: str, call: syntax.Call, arguments: Arguments, data: Relation, chain: ScopeChain
+) -> rel.ProcessTable:
+    """Resolve a built-in process table function over its table argument.
 
     Raises:
-        SchemaError: with code `wrong-argument-count`, `wrong-argument-type`, `named-arguments`,
-            `partitioned-window`, `duplicate-column`, `unknown-column`, or an error in the input.
+        SchemaError: with code `wrong-argument-type`, `duplicate-column` or `unknown-column`.
     """
-    function = FUNCTIONS[name]
-    with at(f"function {name}", call.span):
-        given = by_name(call, function.parameters, function.required)
-        table = given[function.parameters[0]]
-        _refuse_keys(name, table)
-        data, _ = table_of(table, chain)
-        columns = function.columns(given, data.columns, chain)
-        _refuse_twins(columns, call)
-        return rel.ProcessTable(name, data, call, columns)
-
-
-def _refuse_keys(name: str, table: syntax.Expression) -> None:
-    """Refuse PARTITION BY and ORDER BY: these functions process single rows."""
-    match table:
-        case syntax.Subquery(query=syntax.TableArgument(partition_by=keys, order_by=order)) if (
-            keys or order
-        ):
-            clause = "PARTITION BY" if keys else "ORDER BY"
-            problem = f"{name} does not accept {clause}: it processes single rows"
-            raise SchemaError(problem, code="partitioned-window", span=table.span)
-
-
-def _refuse_twins(columns: Columns, call: syntax.Call) -> None:
+    columns = FUNCTIONS[name].columns(arguments, data.columns, chain)
     if twice := duplicate_names(column.name for column in columns):
         raise SchemaError(
             f"duplicate column {twice[0]!r} in the result",
@@ -367,6 +276,7 @@ def _refuse_twins(columns: Columns, call: syntax.Call) -> None:
             hint="rename the column of the input",
             span=call.span,
         )
+    return rel.ProcessTable(name, data, call, columns)
 
 
 # --- changes -------------------------------------------------------------------------------------
@@ -502,7 +412,16 @@ def _time(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
 
 def ml_predict(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
     """Return the columns of the input and of the model; repeated names get a number as a suffix."""
-    inputs, outputs = _model(given["MODEL"], chain)
+    match argument := given["MODEL"]:
+        case syntax.Call(name="MODEL", arguments=(syntax.Name() as name,)):
+            inputs, outputs = chain.context.model(name)
+        case _:
+            raise SchemaError(
+                f"expected a model, found {show_expression(argument)}",
+                code="wrong-argument-type",
+                hint="write MODEL name",
+                span=argument.span,
+            )
     scope = SelectScope(chain, (SourceBinding("", columns),))
     read = [column_of(name, scope) for name in descriptor_names(given["ARGS"])]
     if len(read) != len(inputs):
@@ -522,27 +441,12 @@ def ml_predict(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns
     if "CONFIG" in given:
         _mapping(given["CONFIG"])
     taken = {column.name for column in columns}
-    return (*columns, *(Column(_free(name, taken), type_) for name, type_ in outputs))
 
+    def free(name: str) -> str:
+        names = chain_iterators((name,), (f"{name}{number}" for number in count()))
+        return next(candidate for candidate in names if candidate not in taken)
 
-def _free(name: str, taken: set[str]) -> str:
-    number, found = 0, name
-    while found in taken:
-        found, number = f"{name}{number}", number + 1
-    return found
-
-
-def _model(argument: syntax.Expression, chain: ScopeChain) -> tuple[Columns, Columns]:
-    match argument:
-        case syntax.Call(name="MODEL", arguments=(syntax.Name() as name,)):
-            return chain.context.model(name)
-        case _:
-            raise SchemaError(
-                f"expected a model, found {show_expression(argument)}",
-                code="wrong-argument-type",
-                hint="write MODEL name",
-                span=argument.span,
-            )
+    return (*columns, *(Column(free(name), type_) for name, type_ in outputs))
 
 
 CHANGELOG = ("input", "op", "op_mapping", "on_time", "uid")

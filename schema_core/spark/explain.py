@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.typed import FunctionCall, Typed
-from schema_core.query.correlation import calls_in, relations_in, subexpressions
-from schema_core.query.relation import Columns, Relation, Select
+from schema_core.query.relation import (
+    Columns,
+    Relation,
+    Select,
+    calls_in,
+    relations_in,
+    subexpressions,
+)
 from schema_core.schema.columns import ComputedColumn
 from schema_core.spark.compiler.functions.rules import RULES
 from schema_core.spark.compiler.translation import Translation

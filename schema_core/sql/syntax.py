@@ -14,7 +14,7 @@ Spans are offsets into the parsed text; equality ignores them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
 from enum import Enum
 from typing import NamedTuple, TypeAlias
@@ -244,6 +244,15 @@ class Hint:
     def __repr__(self) -> str:
         shown = tuple((key, masked_value(key, value)) for key, value in self.options)
         return f"Hint(name={self.name!r}, options={shown!r}, arguments={self.arguments!r})"
+
+
+def hinted_options(hints: Iterable[Hint]) -> dict[str, str]:
+    """Return the options that hints set on a table; the last value of a repeated key counts.
+
+    >>> hinted_options([Hint("options", (("path", "a"), ("path", "b")))])
+    {'path': 'b'}
+    """
+    return dict(pair for hint in hints if hint.name.upper() == "OPTIONS" for pair in hint.options)
 
 
 # ------------------------------------------------------------------------------------- queries

@@ -66,7 +66,6 @@ from schema_core.properties.property_map import (
     encode_table,
     encode_view,
 )
-from schema_core.query.hints import hinted_options
 from schema_core.query.relation import Relation, result_columns
 from schema_core.sql.parser import parse_query
 from schema_core.sql.printer import print_query
@@ -79,7 +78,7 @@ from schema_core.sql.statement_syntax import (
     Statement,
     StatementSet,
 )
-from schema_core.sql.syntax import Name
+from schema_core.sql.syntax import Name, hinted_options
 
 # --- statements ----------------------------------------------------------------------------------
 

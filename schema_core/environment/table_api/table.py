@@ -76,7 +76,6 @@ from schema_core.expressions.rewriting import column_scope, to_sql_meaning
 from schema_core.expressions.scope import Scope, find_function
 from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.user_functions import UserFunction, as_aggregate
-from schema_core.query.hints import hinted_options
 from schema_core.query.relation import Relation
 from schema_core.schema.columns import UnresolvedPhysicalColumn, plain
 from schema_core.schema.resolved import ResolvedSchema
@@ -86,6 +85,7 @@ from schema_core.sql import syntax
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.printer import print_query
 from schema_core.sql.statement_syntax import CreateTable, Insert, Option
+from schema_core.sql.syntax import hinted_options
 from schema_core.types import DataType, DataTypes, RowType, StructuredType
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from schema_core.expressions.typed import (
     TypeArgument,
 )
 from schema_core.expressions.typed import Keyword as TypedKeyword
-from schema_core.query.correlation import is_aggregate
+from schema_core.query.relation import is_aggregate
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.functions.json import refuse_document, require_maker

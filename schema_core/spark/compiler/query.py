@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard, assert_never, cast
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import UnsupportedError
 from schema_core.expressions import typed
-from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed, operands
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
-from schema_core.query.correlation import (
+from schema_core.query.relation import (
     Names,
+    Relation,
+    Select,
     adds_elements,
     calls_in,
     columns_of,
@@ -27,16 +29,14 @@ from schema_core.query.correlation import (
     expressions_of,
     is_aggregate,
     is_own,
-    operands,
     outer_columns,
     rows_of,
     subexpressions,
     subqueries_in,
     subqueries_of_group,
 )
-from schema_core.query.hints import OPTIONS, sources_of
-from schema_core.query.relation import Relation, Select
 from schema_core.query.scope import OF_GROUPING
+from schema_core.query.sources import OPTIONS, hinted_sources
 from schema_core.spark.compiler import tree
 from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.expression import (
@@ -391,7 +391,7 @@ class QueryCompiler:
         if not isinstance(block.source, relational.Join):
             return ""
         found = [
-            f"{hint.name.upper()}({', '.join(map(quote, sources_of(hint)))})"
+            f"{hint.name.upper()}({', '.join(map(quote, hinted_sources(hint)))})"
             for hint in block.hints
             if hint.name.upper() in JOIN_HINTS
         ]

@@ -17,10 +17,10 @@ from dataclasses import field, replace
 from typing import NamedTuple, TypeAlias
 
 from schema_core.base.lazy_dataclass import dataclass
-from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, operands, walk
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
-from schema_core.query.correlation import columns_of, expressions_of, operands, rows_of
+from schema_core.query.relation import columns_of, expressions_of, rows_of
 from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.compiler.value_types import is_fine
 from schema_core.sql.syntax import JoinKind

@@ -17,7 +17,7 @@ from schema_core.base.paths import ObjectIdentifier
 from schema_core.expressions.functions import BUILT_IN, declare
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
 from schema_core.query import relation as relational
-from schema_core.query.substitution import substitute_parts
+from schema_core.query.relation import substitute_parts
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.functions.literals import interval
 from schema_core.spark.compiler.query import aliases_of

@@ -12,8 +12,7 @@ from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.plans.plan_tree import plan_node, tree_text
 from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
-from schema_core.query.relation import Relation
-from schema_core.query.substitution import without_common_tables
+from schema_core.query.relation import Relation, without_common_tables
 from schema_core.sql.parser import parse_query, parse_statement
 
 TABLE = "CREATE TABLE s (id INT) WITH ('connector' = 'x')"

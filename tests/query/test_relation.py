@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from properties.answers.query import QuestionTables
-from schema_core.query.correlation import columns_of, columns_read, is_own, outer_columns
-from schema_core.query.relation import Select
+from schema_core.query.relation import Select, columns_of, columns_read, is_own, outer_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.sql.parser import parse_query
 
