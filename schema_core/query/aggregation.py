@@ -1,8 +1,9 @@
-"""Aggregation: placement of aggregates, GROUP BY and its grouping sets, the WINDOW clause."""
+"""Placement of aggregates, GROUP BY with grouping sets, the WINDOW clause."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from typing import TypeAlias
@@ -11,16 +12,10 @@ from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.aggregate_calls import check_declared_window, extend_window
-from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.signatures import Function, FunctionKind
 from schema_core.expressions.type_checker import infer
-from schema_core.expressions.typed import (
-    Access,
-    FunctionCall,
-    Ref,
-    Typed,
-    children,
-)
-from schema_core.query import relation as rel
+from schema_core.expressions.typed import FunctionCall, Ref, Typed, children, operands
+from schema_core.query import relation as relational
 from schema_core.query.relation import Column
 from schema_core.query.scope import (
     OF_GROUPING,
@@ -40,7 +35,7 @@ ONLY_OVER = frozenset(
     {"ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"}
 )
 
-#: Functions of group windows, and the auxiliary functions that repeat their arguments.
+#: Functions of group windows; the auxiliary functions repeat their arguments.
 GROUP_WINDOWS = ("TUMBLE", "HOP", "SESSION")
 
 AUXILIARY = {
@@ -50,24 +45,19 @@ AUXILIARY = {
 }
 
 
-def is_aggregate(scope: SelectScope, call: syntax.Call) -> bool:
-    """Return whether a call is an aggregate; type checking reports unknown functions."""
-    try:
-        functions = scope.function(call.path or (call.name,), call.span)
-    except SchemaError:
-        return False
-    return any(function.kind is FunctionKind.AGGREGATE for function in functions)
-
-
 def aggregates(scope: SelectScope, expression: syntax.Expression) -> Iterator[syntax.Call]:
-    """Yield the outermost aggregates over the rows of a group, without those over a window."""
+    """Yield the outermost aggregates over groups, not those with OVER."""
     rest = [expression]
     while rest:
-        one = rest.pop()
-        if isinstance(one, syntax.Call) and one.over is None and is_aggregate(scope, one):
-            yield one
-        else:
-            rest.extend(syntax.parts(one))
+        part = rest.pop()
+        functions: tuple[Function, ...] = ()
+        if isinstance(part, syntax.Call) and part.over is None:
+            with suppress(SchemaError):  # type checking reports unknown functions
+                functions = scope.function(part.path or (part.name,), part.span)
+            if any(function.kind is FunctionKind.AGGREGATE for function in functions):
+                yield part
+                continue
+        rest.extend(syntax.parts(part))
 
 
 def iterate_windowed(expression: syntax.Expression) -> Iterator[syntax.Call]:
@@ -80,11 +70,7 @@ def iterate_windowed(expression: syntax.Expression) -> Iterator[syntax.Call]:
 
 
 def refuse_aggregates(scope: SelectScope, expression: syntax.Expression, clause: str) -> None:
-    """Refuse aggregates and window functions in a clause that filters or groups rows.
-
-    Raises:
-        SchemaError: with code `misplaced-aggregate` or `misplaced-window`.
-    """
+    """Refuse aggregates and window functions (`misplaced-aggregate`, `misplaced-window`)."""
     refuse_grouping(scope, expression, clause)
     for call in iterate_windowed(expression):
         raise SchemaError(
@@ -96,11 +82,7 @@ def refuse_aggregates(scope: SelectScope, expression: syntax.Expression, clause:
 
 
 def refuse_grouping(scope: SelectScope, expression: syntax.Expression, clause: str) -> None:
-    """Refuse aggregates where rows are not grouped.
-
-    Raises:
-        SchemaError: with code `misplaced-aggregate`.
-    """
+    """Refuse aggregates where rows are not grouped (`misplaced-aggregate`)."""
     for call in aggregates(scope, expression):
         raise SchemaError(
             f"aggregate {call.name} is not allowed in {clause}",
@@ -111,10 +93,10 @@ def refuse_grouping(scope: SelectScope, expression: syntax.Expression, clause: s
 
 
 def check_calls(scope: SelectScope, expression: syntax.Expression) -> None:
-    """Refuse functions without the OVER or GROUP BY that they require, and misplaced ones.
+    """Refuse functions that lack OVER or GROUP BY, or are misplaced.
 
     Raises:
-        SchemaError: with code `missing-over`, `missing-group-by` or `misplaced-group-window`.
+        SchemaError: `missing-over`, `missing-group-by` or `misplaced-group-window`.
     """
     for call in aggregates(scope, expression):
         if call.name in OF_GROUPING and scope.group_count < 1:
@@ -134,29 +116,26 @@ def check_calls(scope: SelectScope, expression: syntax.Expression) -> None:
 
 
 def outside_aggregates(typed: Typed) -> Iterator[Typed]:
-    """Yield the sub-expressions of a value of a group that are not read from its rows."""
+    """Yield the subexpressions that are not arguments of aggregates."""
     rest = [typed]
     while rest:
-        one = rest.pop()
-        yield one
-        is_aggregate = isinstance(one, FunctionCall) and one.function.kind is FunctionKind.AGGREGATE
-        rest.extend(() if is_aggregate else children(one))
+        part = rest.pop()
+        yield part
+        if not (isinstance(part, FunctionCall) and part.function.kind is FunctionKind.AGGREGATE):
+            rest.extend(children(part))
 
 
 def check_grouped(typed: Typed, keys: Collection[Typed], own: frozenset[str]) -> None:
-    """Require sub-expressions outside of aggregates to consist of the grouping keys.
+    """Require that only grouping keys are read outside of aggregates (`not-grouped`).
 
-    `own` are the aliases of the sources; columns of enclosing queries are constants here.
-
-    Raises:
-        SchemaError: with code `not-grouped`.
+    `own` are the aliases of the sources; columns of enclosing queries are constants.
     """
     rest = [typed]
     while rest:
-        one = rest.pop()
-        if one in keys:
+        part = rest.pop()
+        if part in keys:
             continue
-        match one:
+        match part:
             case Ref(name=name, relation=relation, span=span) if relation in own:
                 raise SchemaError(
                     f"column {name!r} is neither grouped nor aggregated",
@@ -164,24 +143,15 @@ def check_grouped(typed: Typed, keys: Collection[Typed], own: frozenset[str]) ->
                     hint="add it to GROUP BY",
                     span=span,
                 )
-            case Access(value=value):
-                rest.append(value)
-            case FunctionCall(function=function, arguments=arguments) if (
-                function.name in OF_GROUPING
-            ):
-                rest.extend(arguments)
-            case FunctionCall() if _reads_group(one, keys):
+            case FunctionCall() if _reads_group(part, keys):
                 continue
-            case FunctionCall(arguments=arguments, filter=condition, over=over):
-                rest.extend(arguments)
-                rest.extend([condition] if condition is not None else [])
-                if over is not None:
-                    rest.extend((*over.partition_by, *(key.value for key in over.order_by)))
+            case _:
+                rest.extend(operands(part))
 
 
 def _reads_group(call: FunctionCall, keys: Collection[Typed]) -> bool:
     """Return whether a call is a value of the whole group."""
-    if call.function.kind is FunctionKind.AGGREGATE:
+    if call.function.kind is FunctionKind.AGGREGATE and call.function.name not in OF_GROUPING:
         return call.over is None
     window = AUXILIARY.get(call.function.name)
     return window is not None and any(
@@ -193,11 +163,7 @@ def _reads_group(call: FunctionCall, keys: Collection[Typed]) -> bool:
 
 
 def row_condition(scope: SelectScope, expression: syntax.Expression, clause: str) -> Typed:
-    """Type a condition on single rows: WHERE, ON.
-
-    Raises:
-        SchemaError: as `condition` and `refuse_aggregates`.
-    """
+    """Type a condition on single rows: WHERE, ON."""
     refuse_aggregates(scope, expression, clause)
     return condition(scope, expression, clause)
 
@@ -205,10 +171,10 @@ def row_condition(scope: SelectScope, expression: syntax.Expression, clause: str
 # --- GROUP BY -------------------------------------------------------------------------------------
 
 
-#: Maximum number of grouping sets of one SELECT; CUBE doubles it with every key.
+#: Maximum number of grouping sets of a SELECT; each key of CUBE doubles it.
 MAX_SETS = 4096
 
-#: Maximum number of keys of all grouping sets; ROLLUP of `n` keys has n sets of up to n keys.
+#: Maximum number of keys of all grouping sets; ROLLUP of n keys has about n²/2.
 MAX_KEYS = 50_000
 
 Sets = list[tuple[syntax.Expression, ...]]
@@ -216,15 +182,15 @@ Sets = list[tuple[syntax.Expression, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The grouping of a SELECT, with the scope and the keys of the expressions over groups.
+    """The grouping of a SELECT, with the scope of expressions over groups.
 
-    `missing` are the keys, typed over rows, that some grouping set lacks; `known` are all keys,
-    typed over rows and over groups; `own` are the aliases of the sources.
+    `keys` are typed over rows and over groups; some grouping set lacks the `missing` ones; `own`
+    are the aliases of the sources.
     """
 
-    grouping: rel.Grouping
+    grouping: relational.Grouping
     scope: SelectScope
-    known: frozenset[Typed]
+    keys: frozenset[Typed]
     missing: frozenset[Typed]
     own: frozenset[str]
 
@@ -232,34 +198,32 @@ class Groups:
 def group_by(
     items: tuple[syntax.GroupItem, ...] | None, scope: SelectScope, merged: Merged
 ) -> Groups:
-    """Resolve GROUP BY; None is an aggregation without GROUP BY.
+    """Resolve GROUP BY; None is an aggregation without it.
 
-    GroupingKeys that some grouping set lacks are nullable in the expressions over groups.
+    Keys that a grouping set lacks are nullable over groups.
 
     Raises:
-        SchemaError: with code `too-many-grouping-sets`, or an error in a key.
+        SchemaError: `too-many-grouping-sets`, or an error in a key.
     """
     sets = _product([_sets_of(item) for item in items or ()])
     keys = GroupingKeys(scope, merged)
     positions = [tuple(map(keys.position, set_)) for set_ in sets]
     plain = all(not isinstance(item, syntax.GroupingSets) for item in items or ())
-    grouping = rel.Grouping(tuple(keys), None if plain else tuple(positions))
+    grouping = relational.Grouping(tuple(keys), None if plain else tuple(positions))
     always = set(positions[0]).intersection(*positions[1:])
     missing = frozenset(key for key, index in keys.items() if index not in always)
-    count = sum(not _is_empty(item) for item in items or ())
+    count = sum(
+        not (isinstance(item, syntax.GroupingSets) and item.kind == "()") for item in items or ()
+    )
     bindings = tuple(_nullable_sources(scope.bindings, missing))
     inner = replace(scope, group_count=count, bindings=bindings, ungrouped=scope)
-    known = frozenset((*keys, *(_as_seen(key, missing) for key in keys)))
+    over_groups = (replace(key, type=nullable(key.type)) for key in missing)
     own = frozenset(binding.alias for binding in bindings)
-    return Groups(grouping, inner, known, missing, own)
-
-
-def _is_empty(item: syntax.GroupItem) -> bool:
-    return isinstance(item, syntax.GroupingSets) and item.kind == "()"
+    return Groups(grouping, inner, frozenset((*keys, *over_groups)), missing, own)
 
 
 class GroupingKeys(dict["Typed", int]):
-    """The keys of a GROUP BY with their positions; each expression is typed once."""
+    """Keys of a GROUP BY with their positions; each expression is typed once."""
 
     def __init__(self, scope: SelectScope, merged: Merged) -> None:
         super().__init__()
@@ -268,20 +232,19 @@ class GroupingKeys(dict["Typed", int]):
         self._typed: dict[int, int] = {}
 
     def position(self, expression: syntax.Expression) -> int:
-        """Return the position of a key; a new one is appended."""
-        found = self._typed.get(id(expression))
-        if found is None:
-            written = replace_merged(expression, self._merged)
-            refuse_aggregates(self._scope, written, "GROUP BY")
-            found = self.setdefault(value(self._scope, written), len(self))
-            self._typed[id(expression)] = found
-        return found
+        """Return the position of a key, which is appended if it is new."""
+        if (position := self._typed.get(id(expression))) is None:
+            key = replace_merged(expression, self._merged)
+            refuse_aggregates(self._scope, key, "GROUP BY")
+            position = self.setdefault(value(self._scope, key), len(self))
+            self._typed[id(expression)] = position
+        return position
 
 
 def _nullable_sources(
     bindings: Iterable[SourceBinding], missing: Collection[Typed]
 ) -> Iterable[SourceBinding]:
-    """Yield the sources with those columns nullable that some grouping set lacks."""
+    """Yield the sources, with the columns that are missing keys nullable."""
     names = {(key.relation, key.name) for key in missing if isinstance(key, Ref)}
     for binding in bindings:
         columns = tuple(
@@ -291,10 +254,6 @@ def _nullable_sources(
             for column in binding.columns
         )
         yield replace(binding, columns=columns)
-
-
-def _as_seen(key: Typed, missing: Collection[Typed]) -> Typed:
-    return replace(key, type=nullable(key.type)) if key in missing else key
 
 
 # ------------------------------------------------------------------------------- grouping sets
@@ -318,14 +277,16 @@ def _sets_of(item: syntax.GroupItem) -> Sets:
             choices = product((True, False), repeat=len(sets))
             elements = [_flat(set_) for set_ in sets]
             return [
-                _join_elements(item for item, taken in zip(elements, choice, strict=True) if taken)
+                _join_elements(
+                    element for element, chosen in zip(elements, choice, strict=True) if chosen
+                )
                 for choice in choices
             ]
         case syntax.GroupingSets(sets=sets):
             return [
-                item
+                keys
                 for inner in sets
-                for item in (_sets_of(inner) if isinstance(inner, syntax.GroupingSets) else [inner])
+                for keys in (_sets_of(inner) if isinstance(inner, syntax.GroupingSets) else [inner])
             ]
         case syntax.Call(name="ROW", arguments=keys):
             return [keys]
@@ -364,7 +325,7 @@ def _product(items: list[Sets]) -> Sets:
     keys = sum(sum(map(len, sets)) * count // (len(sets) or 1) for sets in items)
     if count > 1:
         _require_few_keys(keys, None)
-    return [_join_elements(item) for item in product(*items)]
+    return [_join_elements(combination) for combination in product(*items)]
 
 
 def _require_few_keys(keys: int, span: Span | None) -> None:
@@ -380,22 +341,20 @@ def _require_few_keys(keys: int, span: Span | None) -> None:
 # --- the WINDOW clause ----------------------------------------------------------------------------
 
 
-#: Name -> window.
 Windows: TypeAlias = Mapping[str, syntax.Window]
 
 
-def declared_windows(written: Iterable[tuple[str, syntax.Window]], merged: Merged) -> Windows:
+def declared_windows(clause: Iterable[tuple[str, syntax.Window]], merged: Merged) -> Windows:
     """Return the windows of the WINDOW clause by name, each merged with its base windows.
 
-    As in Flink, the base of a window can be declared after it, and can be the window itself.
+    As in Flink, a base can be declared later, and can be the window itself.
 
     Raises:
-        SchemaError: with code `invalid-window` for a name that is declared twice, ignoring case, or
-            as `extended`; with code `unknown-window` for a base that does not exist.
+        SchemaError: `invalid-window` (also for two names equal but for case) or `unknown-window`.
     """
     windows: dict[str, syntax.Window] = {}
     taken: set[str] = set()
-    for name, window in written:
+    for name, window in clause:
         if name.upper() in taken:
             raise SchemaError(
                 f"the window {name!r} is declared twice", code="invalid-window", span=window.span
@@ -409,7 +368,7 @@ def declared_windows(written: Iterable[tuple[str, syntax.Window]], merged: Merge
 
 
 def _complete(name: str, windows: Windows, complete: dict[str, syntax.Window]) -> None:
-    """Complete a window and its base windows without recursion, in chains of any length."""
+    """Complete a window and its bases; no recursion, so chains can be long."""
     based: list[str] = []
     current: str | None = name
     while current is not None and current not in complete and current not in based:
@@ -425,17 +384,13 @@ def _complete(name: str, windows: Windows, complete: dict[str, syntax.Window]) -
     base = None
     if current is not None:  # complete, or the first of a circle
         base = complete.get(current) or replace(windows[current], name=None)
-    for item in reversed(based):
-        own = replace(windows[item], name=None)
+    for extension in reversed(based):
+        own = replace(windows[extension], name=None)
         base = own if base is None else extend_window(base, own)
-        complete[item] = base
+        complete[extension] = base
 
 
 def check_windows(scope: SelectScope, windows: Windows) -> None:
-    """Validate every window of the WINDOW clause, including those that no call uses.
-
-    Raises:
-        SchemaError: with code `invalid-window`, or as `infer`.
-    """
+    """Validate the windows of the WINDOW clause, also unused ones (`invalid-window`)."""
     for window in windows.values():
         check_declared_window(scope, window, infer)

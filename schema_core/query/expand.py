@@ -1,12 +1,11 @@
-"""Expansion of queries, so that they have the same meaning in every session.
+"""Expansion of queries, which then mean the same in every session.
 
-Tables are written with their full path and an alias, columns with the alias of their table, ``*``
-as its columns, user-defined functions with their full path. Views store queries in this form.
+Tables get full paths and aliases, columns the alias of their table, user-defined functions full
+paths; ``*`` becomes its columns. Views store queries in this form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
@@ -39,11 +38,7 @@ def expand_query(
     types: LookUp | None = None,
     models: Models | None = None,
 ) -> syntax.Query:
-    """Expand a query; the arguments are those of `resolve_query`.
-
-    Raises:
-        SchemaError: as `resolve_query`.
-    """
+    """Expand a query; arguments and errors are those of `resolve_query`."""
     context = ResolutionContext(tables, resolve, functions, streaming, types, models)
     return _expand(query, ScopeChain(context))
 
@@ -62,37 +57,30 @@ def _expand(query: syntax.Query, chain: ScopeChain) -> syntax.Query:
         case syntax.TableArgument(query=inner):
             return replace(query, query=_expand(inner, chain))
         case syntax.SetOperation():
-            return _set_operation(query, chain)
-        case syntax.With():
-            return _with(query, chain)
+            operations = [query]
+            while isinstance(operations[-1].left, syntax.SetOperation):
+                operations.append(operations[-1].left)
+            expanded = _expand(operations[-1].left, chain)
+            for operation in reversed(operations):
+                right = _expand(operation.right, chain)
+                expanded = replace(operation, left=expanded, right=right)
+            return expanded
+        case syntax.With(recursive=recursive):
+            tables = []
+            for table in query.tables:
+                _, extended = common_table(table, chain, recursive=recursive)
+                expanded = _expand(table.query, extended if recursive else chain)
+                tables.append(replace(table, query=expanded))
+                chain = extended
+            return replace(query, tables=tuple(tables), query=_expand(query.query, chain))
         case syntax.Ordered():
             return _expand_ordered(query, chain)
         case _:
             assert_never(query)
 
 
-def _set_operation(query: syntax.SetOperation, chain: ScopeChain) -> syntax.Query:
-    operations = [query]
-    while isinstance(operations[-1].left, syntax.SetOperation):
-        operations.append(operations[-1].left)
-    found = _expand(operations[-1].left, chain)
-    for operation in reversed(operations):
-        found = replace(operation, left=found, right=_expand(operation.right, chain))
-    return found
-
-
-def _with(query: syntax.With, chain: ScopeChain) -> syntax.Query:
-    tables = []
-    for table in query.tables:
-        _, extended = common_table(table, chain, recursive=query.recursive)
-        inner = extended if query.recursive else chain
-        tables.append(replace(table, query=_expand(table.query, inner)))
-        chain = extended
-    return replace(query, tables=tuple(tables), query=_expand(query.query, chain))
-
-
 def _expand_ordered(query: syntax.Ordered, chain: ScopeChain) -> syntax.Query:
-    """Expand a query with ORDER BY or limits, which become part of the body of a WITH clause."""
+    """Expand a query with ORDER BY or limits, moved into the body of a WITH clause."""
     inner = query.query
     if isinstance(inner, syntax.With):
         return _expand(replace(inner, query=replace(query, query=inner.query)), chain)
@@ -108,7 +96,7 @@ def _expand_ordered(query: syntax.Ordered, chain: ScopeChain) -> syntax.Query:
 
 
 def _sort_key(key: syntax.Expression, resolved: ResolvedSelect) -> syntax.Expression:
-    """Expand a key of ORDER BY; names of columns of the select list are kept."""
+    """Expand a key of ORDER BY, except names of the select list."""
 
     def change(node: syntax.Expression) -> syntax.Expression | None:
         if not isinstance(node, syntax.Name):
@@ -127,12 +115,24 @@ def _sort_key(key: syntax.Expression, resolved: ResolvedSelect) -> syntax.Expres
 def _select(query: syntax.Select, chain: ScopeChain) -> syntax.Query:
     resolved = select(query, chain)
     scope = resolved.scope
-    source = None if query.source is None else _source(query.source, chain, ())[0]
+    merged = resolved.merged
 
-    def show_expression(expression: syntax.Expression | None) -> syntax.Expression | None:
-        if expression is None:
-            return None
-        return _expression(replace_merged(expression, resolved.merged), scope)
+    def expand(expression: syntax.Expression) -> syntax.Expression:
+        return _expression(replace_merged(expression, merged), scope)
+
+    def expand_if_any(expression: syntax.Expression | None) -> syntax.Expression | None:
+        return None if expression is None else expand(expression)
+
+    def expand_sets(item: syntax.GroupingSets) -> syntax.GroupingSets:
+        return replace(
+            item,
+            sets=tuple(
+                expand_sets(keys)
+                if isinstance(keys, syntax.GroupingSets)
+                else tuple(map(expand, keys))
+                for keys in item.sets
+            ),
+        )
 
     return replace(
         query,
@@ -140,38 +140,21 @@ def _select(query: syntax.Select, chain: ScopeChain) -> syntax.Query:
             syntax.SelectItem(_expression(output.expression, scope), output.alias)
             for output in resolved.outputs
         ),
-        source=source,
-        where=show_expression(query.where),
-        group_by=None if query.group_by is None else tuple(_groups(query.group_by, resolved)),
-        having=show_expression(query.having),
+        source=None if query.source is None else _source(query.source, chain, ())[0],
+        where=expand_if_any(query.where),
+        group_by=None
+        if query.group_by is None
+        else tuple(
+            expand_sets(key) if isinstance(key, syntax.GroupingSets) else expand(key)
+            for key in query.group_by
+        ),
+        having=expand_if_any(query.having),
         windows=tuple(
-            (name, syntax.rewrite_window(unmerged_window(window, resolved.merged), _change(scope)))
+            (name, syntax.rewrite_window(unmerged_window(window, merged), _change(scope)))
             for name, window in query.windows
         ),
-        qualify=show_expression(query.qualify),
+        qualify=expand_if_any(query.qualify),
     )
-
-
-def _groups(
-    items: Iterable[syntax.GroupItem], resolved: ResolvedSelect
-) -> Iterator[syntax.GroupItem]:
-    for item in items:
-        if isinstance(item, syntax.GroupingSets):
-            yield _grouping_sets(item, resolved)
-        else:
-            yield _expression(replace_merged(item, resolved.merged), resolved.scope)
-
-
-def _grouping_sets(item: syntax.GroupingSets, resolved: ResolvedSelect) -> syntax.GroupingSets:
-    sets = tuple(
-        _grouping_sets(set_, resolved)
-        if isinstance(set_, syntax.GroupingSets)
-        else tuple(
-            _expression(replace_merged(key, resolved.merged), resolved.scope) for key in set_
-        )
-        for set_ in item.sets
-    )
-    return replace(item, sets=sets)
 
 
 # --------------------------------------------------------------------------------- expressions
@@ -188,7 +171,7 @@ def _expression(expression: syntax.Expression, scope: SelectScope) -> syntax.Exp
 
 
 def _change(scope: SelectScope) -> syntax.Change:
-    """Return the function that expands names, subqueries and calls in a scope."""
+    """Return a function that expands names, subqueries and calls in a scope."""
 
     def change(node: syntax.Expression) -> syntax.Expression | None:
         match node:
@@ -211,7 +194,7 @@ def _change(scope: SelectScope) -> syntax.Change:
 def _qualify_column(
     parts: tuple[str, ...], span: Span, scope: SelectScope
 ) -> syntax.Expression | None:
-    """Return a column qualified by the alias of its source, or None for a function."""
+    """Return a column qualified by its source, or None for a function."""
     try:
         ref, fields = scope.lookup(parts, span)
     except SchemaError as error:
@@ -225,7 +208,7 @@ def _qualify_column(
 def _qualify_call(
     call: syntax.Call, scope: SelectScope, change: syntax.Change
 ) -> syntax.Expression | None:
-    """Return a call with the full path of its function, or in the form in which it is stored."""
+    """Return a call with the full path of its function, or in its stored form."""
     try:
         function = scope.function(call.path or (call.name,), call.span)[0]
     except SchemaError:
@@ -247,42 +230,33 @@ Sources: TypeAlias = tuple[SourceBinding, ...]
 def _source(
     source: syntax.Source, chain: ScopeChain, preceding: Sources
 ) -> tuple[syntax.Source, Sources]:
-    """Expand a source, and return the bindings over it; `preceding` are the sources on its left."""
-    found: syntax.Source
+    """Expand a source, and return its bindings; lateral sources see the `preceding` ones."""
+    expanded: syntax.Source
     match source:
-        case syntax.Join():
-            return _join(source, chain, preceding)
+        case syntax.Join(condition=condition):
+            left, on_left = _source(source.left, chain, preceding)
+            right, on_right = _source(source.right, chain, (*preceding, *on_left))
+            bindings = (*on_left, *on_right)
+            if condition is not None:
+                condition = _expression(condition, SelectScope(chain, bindings))
+            return replace(source, left=left, right=right, condition=condition), bindings
         case syntax.Aliased(source=inner):
-            found = replace(source, source=_bare(inner, chain, preceding))
+            expanded = replace(source, source=_bare(inner, chain, preceding))
         case syntax.Sample(source=inner):
-            inner_found, bindings = _source(inner, chain, preceding)
-            return replace(source, source=inner_found), bindings
+            expanded, bindings = _source(inner, chain, preceding)
+            return replace(source, source=expanded), bindings
         case syntax.TableName(name=name, hints=hints):
-            found = _bare(source, chain, preceding)
+            expanded = _bare(source, chain, preceding)
             if not hints:
-                found = syntax.Aliased(found, name.parts[-1], span=source.span)
+                expanded = syntax.Aliased(expanded, name.parts[-1], span=source.span)
         case syntax.Derived() | syntax.TableFunction() | syntax.MatchRecognize():
             bare = _bare(source, chain, preceding)
-            found = syntax.Aliased(bare, generated_name(preceding), span=source.span)
+            expanded = syntax.Aliased(bare, generated_name(preceding), span=source.span)
         case syntax.Unnest():
-            return _bare(source, chain, preceding), resolve_source(
-                source, chain, preceding
-            ).bindings
+            expanded = _bare(source, chain, preceding)
         case _:
             assert_never(source)
-    return found, resolve_source(source, chain, preceding).bindings
-
-
-def _join(
-    source: syntax.Join, chain: ScopeChain, preceding: Sources
-) -> tuple[syntax.Source, Sources]:
-    left, on_left = _source(source.left, chain, preceding)
-    right, on_right = _source(source.right, chain, (*preceding, *on_left))
-    bindings = (*on_left, *on_right)
-    condition = source.condition
-    if condition is not None:
-        condition = _expression(condition, SelectScope(chain, bindings))
-    return replace(source, left=left, right=right, condition=condition), bindings
+    return expanded, resolve_source(source, chain, preceding).bindings
 
 
 def _bare(source: syntax.Source, chain: ScopeChain, preceding: Sources) -> syntax.Source:
@@ -290,10 +264,12 @@ def _bare(source: syntax.Source, chain: ScopeChain, preceding: Sources) -> synta
     scope = SelectScope(chain, preceding)
     match source:
         case syntax.TableName(name=name, period=period):
-            found = replace(source, name=_full(name, chain))
             if period is not None:
-                found = replace(found, period=_expression(period, scope))
-            return found
+                period = _expression(period, scope)
+            if len(name.parts) != 1 or name.parts[0] not in chain.common:
+                table = chain.context.tables.table(name.parts, name.span)
+                name = replace(name, parts=tuple(table.identifier.to_list()))
+            return replace(source, name=name, period=period)
         case syntax.Derived(query=query, lateral=lateral):
             inner = replace(chain, outer=scope) if lateral else chain
             return replace(source, query=_expand(query, inner))
@@ -307,24 +283,16 @@ def _bare(source: syntax.Source, chain: ScopeChain, preceding: Sources) -> synta
             return _source(source, chain, preceding)[0]
 
 
-def _full(name: syntax.Name, chain: ScopeChain) -> syntax.Name:
-    """Return the full path of a table; a common table has none."""
-    if len(name.parts) == 1 and name.parts[0] in chain.common:
-        return name
-    table = chain.context.tables.table(name.parts, name.span)
-    return replace(name, parts=tuple(table.identifier.to_list()))
-
-
 def _table_call(call: syntax.Call, scope: SelectScope) -> syntax.Call:
-    """Expand a call of a table function; its keys and descriptors name columns of its own input."""
+    """Expand a table function, whose keys and descriptors name columns of its own input."""
 
-    def argument(one: syntax.Expression) -> syntax.Expression:
-        match one:
+    def expand(argument: syntax.Expression) -> syntax.Expression:
+        match argument:
             case syntax.Named(value=value):
-                return replace(one, value=argument(value))
+                return replace(argument, value=expand(value))
             case syntax.Subquery(query=query):
-                return replace(one, query=_expand(query, scope.chain))
+                return replace(argument, query=_expand(query, scope.chain))
             case _:
-                return _expression(one, scope)
+                return _expression(argument, scope)
 
-    return replace(call, arguments=tuple(map(argument, call.arguments)))
+    return replace(call, arguments=tuple(map(expand, call.arguments)))

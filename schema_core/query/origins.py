@@ -1,9 +1,11 @@
-"""Column lineage of queries: the columns of tables and views that each column is computed from."""
+"""Column lineage of queries: the columns of tables and views behind each column."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias, cast
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.expressions import typed
@@ -18,12 +20,12 @@ class Origin(NamedTuple):
     column: str
 
 
-#: The distinct columns that one column is computed from, in the order of their first use.
+#: The distinct origins of a column, in order of first use.
 Origins: TypeAlias = tuple[Origin, ...]
 
 
 class _Scope(NamedTuple):
-    """The columns by alias and name that expressions read, and the common tables by name."""
+    """The columns by alias and name, and the common tables by name."""
 
     sources: Mapping[str | None, Mapping[str, Origins]]
     common: Mapping[str, Sequence[Origins]]
@@ -33,10 +35,9 @@ class _Scope(NamedTuple):
 
 
 def column_origins(relation: relational.Relation) -> list[Origins]:
-    """Return the origins of each column of a query.
+    """Return the origins of each column of a query, down to tables and views.
 
-    Views are not replaced by their queries. Predicates, groups and sort keys determine which rows
-    there are, not their values: what they read is not an origin.
+    Predicates, groups and sort keys determine rows, not values: they are not origins.
     """
     return _origins(relation, _Scope({}, {}))
 
@@ -62,13 +63,15 @@ def _origins(relation: relational.Relation, scope: _Scope) -> list[Origins]:
             added = len(relation.columns) - len(origins)
             return [*origins, *[_by_name(source, origins).get(time.name, ())] * added]
         case relational.ProcessTable(input=source):
-            found = _by_name(source, _origins(source, scope))
-            every = _merge_origins(found.values())
-            return [found.get(column.name, every) for column in relation.columns]
+            by_name = _by_name(source, _origins(source, scope))
+            every = _merge_origins(by_name.values())
+            return [by_name.get(column.name, every) for column in relation.columns]
         case relational.Match(input=source, measures=measures):
-            found = _by_name(source, _origins(source, scope))
-            found |= {measure.name: _read(measure.expression, scope, found) for measure in measures}
-            return [found.get(column.name, ()) for column in relation.columns]
+            by_name = _by_name(source, _origins(source, scope))
+            by_name |= {
+                measure.name: _read(measure.expression, scope, by_name) for measure in measures
+            }
+            return [by_name.get(column.name, ()) for column in relation.columns]
         case relational.Select(items=items, source=block):
             if block is not None:
                 scope = scope.with_sources(_trace_join(block, scope)[1])
@@ -79,7 +82,13 @@ def _origins(relation: relational.Relation, scope: _Scope) -> list[Origins]:
                 _merge_origins(_read(value, scope) for value in values) for values in transposed
             ]
         case relational.SetOperation():
-            return _combine_operands(relation, scope)
+            operands: list[list[Origins]] = []
+            operand: relational.Relation = relation
+            while isinstance(operand, relational.SetOperation):
+                operands.append(_origins(operand.right, scope))
+                operand = operand.left
+            operands.append(_origins(operand, scope))
+            return [_merge_origins(column) for column in zip(*reversed(operands), strict=True)]
         case relational.With(tables=tables, input=query, recursive=recursive):
             for entry in tables:
                 scope = _with_common(scope, entry, is_recursive=recursive)
@@ -87,90 +96,68 @@ def _origins(relation: relational.Relation, scope: _Scope) -> list[Origins]:
 
 
 def _with_common(scope: _Scope, table: relational.Common, *, is_recursive: bool) -> _Scope:
-    """Return the scope with a common table; one that reads itself is read until nothing is new."""
-    known: list[Origins] = []
+    """Return the scope with a common table; a recursive one is read until nothing is new."""
+    previous: list[Origins] = []
     if is_recursive:  # not a common table of the same name around this clause
-        scope = scope._replace(common={**scope.common, table.name: known})
+        scope = scope._replace(common={**scope.common, table.name: previous})
     while True:
-        found = _origins(table.relation, scope)
-        scope = scope._replace(common={**scope.common, table.name: found})
-        if not is_recursive or list(map(set, found)) == list(map(set, known)):
+        origins = _origins(table.relation, scope)
+        scope = scope._replace(common={**scope.common, table.name: origins})
+        if not is_recursive or list(map(set, origins)) == list(map(set, previous)):
             return scope
-        known = found
+        previous = origins
 
 
 def _trace_join(
     relation: relational.Relation, scope: _Scope
 ) -> tuple[list[Origins], dict[str | None, Mapping[str, Origins]]]:
-    """Return the origins of a FROM clause, and those of each of its aliases.
+    """Return the origins of a FROM clause, and those by alias.
 
-    A lateral source reads the preceding ones. Joins are left-deep: their depth is not limited.
+    Lateral sources read the preceding ones. Joins are left-deep, of any depth.
     """
     sides: list[relational.Relation] = []
     while isinstance(relation, relational.Join):
         sides.append(relation.right)
         relation = relation.left
-    found: list[Origins] = []
+    all_origins: list[Origins] = []
     aliases: dict[str | None, Mapping[str, Origins]] = {}
     for side in (relation, *reversed(sides)):
         within = scope.with_sources(aliases)
         if isinstance(side, relational.Join):
-            origins, more = _trace_join(side, within)
+            origins, inner = _trace_join(side, within)
+            aliases |= inner
         else:
             origins = _origins(side, within)
-            more = dict(_aliases(side, origins))
-        found += origins
-        aliases |= more
-    return found, aliases
-
-
-def _aliases(
-    side: relational.Relation, origins: list[Origins]
-) -> Iterator[tuple[str | None, Mapping[str, Origins]]]:
-    while isinstance(side, relational.Sample):
-        side = side.input
-    if isinstance(side, relational.Named):
-        yield side.alias, _by_name(side, origins)
+            source: relational.Relation = side
+            while isinstance(source, relational.Sample):
+                source = source.input
+            if isinstance(source, relational.Named):
+                aliases[source.alias] = _by_name(source, origins)
+        all_origins += origins
+    return all_origins, aliases
 
 
 def _by_name(relation: relational.Relation, origins: Iterable[Origins]) -> dict[str, Origins]:
     return dict(zip((column.name for column in relation.columns), origins, strict=True))
 
 
-def _combine_operands(relation: relational.Relation, scope: _Scope) -> list[Origins]:
-    """Return the origins of all operands, by position."""
-    inputs: list[list[Origins]] = []
-    while isinstance(relation, relational.SetOperation):
-        inputs.append(_origins(relation.right, scope))
-        relation = relation.left
-    inputs.append(_origins(relation, scope))
-    return [_merge_origins(column) for column in zip(*reversed(inputs), strict=True)]
-
-
 def _merge_origins(origins: Iterable[Origins]) -> Origins:
-    return tuple(dict.fromkeys(item for found in origins for item in found))
+    return tuple(dict.fromkeys(chain.from_iterable(origins)))
 
 
-#: The columns of a source without an alias.
-_NONE: Mapping[str, Origins] = {}
-
-
-def _read(expression: Typed, scope: _Scope, default: Mapping[str, Origins] = _NONE) -> Origins:
+def _read(
+    expression: Typed, scope: _Scope, default: Mapping[str, Origins] = MappingProxyType({})
+) -> Origins:
     """Return the origins of an expression; `default` are the columns of an unknown alias."""
-    found: dict[Origin, None] = {}
+    origins: dict[Origin, None] = {}
     waiting = [expression]
     while waiting:
         match waiting.pop():
             case typed.Ref(name=name, relation=alias):
-                found |= dict.fromkeys(scope.sources.get(alias, default).get(name, ()))
-            case typed.Access(value=value):
-                waiting.append(value)
-            case typed.FunctionCall() as call:
-                waiting += reversed(tuple(typed.operands(call)))
-            case typed.Select(rows=rows):
-                found |= dict.fromkeys(
-                    _merge_origins(_origins(cast("relational.Relation", rows), scope))
-                )
-            case _:
-                pass
-    return tuple(found)
+                origins |= dict.fromkeys(scope.sources.get(alias, default).get(name, ()))
+            case typed.Select() as subquery:
+                rows = _origins(relational.rows_of(subquery), scope)
+                origins |= dict.fromkeys(_merge_origins(rows))
+            case part:
+                waiting += reversed(typed.operands(part))
+    return tuple(origins)

@@ -1,24 +1,20 @@
-"""Typed trees of queries: relations whose nodes have columns, and whose expressions have types.
+"""Typed trees of queries, their traversal and substitution.
 
-The tree follows SQL block by block, so that an engine's SQL can be generated from it alone:
+A tree follows SQL block by block, so that an engine can generate SQL from it alone:
 
-* `Select` is one block: items, source, WHERE, GROUP BY, HAVING, QUALIFY, DISTINCT. Its expressions
-  refer to the columns of `source` by `Ref(name, type, relation)`. `relation` is the alias of
-  one `Named` node of that source, or of an enclosing block where the query is correlated (the
-  innermost block that has the alias is meant).
-* Everything in a FROM clause that has columns is below a `Named`, also where no alias was written
-  (the name is then the last part of the table's path, or is made up: ``EXPR$0``). So no two
-  columns of a block can be confused; no two aliases of a block are equal.
-* `Join.condition` is typed and complete: USING and NATURAL are equations there, and where a merged
-  column is read, the item is that expression (``COALESCE(l.k, r.k)`` under FULL JOIN).
-* `Sort` keys are output columns (``relation`` is None: ORDER BY a name or a position of the
-  list) or expressions over the source of the block below.
+* `Select` is one block. Its expressions refer to columns of `source` by `Ref(name, type,
+  relation)`; `relation` is the alias of a `Named` node of that source or of an enclosing block
+  (the innermost with the alias).
+* Everything in FROM that has columns is below a `Named`, with a generated alias (``EXPR$0``) if
+  none is written. No two aliases of a block are equal.
+* `Join.condition` is complete: USING and NATURAL are equations, and a merged column is an
+  expression (``COALESCE(l.k, r.k)`` under FULL JOIN).
+* `Sort` keys are output columns (``relation`` is None) or expressions over the source of the block.
 * `With` keeps common tables by name; `CommonScan` reads one. Names hide as in SQL.
-* Named windows are put in where they are used; nothing refers to a WINDOW clause.
-* Subqueries in expressions are `typed.Select` nodes, whose `rows` is a relation of this module.
+* Named windows are put in where they are used.
+* Subqueries in expressions are `typed.Select` nodes, whose `rows` is a relation.
 
-Names of columns follow the scoping of SQL and may be repeated; `result_columns` makes the names of
-a result unique as Flink does.
+Column names can repeat; `result_columns` makes those of a result unique.
 """
 
 from __future__ import annotations
@@ -26,13 +22,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from itertools import count
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, assert_never, cast, get_args
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, assert_never, cast
 
 from schema_core.base.lazy_dataclass import node
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.signatures import Function, FunctionKind
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, operands
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.schema.resolved import ResolvedSchema
@@ -41,7 +37,7 @@ from schema_core.types import DataType
 
 
 class Column(NamedTuple):
-    """A column of a relation. The kind of a timestamp type is that of a time attribute."""
+    """A column of a relation; the kind of a timestamp type marks time attributes."""
 
     name: str
     type: DataType
@@ -49,16 +45,12 @@ class Column(NamedTuple):
 
 Columns: TypeAlias = tuple[Column, ...]
 
-#: Maximum number of columns of one relation; engines cannot plan more.
+#: Maximum number of columns of a relation; engines cannot plan more.
 MAX_COLUMNS = 10_000
 
 
 def require_width(count: int, span: Span) -> None:
-    """Require at most `MAX_COLUMNS` columns.
-
-    Raises:
-        SchemaError: with code `too-wide`.
-    """
+    """Require at most `MAX_COLUMNS` columns (`too-wide`)."""
     if count > MAX_COLUMNS:
         raise SchemaError(
             f"a relation has at most {MAX_COLUMNS:,} columns",
@@ -70,9 +62,9 @@ def require_width(count: int, span: Span) -> None:
 
 @node(frozen=True, slots=True)
 class SourceTable:
-    """A catalog object that a query reads: its path, its schema and ``TABLE`` or ``VIEW``.
+    """A catalog object that a query reads: its path, schema and kind (``TABLE``, ``VIEW``).
 
-    `rows` is the object that holds the rows of a table without a path; the relation keeps it alive.
+    `rows` holds the rows of a table without a path, which the relation keeps alive.
     """
 
     identifier: ObjectIdentifier
@@ -118,7 +110,7 @@ class CommonScan:
 class Named:
     """A source under an alias, with the column names that expressions use.
 
-    `lateral` sources see the columns of the preceding ones.
+    `lateral` sources see the columns of preceding ones.
     """
 
     input: Relation
@@ -129,7 +121,7 @@ class Named:
 
 @node(frozen=True, slots=True)
 class Join:
-    """A join of two sources. The columns of the side that may be missing are nullable."""
+    """A join; the columns of a side that may be missing are nullable."""
 
     left: Relation
     right: Relation
@@ -140,7 +132,7 @@ class Join:
 
 @node(frozen=True, slots=True)
 class Unnest:
-    """The elements of a collection as rows; with `ordinality` their number is the last column."""
+    """The elements of a collection as rows; `ordinality` adds their number as a column."""
 
     collection: Typed
     ordinality: bool
@@ -149,10 +141,10 @@ class Unnest:
 
 @node(frozen=True, slots=True)
 class WindowTable:
-    """A window function such as ``TABLE(TUMBLE(...))``: its input and three columns of the window.
+    """A window function such as ``TABLE(TUMBLE(...))``: its input and three window columns.
 
-    `function` is TUMBLE, HOP, CUMULATE or SESSION; `sizes` are the intervals in the order written
-    (TUMBLE: size, offset; HOP: slide, size, offset; CUMULATE: step, size, offset; SESSION: gap).
+    `sizes` are the intervals as written (TUMBLE: size, offset; HOP: slide, size, offset; CUMULATE:
+    step, size, offset; SESSION: gap).
     """
 
     function: str
@@ -165,7 +157,7 @@ class WindowTable:
 
 @node(frozen=True, slots=True)
 class FunctionTable:
-    """A table function of a catalog or module with its arguments."""
+    """A table function of a catalog or module."""
 
     call: Typed
     columns: Columns
@@ -173,7 +165,7 @@ class FunctionTable:
 
 @node(frozen=True, slots=True)
 class ProcessTable:
-    """A process table function over the rows of its input; `call` is the call as written."""
+    """A process table function over the rows of its input; `call` is as written."""
 
     function: str
     input: Relation
@@ -183,7 +175,7 @@ class ProcessTable:
 
 @node(frozen=True, slots=True)
 class Sample:
-    """A sample of the rows of a source, as a percentage from 0 to 100."""
+    """A sample of the rows of a source, in percent."""
 
     input: Relation
     method: str
@@ -205,7 +197,7 @@ class Match:
 
 
 class Item(NamedTuple):
-    """One column of a SELECT list, after expansion of ``*``; `unnamed` if its name is generated."""
+    """A column of a SELECT list, with ``*`` expanded; `unnamed` if its name is generated."""
 
     name: str
     expression: Typed
@@ -214,9 +206,9 @@ class Item(NamedTuple):
 
 @node(frozen=True, slots=True)
 class Grouping:
-    """GROUP BY: the distinct keys, and the keys of each grouping set.
+    """GROUP BY: its distinct keys, and the positions of the keys of each grouping set.
 
-    `sets` holds positions in `keys`; None for a plain GROUP BY. Without keys all rows form a group.
+    `sets` is None for a plain GROUP BY. Without keys all rows form one group.
     """
 
     keys: tuple[Typed, ...] = ()
@@ -225,7 +217,7 @@ class Grouping:
 
 @node(frozen=True, slots=True)
 class Select:
-    """One SELECT block. `grouping` is set if rows are grouped, also without GROUP BY."""
+    """One SELECT block; `grouping` is set if rows are grouped, also without GROUP BY."""
 
     items: tuple[Item, ...]
     source: Relation | None = None
@@ -243,7 +235,7 @@ class Select:
 
 @node(frozen=True, slots=True)
 class Values:
-    """Rows of expressions; the type of a column is the least restrictive type of its values."""
+    """Rows of expressions; column types are the least restrictive types of the values."""
 
     rows: tuple[tuple[Typed, ...], ...]
     columns: Columns
@@ -251,7 +243,7 @@ class Values:
 
 @node(frozen=True, slots=True)
 class SetOperation:
-    """UNION, INTERSECT or EXCEPT, of distinct rows unless `all`; operands are cast implicitly."""
+    """UNION, INTERSECT or EXCEPT, distinct unless `all`; operands are cast implicitly."""
 
     operator: str
     all: bool
@@ -261,7 +253,7 @@ class SetOperation:
 
 
 class Key(NamedTuple):
-    """One key of an ORDER BY. `nulls_last` is None if unspecified: NULL is the lowest value."""
+    """A key of ORDER BY; if `nulls_last` is None, NULL is the lowest value."""
 
     expression: Typed
     descending: bool = False
@@ -292,7 +284,7 @@ class Common(NamedTuple):
 
 @node(frozen=True, slots=True)
 class With:
-    """Common tables and the query that may read them; each may read the preceding ones.
+    """A query and the common tables it reads; each sees the preceding ones.
 
     In a `recursive` clause, a table may read itself.
     """
@@ -326,7 +318,7 @@ Relation: TypeAlias = (
 
 
 def unique_names(names: Iterable[str]) -> list[str]:
-    """Return the names, with the first free number as a suffix of each repeated one.
+    """Return the names; a repeated one gets the first free number as a suffix.
 
     >>> unique_names(["id", "id", "id0", "a", "id"])
     ['id', 'id0', 'id00', 'a', 'id1']
@@ -336,18 +328,17 @@ def unique_names(names: Iterable[str]) -> list[str]:
 
 
 class TakenNames:
-    """Names that are taken, and for each the first number that may be free."""
+    """Names that are taken, each with the first number that may be free."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
         self._next: dict[str, int] = {}
 
     def add(self, name: str) -> None:
-        """Take a name, which may be taken already."""
         self.names.add(name)
 
     def unique(self, name: str) -> str:
-        """Take a name, or the name with the first free number as a suffix."""
+        """Take the name, or the name with the first free number as a suffix."""
         unique, number = name, self._next.get(name, 0)
         while unique in self.names:
             unique, number = f"{name}{number}", number + 1
@@ -360,11 +351,11 @@ class TakenNames:
 def result_columns(relation: Relation) -> Columns:
     """Return the columns of a query's result, with names made unique as Flink does.
 
-    A repeated name gets the first free number, except under an ORDER BY of something that is not
-    in the select list: Flink then removes the sort column again and numbers by position.
+    A repeated name gets the first free number. If an ORDER BY key is not in the select list, Flink
+    numbers by position, since it removes the sort column again.
 
     >>> from schema_core.types import DataTypes
-    >>> [one.name for one in result_columns(Values((), (Column("a", DataTypes.INT()),) * 3))]
+    >>> [column.name for column in result_columns(Values((), (Column("a", DataTypes.INT()),) * 3))]
     ['a', 'a0', 'a1']
     """
     names = list(_result_names(relation))
@@ -375,25 +366,26 @@ def result_columns(relation: Relation) -> Columns:
 
 
 def positional_names(names: Iterable[str]) -> list[str]:
-    """Return the names, with their position or the next free number as a suffix of repeated ones.
+    """Return the names; a repeated one gets its position, or the next free number, as a suffix.
 
     >>> positional_names(["id", "v", "id", "id"])
     ['id', 'v', 'id2', 'id3']
     """
-    given = list(names)
-    taken = set(given)
-    found: dict[str, None] = {}
-    for position, name in enumerate(given):
-        unique = name
-        if name in found:
-            unique = next(one for i in count(position) if (one := f"{name}{i}") not in taken)
-            taken.add(unique)
-        found[unique] = None
-    return list(found)
+    names = list(names)
+    taken = set(names)
+    unique: dict[str, None] = {}
+    for position, name in enumerate(names):
+        candidate = name
+        if name in unique:
+            candidates = (f"{name}{number}" for number in count(position))
+            candidate = next(free for free in candidates if free not in taken)
+            taken.add(candidate)
+        unique[candidate] = None
+    return list(unique)
 
 
 def _drops_sort_key(relation: Relation) -> bool:
-    """Return whether some sort key is not a column of the select list."""
+    """Return whether a sort key is not in the select list."""
     if not isinstance(relation, Sort) or not isinstance(relation.input, Select):
         return False
     items = frozenset(item.expression for item in relation.input.items)
@@ -403,12 +395,12 @@ def _drops_sort_key(relation: Relation) -> bool:
 
 
 def is_output(key: Typed) -> bool:
-    """Return whether a sort key is a column of the result, not an expression over its sources."""
+    """Return whether a sort key is a column of the result, not an expression over sources."""
     return isinstance(key, Ref) and not key.relation
 
 
 def _result_names(relation: Relation) -> Iterator[str]:
-    """Yield the names of a result; unnamed columns without grouping are numbered by position."""
+    """Yield the names of a result; without grouping, unnamed columns are numbered by position."""
     while isinstance(relation, Sort | With | SetOperation):
         relation = relation.left if isinstance(relation, SetOperation) else relation.input
     if isinstance(relation, Select) and relation.grouping is None:
@@ -426,24 +418,22 @@ Names: TypeAlias = frozenset[tuple[str, str]]
 
 
 def columns_of(source: Relation | None) -> Names:
-    """Return the columns that the expressions over a source can read, by alias and name."""
-    found: set[tuple[str, str]] = set()
+    """Return the columns that expressions over a source can read."""
+    names: set[tuple[str, str]] = set()
     rest = [source]
     while rest:
         match rest.pop():
             case Join(left=left, right=right):
                 rest += [left, right]
             case Named(alias=alias, columns=columns):
-                found |= {(alias, column.name) for column in columns}
-            case _:
-                continue
-    return frozenset(found)
+                names |= {(alias, column.name) for column in columns}
+    return frozenset(names)
 
 
 def adds_elements(join: Join) -> bool:
-    """Return whether a join adds each element of a collection to a row: UNNEST joined ON TRUE.
+    """Return whether a join ON TRUE adds each element of a collection, or row of a table function.
 
-    The rows of a table function are such elements, too. LEFT JOIN keeps a row without elements.
+    LEFT JOIN keeps a row without elements.
     """
     right, condition = join.right, join.condition
     is_true = isinstance(condition, Constant) and condition.literal == TRUE
@@ -461,49 +451,45 @@ TRUE: Final = Literal(LiteralKind.BOOLEAN, "TRUE")
 
 
 def subexpressions(typed: Typed) -> Iterator[Typed]:
-    """Yield an expression and all that is below it, but not what its subqueries consist of."""
+    """Yield an expression and all below it, without the insides of subqueries."""
     rest = [typed]
     while rest:
-        one = rest.pop()
-        yield one
-        rest.extend(operands(one))
+        yield (part := rest.pop())
+        rest.extend(operands(part))
 
 
 def subqueries_in(typed: Typed) -> list[Subquery]:
-    """Return the subqueries of an expression, without those within them."""
-    return [
-        subexpression
-        for subexpression in subexpressions(typed)
-        if isinstance(subexpression, Subquery)
-    ]
+    """Return the subqueries of an expression, not those within them."""
+    return [part for part in subexpressions(typed) if isinstance(part, Subquery)]
 
 
 def columns_read(typed: Typed, keys: Collection[Typed] = ()) -> Iterator[Ref]:
-    """Yield the columns that an expression reads, subqueries included, outside of `keys`."""
+    """Yield the columns that an expression and its subqueries read outside of `keys`."""
     rest = [typed]
     while rest:
-        one = rest.pop()
-        if keys and one in keys:
+        part = rest.pop()
+        if keys and part in keys:
             continue
-        match one:
+        match part:
             case Ref(relation=relation) if relation:
-                yield one
+                yield part
             case Subquery():
-                yield from outer_columns(rows_of(one), keys)
+                yield from outer_columns(rows_of(part), keys)
             case _:
-                rest.extend(operands(one))
+                rest.extend(operands(part))
 
 
 def outer_columns(query: Relation, keys: Collection[Typed] = ()) -> Iterator[Ref]:
-    """Yield the columns of enclosing blocks that a query reads, outside of `keys`.
+    """Yield the columns of enclosing blocks that a query reads outside of `keys`.
 
-    Chains of joins and set operations are long: only blocks are read recursively.
+    Chains of joins and set operations can be long: only blocks are visited recursively.
     """
     rest = [query]
     while rest:
         expressions, inputs, own = parts_of(rest.pop())
         for expression in expressions:
-            yield from (item for item in columns_read(expression, keys) if not is_own(item, own))
+            columns = columns_read(expression, keys)
+            yield from (column for column in columns if not is_own(column, own))
         if not own:
             rest += inputs
             continue
@@ -512,30 +498,32 @@ def outer_columns(query: Relation, keys: Collection[Typed] = ()) -> Iterator[Ref
 
 
 def is_own(column: Ref, own: Names) -> bool:
-    """Whether a column belongs to the sources with these columns."""
+    """Return whether a column belongs to the sources with these columns."""
     return (column.relation or "", column.name) in own
 
 
 def rows_of(subquery: Subquery) -> Relation:
-    """Return the relation of a query used as a value."""
+    """Return the relation of a subquery."""
     return cast("Relation", subquery.rows)
 
 
 def parts_of(query: Relation) -> tuple[list[Typed], list[Relation], Names]:
-    """The expressions and inputs of a query, and the columns that these can read."""
+    """Return the expressions and inputs of a relation, and the columns these can read."""
     match query:
         case Scan() | CommonScan():
             return [], [], frozenset()
-        case Named(input=below) | WindowTable(input=below) | Sample(input=below):
-            return [], [below], frozenset()
-        case ProcessTable(input=below) | Match(input=below):
+        case (
+            Named(input=below)
+            | WindowTable(input=below)
+            | Sample(input=below)
+            | ProcessTable(input=below)
+            | Match(input=below)
+        ):
             return [], [below], frozenset()
         case Join(left=left, right=right, condition=condition):
             return [] if condition is None else [condition], [left, right], frozenset()
-        case Unnest(collection=collection):
-            return [collection], [], frozenset()
-        case FunctionTable(call=call):
-            return [call], [], frozenset()
+        case Unnest(collection=expression) | FunctionTable(call=expression):
+            return [expression], [], frozenset()
         case Select():
             inputs = [] if query.source is None else [query.source]
             return list(expressions_of(query)), inputs, columns_of(query.source)
@@ -553,7 +541,7 @@ def parts_of(query: Relation) -> tuple[list[Typed], list[Relation], Names]:
 
 
 def relations_in(query: Relation) -> Iterator[Relation]:
-    """Yield a query and all relations in it, subqueries included."""
+    """Yield a query and all relations in it and in its subqueries."""
     rest = [query]
     while rest:
         relation = rest.pop()
@@ -564,7 +552,7 @@ def relations_in(query: Relation) -> Iterator[Relation]:
 
 
 def calls_in(query: Relation) -> Iterator[FunctionCall]:
-    """Yield the function calls of a query, those of its subqueries included."""
+    """Yield the function calls of a query and its subqueries."""
     for relation in relations_in(query):
         for expression in parts_of(relation)[0]:
             for part in subexpressions(expression):
@@ -582,7 +570,7 @@ def expressions_of(block: Select) -> Iterator[Typed]:
 
 
 def is_aggregate(typed: Typed) -> bool:
-    """Whether an expression is an aggregate over the rows of a group."""
+    """Return whether an expression is an aggregate over a group."""
     return (
         isinstance(typed, FunctionCall)
         and typed.function.kind is FunctionKind.AGGREGATE
@@ -591,72 +579,60 @@ def is_aggregate(typed: Typed) -> bool:
 
 
 def subqueries_of_group(typed: Typed, keys: Collection[Typed]) -> Iterator[tuple[Subquery, bool]]:
-    """Yield the subqueries in an expression over groups that are computed once for each group.
+    """Yield the subqueries that are computed once for each group.
 
-    Those within aggregates are computed for each row, those within the keys before the rows are
-    grouped. The flag is set for a subquery that is used as a value, not as rows.
+    Those within aggregates are computed for each row, those within keys before rows are grouped.
+    The flag is set for a subquery that is used as a value, not as rows.
     """
     rest = [(typed, True)]
     while rest:
-        one, is_value = rest.pop()
-        if one in keys or is_aggregate(one):
+        part, is_value = rest.pop()
+        if part in keys or is_aggregate(part):
             continue
-        if isinstance(one, Subquery):
-            yield one, is_value
-        below = operands(one)
-        rows = _rows_argument(one)
-        rest += [(operand, operand is not rows) for operand in below]
-
-
-def _rows_argument(typed: Typed) -> Typed | None:
-    """Return the argument whose rows a function reads: that of EXISTS, and the only one of IN."""
-    if not isinstance(typed, FunctionCall) or not typed.function.many_rows:
-        return None
-    return typed.arguments[-1] if len(typed.arguments) <= 2 else None
+        rows = None
+        match part:
+            case Subquery():
+                yield part, is_value
+            case FunctionCall(function=Function(many_rows=True), arguments=(*_, last)) if (
+                len(part.arguments) <= 2
+            ):  # EXISTS, and IN over one operand, read rows
+                rows = last
+        rest += [(operand, operand is not rows) for operand in operands(part)]
 
 
 # --- substitution ---------------------------------------------------------------------------------
-
-
-#: The fields of relations that hold their input; joins and set operations have two.
-INPUTS: Final = ("source", "input")
-#: The classes of relations.
-RELATIONS: Final = get_args(Relation)
 
 
 def substitute_parts(
     relation: Relation,
     change: Callable[[Relation], Relation | None],
 ) -> Relation:
-    """Return a relation with parts replaced, those of its subqueries in expressions excepted.
+    """Return a relation with parts replaced, except in subqueries of expressions.
 
-    Chains of joins and set operations are long: they are not followed recursively to the left.
-
-    Args:
-        relation: A query or a source of one.
-        change: Returns what replaces a part; None to keep the part and visit its inputs.
+    `change` returns what replaces a part, or None to visit its inputs. Long chains of joins and set
+    operations are followed without recursion.
     """
     chain: list[Join | SetOperation] = []
-    while (found := change(relation)) is None and isinstance(relation, Join | SetOperation):
+    while (replacement := change(relation)) is None and isinstance(relation, Join | SetOperation):
         chain.append(relation)
         relation = relation.left
-    result = _with_inputs(relation, change) if found is None else found
-    for item in reversed(chain):
-        right = substitute_parts(item.right, change)
-        is_same = result is item.left and right is item.right
-        result = item if is_same else replace(item, left=result, right=right)
+    result = _substitute_inputs(relation, change) if replacement is None else replacement
+    for outer in reversed(chain):
+        right = substitute_parts(outer.right, change)
+        is_same = result is outer.left and right is outer.right
+        result = outer if is_same else replace(outer, left=result, right=right)
     return result
 
 
-def _with_inputs(
+def _substitute_inputs(
     relation: Relation,
     change: Callable[[Relation], Relation | None],
 ) -> Relation:
-    """Return a relation, neither a join nor a set operation, with parts of its inputs replaced."""
+    """Return a relation, not a join or set operation, with parts of its inputs replaced."""
     parts: dict[str, Any] = {}
-    for name in INPUTS:
+    for name in ("source", "input"):
         part = getattr(relation, name, None)
-        if isinstance(part, RELATIONS) and (new := substitute_parts(part, change)) is not part:
+        if part is not None and (new := substitute_parts(part, change)) is not part:
             parts[name] = new
     if isinstance(relation, With):
         tables = tuple(
@@ -673,19 +649,22 @@ def without_common_tables(query: Relation) -> Relation:
     A common table that a subquery in an expression reads stays in the WITH clause.
 
     Raises:
-        UnsupportedError: with code `streaming-not-supported` for such a table that hides another
-            one of its name, since the query would read either.
+        UnsupportedError: `streaming-not-supported` if such a table hides another of its name.
     """
     return _in_place(query, {})
 
 
 def _in_place(query: Relation, visible: Mapping[str, Relation]) -> Relation:
-    """Return a query with the visible common tables, by name, and its own ones read in place."""
+    """Return a query with the `visible` common tables and its own read in place."""
 
     def change(relation: Relation) -> Relation | None:
         match relation:
             case CommonScan(name, columns) if name in visible:
-                return Named(substitute_parts(visible[name], _copy_scan), name, columns)
+                # scans are copied: what a query needs of a scan is kept by its identity
+                rows = substitute_parts(
+                    visible[name], lambda part: replace(part) if isinstance(part, Scan) else None
+                )
+                return Named(rows, name, columns)
             case With():
                 return _inline_with(relation, visible)
             case _:
@@ -700,38 +679,24 @@ def _inline_with(query: With, outer: Mapping[str, Relation]) -> Relation:
     visible = {name: value for name, value in outer.items() if name not in hidden}
     tables = []
     for table in query.tables:
-        found = _in_place(table.relation, visible)
-        tables.append(table._replace(relation=found))
+        relation = _in_place(table.relation, visible)
+        tables.append(table._replace(relation=relation))
         if not query.recursive:
-            visible[table.name] = found
+            visible[table.name] = relation
     below = _in_place(query.input, visible)
     if query.recursive:
         return replace(query, tables=tuple(tables), input=below)
-    used = own & _common_tables_in([below, *(table.relation for table in tables)])
+    used = own & {
+        part.name
+        for relation in (below, *(table.relation for table in tables))
+        for part in relations_in(relation)
+        if isinstance(part, CommonScan)
+    }
     for name in sorted(used & outer.keys()):
         raise UnsupportedError(
             f"a subquery in an expression reads one of several common tables {name!r}",
             code="streaming-not-supported",
             hint="name the common tables differently",
         )
-    kept = tuple(table for table in tables if table.name in used)
-    return replace(query, tables=kept, input=below) if kept else below
-
-
-def _common_tables_in(relations: Iterable[Relation]) -> set[str]:
-    """Return the names of the common tables that are read, also by subqueries in expressions."""
-    found = set()
-    rest = list(relations)
-    while rest:
-        relation = rest.pop()
-        if isinstance(relation, CommonScan):
-            found.add(relation.name)
-        expressions, inputs, _ = parts_of(relation)
-        rest += inputs
-        rest += [rows_of(item) for part in expressions for item in subqueries_in(part)]
-    return found
-
-
-def _copy_scan(relation: Relation) -> Relation | None:
-    """Return a copy of a scan: what a query needs of a scan is kept by its identity."""
-    return replace(relation) if isinstance(relation, Scan) else None
+    common = tuple(table for table in tables if table.name in used)
+    return replace(query, tables=common, input=below) if common else below

@@ -1,7 +1,6 @@
 """Resolution of queries: from syntax trees to relations with typed columns.
 
-The rules are those of Flink 2.3 (SQL standard, with Calcite's conformance level "default" and
-Flink's types): which queries are valid, and the names and types of their columns.
+The rules are Flink 2.3's (SQL standard, Calcite's conformance level "default", Flink's types).
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from schema_core.expressions.signature_dsl import no_common_type
 from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
-from schema_core.query import relation as rel
 from schema_core.query import relation as relational
 from schema_core.query.aggregation import (
     Groups,
@@ -43,9 +41,9 @@ from schema_core.query.scope import (
     SelectScope,
     SourceBinding,
     condition,
-    count,
     nullable,
     replace_merged,
+    row_count,
     value,
 )
 from schema_core.query.sources import (
@@ -65,7 +63,6 @@ from schema_core.sql.syntax import (
     Literal,
     LiteralKind,
     Name,
-    SortKey,
     Star,
     rewrite,
     size,
@@ -84,15 +81,10 @@ def resolve_query(
     types: LookUp | None = None,
     models: Models | None = None,
 ) -> relational.Relation:
-    """Resolve a query; the columns that it returns are `result_columns` of the relation.
+    """Resolve a query; its result has the `result_columns` of the relation.
 
-    Args:
-        query: As written.
-        tables: Where its tables are found.
-        streaming: Whether rows keep coming; time attributes exist only then.
-        functions: Functions beside the built-in ones, as the scopes of expressions take them.
-        types: Finds the user-defined types that casts name.
-        models: Finds what a model takes and gives.
+    Time attributes exist only if `streaming`. `functions` are those beside the built-in ones,
+    `types` resolves user-defined types in casts, `models` returns input and output columns.
 
     Raises:
         SchemaError: the first error, with its span; `errors.within` adds the text.
@@ -110,8 +102,12 @@ def resolve(query: syntax.Query, chain: ScopeChain) -> relational.Relation:
             return values(query, chain)
         case syntax.SetOperation():
             return set_operation(query, chain)
-        case syntax.With():
-            return _with(query, chain)
+        case syntax.With(recursive=recursive):
+            tables = []
+            for table in query.tables:  # each sees the preceding ones, and the query sees all
+                common, chain = common_table(table, chain, recursive=recursive)
+                tables.append(common)
+            return relational.With(tuple(tables), resolve(query.query, chain), recursive)
         case syntax.Ordered():
             return resolve_order(query, chain)
         case syntax.ExplicitTable(name=name, span=span):
@@ -123,43 +119,29 @@ def resolve(query: syntax.Query, chain: ScopeChain) -> relational.Relation:
             assert_never(query)
 
 
-def _with(query: syntax.With, chain: ScopeChain) -> rel.With:
-    """Resolve WITH: each common table sees the preceding ones, and the query sees all."""
-    tables = []
-    for table in query.tables:
-        common, chain = common_table(table, chain, recursive=query.recursive)
-        tables.append(common)
-    return rel.With(tuple(tables), resolve(query.query, chain), query.recursive)
-
-
 def common_table(
     table: syntax.CommonTable, chain: ScopeChain, *, recursive: bool
-) -> tuple[rel.Common, ScopeChain]:
+) -> tuple[relational.Common, ScopeChain]:
     """Resolve a common table, and return the scope that includes it."""
     inner = chain
-    if recursive:
-        inner = chain.with_common(relational.CommonScan(table.name, _seed_columns(table, chain)))
+    if recursive:  # it reads itself with the columns of the first operand of its UNION
+        first, seed = table.query, relational.Columns()
+        while isinstance(first, syntax.SetOperation) and first.operator == "UNION":
+            first = first.left
+        if first is not table.query:
+            seed = rename_columns(resolve(first, chain).columns, table.columns, table.span)
+        inner = chain.with_common(relational.CommonScan(table.name, seed))
     relation = resolve(table.query, inner)
     columns = rename_columns(relation.columns, table.columns, table.span)
-    common = rel.Common(table.name, relation, columns)
+    common = relational.Common(table.name, relation, columns)
     return common, chain.with_common(relational.CommonScan(table.name, columns))
-
-
-def _seed_columns(table: syntax.CommonTable, chain: ScopeChain) -> relational.Columns:
-    """Return the columns of a recursive table: those of the first operand of its UNION."""
-    first = table.query
-    while isinstance(first, syntax.SetOperation) and first.operator == "UNION":
-        first = first.left
-    if first is table.query:
-        return ()
-    return rename_columns(resolve(first, chain).columns, table.columns, table.span)
 
 
 # --- SELECT ---------------------------------------------------------------------------------------
 
 
 class SelectOutput(NamedTuple):
-    """One column of a SELECT, with the alias that its expression needs to have the name."""
+    """A column of a SELECT, with the alias that its expression needs for the name."""
 
     name: str
     expression: Expression
@@ -167,78 +149,46 @@ class SelectOutput(NamedTuple):
     unnamed: bool = False
 
 
-#: Maximum number of nodes of the select list that all keys of an ORDER BY may repeat.
+#: Maximum number of nodes of the select list that the keys of an ORDER BY may repeat.
 MAX_REPEATED = 50_000
 
 
-class RepetitionCounter:
-    """Counts the nodes of the select list that the keys of an ORDER BY repeat."""
-
-    __slots__ = ("parts",)
-
-    def __init__(self) -> None:
-        self.parts: int = 0
-
-    def add(self, expression: Expression, span: Span) -> None:
-        """Count an expression that a key repeats.
-
-        Raises:
-            SchemaError: with code `too-wide` if the keys repeat more than `MAX_REPEATED` nodes.
-        """
-        if not isinstance(expression, Call):
-            return
-        self.parts += size(expression).nodes
-        if self.parts > MAX_REPEATED:
-            raise SchemaError(
-                f"the keys of ORDER BY repeat more than {MAX_REPEATED:,} parts of the select list",
-                code="too-wide",
-                hint="compute the large expression in a subquery and order by its columns",
-                span=span,
-            )
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class ResolvedSelect:
-    """A resolved SELECT, with the scopes that ORDER BY and the expansion of its query need.
+    """A resolved SELECT, with what ORDER BY and expansion need.
 
-    `scope` is that of single rows; the clauses after GROUP BY use that of `groups`, if any.
+    `scope` is that of rows; the clauses after GROUP BY use the scope of `groups`.
     """
 
-    relation: rel.Select
+    relation: relational.Select
     scope: SelectScope
     groups: Groups | None
     merged: Merged
     outputs: tuple[SelectOutput, ...]
-    _by_name: dict[str, list[SelectOutput]] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
-    _repeated: RepetitionCounter = field(
-        default_factory=RepetitionCounter, init=False, compare=False, repr=False
-    )
+    _by_name: dict[str, list[SelectOutput]] = field(default_factory=dict, init=False, repr=False)
+    #: The number of nodes of the select list that the keys of ORDER BY repeat.
+    _repeated: int = field(default=0, init=False, repr=False)
 
     def output(self, name: Name) -> SelectOutput | None:
-        """Return the column of the select list that a name in ORDER BY refers to, or None.
-
-        Raises:
-            SchemaError: with code `ambiguous-column` if several columns have the name.
-        """
+        """Return the column of the select list that a sort key names (`ambiguous-column`)."""
         if len(name.parts) != 1:
             return None
         if not self._by_name:
             for output in self.outputs:
                 if not output.unnamed:
                     self._by_name.setdefault(output.name, []).append(output)
-        found = self._by_name.get(name.parts[0], [])
-        if len(found) > 1:
+        outputs = self._by_name.get(name.parts[0], [])
+        if len(outputs) > 1:
             raise SchemaError(
                 f"column {name.parts[0]!r} is ambiguous", code="ambiguous-column", span=name.span
             )
-        return found[0] if found else None
+        return outputs[0] if outputs else None
 
-    def sorted_by(self, expression: Expression) -> Typed:
-        """Type an expression over the rows or groups of the SELECT and the names of its list.
+    def infer_sort_key(self, expression: Expression) -> Typed:
+        """Type a sort key over the rows or groups and the select list, whose names come first.
 
-        A name of the select list hides a column of the sources, as in Calcite.
+        Raises:
+            SchemaError: `too-wide` if all keys repeat more than `MAX_REPEATED` nodes.
         """
         scope = self.groups.scope if self.groups else self.scope
 
@@ -248,7 +198,16 @@ class ResolvedSelect:
             output = self.output(node)
             if output is None:
                 return replace_merged(node, self.merged)
-            self._repeated.add(output.expression, node.span)
+            if isinstance(output.expression, Call):
+                self._repeated += size(output.expression).nodes
+            if self._repeated > MAX_REPEATED:
+                raise SchemaError(
+                    f"the keys of ORDER BY repeat more than {MAX_REPEATED:,} parts of the select"
+                    " list",
+                    code="too-wide",
+                    hint="compute the large expression in a subquery and order by its columns",
+                    span=node.span,
+                )
             return output.expression
 
         expression = rewrite(expression, change)
@@ -260,11 +219,7 @@ class ResolvedSelect:
 
 
 def select(query: syntax.Select, chain: ScopeChain) -> ResolvedSelect:
-    """Resolve a SELECT.
-
-    Raises:
-        SchemaError: the first error in one of its clauses.
-    """
+    """Resolve a SELECT."""
     rows = from_clause(query.source, chain) if query.source else None
     check_hints(query.hints)
     if rows and isinstance(query.source, syntax.Join):
@@ -280,14 +235,18 @@ def select(query: syntax.Select, chain: ScopeChain) -> ResolvedSelect:
             where = row_condition(scope, query.where, "WHERE")
     groups = _groups(query, scope, outputs, merged)
     inner = groups.scope if groups else scope
-    columns = tuple(_item(inner, output, groups) for output in outputs)
+    items = []
+    for output in outputs:
+        with at(f"column {output.name!r}"):
+            typed = _value(inner, output.expression, groups)
+            items.append(relational.Item(output.name, typed, output.unnamed))
     having = None
     if query.having is not None:
         with _explaining_alias(outputs, "HAVING", scope):
             having = _condition(inner, replace_merged(query.having, merged), "HAVING", groups)
     qualify = None if query.qualify is None else _qualify(inner, query.qualify, outputs, groups)
-    relation = rel.Select(
-        columns,
+    relation = relational.Select(
+        tuple(items),
         rows.relation if rows else None,
         where,
         groups.grouping if groups else None,
@@ -303,15 +262,14 @@ def _groups(
     query: syntax.Select, scope: SelectScope, outputs: tuple[SelectOutput, ...], merged: Merged
 ) -> Groups | None:
     """Return the groups of a SELECT with GROUP BY, HAVING or an aggregate, else None."""
-    aggregating = (
+    if (
         query.group_by is not None
         or query.having is not None
         or any(True for output in outputs for _ in aggregates(scope, output.expression))
-    )
-    if not aggregating:
-        return None
-    with _explaining_alias(outputs, "GROUP BY", scope):
-        return group_by(query.group_by, scope, merged)
+    ):
+        with _explaining_alias(outputs, "GROUP BY", scope):
+            return group_by(query.group_by, scope, merged)
+    return None
 
 
 @contextmanager
@@ -336,7 +294,7 @@ def _explaining_alias(
 def _condition(
     scope: SelectScope, expression: Expression, clause: str, groups: Groups | None
 ) -> Typed:
-    """Type a condition on rows or, if they are grouped, on groups."""
+    """Type a condition on rows or groups."""
     check_calls(scope, expression)
     typed = condition(scope, expression, clause)
     _check_groups(typed, groups)
@@ -349,7 +307,7 @@ def _qualify(
     outputs: tuple[SelectOutput, ...],
     groups: Groups | None,
 ) -> Typed:
-    """Type a condition on window functions, which can use the names of the select list."""
+    """Type QUALIFY, which can use the names of the select list."""
     expression = replace_merged(
         expression, {output.name: output.expression for output in outputs if output.alias}
     )
@@ -363,14 +321,8 @@ def _qualify(
     return _condition(scope, expression, "QUALIFY", groups)
 
 
-def _item(scope: SelectScope, output: SelectOutput, groups: Groups | None) -> rel.Item:
-    with at(f"column {output.name!r}"):
-        typed = _value(scope, output.expression, groups)
-        return rel.Item(output.name, typed, output.unnamed)
-
-
 def _value(scope: SelectScope, expression: Expression, groups: Groups | None) -> Typed:
-    """Type a value of a row or, if rows are grouped, of a group."""
+    """Type a value of a row or group."""
     check_calls(scope, expression)
     typed = value(scope, expression)
     _check_groups(typed, groups)
@@ -381,7 +333,7 @@ def _value(scope: SelectScope, expression: Expression, groups: Groups | None) ->
 
 def _check_groups(typed: Typed, groups: Groups | None) -> None:
     if groups is not None:
-        check_grouped(typed, groups.known, groups.own)
+        check_grouped(typed, groups.keys, groups.own)
 
 
 # ------------------------------------------------------------------------------------- columns
@@ -390,10 +342,10 @@ def _check_groups(typed: Typed, groups: Groups | None) -> None:
 def _outputs(
     query: syntax.Select, scope: SelectScope, rows: ResolvedSource | None, merged: Merged
 ) -> Iterator[SelectOutput]:
-    """Yield the columns by name, with ``*`` expanded.
+    """Yield the columns, with ``*`` expanded.
 
-    Flink numbers unnamed columns by the different names before them, and makes only the names that
-    result from ``*`` unique within the SELECT.
+    Flink numbers unnamed columns by the distinct names before them, and makes only names from ``*``
+    unique.
     """
     taken = relational.TakenNames()
     count = 0
@@ -418,7 +370,7 @@ def _outputs(
 
 
 def _own_name(expression: Expression) -> str | None:
-    """Return the name of a column without an alias: that of the column that it reads, if any."""
+    """Return the name of the column that an expression reads, if any."""
     match expression:
         case Name(parts=parts):
             return parts[-1]
@@ -429,7 +381,7 @@ def _own_name(expression: Expression) -> str | None:
 
 
 def _has_name(expression: Expression, name: str) -> bool:
-    """Return whether the expression, printed without an alias, gives a column of that name."""
+    """Return whether the printed expression gives a column of that name without an alias."""
     if isinstance(expression, Call) and expression.symbol == "BARE":
         return expression.name == name
     return _own_name(expression) == name
@@ -446,11 +398,6 @@ def _star(star: Star, scope: SelectScope, rows: ResolvedSource | None) -> Iterat
         if binding.answers_to(star.prefix):
             yield from star_of(binding)
             return
-    yield from _row_fields(star, scope)
-
-
-def _row_fields(star: Star, scope: SelectScope) -> Iterator[StarItem]:
-    """Yield the fields of a row."""
     try:
         typed = value(scope, Name(star.prefix, star.span))
     except SchemaError as error:
@@ -464,8 +411,8 @@ def _row_fields(star: Star, scope: SelectScope) -> Iterator[StarItem]:
         raise SchemaError(
             f"{'.'.join(star.prefix)!r} has no fields", code="unknown-source", span=star.span
         )
-    for item in typed.type.fields:
-        yield StarItem(item.name, Name((*star.prefix, item.name), star.span))
+    for row_field in typed.type.fields:
+        yield StarItem(row_field.name, Name((*star.prefix, row_field.name), star.span))
 
 
 # --- ORDER BY -------------------------------------------------------------------------------------
@@ -475,30 +422,30 @@ NUMBERS = frozenset({LiteralKind.EXACT, LiteralKind.APPROXIMATE})
 
 
 def resolve_order(query: syntax.Ordered, chain: ScopeChain) -> relational.Relation:
-    """Resolve a query with its order and limits.
-
-    ORDER BY after a WITH clause belongs to the body of the clause, whose sources its keys see.
+    """Resolve ORDER BY and limits; after WITH they belong to its body, whose sources keys see.
 
     Raises:
-        SchemaError: with code `invalid-order-position`, or an error in a key or in the query.
+        SchemaError: `invalid-order-position`, or an error in a key or the query.
     """
     if isinstance(query.query, syntax.With):
         body = replace(query, query=query.query.query)
         return resolve(replace(query.query, query=body), chain)
-    resolved: ResolvedSelect | None = None
-    relation: relational.Relation
-    if isinstance(query.query, syntax.Select):
-        resolved = select(query.query, chain)
-        relation = resolved.relation
-    else:
-        relation = resolve(query.query, chain)
+    resolved = select(query.query, chain) if isinstance(query.query, syntax.Select) else None
+    relation = resolved.relation if resolved else resolve(query.query, chain)
     result = SortedResult(relation, resolved)
-    keys = tuple(_key(key, result, chain) for key in query.order_by)
-    return rel.Sort(relation, keys, count(query.offset), count(query.fetch))
+    keys = []
+    for key in query.order_by:
+        typed = (
+            _by_position(key.expression, result)
+            or _by_name(key.expression, result)
+            or _by_expression(key.expression, result, chain)
+        )
+        keys.append(relational.Key(typed, key.descending, key.nulls_last))
+    return relational.Sort(relation, tuple(keys), row_count(query.offset), row_count(query.fetch))
 
 
 class SortedResult:
-    """The result that is sorted, indexed once for all keys; `resolved` is its SELECT."""
+    """A sorted result, indexed once for all keys; `resolved` is its SELECT."""
 
     def __init__(
         self, relation: relational.Relation, resolved: ResolvedSelect | None = None
@@ -506,39 +453,24 @@ class SortedResult:
         self.resolved = resolved
         self.columns: relational.Columns = relation.columns
         self.names: list[str] = relational.unique_names(column.name for column in self.columns)
-        unnamed = (
-            {index for index, output in enumerate(resolved.outputs) if output.unnamed}
-            if resolved
-            else ()
-        )
         self.places: dict[str, list[int]] = {}
         for index, column in enumerate(self.columns):
-            if index not in unnamed:
+            if not (resolved and resolved.outputs[index].unnamed):
                 self.places.setdefault(column.name, []).append(index)
-        self.items: frozenset[Typed] = (
-            frozenset(item.expression for item in resolved.relation.items)
-            if resolved
-            else frozenset()
-        )
+        items = resolved.relation.items if resolved else ()
+        self.items: frozenset[Typed] = frozenset(item.expression for item in items)
 
     def output(self, index: int, key: Expression) -> Ref:
-        """Return a reference to a column of the result, by the unique name it has there."""
+        """Return a reference to a column of the result by its unique name."""
         return Ref(self.names[index], self.columns[index].type, None, key.span)
 
 
-def _key(key: SortKey, result: SortedResult, chain: ScopeChain) -> rel.Key:
-    typed = (
-        _by_position(key.expression, result)
-        or _by_name(key.expression, result)
-        or _by_expression(key.expression, result, chain)
-    )
-    return rel.Key(typed, key.descending, key.nulls_last)
-
-
 def _by_position(key: Expression, result: SortedResult) -> Typed | None:
-    """Return the column at the position that a number gives, or None if it is negative.
+    """Return the column at a position, or None for a negative number.
 
-    >>> _by_position(Literal(LiteralKind.EXACT, "-1"), SortedResult(rel.Values((), ()))) is None
+    >>> _by_position(
+    ...     Literal(LiteralKind.EXACT, "-1"), SortedResult(relational.Values((), ()))
+    ... ) is None
     True
     """
     if not isinstance(key, Literal) or key.kind not in NUMBERS:
@@ -557,29 +489,25 @@ def _by_position(key: Expression, result: SortedResult) -> Typed | None:
 
 
 def _by_name(key: Expression, result: SortedResult) -> Typed | None:
-    """Return the column of the result with that name; generated names do not count.
-
-    Raises:
-        SchemaError: with code `ambiguous-column` if several have it.
-    """
+    """Return the column of that name; generated names do not count (`ambiguous-column`)."""
     if not isinstance(key, Name) or len(key.parts) != 1:
         return None
     name = key.parts[0]
-    found = result.places.get(name, [])
-    if len(found) > 1:
+    places = result.places.get(name, [])
+    if len(places) > 1:
         raise SchemaError(f"column {name!r} is ambiguous", code="ambiguous-column", span=key.span)
-    return result.output(found[0], key) if found else None
+    return result.output(places[0], key) if places else None
 
 
 def _by_expression(key: Expression, result: SortedResult, chain: ScopeChain) -> Typed:
-    """Type an expression over a SELECT; over another query only its columns can be read."""
+    """Type an expression over a SELECT, or over the columns of another query."""
     resolved = result.resolved
     if resolved is None:
         scope = SelectScope(chain, (SourceBinding("", result.columns),))
         refuse_grouping(scope, key, "ORDER BY")
         typed = infer(scope, key)
         return replace(typed, relation=None) if isinstance(typed, Ref) else typed
-    typed = resolved.sorted_by(key)
+    typed = resolved.infer_sort_key(key)
     if resolved.relation.distinct:
         own = frozenset(binding.alias for binding in resolved.scope.bindings)
         _check_distinct(typed, result.items, own)
@@ -587,38 +515,37 @@ def _by_expression(key: Expression, result: SortedResult, chain: ScopeChain) -> 
 
 
 def _check_distinct(typed: Typed, items: frozenset[Typed], own: frozenset[str]) -> None:
-    """Require a sort key of SELECT DISTINCT to be computed from columns of its select list.
-
-    Raises:
-        SchemaError: with code `not-grouped`.
-    """
+    """Require a sort key of SELECT DISTINCT to read its select list (`not-grouped`)."""
     rest = [typed]
     while rest:
-        one = rest.pop()
-        if one in items:
+        part = rest.pop()
+        if part in items:
             continue
-        aggregate = isinstance(one, FunctionCall) and one.function.kind is FunctionKind.AGGREGATE
-        if aggregate or (isinstance(one, Ref) and one.relation in own):
-            shown = f"column {one.name!r}" if isinstance(one, Ref) else "the aggregate"
+        problem = None
+        if isinstance(part, Ref) and part.relation in own:
+            problem = f"column {part.name!r}"
+        elif isinstance(part, FunctionCall) and part.function.kind is FunctionKind.AGGREGATE:
+            problem = "the aggregate"
+        if problem:
             raise SchemaError(
-                f"{shown} is not in the list of SELECT DISTINCT",
+                f"{problem} is not in the list of SELECT DISTINCT",
                 code="not-grouped",
                 hint="order by a column of the select list, or remove DISTINCT",
-                span=one.span,
+                span=part.span,
             )
-        rest.extend(children(one))
+        rest.extend(children(part))
 
 
 # --- set operations and VALUES --------------------------------------------------------------------
 
 
 def set_operation(query: syntax.SetOperation, chain: ScopeChain) -> relational.Relation:
-    """Resolve UNION, INTERSECT or EXCEPT; names are those of the left side.
+    """Resolve UNION, INTERSECT or EXCEPT, chains of them without recursion.
 
-    A chain of them is resolved from its left end, without recursion.
+    The names are those of the left side.
 
     Raises:
-        SchemaError: with code `column-count-mismatch` or `no-common-type`.
+        SchemaError: `column-count-mismatch` or `no-common-type`.
     """
     operations = [query]
     while isinstance(operations[-1].left, syntax.SetOperation):
@@ -626,42 +553,36 @@ def set_operation(query: syntax.SetOperation, chain: ScopeChain) -> relational.R
     left = resolve(operations[-1].left, chain)
     for operation in reversed(operations):
         right = resolve(operation.right, chain)
-        columns = _together(operation, left.columns, right.columns)
-        left = rel.SetOperation(operation.operator, operation.all, left, right, columns)
+        counts = len(left.columns), len(right.columns)
+        if counts[0] != counts[1]:
+            raise SchemaError(
+                f"{operation.operator} requires equal column counts: {counts[0]} and {counts[1]}",
+                code="column-count-mismatch",
+                span=operation.span,
+            )
+        columns = tuple(
+            relational.Column(name, _common_type((type_, other), name, operation.span))
+            for (name, type_), (_, other) in zip(left.columns, right.columns, strict=True)
+        )
+        left = relational.SetOperation(operation.operator, operation.all, left, right, columns)
     return left
 
 
-def _together(
-    operation: syntax.SetOperation, left: relational.Columns, right: relational.Columns
-) -> relational.Columns:
-    if len(left) != len(right):
-        raise SchemaError(
-            f"{operation.operator} requires equal column counts: {len(left)} and {len(right)}",
-            code="column-count-mismatch",
-            span=operation.span,
-        )
-    return tuple(
-        relational.Column(first.name, _common((first.type, other.type), first.name, operation.span))
-        for first, other in zip(left, right, strict=True)
-    )
-
-
-def _common(types: Sequence[DataType], name: str, span: Span) -> DataType:
-    found = least_restrictive(types)
-    if found is None:
+def _common_type(types: Sequence[DataType], name: str, span: Span) -> DataType:
+    common = least_restrictive(types)
+    if common is None:
         with at(f"column {name!r}", span):
             raise SchemaError(
                 no_common_type(types), code="no-common-type", hint="add a CAST", span=span
             )
-    return found
+    return common
 
 
-def values(query: syntax.Values, chain: ScopeChain) -> rel.Values:
+def values(query: syntax.Values, chain: ScopeChain) -> relational.Values:
     """Resolve VALUES.
 
     Raises:
-        SchemaError: with code `column-count-mismatch` for rows of different lengths,
-            `no-common-type`, or `untyped-null`.
+        SchemaError: `column-count-mismatch`, `no-common-type` or `untyped-null`.
     """
     scope = SelectScope(chain, group_count=0)
     rows: list[tuple[Typed, ...]] = []
@@ -673,10 +594,9 @@ def values(query: syntax.Values, chain: ScopeChain) -> rel.Values:
                 span=row[0].span,
             )
         rows.append(tuple(value(scope, cell) for cell in row))
-    columns = tuple(
-        relational.Column(
-            f"EXPR${index}", _common([part.type for part in column], f"EXPR${index}", query.span)
-        )
-        for index, column in enumerate(zip(*rows, strict=True))
-    )
-    return rel.Values(tuple(rows), columns)
+    columns = []
+    for index, cells in enumerate(zip(*rows, strict=True)):
+        name = f"EXPR${index}"
+        type_ = _common_type([cell.type for cell in cells], name, query.span)
+        columns.append(relational.Column(name, type_))
+    return relational.Values(tuple(rows), tuple(columns))

@@ -1,8 +1,8 @@
-"""Scopes of a query: what names refer to, types of expressions, and functions of queries only."""
+"""Scopes of a query: what names refer to, types of expressions, functions of queries only."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast
@@ -50,11 +50,7 @@ def multiset_of_rows(args: ArgumentTypes) -> DataType:
 
 
 def map_of_rows(args: ArgumentTypes) -> DataType:
-    """Return the type of MAP over a query, whose first column holds the keys.
-
-    Raises:
-        SchemaError: with code `subquery-column-count` unless there are two columns.
-    """
+    """Return the type of MAP over a query of keys and values (`subquery-column-count`)."""
     match args.types[0]:
         case RowType(fields=(key, value)):
             return T.MAP(key.data_type, value.data_type)
@@ -64,25 +60,20 @@ def map_of_rows(args: ArgumentTypes) -> DataType:
 
 def _without_rows(args: ArgumentTypes) -> DataType | None:
     """Return the least restrictive type of arguments without rows, aggregates and subqueries."""
-    parts = (part for tree in args.trees for part in walk(tree))
-    if any(map(_reads_rows, parts)):
-        return None
-    found = least_restrictive(args.types)
-    return None if isinstance(found, RowType) else found
+    for part in (part for tree in args.trees for part in walk(tree)):
+        match part:
+            case Select() | FunctionCall(function=Function(kind=FunctionKind.AGGREGATE), over=None):
+                return None
+    common = least_restrictive(args.types)
+    return None if isinstance(common, RowType) else common
 
 
-def _reads_rows(part: Typed) -> bool:
-    if isinstance(part, FunctionCall):
-        return part.function.kind is FunctionKind.AGGREGATE and part.over is None
-    return isinstance(part, Select)
-
-
-#: An element of a MULTISET, which Flink plans as a table; in a schema it reads no columns either.
+#: An element of a MULTISET, which Flink plans as a table: in a schema it reads no columns.
 ELEMENT = Parameter("<ANY> except rows", lambda args, _: args.memoized(_without_rows))
 
 
 def match_rowtime(args: ArgumentTypes) -> DataType:
-    """Return the event time of a match, with the kind of the named column, if there is one."""
+    """Return the event time of a match, of the kind of the named column, if any."""
     if args.types:
         return args.types[0].not_null()
     return T.TIMESTAMP(3).with_kind(TimestampKind.ROWTIME)
@@ -108,12 +99,12 @@ IN_MATCH = (
              exactly(T.TIMESTAMP_LTZ(3).with_kind(TimestampKind.PROCTIME))),
 )  # fmt: skip
 
-#: Name -> functions that exist in any query.
+#: Functions of any query by name.
 IN_QUERY: Mapping[str, tuple[Function, ...]] = {
     function.name: (function,) for function in FUNCTIONS
 }
 
-#: Name -> functions that exist in the measures and definitions of a row pattern.
+#: Functions of measures and definitions of row patterns by name.
 IN_PATTERN: Mapping[str, tuple[Function, ...]] = {
     **IN_QUERY,
     **{function.name: (function,) for function in IN_MATCH},
@@ -123,18 +114,18 @@ IN_PATTERN: Mapping[str, tuple[Function, ...]] = {
 # --- scopes ---------------------------------------------------------------------------------------
 
 
-#: Returns the input and the output columns of a model.
+#: Returns the input and output columns of a model.
 Models: TypeAlias = Callable[[syntax.Name], tuple[Columns, Columns]]
 
-#: Resolves a query in a scope. Scopes resolve their subqueries by it.
+#: Resolves a query in a scope.
 Resolve: TypeAlias = Callable[["syntax.Query", "ScopeChain"], "Relation"]
 
 
 class Lookups:
     """The tables, functions, types and models of one query, each looked up once.
 
-    A query that is resolved with these lookups can be expanded later with the same meaning, even if
-    the current database, a table or a function has changed. Errors are not stored.
+    An expansion that uses them later has the meaning of the resolved query, even if the session
+    changed since. Errors are not stored.
     """
 
     def __init__(self, tables: Tables, functions: Functions, types: LookUp, models: Models) -> None:
@@ -148,7 +139,7 @@ LookUpT = TypeVar("LookUpT", bound=Callable[..., Any])
 
 
 def _look_up_once(look_up: LookUpT) -> LookUpT:
-    """Return the function with its results stored by its first argument."""
+    """Store the results of a function by its first argument."""
     results: dict[Hashable, Any] = {}
 
     def stored(name: Hashable, *where: Span) -> Any:
@@ -161,7 +152,7 @@ def _look_up_once(look_up: LookUpT) -> LookUpT:
 
 @dataclass(frozen=True, slots=True)
 class ResolutionContext:
-    """What is constant throughout a query: tables, functions, types, and the runtime mode."""
+    """What is constant in a query: tables, functions, types, and the runtime mode."""
 
     tables: Tables
     resolve: Resolve
@@ -171,11 +162,7 @@ class ResolutionContext:
     models: Models | None = None
 
     def model(self, name: syntax.Name) -> tuple[Columns, Columns]:
-        """Return the input and the output columns of a model.
-
-        Raises:
-            SchemaCoreError: if there is no model of that name.
-        """
+        """Return the input and output columns of a model (`model-not-found`)."""
         if self.models is None:
             problem = f"there is no model {'.'.join(name.parts)!r}"
             raise NotFoundError(problem, code="model-not-found", span=name.span)
@@ -184,7 +171,7 @@ class ResolutionContext:
 
 @dataclass(frozen=True, slots=True)
 class ScopeChain:
-    """The scope of a query: the common tables it may read, and the enclosing SELECT, if any."""
+    """The common tables that a query may read, and the enclosing SELECT, if any."""
 
     context: ResolutionContext
     common: Mapping[str, CommonScan] = field(default_factory=dict)
@@ -195,7 +182,6 @@ class ScopeChain:
         return self.context.resolve(query, self)
 
     def with_common(self, table: CommonScan) -> ScopeChain:
-        """Return the scope with one more common table."""
         return replace(self, common={**self.common, table.name: table})
 
 
@@ -203,8 +189,8 @@ class ScopeChain:
 class SourceBinding:
     """A source of a FROM clause, as names refer to it.
 
-    `path` is the full path of a table without an alias, any suffix of which can qualify a column.
-    Columns of a `hidden` source must be qualified.
+    Any suffix of `path`, the full path of a table without an alias, can qualify a column. Columns
+    of a `hidden` source must be qualified.
     """
 
     alias: str
@@ -222,9 +208,9 @@ class SourceBinding:
         return self.path[-len(qualifier) :] == qualifier
 
     def find(self, name: str) -> list[tuple[Column, tuple[str, ...]]]:
-        """Return the columns of that name; without any, the rows that have such a field.
+        """Return the columns of a name, or else the rows with such a field.
 
-        Each is returned with the names of the fields that lead from the column to the one found.
+        Each comes with the names of the fields from the column to the match.
         """
         if not self._by_name:
             for column in self.columns:
@@ -237,21 +223,23 @@ class SourceBinding:
 
 
 def _within(type_: DataType, name: str) -> list[tuple[str, ...]]:
-    """Return the paths to fields of that name through rows; a row's own field hides deeper ones."""
+    """Return the paths to fields of a name; a row's own field hides deeper ones."""
     if not isinstance(type_, RowType):
         return []
-    if any(item.name == name for item in type_.fields):
+    if any(field_.name == name for field_ in type_.fields):
         return [(name,)]
-    return [(item.name, *rest) for item in type_.fields for rest in _within(item.data_type, name)]
+    return [
+        (field_.name, *rest) for field_ in type_.fields for rest in _within(field_.data_type, name)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class SelectScope:
-    """The scope of one SELECT: its sources, then those of the enclosing queries.
+    """The scope of a SELECT: its sources, then those of the enclosing queries.
 
     `group_count` is the number of grouping keys, 0 for one group of all rows, -1 if rows are not
-    grouped. `known` are the functions that exist only in queries. `ungrouped` is the scope of the
-    rows of groups. `inferred` are calls already typed over the same sources.
+    grouped. `ungrouped` is the scope of the rows of groups. `inferred` are calls already typed over
+    the same sources.
     """
 
     chain: ScopeChain
@@ -259,7 +247,7 @@ class SelectScope:
     windows: Mapping[str, syntax.Window] = field(default_factory=dict)
     group_count: int = -1
     in_query: bool = True
-    known: Mapping[str, tuple[Function, ...]] = field(default_factory=lambda: IN_QUERY)
+    query_functions: Mapping[str, tuple[Function, ...]] = field(default_factory=lambda: IN_QUERY)
     ungrouped: SelectScope | None = None
     inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED, compare=False, repr=False)
 
@@ -269,7 +257,7 @@ class SelectScope:
 
     @property
     def rows(self) -> SelectScope:
-        """The scope of the single rows that aggregates read."""
+        """The scope of the rows that aggregates read."""
         return self.ungrouped or self
 
     @property
@@ -277,106 +265,92 @@ class SelectScope:
         return self.chain.context.types
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
-        """Return the functions of that name: of queries, user-defined, or built-in.
-
-        Raises:
-            SchemaError: with code `unknown-function`.
-        """
-        if len(path) == 1 and path[0].upper() in self.known:
-            return self.known[path[0].upper()]
+        """Return a query's, user-defined or built-in functions of a name (`unknown-function`)."""
+        if len(path) == 1 and path[0].upper() in self.query_functions:
+            return self.query_functions[path[0].upper()]
         return find_function(path, span, self.chain.context.functions)
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
-        """Return the column that a name refers to, and the remaining names, which are fields.
+        """Return the column that a name refers to, and the fields after it.
 
         Raises:
-            SchemaError: with code `unknown-column` or `ambiguous-column`.
+            SchemaError: `unknown-column` or `ambiguous-column`.
         """
-        found = self._find_qualified(parts, span) or self._plain(parts, span)
-        if found is not None:
-            return found
+        column = self._find_qualified(parts, span) or self._find_unqualified(parts, span)
+        if column is not None:
+            return column
         if self.chain.outer is not None:
             return self.chain.outer.lookup(parts, span)
-        raise self._unknown(parts, span)
-
-    def _find_qualified(
-        self, parts: tuple[str, ...], span: Span
-    ) -> tuple[Ref, tuple[str, ...]] | None:
-        """Return the column of the source that the longest prefix refers to."""
-        for length in range(len(parts) - 1, 0, -1):
-            for binding in self.bindings:
-                if binding.answers_to(parts[:length]):
-                    found = _one(
-                        parts[length],
-                        [(binding, *hit) for hit in binding.find(parts[length])],
-                        span,
-                    )
-                    if found is not None:
-                        ref, fields = found
-                        return ref, (*fields, *parts[length + 1 :])
-        return None
-
-    def _plain(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]] | None:
-        """Return the only column of that name in all sources."""
-        seen = (binding for binding in self.bindings if not binding.hidden)
-        hits = [(binding, *hit) for binding in seen for hit in binding.find(parts[0])]
-        found = _one(parts[0], hits, span)
-        return None if found is None else (found[0], (*found[1], *parts[1:]))
-
-    def _unknown(self, parts: tuple[str, ...], span: Span) -> SchemaError:
-        known = [column.name for binding in self.bindings for column in binding.columns]
         for binding in self.bindings:
             if len(parts) > 1 and binding.answers_to(parts[:1]):
-                return SchemaError(
+                raise SchemaError(
                     f"{binding.alias!r} has no column {parts[1]!r}",
                     code="unknown-column",
                     hint=similar(parts[1], [column.name for column in binding.columns]),
                     span=span,
                 )
-        return SchemaError(
+        names = [column.name for binding in self.bindings for column in binding.columns]
+        raise SchemaError(
             f"there is no column {'.'.join(parts)!r}",
             code="unknown-column",
-            hint=similar(parts[0], [*known, *(binding.alias for binding in self.bindings)]),
+            hint=similar(parts[0], [*names, *(binding.alias for binding in self.bindings)]),
             span=span,
         )
 
-    def window(self, name: str, span: Span) -> syntax.Window:
-        """Return the window of that name of the WINDOW clause.
+    def _find_qualified(
+        self, parts: tuple[str, ...], span: Span
+    ) -> tuple[Ref, tuple[str, ...]] | None:
+        """Return the column of the source that the longest prefix names."""
+        for length in range(len(parts) - 1, 0, -1):
+            for binding in self.bindings:
+                if binding.answers_to(parts[:length]) and (
+                    column := _only_match((binding,), parts[length:], span)
+                ):
+                    return column
+        return None
 
-        Raises:
-            SchemaError: with code `unknown-window`.
-        """
-        found = self.windows.get(name)
-        if found is None:
+    def _find_unqualified(
+        self, parts: tuple[str, ...], span: Span
+    ) -> tuple[Ref, tuple[str, ...]] | None:
+        """Return the only column of a name in all sources."""
+        return _only_match(
+            [binding for binding in self.bindings if not binding.hidden], parts, span
+        )
+
+    def window(self, name: str, span: Span) -> syntax.Window:
+        """Return a window of the WINDOW clause (`unknown-window`)."""
+        if name not in self.windows:
             raise SchemaError(
                 f"there is no window {name!r}",
                 code="unknown-window",
                 hint=similar(name, self.windows),
                 span=span,
             )
-        return found
+        return self.windows[name]
 
     def subquery(self, query: syntax.Query, span: Span) -> Relation:
-        """Resolve a subquery of an expression, which sees the columns of this SELECT."""
+        """Resolve a subquery, which sees the columns of this SELECT."""
         return replace(self.chain, outer=self).resolve(query)
 
 
-Hit = tuple[SourceBinding, Column, tuple[str, ...]]
-
-
-def _one(name: str, hits: list[Hit], span: Span) -> tuple[Ref, tuple[str, ...]] | None:
-    """Return the only match or None; several are ambiguous."""
-    if len(hits) > 1:
+def _only_match(
+    bindings: Sequence[SourceBinding], parts: tuple[str, ...], span: Span
+) -> tuple[Ref, tuple[str, ...]] | None:
+    """Return the only column of a name, and the fields after it, or None (`ambiguous-column`)."""
+    name = parts[0]
+    matches = [(binding, *match) for binding in bindings for match in binding.find(name)]
+    if len(matches) > 1:
+        aliases = (f"{binding.alias}.{name}" for binding, *_ in matches[:3])
         raise SchemaError(
             f"column {name!r} is ambiguous",
             code="ambiguous-column",
-            hint=f"write one of {', '.join(f'{binding.alias}.{name}' for binding, *_ in hits[:3])}",
+            hint=f"write one of {', '.join(aliases)}",
             span=span,
         )
-    if not hits:
+    if not matches:
         return None
-    ((binding, column, fields),) = hits
-    return Ref(column.name, column.type, binding.alias, span), fields
+    ((binding, column, fields),) = matches
+    return Ref(column.name, column.type, binding.alias, span), (*fields, *parts[1:])
 
 
 # --- typed expressions ----------------------------------------------------------------------------
@@ -389,12 +363,19 @@ def value(scope: SelectScope, expression: syntax.Expression) -> Typed:
     """Type an expression that returns a value.
 
     Raises:
-        SchemaError: with code `untyped-null` for a bare NULL, or an error of type checking.
+        SchemaError: `untyped-null` for a bare NULL, or an error of type checking.
     """
     typed = infer(scope, expression)
     if isinstance(typed, Select):
         typed = scalar(typed)
-    for part in (typed, *_iterate_aggregated(typed)):
+    aggregated = [
+        argument
+        for part in walk(typed)
+        if isinstance(part, FunctionCall) and part.function.kind is FunctionKind.AGGREGATE
+        for argument in part.arguments
+        if not isinstance(argument, Keyword)
+    ]
+    for part in (typed, *aggregated):
         if part.type.root in (TypeRoot.NULL, TypeRoot.SYMBOL):
             raise SchemaError(
                 "cannot infer a type from an untyped NULL",
@@ -405,21 +386,8 @@ def value(scope: SelectScope, expression: syntax.Expression) -> Typed:
     return typed
 
 
-def _iterate_aggregated(typed: Typed) -> Iterator[Typed]:
-    """Yield the arguments of aggregates."""
-    for part in walk(typed):
-        if isinstance(part, FunctionCall) and part.function.kind is FunctionKind.AGGREGATE:
-            yield from (
-                argument for argument in part.arguments if not isinstance(argument, Keyword)
-            )
-
-
 def condition(scope: SelectScope, expression: syntax.Expression, clause: str) -> Typed:
-    """Type a condition.
-
-    Raises:
-        SchemaError: with code `not-a-condition` unless it is a BOOLEAN or NULL.
-    """
+    """Type a condition, a BOOLEAN or NULL (`not-a-condition`)."""
     typed = infer(scope, expression)
     if typed.type.root not in (TypeRoot.BOOLEAN, TypeRoot.NULL):
         raise SchemaError(
@@ -431,28 +399,26 @@ def condition(scope: SelectScope, expression: syntax.Expression, clause: str) ->
 
 
 def replace_merged(expression: syntax.Expression, merged: Merged) -> syntax.Expression:
-    """Return the expression with references to columns that USING merged replaced."""
+    """Replace references to columns that USING merged."""
     return syntax.rewrite(expression, _from_merged(merged)) if merged else expression
 
 
 def unmerged_window(window: syntax.Window, merged: Merged) -> syntax.Window:
-    """Return the window with references to columns that USING merged replaced."""
+    """Replace references to columns that USING merged."""
     return syntax.rewrite_window(window, _from_merged(merged)) if merged else window
 
 
 def _from_merged(merged: Merged) -> syntax.Change:
     def change(node: syntax.Expression) -> syntax.Expression | None:
-        return (
-            merged.get(node.parts[0])
-            if isinstance(node, syntax.Name) and len(node.parts) == 1
-            else None
-        )
+        if isinstance(node, syntax.Name) and len(node.parts) == 1:
+            return merged.get(node.parts[0])
+        return None
 
     return change
 
 
-def count(expression: syntax.Expression | None) -> int | None:
-    """Return the number of rows of OFFSET or FETCH."""
+def row_count(expression: syntax.Expression | None) -> int | None:
+    """Return the number of rows of OFFSET or FETCH (`invalid-row-count`)."""
     match expression:
         case None:
             return None

@@ -1,4 +1,9 @@
-"""Resolution of FROM clauses: tables, subqueries, joins, UNNEST and MATCH_RECOGNIZE."""
+"""Resolution of FROM clauses and of hints.
+
+`OPTIONS` after the name of a table changes its options for one query. Other hints control how Flink
+runs joins and aggregations and cannot change a result: unused ones have no effect, except
+`STATE_TTL` in a streaming job whose state does not expire, which is refused.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from schema_core.expressions.scope import NOTHING_INFERRED, Inferred, in_sql
 from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Ref, Typed
-from schema_core.query import relation as rel
+from schema_core.query import relation as relational
 from schema_core.query.aggregation import row_condition
 from schema_core.query.relation import Column, Columns, Relation
 from schema_core.query.scope import (
@@ -51,12 +56,12 @@ from schema_core.types import (
     TimestampType,
 )
 
-#: Maximum length of a chain of joins; each is one level of the tree.
+#: Maximum length of a chain of joins, each of which is one level of the tree.
 MAX_JOINS = 256
 
 
 class StarItem(NamedTuple):
-    """One column of ``*``: its name and its expression."""
+    """A column of ``*``."""
 
     name: str
     expression: syntax.Expression
@@ -64,9 +69,9 @@ class StarItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSource:
-    """A resolved FROM clause: its relation, its bindings, the columns of ``*``, and merged columns.
+    """A resolved FROM clause: relation, bindings, columns of ``*``, and merged columns.
 
-    `inferred` are the typed merged columns, which the conditions of further joins read.
+    `inferred` are the typed merged columns, which conditions of further joins read.
     """
 
     relation: Relation
@@ -86,7 +91,7 @@ def name_relation(
 ) -> ResolvedSource:
     """Return a relation as a source with one binding."""
     binding = SourceBinding(alias, columns, path)
-    named = rel.Named(relation, alias, columns, lateral)
+    named = relational.Named(relation, alias, columns, lateral)
     return ResolvedSource(named, (binding,), tuple(star_of(binding)))
 
 
@@ -97,7 +102,7 @@ def star_of(binding: SourceBinding) -> Iterator[StarItem]:
 
 
 def generated_name(preceding: Iterable[SourceBinding]) -> str:
-    """Return the generated alias of a source without one."""
+    """Return the alias of a source without one."""
     return f"EXPR${len(tuple(preceding))}"
 
 
@@ -105,8 +110,7 @@ def from_clause(source: syntax.Source, chain: ScopeChain) -> ResolvedSource:
     """Resolve a FROM clause.
 
     Raises:
-        SchemaError: with code `duplicate-alias` if two sources have the same alias, `too-deep` for
-            a longer chain of joins, or an error in a source.
+        SchemaError: `duplicate-alias`, `too-deep` for too many joins, or an error in a source.
     """
     count, first = 0, source
     while isinstance(first, syntax.Join):
@@ -132,7 +136,7 @@ def from_clause(source: syntax.Source, chain: ScopeChain) -> ResolvedSource:
 def resolve_source(
     source: syntax.Source, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
-    """Resolve one source; `preceding` are those on its left, which lateral sources see."""
+    """Resolve a source; lateral ones see those on its left, `preceding`."""
     match source:
         case syntax.TableName():
             return table_source(source, chain, preceding)
@@ -174,7 +178,7 @@ def table_source(
     own = SourceBinding(parts[-1], columns, hidden=any(preceding))
     scope = SelectScope(chain, (*preceding, own))
     period = None if source.period is None else _system_time(source.period, scope)
-    scan = rel.Scan(table, columns, source.hints, period)
+    scan = relational.Scan(table, columns, source.hints, period)
     return name_relation(scan, parts[-1], columns, tuple(table.identifier.to_list()))
 
 
@@ -207,11 +211,7 @@ def _system_time(period: syntax.Expression, scope: SelectScope) -> Typed:
 def table_function(
     call: syntax.Call, scope: SelectScope, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
-    """Resolve a table function; the scope is that of the preceding sources.
-
-    Raises:
-        SchemaError: with code `not-a-table-function`, or an error in an argument.
-    """
+    """Resolve a table function in the scope of the preceding sources (`not-a-table-function`)."""
     name, is_lateral = call.name.upper(), False
     relation: Relation
     if name in WINDOWS and len(call.path) < 2:
@@ -234,25 +234,21 @@ def table_function(
             problem = f"{call.name} is not a table function"
             raise SchemaError(problem, code="not-a-table-function", span=call.span)
         typed = infer(scope, call)
-        relation = rel.FunctionTable(typed, row_columns(typed.type))
+        relation = relational.FunctionTable(typed, row_columns(typed.type))
     return name_relation(relation, generated_name(preceding), relation.columns, lateral=is_lateral)
 
 
 def table_argument(
     argument: syntax.Expression, chain: ScopeChain
 ) -> tuple[Relation, tuple[syntax.Expression, ...]]:
-    """Return the table argument of a function, and its partition keys.
-
-    Raises:
-        SchemaError: with code `wrong-argument-type` unless it is a table, or an error in it.
-    """
+    """Return the table argument of a function, and its partition keys (`wrong-argument-type`)."""
     match argument:
         case syntax.Subquery(query=syntax.TableArgument(query=inner, partition_by=keys)):
             return table_argument(syntax.Subquery(inner, argument.span), chain)[0], keys
         case syntax.Subquery(query=syntax.ExplicitTable(name=name)):
             relation = table_source(syntax.TableName(name, span=name.span), chain, ()).relation
             # only a FROM clause needs the alias
-            return relation.input if isinstance(relation, rel.Named) else relation, ()
+            return relation.input if isinstance(relation, relational.Named) else relation, ()
         case syntax.Subquery(query=query):
             return chain.resolve(query), ()
         case _:
@@ -265,7 +261,7 @@ def table_argument(
 
 
 def row_columns(type_: DataType) -> Columns:
-    """Return the fields of a row, whose nullability does not affect them, or the value itself."""
+    """Return the fields of a row, unaffected by its nullability, or the value itself."""
     if isinstance(type_, RowType):
         return tuple(Column(field.name, field.data_type) for field in type_.fields)
     return (Column("EXPR$0", type_),)
@@ -275,15 +271,15 @@ def _resolve_aliased(
     source: syntax.Aliased, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     rows = resolve_source(source.source, chain, preceding)
-    if isinstance(rows.relation, rel.Named):
+    if isinstance(rows.relation, relational.Named):
         inner = rows.relation
         columns = rename_columns(inner.columns, source.columns, source.span)
         if not source.columns:
             match inner.input:  # the only column, if it is unnamed, has the name of the source
                 case (
-                    rel.Unnest(ordinality=False, columns=(Column(name="EXPR$0"),))
-                    | rel.Unnest(ordinality=True, columns=(Column(name="EXPR$0"), _))
-                    | rel.Values(columns=(_,))
+                    relational.Unnest(ordinality=False, columns=(Column(name="EXPR$0"),))
+                    | relational.Unnest(ordinality=True, columns=(Column(name="EXPR$0"), _))
+                    | relational.Values(columns=(_,))
                 ):
                     columns = (Column(source.name, columns[0].type), *columns[1:])
         path = rows.bindings[0].path if source.name == inner.alias else ()
@@ -296,8 +292,7 @@ def rename_columns(columns: Columns, names: tuple[str, ...], span: Span) -> Colu
     """Return the columns under new names, if there are any.
 
     Raises:
-        SchemaError: with code `alias-count-mismatch` for a different number of names,
-            `duplicate-column` for a repeated name.
+        SchemaError: `alias-count-mismatch` or `duplicate-column`.
     """
     if not names:
         return columns
@@ -317,16 +312,16 @@ def _sample(
 ) -> ResolvedSource:
     rows = resolve_source(source.source, chain, preceding)
     percentage = value(SelectScope(chain), source.percentage)
-    named = rows.relation if isinstance(rows.relation, rel.Named) else None
+    named = rows.relation if isinstance(rows.relation, relational.Named) else None
     inner = named.input if named else rows.relation
-    sample = rel.Sample(inner, source.method, percentage, inner.columns)
+    sample = relational.Sample(inner, source.method, percentage, inner.columns)
     return replace(rows, relation=replace(named, input=sample) if named else sample)
 
 
 # --- joins ----------------------------------------------------------------------------------------
 
 
-#: Kind -> whether the rows of its left and right side may be missing.
+#: Kind -> whether rows of the left and of the right side may be missing.
 MAY_MISS = {
     syntax.JoinKind.COMMA: (False, False),
     syntax.JoinKind.CROSS: (False, False),
@@ -336,7 +331,7 @@ MAY_MISS = {
     syntax.JoinKind.FULL: (True, True),
 }
 
-#: Kinds that require a join condition.
+#: Kinds that require a condition.
 CONDITIONAL = MAY_MISS.keys() - {syntax.JoinKind.COMMA, syntax.JoinKind.CROSS}
 
 
@@ -345,12 +340,11 @@ def join(
 ) -> ResolvedSource:
     """Resolve a join.
 
-    Lateral sources do not see the columns of a side that may be missing. A column that NATURAL
-    merged belongs to ``*`` only, as in Flink; its name alone remains ambiguous.
+    Lateral sources do not see columns of a side that may be missing. As in Flink, a column that
+    NATURAL merged belongs to ``*`` only; its bare name is ambiguous.
 
     Raises:
-        SchemaError: with code `invalid-join-condition` for a missing or redundant condition,
-            `unknown-column` or `ambiguous-column` for USING, or an error in a source.
+        SchemaError: `invalid-join-condition`, an error of USING or in a source.
     """
     left = resolve_source(source.left, chain, preceding)
     _check_form(source)
@@ -370,13 +364,13 @@ def join(
     elif merged:
         equations = [syntax.Call("=", pair, span=source.span) for pair in merged.values()]
         conjunction = reduce(
-            lambda one, other: syntax.Call("AND", (one, other), span=source.span), equations
+            lambda left, right: syntax.Call("AND", (left, right), span=source.span), equations
         )
         typed = condition(scope, conjunction, "ON")
     bindings = (*_side(left, misses=left_misses), *_side(right, misses=right_misses))
     columns = tuple(column for binding in bindings for column in binding.columns)
-    rel.require_width(len(columns), source.span)
-    relation = rel.Join(left.relation, right.relation, source.kind, typed, columns)
+    relational.require_width(len(columns), source.span)
+    relation = relational.Join(left.relation, right.relation, source.kind, typed, columns)
     together = {name: syntax.Call("COALESCE", pair) for name, pair in merged.items()}
     by_name = {**left.merged, **right.merged, **({} if source.natural else together)}
     scope = SelectScope(chain, bindings, inferred=inferred)
@@ -395,12 +389,12 @@ def _rename_apart(
 ) -> ResolvedSource:
     """Return the right side under a generated alias that no source before it has.
 
-    In RIGHT and FULL joins it is resolved without them.
+    RIGHT and FULL joins resolve it without those.
     """
     relation = right.relation
     if (
         isinstance(source.right, syntax.Aliased | syntax.TableName)
-        or not isinstance(relation, rel.Named)
+        or not isinstance(relation, relational.Named)
         or all(relation.alias != binding.alias for binding in preceding)
     ):
         return right
@@ -423,7 +417,7 @@ def _check_form(source: syntax.Join) -> None:
 
 
 def _side(rows: ResolvedSource, *, misses: bool) -> tuple[SourceBinding, ...]:
-    """Return the bindings of one side, with nullable columns if its rows may be missing."""
+    """Return the bindings of a side, nullable if its rows may be missing."""
     if not misses:
         return rows.bindings
     return tuple(
@@ -437,7 +431,7 @@ def _side(rows: ResolvedSource, *, misses: bool) -> tuple[SourceBinding, ...]:
 def _merge_columns(
     source: syntax.Join, left: ResolvedSource, right: ResolvedSource
 ) -> dict[str, tuple[syntax.Expression, syntax.Expression]]:
-    """Return the left and the right expression of each column that USING or NATURAL merges."""
+    """Return the left and right expression of each column that USING or NATURAL merges."""
     if source.natural:
         theirs = {item.name for item in right.star}
         names = [(item.name, source.span) for item in left.star if item.name in theirs]
@@ -448,7 +442,7 @@ def _merge_columns(
 
 
 def _column_finder(rows: ResolvedSource) -> Callable[[str, Span], syntax.Expression]:
-    """Return a function that returns the only column of a name on a side."""
+    """Return a function from names to the only such column of a side."""
     by_name: dict[str, list[syntax.Expression]] = {}
     for column in rows.star:
         by_name.setdefault(column.name, []).append(column.expression)
@@ -475,11 +469,10 @@ def _column_finder(rows: ResolvedSource) -> Callable[[str, Span], syntax.Express
 def unnest(
     source: syntax.Unnest, scope: SelectScope, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
-    """Resolve UNNEST; the scope is that of the preceding sources.
+    """Resolve UNNEST in the scope of the preceding sources.
 
     Raises:
-        SchemaError: with code `not-a-collection`, or `unnest-argument-count` unless there is one
-            collection.
+        SchemaError: `not-a-collection`, or `unnest-argument-count` for several collections.
     """
     if len(source.collections) != 1:
         raise SchemaError(
@@ -495,7 +488,7 @@ def unnest(
         )
     if source.ordinality:
         columns = (*columns, Column("ORDINALITY", IntType(nullable=False)))
-    relation = rel.Unnest(collection, source.ordinality, columns)
+    relation = relational.Unnest(collection, source.ordinality, columns)
     return name_relation(relation, generated_name(preceding), columns, lateral=True)
 
 
@@ -518,18 +511,14 @@ def element_columns(type_: DataType) -> Columns | None:
 # --- MATCH_RECOGNIZE ------------------------------------------------------------------------------
 
 
-#: Functions that navigate to a row of a match: their type is that of their first argument.
+#: Functions that navigate to a row of a match, with the type of their first argument.
 NAVIGATION = frozenset({"FIRST", "LAST", "PREV", "NEXT", "FINAL", "RUNNING"})
 
 
 def match_recognize(
     source: syntax.MatchRecognize, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
-    """Resolve MATCH_RECOGNIZE: its columns are the partition keys, then the measures.
-
-    Raises:
-        SchemaError: with code `misplaced-navigation`, or an error in one of its parts.
-    """
+    """Resolve MATCH_RECOGNIZE: its columns are the partition keys, then the measures."""
     inner = resolve_source(source.source, chain, preceding)
     every = tuple(column for binding in inner.bindings for column in binding.columns)
     pattern = () if source.pattern is None else syntax.walk(source.pattern)
@@ -539,7 +528,7 @@ def match_recognize(
         *(define.name for define in source.defines),
     }
     own = (SourceBinding(variable, every, hidden=True) for variable in sorted(variables))
-    scope = SelectScope(chain, (*inner.bindings, *own), group_count=0, known=IN_PATTERN)
+    scope = SelectScope(chain, (*inner.bindings, *own), group_count=0, query_functions=IN_PATTERN)
     for define in source.defines:
         condition(scope, _without_navigation(define.expression), "DEFINE")
     rows = SelectScope(chain, inner.bindings)
@@ -551,7 +540,7 @@ def match_recognize(
         first = dict.fromkeys(_key_columns((*keys, *order)))
         columns = (*first, *(column for column in every if column not in first))
     columns = (*columns, *(Column(item.name, item.expression.type) for item in measures))
-    relation = rel.Match(inner.relation, source, measures, columns)
+    relation = relational.Match(inner.relation, source, measures, columns)
     return name_relation(relation, generated_name(preceding), columns)
 
 
@@ -559,17 +548,17 @@ def _key_columns(keys: Sequence[Typed]) -> Columns:
     return tuple(Column(key.name, key.type) for key in keys if isinstance(key, Ref))
 
 
-def _resolve_measure(measure: syntax.Measure, scope: SelectScope) -> rel.Item:
-    """Type a measure, which cannot navigate to neighbouring rows."""
+def _resolve_measure(measure: syntax.Measure, scope: SelectScope) -> relational.Item:
+    """Type a measure, which cannot navigate to neighbouring rows (`misplaced-navigation`)."""
     for call in syntax.walk(measure.expression):
         if isinstance(call, syntax.Call) and call.name in ("PREV", "NEXT"):
             problem = f"{call.name} is valid only in DEFINE"
             raise SchemaError(problem, code="misplaced-navigation", span=call.span)
-    return rel.Item(measure.name, value(scope, _without_navigation(measure.expression)))
+    return relational.Item(measure.name, value(scope, _without_navigation(measure.expression)))
 
 
 def _without_navigation(expression: syntax.Expression) -> syntax.Expression:
-    """Return the expression with each navigation function replaced by its argument."""
+    """Replace each navigation function by its argument."""
 
     def change(node: syntax.Expression) -> syntax.Expression | None:
         if isinstance(node, syntax.Call) and node.name in NAVIGATION and node.arguments:
@@ -593,7 +582,7 @@ class HintArguments(Enum):
     ANYTHING = "anything, or nothing"
 
 
-#: Name -> arguments: the hints that Flink registers. Names are compared ignoring case.
+#: The hints that Flink registers, and their arguments. Names ignore case.
 HINTS: dict[str, HintArguments] = {
     OPTIONS:                  HintArguments.PAIRS,
     "LOOKUP":                 HintArguments.PAIRS,
@@ -612,11 +601,7 @@ WITH_OPTIONS = frozenset({"TABLE", "MATERIALIZED_TABLE"})
 
 
 def check_hints(hints: Iterable[syntax.Hint]) -> None:
-    """Require known hints with valid arguments.
-
-    Raises:
-        SchemaError: with code `unknown-hint` or `invalid-hint`.
-    """
+    """Require known hints with valid arguments (`unknown-hint`, `invalid-hint`)."""
     for hint in hints:
         arguments = HINTS.get(hint.name.upper())
         if arguments is None:
@@ -638,11 +623,12 @@ def check_hints(hints: Iterable[syntax.Hint]) -> None:
 
 
 def check_table_hints(hints: Sequence[syntax.Hint], name: str, kind: str) -> None:
-    """Validate the hints after the name of a table; `kind` is the kind of object.
+    """Validate the hints of an object; `kind` is its kind.
 
     Raises:
-        SchemaError: as `check_hints`; with code `invalid-hint` for `OPTIONS` on an object without
-            options, and for a second `OPTIONS`, which Flink ignores.
+        SchemaError: as `check_hints`; `invalid-hint` for `OPTIONS` on an object without options,
+        and
+            for a second `OPTIONS`, which Flink ignores.
     """
     check_hints(hints)
     of_options = [hint for hint in hints if hint.name.upper() == OPTIONS]
@@ -655,11 +641,7 @@ def check_table_hints(hints: Sequence[syntax.Hint], name: str, kind: str) -> Non
 
 
 def check_named_sources(hints: Iterable[syntax.Hint], aliases: Collection[str]) -> None:
-    """Require that the hints of a SELECT with a join name its sources.
-
-    Raises:
-        SchemaError: with code `invalid-hint`.
-    """
+    """Require that the hints of a join name its sources (`invalid-hint`)."""
     for hint in hints:
         for name in hinted_sources(hint):
             if name not in aliases:

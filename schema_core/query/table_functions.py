@@ -1,4 +1,4 @@
-"""Table functions: windows, Flink's process table functions, and functions of catalogs.
+"""Window functions and Flink's process table functions.
 
 Flink documentation, "Windowing table-valued functions", "Process Table Functions" and "Model
 Inference"; FLIP-437 for ML_PREDICT.
@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 from schema_core.base.lazy_regex import regex
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.typed import Ref, Typed
-from schema_core.query import relation as rel
+from schema_core.query import relation as relational
 from schema_core.query.relation import Column, Columns, Relation
 from schema_core.query.scope import ScopeChain, SelectScope, SourceBinding, value
 from schema_core.schema.rules import duplicate_names
@@ -34,12 +34,12 @@ from schema_core.types.temporal import (
     YearMonthIntervalType,
 )
 
-#: The arguments of a call by parameter.
+#: Arguments of a call by parameter.
 Arguments: TypeAlias = Mapping[str, syntax.Expression]
 
 
 class WindowFunction(NamedTuple):
-    """The parameters of a window function, of which the first `required` are mandatory."""
+    """The parameters of a window function; the first `required` are mandatory."""
 
     parameters: tuple[str, ...]
     required: int
@@ -63,11 +63,11 @@ def window_table(
     data: Relation,
     keys: Sequence[syntax.Expression],
     chain: ScopeChain,
-) -> rel.WindowTable:
-    """Resolve a window function over its table argument and the partition keys of that.
+) -> relational.WindowTable:
+    """Resolve a window function over its table argument, partitioned by `keys`.
 
     Raises:
-        SchemaError: with code `partitioned-window`, `wrong-argument-type` or `unknown-column`.
+        SchemaError: `partitioned-window`, `wrong-argument-type` or `unknown-column`.
     """
     if keys and name != "SESSION":
         raise SchemaError(
@@ -92,14 +92,14 @@ def window_table(
         Column("window_end", bound),
         Column("window_time", type(time_type)(time_type.precision, nullable=False, kind=kind)),
     )
-    return rel.WindowTable(name, data, time, sizes, partition, columns)
+    return relational.WindowTable(name, data, time, sizes, partition, columns)
 
 
 def window_arguments(name: str, call: syntax.Call) -> Arguments:
-    """Return the arguments by parameter, all given by position or all by name, the table first.
+    """Return the arguments by parameter, all by position or all by name, the table first.
 
     Raises:
-        SchemaError: with code `wrong-argument-count` or `named-arguments`.
+        SchemaError: `wrong-argument-count` or `named-arguments`.
     """
     function = WINDOWS[name]
     named = [argument for argument in call.arguments if isinstance(argument, syntax.Named)]
@@ -160,11 +160,12 @@ def _interval(argument: syntax.Expression, scope: SelectScope) -> Typed:
 
 
 def process_arguments(name: str, call: syntax.Call) -> Arguments:
-    """Return the arguments by parameter, without those that are DEFAULT or NULL.
+    """Return the arguments by parameter, without DEFAULT and NULL.
+
+    These functions process single rows: the table has no PARTITION BY or ORDER BY.
 
     Raises:
-        SchemaError: with code `wrong-argument-count`, `named-arguments`, or `partitioned-window`
-            for a table with PARTITION BY or ORDER BY: these functions process single rows.
+        SchemaError: `wrong-argument-count`, `named-arguments` or `partitioned-window`.
     """
     parameters, required, _ = FUNCTIONS[name]
     pairs = [
@@ -213,7 +214,7 @@ def column_of(key: syntax.Expression, scope: SelectScope) -> Ref:
     """Return a column of the input, without a qualifier.
 
     Raises:
-        SchemaError: with code `wrong-argument-type` or `unknown-column`.
+        SchemaError: `wrong-argument-type` or `unknown-column`.
     """
     if not isinstance(key, syntax.Name):
         problem = f"expected a column, found {show_expression(key)}"
@@ -226,11 +227,7 @@ def column_of(key: syntax.Expression, scope: SelectScope) -> Ref:
 
 
 def descriptor_names(argument: syntax.Expression) -> tuple[syntax.Name, ...]:
-    """Return the names in a DESCRIPTOR.
-
-    Raises:
-        SchemaError: with code `wrong-argument-type` for anything else.
-    """
+    """Return the names in a DESCRIPTOR (`wrong-argument-type` for anything else)."""
     match argument:
         case syntax.Call(name="DESCRIPTOR", arguments=names) if all(
             isinstance(name, syntax.Name) and len(name.parts) == 1 for name in names
@@ -248,12 +245,12 @@ def descriptor_names(argument: syntax.Expression) -> tuple[syntax.Name, ...]:
 # --- process table functions ----------------------------------------------------------------------
 
 
-#: Returns the columns of a function's result for its arguments and the columns of its input.
+#: Returns the columns of a result for the arguments and the columns of the input.
 ColumnsRule: TypeAlias = Callable[[Arguments, Columns, ScopeChain], Columns]
 
 
 class ProcessFunction(NamedTuple):
-    """The parameters, of which the first `required` are mandatory, and the rule for the columns."""
+    """The parameters, the first `required` of them mandatory, and the rule for the columns."""
 
     parameters: tuple[str, ...]
     required: int
@@ -262,11 +259,11 @@ class ProcessFunction(NamedTuple):
 
 def process_table(
     name: str, call: syntax.Call, arguments: Arguments, data: Relation, chain: ScopeChain
-) -> rel.ProcessTable:
-    """Resolve a built-in process table function over its table argument.
+) -> relational.ProcessTable:
+    """Resolve a process table function over its table argument.
 
     Raises:
-        SchemaError: with code `wrong-argument-type`, `duplicate-column` or `unknown-column`.
+        SchemaError: `wrong-argument-type`, `duplicate-column` or `unknown-column`.
     """
     columns = FUNCTIONS[name].columns(arguments, data.columns, chain)
     if twice := duplicate_names(column.name for column in columns):
@@ -276,30 +273,34 @@ def process_table(
             hint="rename the column of the input",
             span=call.span,
         )
-    return rel.ProcessTable(name, data, call, columns)
+    return relational.ProcessTable(name, data, call, columns)
 
 
 # --- changes -------------------------------------------------------------------------------------
 
-#: The kinds of changes in a mapping of operations.
+#: Kinds of changes in a mapping of operations.
 CHANGES = ("INSERT", "UPDATE_BEFORE", "UPDATE_AFTER", "DELETE")
 
-#: A valid identifier of an operator's state.
+#: Identifiers of an operator's state.
 UID = regex(r"[a-zA-Z_][a-zA-Z\-_0-9]*", re.ASCII)
 
 
-def to_changelog(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
-    """Return the column for the kind of change, the columns of the input, and the event time."""
-    codes = _mapping(given.get("op_mapping"))
+def to_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
+    """Return the kind of change, the columns of the input, and the event time."""
+    codes = _mapping(arguments.get("op_mapping"))
     changes = [part.strip(" ") for key in codes for part in key.split(",")]
-    _check_changes(changes, given)
-    _check_uid(given.get("uid"))
-    return (Column(_operation(given), DataTypes.STRING()), *columns, *_time(given, columns, chain))
+    _check_changes(changes, arguments)
+    _check_uid(arguments.get("uid"))
+    return (
+        Column(_operation(arguments), DataTypes.STRING()),
+        *columns,
+        *_time(arguments, columns, chain),
+    )
 
 
-def from_changelog(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
-    """Return the columns of the input without the one for the kind of change."""
-    name = _operation(given)
+def from_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
+    """Return the columns of the input without the kind of change."""
+    name = _operation(arguments)
     column = next((column for column in columns if column.name == name), None)
     if column is None:
         raise SchemaError(
@@ -307,31 +308,31 @@ def from_changelog(given: Arguments, columns: Columns, chain: ScopeChain) -> Col
             code="unknown-column",
             hint=similar(name, [column.name for column in columns])
             or "name the column: op => DESCRIPTOR(...)",
-            span=given["op"].span if "op" in given else given["input"].span,
+            span=arguments["op"].span if "op" in arguments else arguments["input"].span,
         )
     if not column.type.is_(TypeFamily.CHARACTER_STRING):
         raise SchemaError(
             f"column {name!r} for the kind of change must be a character string, got"
             f" {column.type.as_summary_string()}",
             code="wrong-argument-type",
-            span=given["input"].span,
+            span=arguments["input"].span,
         )
-    changes = list(_mapping(given.get("op_mapping")).values())
-    _check_changes(changes, given)
+    changes = list(_mapping(arguments.get("op_mapping")).values())
+    _check_changes(changes, arguments)
     if "UPDATE_AFTER" in changes and "UPDATE_BEFORE" not in changes:
         raise SchemaError(
             "a mapping to UPDATE_AFTER requires one to UPDATE_BEFORE",
             code="wrong-argument-type",
-            span=given["op_mapping"].span,
+            span=arguments["op_mapping"].span,
         )
-    _check_uid(given.get("uid"))
+    _check_uid(arguments.get("uid"))
     rest = tuple(column for column in columns if column.name != name)
-    return (*rest, *_time(given, columns, chain))
+    return (*rest, *_time(arguments, columns, chain))
 
 
-def _operation(given: Arguments) -> str:
+def _operation(arguments: Arguments) -> str:
     """Return the name of the column for the kind of change."""
-    return _single_column(given["op"]).parts[0] if "op" in given else "op"
+    return _single_column(arguments["op"]).parts[0] if "op" in arguments else "op"
 
 
 def _single_column(argument: syntax.Expression) -> syntax.Name:
@@ -343,7 +344,7 @@ def _single_column(argument: syntax.Expression) -> syntax.Name:
 
 
 def _mapping(argument: syntax.Expression | None) -> dict[str, str]:
-    """Return the entries of a MAP constructor over string literals."""
+    """Return the entries of a MAP constructor over strings."""
     match argument:
         case None:
             return {}
@@ -358,10 +359,10 @@ def _mapping(argument: syntax.Expression | None) -> dict[str, str]:
     raise SchemaError("expected a MAP of strings", code="wrong-argument-type", span=argument.span)
 
 
-def _check_changes(changes: list[str], given: Arguments) -> None:
+def _check_changes(changes: list[str], arguments: Arguments) -> None:
     """Require kinds of changes, each at most once."""
     for index, change in enumerate(changes):
-        span = given["op_mapping"].span
+        span = arguments["op_mapping"].span
         if change not in CHANGES:
             raise SchemaError(
                 f"unknown kind of change {change!r}",
@@ -388,12 +389,12 @@ def _check_uid(argument: syntax.Expression | None) -> None:
     )
 
 
-def _time(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
-    """Return the column for the event time, if `on_time` names a column of the input."""
-    if "on_time" not in given:
+def _time(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
+    """Return the event time, if `on_time` names a column of the input."""
+    if "on_time" not in arguments:
         return ()
     column = column_of(
-        _single_column(given["on_time"]), SelectScope(chain, (SourceBinding("", columns),))
+        _single_column(arguments["on_time"]), SelectScope(chain, (SourceBinding("", columns),))
     )
     kinds = (TimestampType, LocalZonedTimestampType)
     if not isinstance(column.type, kinds) or column.type.precision > 3:
@@ -410,9 +411,9 @@ def _time(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
 # --- models --------------------------------------------------------------------------------------
 
 
-def ml_predict(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
+def ml_predict(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
     """Return the columns of the input and of the model; repeated names get a number as a suffix."""
-    match argument := given["MODEL"]:
+    match argument := arguments["MODEL"]:
         case syntax.Call(name="MODEL", arguments=(syntax.Name() as name,)):
             inputs, outputs = chain.context.model(name)
         case _:
@@ -423,12 +424,12 @@ def ml_predict(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns
                 span=argument.span,
             )
     scope = SelectScope(chain, (SourceBinding("", columns),))
-    read = [column_of(name, scope) for name in descriptor_names(given["ARGS"])]
+    read = [column_of(name, scope) for name in descriptor_names(arguments["ARGS"])]
     if len(read) != len(inputs):
         raise SchemaError(
             f"the model has {len(inputs)} input columns, got {len(read)}",
             code="wrong-argument-count",
-            span=given["ARGS"].span,
+            span=arguments["ARGS"].span,
         )
     for column, wanted in zip(read, inputs, strict=True):
         if not supports_implicit_cast(column.type, wanted.type):
@@ -438,8 +439,8 @@ def ml_predict(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns
                 code="wrong-argument-type",
                 span=column.span,
             )
-    if "CONFIG" in given:
-        _mapping(given["CONFIG"])
+    if "CONFIG" in arguments:
+        _mapping(arguments["CONFIG"])
     taken = {column.name for column in columns}
 
     def free(name: str) -> str:

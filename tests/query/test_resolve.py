@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from schema_core.errors import SchemaCoreError, within
-from schema_core.query import relation as rel
+from schema_core.query import relation as relational
 from schema_core.query.expand import expand_query
 from schema_core.query.relation import Relation, result_columns
 from schema_core.query.resolve import resolve_query
@@ -80,12 +80,12 @@ def test_error_has_the_span_of_its_cause() -> None:
 def test_columns_refer_to_the_alias_of_their_source() -> None:
     relation = resolved("SELECT loc, n FROM dept, (SELECT 1 AS n)")
 
-    assert isinstance(relation, rel.Select)
+    assert isinstance(relation, relational.Select)
     (loc, n) = [item.expression for item in relation.items]
-    assert isinstance(relation.source, rel.Join)
+    assert isinstance(relation.source, relational.Join)
     left, right = relation.source.left, relation.source.right
-    assert isinstance(left, rel.Named)
-    assert isinstance(right, rel.Named)
+    assert isinstance(left, relational.Named)
+    assert isinstance(right, relational.Named)
     assert (left.alias, right.alias) == (
         getattr(loc, "relation", None),
         getattr(n, "relation", None),
@@ -95,8 +95,8 @@ def test_columns_refer_to_the_alias_of_their_source() -> None:
 def test_using_becomes_an_equation() -> None:
     relation = resolved("SELECT 1 FROM emp JOIN dept USING (deptno)")
 
-    assert isinstance(relation, rel.Select)
-    assert isinstance(relation.source, rel.Join)
+    assert isinstance(relation, relational.Select)
+    assert isinstance(relation.source, relational.Join)
     condition = relation.source.condition
     assert condition is not None
     assert "BOOLEAN NOT NULL" == str(condition.type)
@@ -105,7 +105,7 @@ def test_using_becomes_an_equation() -> None:
 def test_grouping_sets_are_positions_among_the_keys() -> None:
     relation = resolved("SELECT 1 FROM emp GROUP BY deptno, ROLLUP (ename, (empno, sal))")
 
-    assert isinstance(relation, rel.Select)
+    assert isinstance(relation, relational.Select)
     assert relation.grouping is not None
     assert 4 == len(relation.grouping.keys)
     assert ((0, 1, 2, 3), (0, 1), (0,)) == relation.grouping.sets
@@ -114,7 +114,7 @@ def test_grouping_sets_are_positions_among_the_keys() -> None:
 def test_sort_keys_are_result_columns_or_expressions() -> None:
     relation = resolved("SELECT loc AS l FROM dept ORDER BY l DESC, deptno NULLS LAST LIMIT 2")
 
-    assert isinstance(relation, rel.Sort)
+    assert isinstance(relation, relational.Sort)
     output, below = relation.keys
     assert (None, True, None) == (
         getattr(output.expression, "relation", ""),
