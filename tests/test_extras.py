@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from schema_core.base.extras import EXTRAS, extra_of
+from schema_core.base.plugins import EXTRAS, extra_of
 from tests.test_layers import MAY_USE, PACKAGE, ROOT
 
 #: Every third-party module that an extra installs.

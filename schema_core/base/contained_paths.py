@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 
 __all__ = ["find_link", "is_plain"]
 

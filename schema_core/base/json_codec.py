@@ -19,7 +19,7 @@ from itertools import repeat
 from typing import Any, Final
 
 from schema_core.base.arguments import type_name
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.errors import SchemaCoreError, SchemaError
 

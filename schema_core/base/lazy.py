@@ -1,16 +1,22 @@
-"""Packages whose public names are loaded at first use, from the one declaration in their stub.
+"""Laziness: public names loaded, expressions compiled and methods generated at first use.
 
 ``import schema_core`` takes 16 ms of processor time; all of its names take 670 ms, and a first
-schema 225 ms.
+schema 225 ms. See ``docs/decisions/0036-methods-of-dataclasses.md``.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+import threading
 from collections.abc import Callable
 from importlib import import_module
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+__all__ = ["attach", "dataclass", "node", "regex"]
+
+# --- public names of packages --------------------------------------------------------------------
 
 
 def attach(
@@ -53,3 +59,279 @@ def _homes(stub: str) -> dict[str, str]:
         elif word == "as":
             homes[following] = module
     return homes
+
+
+# --- regular expressions -------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    from re import compile as regex
+else:
+
+    class regex:  # noqa: N801 - it is called as `re.compile`
+        """A regular expression with the attributes of ``re.Pattern``."""
+
+        def __init__(self, pattern: str, flags: int = 0) -> None:
+            # Not `pattern` and `flags`: these are attributes of the compiled expression.
+            self._arguments = (pattern, flags)
+
+        def __getattr__(self, name: str) -> Any:
+            """Compile the expression, and keep its attribute: the next look-up finds that."""
+            if name.startswith("_"):  # also while an instance is copied or unpickled
+                raise AttributeError(name)
+            found = getattr(re.compile(*self._arguments), name)
+            setattr(self, name, found)
+            return found
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return (regex, self._arguments)
+
+        def __repr__(self) -> str:
+            return repr(re.compile(*self._arguments))
+
+
+# --- dataclasses ---------------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+    from dataclasses import dataclass as node
+else:
+
+    def dataclass(*, slots: Literal[True], **options: bool) -> Callable[[type], type]:
+        """Return a decorator with the options of ``dataclasses.dataclass``, among them `slots`.
+
+        The class has slots at once. What ``dataclasses`` generates is there when the first instance
+        is created, or when the fields or the signature of the class are read.
+        """
+        return lambda cls: _Generated(cls, **options).cls
+
+    def node(
+        *, frozen: Literal[True], slots: Literal[True], **options: bool
+    ) -> Callable[[type], type]:
+        """Return a decorator for nodes of trees, whose fields only type checkers protect.
+
+        A frozen dataclass calls ``object.__setattr__`` for each field. With it, parsing takes 1.25
+        times as long as with a plain assignment.
+        """
+        return dataclass(slots=slots, unsafe_hash=True, **options)
+
+
+#: Generating a class reads the fields of its bases, which generates them.
+_LOCK: Final = threading.RLock()
+#: What is read from the class and not called.
+_FACTS: Final = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
+_ORDER: Final = ("__lt__", "__le__", "__gt__", "__ge__")
+
+
+class _Generated:
+    """A class with slots and what ``dataclasses`` generates for it."""
+
+    def __init__(self, declared: type, *, weakref_slot: bool = False, **options: bool) -> None:
+        body = dict(vars(declared))
+        for name in ("__dict__", "__weakref__"):
+            body.pop(name, None)
+        annotations = body.get("__annotations__", {})
+        if any("InitVar" in annotation for annotation in annotations.values()):
+            raise TypeError("InitVar is not supported: write a method that returns the instance")
+        names = [name for name, annotation in annotations.items() if "ClassVar" not in annotation]
+        self.options = options
+        self.defaults = {name: body.pop(name) for name in names if name in body}
+        if "__eq__" in body and body.get("__hash__") is None:
+            body.pop("__hash__", None)  # Python adds it to the body of a class with __eq__
+
+        taken = {slot for base in declared.__mro__[1:] for slot in vars(base).get("__slots__", ())}
+        slots = [name for name in names if name not in taken]
+        body["__slots__"] = (*slots, *(["__weakref__"] if weakref_slot else []))
+        #: until they are generated
+        self.pending = {name: value for name, value in self._pending().items() if name not in body}
+        body = self._fixed_members() | self.pending | body
+        self.cls: Any = type(declared)(declared.__name__, declared.__bases__, body)
+        self.cls.__qualname__ = declared.__qualname__
+        self.is_generated = False
+
+    def _pending(self) -> dict[str, Any]:
+        options = self.options
+        has_eq = options.get("eq", True)
+        wanted = {
+            "__init__": options.get("init", True),
+            "__repr__": options.get("repr", True),
+            "__eq__": has_eq,
+            "__hash__": has_eq and (options.get("frozen", False) or "unsafe_hash" in options),
+            **dict.fromkeys(_ORDER, options.get("order", False)),
+            **dict.fromkeys(_FACTS, True),
+        }
+        return {name: _Pending(self, name) for name, value in wanted.items() if value}
+
+    def _fixed_members(self) -> dict[str, Any]:
+        """Return what stays when the others have been generated."""
+        fixed: dict[str, Any] = {}
+        if "__init__" in self.pending:
+            fixed["__signature__"] = _Signature(self)
+        if not self.options.get("frozen", False):
+            has_hash = "unsafe_hash" in self.options or not self.options.get("eq", True)
+            return fixed if has_hash else fixed | {"__hash__": None}
+
+        def is_frozen(instance: object, name: str) -> bool:
+            return type(instance) is self.cls or name in _names(self.cls)
+
+        def set_attribute(instance: Any, name: str, value: object) -> None:
+            if is_frozen(instance, name):
+                raise _frozen_error(f"cannot assign to field {name!r}")
+            super(self.cls, instance).__setattr__(name, value)
+
+        def delete_attribute(instance: Any, name: str) -> None:
+            if is_frozen(instance, name):
+                raise _frozen_error(f"cannot delete field {name!r}")
+            super(self.cls, instance).__delattr__(name)
+
+        return fixed | {
+            "__setattr__": set_attribute,
+            "__delattr__": delete_attribute,
+            "__getstate__": _state,
+            "__setstate__": _set_state,
+        }
+
+    def generate(self) -> None:
+        """Replace what is pending by what ``dataclasses`` generates for the same fields."""
+        with _LOCK:
+            if self.is_generated:
+                return
+            import dataclasses
+
+            # A class of its own, as the members of slots have the names of the defaults.
+            body = {"__annotations__": vars(self.cls).get("__annotations__", {}), **self.defaults}
+            body |= {name: getattr(self.cls, name) for name in ("__module__", "__qualname__")}
+            body["__doc__"] = "Without a text, `dataclasses` adds the signature."
+            model = type(self.cls.__name__, (_collect_inherited(self.cls),), body)
+            has_init = "__init__" in self.pending and self.options.get("frozen", False)
+            options = self.options | ({"init": False} if has_init else {})
+            generated = vars(dataclasses.dataclass(slots=True, **options)(model))
+            for name in (*self.pending, "__replace__"):
+                if name in generated:
+                    setattr(self.cls, name, generated[name])
+            if has_init:
+                self.cls.__init__ = _frozen_init(self.cls)
+            self.is_generated = True
+
+
+class _Factory:
+    """The default of a field with a factory, in the signature."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+def _frozen_init(cls: Any) -> Any:
+    """Return the `__init__` of a frozen class.
+
+    That of ``dataclasses`` calls ``object.__setattr__`` for each field. This one assigns the fields
+    while the instance is of a subclass that is not frozen, which takes less than half of the time.
+    An instance of any other subclass, which may have other slots, is set field by field.
+    """
+    from dataclasses import MISSING, fields
+
+    factories = {field.name: field.default_factory for field in fields(cls)}
+    defaults = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
+    defaults |= {name: _Factory() for name, factory in factories.items() if factory is not MISSING}
+    arguments = sorted(
+        (field for field in fields(cls) if field.init), key=lambda field: field.kw_only is True
+    )
+    names = [field.name for field in fields(cls) if field.init or field.name in defaults]
+
+    parameters = [
+        f"{field.name}=__defaults__[{field.name!r}]" if field.name in defaults else field.name
+        for field in arguments
+    ]
+    if any(field.kw_only for field in arguments):
+        parameters.insert([field.kw_only for field in arguments].index(True), "*")
+    source = [f"def __init__({', '.join(['self', *parameters])}):"]
+    for field in fields(cls):
+        if not field.init and field.name in defaults:
+            source.append(f" {field.name} = __defaults__[{field.name!r}]")
+        if field.default_factory is not MISSING:
+            source.append(f" if {field.name} is __defaults__[{field.name!r}]:")
+            source.append(f"  {field.name} = __factories__[{field.name!r}]()")
+    source += [" if self.__class__ is __cls__:", "  __set__(self, '__class__', __open__)"]
+    source += [f"  self.{name} = {name}" for name in names]
+    source += ["  self.__class__ = __cls__", " else:", "  pass"]
+    source += [f"  __set__(self, {name!r}, {name})" for name in names]
+    if hasattr(cls, "__post_init__"):
+        source.append(" self.__post_init__()")
+
+    set_, delete = object.__setattr__, object.__delattr__
+    body = {"__setattr__": set_, "__delattr__": delete, "__slots__": (), "__doc__": cls.__doc__}
+    body |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+    open_ = type(cls)(cls.__name__, (cls,), body)
+    # the names of the module are the globals, in which annotations are evaluated
+    create = "def create(__cls__, __open__, __set__, __defaults__, __factories__):"
+    lines = [create, *(f" {line}" for line in source), " return __init__"]
+    created: dict[str, Any] = {}
+    exec("\n".join(lines), vars(sys.modules[cls.__module__]), created)  # noqa: S102 - as `dataclasses`
+    init = created["create"](cls, open_, set_, defaults, factories)
+    init.__annotations__ = {field.name: field.type for field in arguments} | {"return": None}
+    init.__module__, init.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    return init
+
+
+class _Pending:
+    """An attribute that is generated when it is read or called."""
+
+    def __init__(self, of: _Generated, name: str) -> None:
+        self.of, self.name = of, name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        self.of.generate()
+        found = vars(self.of.cls)[self.name]
+        return found.__get__(instance, owner) if hasattr(found, "__get__") else found
+
+
+class _Signature:
+    """The signature of a class, not that of its subclasses, which ``inspect`` reads here."""
+
+    def __init__(self, of: _Generated) -> None:
+        self.of = of
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        self.of.generate()
+        if owner is not self.of.cls:
+            raise AttributeError("__signature__")
+        from inspect import signature
+
+        found = signature(vars(owner)["__init__"])
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+
+def _collect_inherited(cls: type) -> type:
+    """Return a class with what ``dataclasses`` reads from the bases of a class."""
+    fields: dict[str, Any] = {}
+    found: dict[str, Any] = {}
+    bases: list[Any] = list(cls.__mro__[-1:0:-1])
+    for base in bases:
+        if own := getattr(base, "__dataclass_fields__", None):
+            fields |= own
+            found["__dataclass_params__"] = base.__dataclass_params__
+    if found:
+        found["__dataclass_fields__"] = fields
+    if hasattr(cls, "__post_init__"):
+        found["__post_init__"] = cls.__post_init__
+    return type("Inherited", (), found)
+
+
+def _frozen_error(problem: str) -> AttributeError:
+    from dataclasses import FrozenInstanceError
+
+    return FrozenInstanceError(problem)
+
+
+def _state(instance: Any) -> list[object]:
+    return [getattr(instance, name) for name in _names(type(instance))]
+
+
+def _set_state(instance: Any, state: list[object]) -> None:
+    for name, value in zip(_names(type(instance)), state, strict=True):
+        object.__setattr__(instance, name, value)
+
+
+def _names(cls: type) -> list[str]:
+    from dataclasses import fields
+
+    return [field.name for field in fields(cls)]

@@ -10,10 +10,8 @@ from functools import total_ordering
 from typing import TYPE_CHECKING
 
 from schema_core.base.cursor import Cursor, check_size
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
-from schema_core.base.text import LETTERS, is_blank, quote_identifier, show
-from schema_core.base.tokenizer import Token, tokenize
+from schema_core.base.lazy import dataclass, regex
+from schema_core.base.text import LETTERS, Token, is_blank, quote_identifier, show, tokenize
 from schema_core.errors import SchemaError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from types import NoneType
 from typing import Any, TypeAlias
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.base.text import Span, show
 from schema_core.catalog.objects import CatalogFunction, FunctionLanguage

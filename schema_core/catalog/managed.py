@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
 from schema_core.base.contained_paths import find_link
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import is_blank
 from schema_core.catalog.objects import CatalogTable

@@ -13,7 +13,7 @@ from functools import partial
 from threading import RLock
 from typing import Any, TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.base.secrets import NO_KEYS
 from schema_core.catalog import ddl_semantics, objects

@@ -15,11 +15,10 @@ from types import MappingProxyType, NoneType
 from typing import ClassVar, Self
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.masking import QueryText
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.plugins import load_higher
-from schema_core.base.secrets import mask
+from schema_core.base.secrets import QueryText, mask
 from schema_core.base.text import quote_identifier, show
 from schema_core.errors import SchemaError
 from schema_core.schema.resolved import ResolvedSchema

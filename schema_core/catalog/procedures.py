@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence, type_name
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.types import DataType, RowType, parse_type

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.base.plugins import CATALOGS, find, list_entries
 from schema_core.base.secrets import mask

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.json_codec import JsonError, require_object
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.catalog.objects import Options
 from schema_core.errors import SchemaError

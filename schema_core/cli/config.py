@@ -14,7 +14,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.secrets import is_secret, mask_credentials
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, at, similar
 

@@ -7,7 +7,7 @@ import os
 import sys
 from io import TextIOWrapper
 
-from schema_core.base.extras import extra_of, install_hint
+from schema_core.base.plugins import extra_of, install_hint
 from schema_core.cli import UNREADABLE, WRONG
 
 #: New objects until a collection of garbage. Python's 700 cause hundreds of collections during the

@@ -12,8 +12,7 @@ from itertools import pairwise
 
 from schema_core.base.keywords import RESERVED, UNRESERVED
 from schema_core.base.paths import UnresolvedPath
-from schema_core.base.text import quote_identifier
-from schema_core.base.tokenizer import Token
+from schema_core.base.text import Token, quote_identifier
 from schema_core.catalog.api import names_starting_with
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError

@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Any, ClassVar, TypeVar
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.secrets import mask
 from schema_core.base.text import show
 from schema_core.catalog.stores.catalog_store import CatalogStore

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import CONNECTORS, require
 from schema_core.base.secrets import without_secrets
 from schema_core.catalog.changes.former_names import KEY as FORMER_NAMES

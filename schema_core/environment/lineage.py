@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, split_names
 from schema_core.base.plugins import load_higher
 from schema_core.catalog.objects import TableKind

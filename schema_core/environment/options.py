@@ -15,8 +15,7 @@ from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.secrets import NO_KEYS, declare_secret, has_credentials, is_secret, mask
 from schema_core.base.text import show
 from schema_core.errors import SchemaError, at, similar

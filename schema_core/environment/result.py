@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import Enum
 from typing import Any, Self
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import load_higher
 from schema_core.environment.jobs.client import JobClient
 from schema_core.environment.options import warn_deprecated

@@ -13,7 +13,7 @@ from dataclasses import field, fields, is_dataclass, replace
 from threading import local
 from typing import Any, NamedTuple, TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span
 from schema_core.catalog.objects import ResolvedCatalogView

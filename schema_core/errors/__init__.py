@@ -15,8 +15,8 @@ from itertools import islice, pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.masking import mask_text
+from schema_core.base.lazy import dataclass
+from schema_core.base.secrets import mask_text
 from schema_core.base.text import Span, line_starts, position
 
 if TYPE_CHECKING:

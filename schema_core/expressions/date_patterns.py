@@ -10,8 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import is_blank
 
 # --- patterns -------------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import MAX_DEPTH, show
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.literals import PythonValue, literal

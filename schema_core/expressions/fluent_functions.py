@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import split_names
 from schema_core.base.text import show
 from schema_core.errors import SchemaError, similar

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 
 
 class Measured(ABC):

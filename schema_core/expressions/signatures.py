@@ -15,7 +15,7 @@ from enum import Enum
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.types import DataType
 
 if TYPE_CHECKING:

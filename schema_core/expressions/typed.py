@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from schema_core.base.lazy_dataclass import node
+from schema_core.base.lazy import node
 from schema_core.base.left_deep import LeftDeepNode
 from schema_core.base.text import Span
 from schema_core.sql import syntax

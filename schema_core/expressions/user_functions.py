@@ -43,7 +43,7 @@ from typing import (
 )
 
 from schema_core.base.arguments import require_instance, type_name
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.fluent import Expression, Value, to_tree

@@ -15,7 +15,7 @@ from unicodedata import category
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.caching import cached, cached_by_identity
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import MAX_DEPTH, show
 from schema_core.errors import (
     Diagnostic,

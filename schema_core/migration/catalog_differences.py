@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.changes.catalog_changes import (

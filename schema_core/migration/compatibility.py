@@ -16,7 +16,7 @@ from types import NoneType
 from typing import NamedTuple, TypeAlias
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import join_names
 from schema_core.base.secrets import masked_value
 from schema_core.catalog.changes.former_names import format_by_name

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol, TypeAlias
 
 from schema_core import types
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.errors import SchemaCoreError
 from schema_core.mappings.dialects.engines import Engine
 from schema_core.mappings.stored_types import (

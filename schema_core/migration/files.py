@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import MAX_TEXT, is_blank
 from schema_core.errors import (
     AlreadyExistsError,

@@ -18,10 +18,9 @@ from shlex import quote
 from typing import TypeAlias
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.masking import mask_query
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath, join_names
-from schema_core.base.secrets import masked_value
+from schema_core.base.secrets import mask_query, masked_value
 from schema_core.base.text import MAX_TEXT, escaped, quote_identifier, quote_string
 from schema_core.catalog.changes.catalog_changes import (
     AddDatabase,

@@ -15,10 +15,9 @@ from enum import Enum
 from typing import Final
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.masking import mask_query, mask_text
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
-from schema_core.base.secrets import mask
+from schema_core.base.secrets import mask, mask_query, mask_text
 from schema_core.base.text import Span
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.changes.catalog_changes import CatalogChange

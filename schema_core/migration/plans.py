@@ -20,7 +20,7 @@ from schema_core.base.json_codec import (
     record,
     tuple_of,
 )
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import UnresolvedPath, join_names, parse_path
 from schema_core.base.plugins import load_higher
 from schema_core.base.secrets import mask, masked_value

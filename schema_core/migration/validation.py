@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from schema_core.base.arguments import require_instance, require_names
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, parse_path
 from schema_core.base.text import escaped, quote_identifier, show
 from schema_core.catalog.changes.former_names import FormerNames

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.caching import cached
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.errors import Diagnostic, SchemaError
 from schema_core.schema.unresolved import UnresolvedPhysicalColumn
 

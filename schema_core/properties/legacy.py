@@ -13,8 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from schema_core import types
 from schema_core.base.json_codec import write_json
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import quote_identifier
 from schema_core.errors import Diagnostic, SchemaError, at
 from schema_core.properties.keys import IS_GENERIC, Properties, malformed_key

@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import NoneType
 
 from schema_core.base.arguments import require_sequence, validate_arguments
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath
 from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
 from schema_core.properties.keys import Properties

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 
 from schema_core.base.arguments import validate_arguments
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.errors import Diagnostic, SchemaError, raise_all
 from schema_core.properties.keys import IS_GENERIC, Properties, require_strings
 from schema_core.properties.limits import StoreLimits, limit_violations

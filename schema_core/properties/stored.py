@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Any, TypeAlias
 
 from schema_core.base.arguments import validate_arguments
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.catalog import objects
 from schema_core.catalog.resolve import (
     resolve_materialized_table,

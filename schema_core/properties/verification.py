@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from schema_core.base.arguments import validate_arguments
 from schema_core.base.json_codec import ANY, write_json
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.catalog.objects import (
     CatalogTable,
     FreshnessUnit,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.aggregate_calls import check_declared_window, extend_window

@@ -24,7 +24,7 @@ from dataclasses import field, replace
 from itertools import count
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, assert_never, cast
 
-from schema_core.base.lazy_dataclass import node
+from schema_core.base.lazy import node
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, UnsupportedError

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from decimal import Decimal
 from typing import NamedTuple, assert_never
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import MAX_PLACE, SchemaError, at, cut, similar
 from schema_core.expressions.scope import Functions

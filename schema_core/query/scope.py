@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.expressions.functions.collections import multiset

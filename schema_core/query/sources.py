@@ -14,7 +14,7 @@ from enum import Enum
 from functools import reduce
 from typing import NamedTuple, assert_never
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, at, similar
 from schema_core.expressions.scope import NOTHING_INFERRED, Inferred, in_sql

@@ -12,7 +12,7 @@ from itertools import chain as chain_iterators
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as relational

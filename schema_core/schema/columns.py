@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Self, TypeAlias
 
 from schema_core.base.arguments import require_instance, require_names
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span, quote_identifier, quote_string, show
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions.to_sql import to_sql

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import load_higher
 from schema_core.base.text import escaped, quote_identifier, quote_string
 from schema_core.types import DataType

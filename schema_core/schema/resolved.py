@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any, TypeVar
 
 from schema_core.base.arguments import require_instance, require_sequence
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import load_higher
 from schema_core.errors import SchemaError
 from schema_core.schema.columns import (

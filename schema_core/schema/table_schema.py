@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from schema_core.base.arguments import require_instance, require_sequence
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.errors import SchemaError
 from schema_core.schema.unresolved import Schema
 from schema_core.types import DataType, DataTypes, RowField, RowType

@@ -23,7 +23,7 @@ from typing import (
 )
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import DDL, find, list_entries, load_higher
 from schema_core.base.text import is_blank, show
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError

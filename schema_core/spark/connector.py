@@ -21,7 +21,7 @@ from typing import (
     runtime_checkable,
 )
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.environment.config import Configuration
 from schema_core.environment.connector import (
     Ability,

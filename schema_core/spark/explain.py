@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.typed import FunctionCall, Typed
 from schema_core.query.relation import (

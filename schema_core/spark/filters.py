@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.expressions.to_sql import to_sql as flink_sql
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, walk
 from schema_core.spark.compiler.expression import (

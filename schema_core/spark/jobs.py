@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.environment.jobs.atomicity import NoTransaction, Transaction
 from schema_core.environment.jobs.graph import JobExecution
 from schema_core.environment.jobs.run import JobStatus

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.caching import GenerationalCache, cached_by_identity
-from schema_core.base.extras import needs
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
+from schema_core.base.plugins import needs
 from schema_core.base.text import escaped, quote_identifier, quote_string, show
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.mappings.loss import LossKind, lasting_losses

@@ -6,17 +6,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from schema_core.base.cursor import Repairs
 from schema_core.base.keywords import RESERVED
-from schema_core.base.lazy_regex import regex
-from schema_core.base.repairs import Repairs
+from schema_core.base.lazy import regex
 from schema_core.base.text import position
 from schema_core.errors import ParseError
 from schema_core.sql.hints import MIN_LENGTH, UNCERTAIN, WORDS, keywords_like
 
 if TYPE_CHECKING:
-    from schema_core.base.cursor import Cursor
-    from schema_core.base.repairs import Failure
-    from schema_core.base.tokenizer import Token
+    from schema_core.base.cursor import Cursor, Failure
+    from schema_core.base.text import Token
 
 
 class Correction:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from typing import TypeVar
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import ParseError
 from schema_core.sql import literals, syntax

@@ -17,8 +17,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from schema_core.base.keywords import BARE_NAMES, CALLABLE, KNOWN, NILADIC
-from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span, quote_identifier
-from schema_core.base.tokenizer import Token
+from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span, Token, quote_identifier
 from schema_core.sql import escapes, literals, syntax
 from schema_core.sql.literals import NUMBERS, add_sign
 from schema_core.sql.tokens import (

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from schema_core.base.caching import cached
 from schema_core.base.keywords import RESERVED, UNRESERVED
-from schema_core.base.lazy_regex import regex
-from schema_core.base.text import position, quote_identifier
-from schema_core.base.tokenizer import Token
+from schema_core.base.lazy import regex
+from schema_core.base.text import Token, position, quote_identifier
 from schema_core.errors import close_matches
 from schema_core.types.type_parser import hint_for_foreign
 

@@ -13,8 +13,8 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from schema_core.base.lazy_regex import regex
-from schema_core.base.tokenizer import ESCAPE_CHARACTER, pair_surrogates, unescaped
+from schema_core.base.lazy import regex
+from schema_core.base.text import ESCAPE_CHARACTER, pair_surrogates, unescaped
 from schema_core.sql.syntax import Interval, Literal, LiteralKind
 from schema_core.sql.tokens import refuse, string
 from schema_core.types.type_strings import parse_numbers

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from schema_core.base.caching import cached
 from schema_core.base.keywords import WRITING
-from schema_core.base.tokenizer import Token
+from schema_core.base.text import Token
 from schema_core.errors import (
     MAX_ERRORS,
     Gathering,

@@ -16,8 +16,8 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
 from schema_core.base.keywords import NILADIC
-from schema_core.base.lazy_regex import regex
-from schema_core.base.masking import mask_query
+from schema_core.base.lazy import regex
+from schema_core.base.secrets import mask_query
 from schema_core.base.text import quote_identifier, quote_string
 from schema_core.sql import syntax
 from schema_core.sql.expression import OPERATORS, TESTS

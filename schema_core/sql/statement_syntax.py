@@ -13,9 +13,8 @@ from dataclasses import MISSING, field, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
-from schema_core.base.lazy_dataclass import node
-from schema_core.base.masking import mask_query
-from schema_core.base.secrets import mask_credentials, masked_value
+from schema_core.base.lazy import node
+from schema_core.base.secrets import mask_credentials, mask_query, masked_value
 from schema_core.base.text import Span, quote_identifier
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression, print_query, print_type

@@ -19,7 +19,7 @@ from dataclasses import field, replace
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
-from schema_core.base.lazy_dataclass import node
+from schema_core.base.lazy import node
 from schema_core.base.left_deep import LeftDeepNode
 from schema_core.base.secrets import masked_value
 from schema_core.base.text import Span

@@ -1,6 +1,6 @@
 """Tokens of SQL statements, with their reserved words, and the cursor that parsers move over them.
 
-`schema_core.base.tokenizer` splits source text into tokens. Those of the kind `bad` are accepted by
+`schema_core.base.text` splits source text into tokens. Those of the kind `bad` are accepted by
 no grammar: the first error in the text is reported, and a parser that recovers reports the others.
 """
 
@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from schema_core.base.cursor import Cursor, check_digits, check_size
 from schema_core.base.keywords import RESERVED
-from schema_core.base.text import MAX_DIGITS
-from schema_core.base.tokenizer import tokenize
+from schema_core.base.text import MAX_DIGITS, tokenize
 from schema_core.errors import ParseError
 from schema_core.sql.hints import hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schema_core.base.text import Span
-    from schema_core.base.tokenizer import Token
+    from schema_core.base.text import Span, Token
 
 C = TypeVar("C", bound=Cursor)
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from schema_core.base.extras import require_modules
+from schema_core.base.plugins import require_modules
 
 if TYPE_CHECKING:
     from schema_core.testing.catalog_contract import CatalogContract

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment import connector as connectors
 from schema_core.environment.config import EnvironmentSettings

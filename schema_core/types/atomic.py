@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.errors import SchemaError
 from schema_core.types.base import MAX_LENGTH, AtomicType, DataType
 from schema_core.types.families import TypeRoot

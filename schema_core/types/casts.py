@@ -10,7 +10,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.types.atomic import BinaryType, CharType, VarBinaryType, VarCharType
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot

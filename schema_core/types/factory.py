@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import ClassVar, TypeAlias, overload
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import quote_string, show
 from schema_core.errors import SchemaError
 from schema_core.types import atomic, temporal

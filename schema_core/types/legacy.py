@@ -12,9 +12,8 @@ import re
 from typing import TYPE_CHECKING
 
 from schema_core.base.cursor import Cursor
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
-from schema_core.base.tokenizer import Token
+from schema_core.base.lazy import dataclass, regex
+from schema_core.base.text import Token
 from schema_core.errors import SchemaError
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Self, overload
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import load_higher
 from schema_core.base.text import MAX_DEPTH, is_blank, quote_identifier, quote_string, show
 from schema_core.errors import SchemaError, similar

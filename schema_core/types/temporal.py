@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import Enum
 from typing import ClassVar, Self, TypeAlias, TypeVar
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.errors import SchemaError
 from schema_core.types.base import AtomicType

@@ -13,11 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from schema_core.base.caching import cached
-from schema_core.base.cursor import Cursor, check_digits, check_size
-from schema_core.base.lazy_regex import regex
-from schema_core.base.repairs import Repairs
-from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, SPACE, Span
-from schema_core.base.tokenizer import Token
+from schema_core.base.cursor import Cursor, Repairs, check_digits, check_size
+from schema_core.base.lazy import regex
+from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, SPACE, Span, Token
 from schema_core.errors import ParseError, SchemaError, close_matches
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, final
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import UnsupportedError, similar
 from schema_core.types.base import DataType

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 from unicodedata import category
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import is_blank, quote_identifier, quote_string, show
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.types.base import DataType

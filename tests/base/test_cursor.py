@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from schema_core.base.cursor import Cursor, check_digits, check_size
-from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Span
-from schema_core.base.tokenizer import Token
+from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Span, Token
 from schema_core.errors import ParseError
 
 

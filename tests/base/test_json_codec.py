@@ -19,7 +19,7 @@ from schema_core.base.json_codec import (
     record,
     union_codec,
 )
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath
 from schema_core.errors import SchemaError
 

@@ -1,4 +1,4 @@
-"""Classes of `schema_core.base.lazy_dataclass` behave as those of ``dataclasses``."""
+"""Classes of `schema_core.base.lazy` behave as those of ``dataclasses``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
-from schema_core.base.lazy_dataclass import dataclass, node
+from schema_core.base.lazy import dataclass, node
 
 Decorator = Callable[..., Callable[[type[Any]], type[Any]]]
 

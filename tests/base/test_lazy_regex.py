@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import schema_core
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 
 WORD: Any = regex(r"(?P<word>[a-z]+)", re.IGNORECASE)
 COMPILED = re.compile(r"(?P<word>[a-z]+)", re.IGNORECASE)

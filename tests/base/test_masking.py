@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.base.masking import mask_text
+from schema_core.base.secrets import mask_text
 from schema_core.environment.options import ConfigOption
 from schema_core.errors import SchemaCoreError
 from schema_core.mappings.dialects.api import read_tables

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from functools import partial
 from operator import add, mod, mul
 
-from schema_core.base.masking import mask_text
 from schema_core.base.paths import parse_path
+from schema_core.base.secrets import mask_text
 from schema_core.catalog.stores.flat_yaml import read as read_yaml
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.planner import Rows

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.base.masking import mask_text
 from schema_core.base.paths import ObjectIdentifier
-from schema_core.base.secrets import SECRET_WORDS, mask, mask_urls, without_secrets
+from schema_core.base.secrets import SECRET_WORDS, mask, mask_text, mask_urls, without_secrets
 from schema_core.base.text import quote_string
 from schema_core.catalog.stores.catalog_store import CatalogDescriptor
 from schema_core.cli.app import application

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from schema_core.base.extras import EXTRAS
+from schema_core.base.plugins import EXTRAS
 from tests.release.distributions import ROOT
 from tests.release.environments import Environment, distributions, new_environment
 

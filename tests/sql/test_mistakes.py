@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import pytest
 
-from schema_core.base.tokenizer import Token
+from schema_core.base.text import Token
 from schema_core.errors import ParseError
 from schema_core.sql.hints import WORDS
 from schema_core.sql.parser import parse_statement, parse_statements

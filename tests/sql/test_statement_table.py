@@ -14,7 +14,7 @@ import pytest
 import schema_core.sql
 from schema_core import TableEnvironment
 from schema_core.base.keywords import QUERYING, RESERVED, UNRESERVED, VERBS, WRITING
-from schema_core.base.masking import mask_text
+from schema_core.base.secrets import mask_text
 from schema_core.environment.operations import dispatch
 from schema_core.errors import UnsupportedError
 from schema_core.sql import statement_syntax as nodes

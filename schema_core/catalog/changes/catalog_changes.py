@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from schema_core.base.arguments import require_instance, require_sequence
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath
 from schema_core.base.text import quote_identifier
 from schema_core.catalog.api import Capability, Catalog

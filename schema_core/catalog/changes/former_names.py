@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.catalog.changes import table_changes
 from schema_core.catalog.changes.normal_forms import normal_type, steps_of
 from schema_core.catalog.own_options import FORMER_NAMES, require_no_own_options

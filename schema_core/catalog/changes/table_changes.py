@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any, ClassVar, TypeAlias, TypeVar, get_args
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.secrets import masked_value
 from schema_core.base.text import quote_identifier, quote_string
 from schema_core.catalog.changes.normal_forms import (

@@ -16,8 +16,7 @@ from pathlib import Path
 from threading import RLock
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.secrets import mask
 from schema_core.base.text import show
 from schema_core.catalog.stores import flat_yaml

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from schema_core.base.arguments import validate_methods
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.objects import (

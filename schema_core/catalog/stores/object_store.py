@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import is_blank
 from schema_core.catalog.objects import CatalogPartitionSpec, TableKind

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.catalogs.hive.metastore import HiveColumn, HiveTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, UnsupportedError, at
 from schema_core.mappings.spark import schemas

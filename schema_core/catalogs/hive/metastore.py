@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Protocol
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 
 #: The kinds of tables: a view, a table whose files Hive does not delete, and a table with files.
 VIEW, EXTERNAL, MANAGED = "VIRTUAL_VIEW", "EXTERNAL_TABLE", "MANAGED_TABLE"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from schema_core.base.arguments import require_instance, validate_methods
 from schema_core.base.caching import cached
-from schema_core.base.extras import require_modules
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import join_names
+from schema_core.base.plugins import require_modules
 from schema_core.catalog.api import Capability, Catalog, names_starting_with, rolled_back
 from schema_core.catalog.managed import FORMAT, WAREHOUSE, ManagedStorage
 from schema_core.catalog.objects import (

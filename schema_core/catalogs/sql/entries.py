@@ -19,9 +19,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
-from schema_core.base.extras import install_hint
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
+from schema_core.base.plugins import install_hint
 from schema_core.base.secrets import HIDDEN, is_secret
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
 

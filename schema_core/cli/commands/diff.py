@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, join_names
 from schema_core.base.text import escaped
 from schema_core.catalog.changes.table_changes import TableChange, describe

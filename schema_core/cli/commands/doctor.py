@@ -9,10 +9,10 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from schema_core.base.caching import cache_usage
-from schema_core.base.extras import EXTRAS, missing
 from schema_core.base.plugins import (
     CATALOGS,
     CONNECTORS,
+    EXTRAS,
     FORMATS,
     FUNCTIONS,
     GROUPS,
@@ -20,6 +20,7 @@ from schema_core.base.plugins import (
     PLANNERS,
     Plugin,
     discover,
+    missing,
 )
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli.app import installed_version

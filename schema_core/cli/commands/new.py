@@ -21,9 +21,8 @@ from typing import Annotated
 
 import typer
 
-from schema_core.base.extras import EXTRAS
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.plugins import CATALOGS, CONNECTORS, list_entries
+from schema_core.base.lazy import dataclass
+from schema_core.base.plugins import CATALOGS, CONNECTORS, EXTRAS, list_entries
 from schema_core.base.text import show
 from schema_core.cli.app import exit_on_configuration_error
 from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schema_core.base.extras import needs
-from schema_core.base.masking import mask_text
+from schema_core.base.plugins import needs
+from schema_core.base.secrets import mask_text
 from schema_core.base.text import escaped, is_blank
 from schema_core.cli import WRONG, script
 from schema_core.cli.findings import DASH

@@ -14,7 +14,7 @@ from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.connectors.files.field_values import BLANK
 from schema_core.environment.options import ConfigOption, boolean, invalid_value
 from schema_core.errors import SchemaError

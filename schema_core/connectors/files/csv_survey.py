@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from schema_core.base.caching import GenerationalCache
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.connectors.files.csv_files import CsvDialect, Scanner, UnreadableRecordError
 from schema_core.spark.commit.file_systems import HadoopFiles
 from schema_core.spark.compiler.tree import Column as ColumnNode

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.connectors.files.csv_files import (
     COMMENTS,
     CSV_ERRORS,

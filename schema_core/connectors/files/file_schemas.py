@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 from urllib.parse import unquote
 
 from schema_core.base.caching import GenerationalCache
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.connectors.files.stored_names import (
     StoredNames,
     repeated_name,

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from schema_core.base.extras import needs
+from schema_core.base.plugins import needs
 from schema_core.connectors.jdbc.connection import Connection, database_error
 from schema_core.connectors.jdbc.dialects import (
     POSTGRESQL,

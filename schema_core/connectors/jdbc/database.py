@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.connectors.jdbc.client import client_connection
 from schema_core.connectors.jdbc.connection import (
     Connection,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.types import (
     MAX_LENGTH,

@@ -13,7 +13,7 @@ from contextlib import suppress
 from enum import Enum
 from typing import Any, Protocol
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.environment.connector import (
     Ability,
     Connector,

@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Any, TypeVar
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.jobs.run import JobID, JobRun, JobStatus, Locating, start_job
 from schema_core.errors import SchemaError, UnsupportedError

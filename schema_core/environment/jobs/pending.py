@@ -17,8 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.catalog.managed import DIRECTORY_NAME, directory_of
 from schema_core.catalog.own_options import (
     FORMER_NAMES,

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.changes.former_names import FormerNames
 from schema_core.catalog.managed import is_managed, remove_directory, with_directory

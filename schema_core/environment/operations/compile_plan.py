@@ -9,8 +9,8 @@ from functools import partial
 from typing import cast
 from weakref import finalize
 
-from schema_core.base.masking import mask_query
 from schema_core.base.paths import UNKNOWN, ObjectIdentifier, join_names
+from schema_core.base.secrets import mask_query
 from schema_core.catalog.changes.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.changes.former_names import FormerNames
 from schema_core.catalog.managers import FoundTable

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import partial
 from typing import TypeGuard, TypeVar
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.api import Capability
 from schema_core.catalog.changes.former_names import FormerNames, names_of_same_files

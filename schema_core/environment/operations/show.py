@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, assert_never
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, format_path, join_names
 from schema_core.base.secrets import mask_credentials
 from schema_core.catalog import objects

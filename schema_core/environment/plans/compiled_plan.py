@@ -34,7 +34,7 @@ from schema_core.base.json_codec import (
     tuple_of,
     union_codec,
 )
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.secrets import HIDDEN, masked_value
 from schema_core.errors import AlreadyExistsError, ExternalError, NotFoundError, SchemaError, at

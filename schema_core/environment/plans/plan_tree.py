@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeAlias, assert_never
 
-from schema_core.base.masking import mask_query
+from schema_core.base.secrets import mask_query
 from schema_core.base.text import quote_identifier
 from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.errors import UnsupportedError

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import Any, ClassVar
 
 from schema_core.base.arguments import require_instance, require_names
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import quote_identifier, quote_string, show
 from schema_core.catalog.objects import (
     CatalogModel,

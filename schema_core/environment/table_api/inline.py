@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import UNKNOWN, ObjectIdentifier
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.planner import Planner

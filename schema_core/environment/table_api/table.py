@@ -9,8 +9,8 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from schema_core.base.arguments import require_instance, validate_arguments
-from schema_core.base.extras import needs
 from schema_core.base.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath, parse_path
+from schema_core.base.plugins import needs
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.connector import check_declared_metadata

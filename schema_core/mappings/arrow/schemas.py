@@ -14,7 +14,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.extras import needs
+from schema_core.base.plugins import needs
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.mappings.arrow.types import (
     EXTENSION_NAME,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.caching import cached
-from schema_core.base.extras import needs
+from schema_core.base.plugins import needs
 from schema_core.errors import SchemaCoreError, UnsupportedError, at
 from schema_core.mappings.arrow.schemas import (
     field_metadata,

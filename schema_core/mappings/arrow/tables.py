@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.extras import needs
+from schema_core.base.plugins import needs
 from schema_core.base.text import show
 from schema_core.errors import SchemaError, at
 from schema_core.mappings.arrow.schemas import from_field, to_field

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.base.caching import cached
 from schema_core.base.cursor import check_size
-from schema_core.base.extras import needs
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
+from schema_core.base.plugins import needs
 from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.mappings.exact_types import COMMENT_KEY, type_metadata

@@ -15,12 +15,10 @@ from typing import Any, TypeVar
 
 from schema_core.base.arguments import require_instance, require_names
 from schema_core.base.cursor import Cursor, check_size
-from schema_core.base.extras import needs
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
+from schema_core.base.plugins import needs
 from schema_core.base.secrets import mask
-from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span
-from schema_core.base.tokenizer import Token
+from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span, Token
 from schema_core.catalog.objects import CatalogTable, Options, TableDistribution
 from schema_core.errors import Gathering, ParseError, UnsupportedError, at, within
 from schema_core.mappings.dialects.dumps import routines, without_data

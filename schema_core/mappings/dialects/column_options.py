@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeAlias
 
 from schema_core.base.cursor import Cursor
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.mappings.dialects.engines import Engine
 from schema_core.mappings.dialects.grammar import (

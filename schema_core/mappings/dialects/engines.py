@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.errors import NotFoundError, UnsupportedError, similar
 from schema_core.mappings.dialects import type_rows
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.base.text import quote_identifier, quote_string
 from schema_core.errors import UnsupportedError
 from schema_core.sql.syntax import Call, Literal, LiteralKind, Name, Symbol

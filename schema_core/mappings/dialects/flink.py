@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
 from schema_core.base.cursor import check_size
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.secrets import HIDDEN
 from schema_core.base.text import Span, quote_identifier, show
 from schema_core.catalog.objects import CatalogTable, DistributionKind, TableDistribution

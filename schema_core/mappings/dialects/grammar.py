@@ -12,9 +12,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from schema_core.base.cursor import Cursor, check_digits
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.masking import mask_text
-from schema_core.base.secrets import secret_positions
+from schema_core.base.lazy import dataclass
+from schema_core.base.secrets import mask_text, secret_positions
 from schema_core.base.text import quote_string
 from schema_core.errors import UnsupportedError
 from schema_core.mappings.dialects.engines import ENGINES, Engine

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.masking import mask_query
-from schema_core.base.secrets import mask
+from schema_core.base.lazy import dataclass
+from schema_core.base.secrets import mask, mask_query
 from schema_core.base.text import quote_identifier, quote_string
 from schema_core.catalog.objects import CatalogMaterializedTable, CatalogTable
 from schema_core.errors import UnsupportedError

@@ -13,8 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, assert_never
 
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import Gathering, SchemaCoreError, UnsupportedError, at
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer

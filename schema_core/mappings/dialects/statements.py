@@ -11,9 +11,8 @@ from dataclasses import field, replace
 from typing import TypeAlias
 
 from schema_core.base.cursor import Cursor
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.text import Span
-from schema_core.base.tokenizer import Token
+from schema_core.base.lazy import dataclass
+from schema_core.base.text import Span, Token
 from schema_core.errors import AlreadyExistsError, UnsupportedError
 from schema_core.mappings.dialects.column_options import (
     ColumnDefinition,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core import types
 from schema_core.base.caching import cached
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import MAX_DIGITS
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.mappings.dialects.engines import ENGINES, Engine

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from schema_core.base.cursor import Cursor, check_digits, check_size
-from schema_core.base.lazy_regex import regex
-from schema_core.base.text import Span, quote_identifier
-from schema_core.base.tokenizer import Token
+from schema_core.base.lazy import regex
+from schema_core.base.text import Span, Token, quote_identifier
 from schema_core.errors import ParseError, UnsupportedError
 from schema_core.types import DayTimeResolution, YearMonthResolution
 from schema_core.types.type_strings import TypeGrammar, parse_numbers

@@ -10,7 +10,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.extras import needs
+from schema_core.base.plugins import needs
 from schema_core.base.text import quote_identifier
 from schema_core.errors import SchemaError
 from schema_core.mappings.loss import (

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 from schema_core.base.caching import cached
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.errors import SchemaCoreError, UnsupportedError, at
 from schema_core.mappings.exact_types import COMMENT_KEY, LAYOUT_KEY, exact_type, type_metadata
 from schema_core.mappings.loss import (

@@ -26,8 +26,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from schema_core.base.contained_paths import find_link, is_plain
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.environment.jobs.pending import ABANDONED, OWNER, Owner
 from schema_core.environment.jobs.run import require_running
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError

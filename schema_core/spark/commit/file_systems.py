@@ -17,8 +17,7 @@ from collections.abc import Callable, Hashable, Iterator
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, cast
 
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import ExternalError
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.session.api_mode import is_connect, java_class, not_over_connect

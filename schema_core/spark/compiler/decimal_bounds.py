@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
 from schema_core.query import relation as relational
 from schema_core.spark.compiler.value_types import DIGITS

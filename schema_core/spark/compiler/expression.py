@@ -11,7 +11,7 @@ from decimal import Decimal
 from string import Formatter
 from typing import TYPE_CHECKING, Protocol, assert_never
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.errors import at
 from schema_core.expressions.aggregate_calls import may_be_empty
 from schema_core.expressions.signatures import EmptyInput

@@ -18,8 +18,7 @@ from dataclasses import field
 from itertools import count, islice
 from typing import Any, TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import UnsupportedError
 from schema_core.spark.compiler.tree import (
     Aggregate,

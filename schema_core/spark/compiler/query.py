@@ -12,7 +12,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, assert_never, cast
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.errors import UnsupportedError
 from schema_core.expressions import typed
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed, operands

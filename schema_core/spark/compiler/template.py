@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TypeAlias
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.spark.compiler import tree as nodes
 
 #: Arguments of a template by name: nodes, types of casts, and under ``*`` a list of nodes.

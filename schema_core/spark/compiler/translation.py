@@ -12,7 +12,7 @@ from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.template import Template, sql, template

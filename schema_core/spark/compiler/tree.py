@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.errors import UnsupportedError
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from schema_core.base.extras import needs
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
+from schema_core.base.plugins import needs
 from schema_core.mappings.spark.ddl import parse_spark_type
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.udfs import UdfError

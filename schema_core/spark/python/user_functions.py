@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo
 
 from schema_core.base.arguments import type_name
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.environment import options as session_options
 from schema_core.errors import UnsupportedError

@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakKeyDictionary, finalize
 
-from schema_core.base.extras import require_modules
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
+from schema_core.base.plugins import require_modules
 from schema_core.base.text import show
 from schema_core.environment.table_api.inline import InlineRows
 from schema_core.errors import ExternalError, SchemaError, UnsupportedError

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from typing import NamedTuple, TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, operands, walk
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.environment.connector import Ability
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, at, similar
 from schema_core.expressions.typed import Ref, walk

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 from weakref import finalize
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.errors import ExternalError, UnsupportedError
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX

@@ -27,7 +27,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 from weakref import finalize, ref
 
-from schema_core.base.extras import needs, require_modules
+from schema_core.base.plugins import needs, require_modules
 from schema_core.base.text import show
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.spark.compiler.printer import quote

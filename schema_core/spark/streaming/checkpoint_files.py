@@ -13,8 +13,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import ExternalError
 from schema_core.spark.commit.commit import Directory
 

@@ -19,8 +19,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.environment.options import CHECKPOINTS, PIPELINE_NAME
 from schema_core.environment.planner import BoundTable

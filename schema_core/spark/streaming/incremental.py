@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from enum import Enum
 from typing import Final, TypeAlias, cast
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import format_path
 from schema_core.environment.options import STATE_RETENTION
 from schema_core.errors import UnsupportedError

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from schema_core import types
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.string_casts import cast_to_string
 from schema_core.spark.compiler.functions.temporal import datetimes

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from json import dumps
 
 from schema_core import types
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import convert

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy import dataclass
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.strings import (
     escaped_replacement,

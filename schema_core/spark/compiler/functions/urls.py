@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline
 

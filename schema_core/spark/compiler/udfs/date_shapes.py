@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.expressions.date_patterns import (
     DAYS,
     ERAS,

@@ -9,7 +9,7 @@ from functools import lru_cache
 from secrets import token_hex
 from typing import Any
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.json_paths import NoSuchPathError, find
 

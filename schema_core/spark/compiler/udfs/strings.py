@@ -7,7 +7,7 @@ import binascii
 import codecs
 import re
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.spark.compiler.udfs import UdfError
 
 #: The longest result of padding; Java runs out of memory beyond.

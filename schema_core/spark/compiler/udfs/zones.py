@@ -6,7 +6,7 @@ import datetime as dt
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 
 #: Java's three-letter zone names that the tz database lacks or maps to another zone.
 SHORT = {

@@ -11,7 +11,7 @@ import datetime as dt
 from collections.abc import Callable
 from zoneinfo import ZoneInfo
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import Literal, Node, let, let_all
 from schema_core.spark.compiler.udfs.calendars import CUTOVER

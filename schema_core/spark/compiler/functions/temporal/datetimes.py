@@ -11,7 +11,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Mapping
 
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.temporal.nanoseconds import (
     make_nanosecond_struct,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from schema_core import types
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import regex
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.numbers import add_interval, months_between
 from schema_core.spark.compiler.functions.temporal import datetimes, numeric_patterns

@@ -12,8 +12,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.lazy_regex import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.expressions.date_patterns import (
     DatePatternError,
     Part,
