@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from docs.mapping_tables import code, table
-from schema_core.cli.app import COMMANDS
+from schema_core.cli.commands import COMMANDS, EXIT_CODES
 from schema_core.cli.config import COMMON
-from schema_core.cli.exit_codes import EXIT_CODES
 from schema_core.cli.findings import Output
 
 

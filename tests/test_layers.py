@@ -82,7 +82,7 @@ NO_EXPRESSIONS = "schemas without expressions need no functions"
 IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("catalogs/sql/catalog.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
     ("cli/findings.py", "schema_core.errors.codes"): "a script without errors needs no explanation",
-    ("cli/lenient_calls.py", "schema_core.spark.compiler.udfs.java_dates"): (
+    ("cli/commands/resolve.py", "schema_core.spark.compiler.udfs.java_dates"): (
         "few scripts have such a call with a literal"
     ),
     ("cli/main.py", "schema_core.cli.app"): "it imports Typer and rich",

@@ -2,153 +2,104 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from schema_core.cli import UNREADABLE
+from schema_core.cli.commands import COMMANDS
 from schema_core.cli.config import FILE, PREFIX, CliConfiguration, load
-from schema_core.cli.plain_values import Command, Group
 from schema_core.errors import SchemaCoreError
 
 if TYPE_CHECKING:
     from typer._click import Command as AnyCommand
     from typer._click import Context
+    from typer._click.core import Parameter
 
 
-class CommandSpec(NamedTuple):
-    """A command or a group of commands, and the module that holds it.
+# --- values --------------------------------------------------------------------------------------
 
-    Attributes:
-        module: The module in `schema_core.cli.commands`.
-        function: The name of its function; of one that returns an application, for a group.
-        summary: The first paragraph of its help.
-        is_group: Whether it has commands of its own.
+
+class Command(TyperCommand):
+    """A command that converts plain values itself."""
+
+    def get_params(self, ctx: Context) -> list[Parameter]:
+        return convert_plain_values(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """A group of commands that converts plain values itself."""
+
+    def get_params(self, ctx: Context) -> list[Parameter]:
+        return convert_plain_values(super().get_params(ctx))
+
+
+def convert_plain_values(parameters: list[Parameter]) -> list[Parameter]:
+    """Make parameters convert plain values without Typer's adapters, which import pydantic (0.1 s).
+
+    Values that are not certainly valid are left to the adapters, which word the errors.
     """
+    for parameter in parameters:
+        # With click 8.1, an enumeration has the value as its choice, and not the member.
+        if isinstance(parameter.default, Enum):
+            parameter.default = parameter.default.value
+        # Another version of Typer may not have the description.
+        if hasattr(parameter, "type_descriptor") and not isinstance(
+            parameter.process_value, ParameterConversion
+        ):
+            parameter.process_value = ParameterConversion(parameter)  # type: ignore[method-assign]
+    return parameters
 
-    module: str
-    function: str
-    summary: str
-    is_group: bool = False
+
+class ParameterConversion:
+    """The conversion of the values of a parameter."""
+
+    def __init__(self, parameter: Any) -> None:
+        annotation = parameter.type_descriptor.annotation
+        self.parameter, self.by_adapter = parameter, parameter.process_value
+        self.is_list = get_origin(annotation) is list
+        self.type = get_args(annotation)[0] if self.is_list else annotation
+
+    def __call__(self, ctx: Context, value: Any) -> Any:
+        """Return the converted value, or the result of the parameter's callback."""
+        values = value if self.is_list else [value]
+        if value is None and not self.parameter.required:
+            converted: Any = () if self.is_list else None
+        elif values and isinstance(values, list | tuple) and all(map(self.is_plain, values)):
+            each = [self.type(value) for value in values]
+            converted = each if self.is_list else each[0]
+        else:
+            return self.by_adapter(ctx, value)
+        callback = self.parameter.callback
+        return converted if callback is None else callback(ctx, self.parameter, converted)
+
+    def is_plain(self, value: object) -> bool:
+        """Return whether a value has the type of the parameter, or is the text of such a value."""
+        if self.type in (str, int, bool):
+            return type(value) is self.type
+        if self.type is Path and isinstance(value, str) and value and "\0" not in value:
+            return os.access(value, os.R_OK) or not Path(value).exists()
+        if isinstance(self.type, type) and issubclass(self.type, Enum):
+            return isinstance(value, str | Enum) and any(
+                value in (member, member.value) for member in self.type
+            )
+        return False
 
 
-#: Name -> the command, in the order of the help.
-COMMANDS = {
-    "run": CommandSpec(
-        "run", "run", "Run a script in batch mode and print the results of its statements."
-    ),
-    "sql": CommandSpec(
-        "shell",
-        "sql",
-        "Run statements one by one: from a prompt, or from stdin if it is not a terminal.",
-    ),
-    "compile-plan": CommandSpec(
-        "run",
-        "compile_plan",
-        "Compile the last statement of a script to a plan; the statements before it are run.",
-    ),
-    "run-plan": CommandSpec(
-        "run",
-        "run_plan",
-        "Execute a plan, which `compile-plan` or COMPILE PLAN wrote, and wait for its job.",
-    ),
-    "ctas": CommandSpec(
-        "ctas", "ctas", "Create a table from the rows of a query, and wait for the job."
-    ),
-    "recover": CommandSpec(
-        "recover",
-        "recover",
-        "Recover tables of jobs whose processes have ended: commit or roll back.",
-    ),
-    "resolve": CommandSpec(
-        "resolve",
-        "resolve",
-        "Check every statement of a script without running it, and print the resolved schemas.",
-    ),
-    "compat": CommandSpec(
-        "compatibility",
-        "compat",
-        "Compare the tables of a script with those of an older one, by path.",
-    ),
-    "explain": CommandSpec(
-        "explain",
-        "explain",
-        "Print the page of an error code, or without a code a list of all.",
-    ),
-    "doctor": CommandSpec(
-        "doctor",
-        "doctor",
-        "Show versions, extras, Java, implementations, why something cannot be used, and caches.",
-    ),
-    "check": CommandSpec(
-        "resolve",
-        "check_script",
-        "Check every statement of scripts, and the options of their tables, without running them.",
-    ),
-    "show": CommandSpec(
-        "tables",
-        "show",
-        "Print the tables and views that a script leaves in its current catalog.",
-    ),
-    "snapshot": CommandSpec(
-        "tables",
-        "snapshot",
-        "Write the tables and views of a catalog as files, with one CREATE statement each.",
-    ),
-    "convert": CommandSpec(
-        "tables", "convert", "Convert CREATE TABLE statements from one SQL dialect to another."
-    ),
-    "validate": CommandSpec(
-        "migrate",
-        "validate",
-        "Count the rows that a wanted definition cannot hold, by file, with samples.",
-    ),
-    "drift": CommandSpec(
-        "migrate",
-        "drift",
-        "Report what was changed outside of migrations; exits with 1 if there is something.",
-    ),
-    "init": CommandSpec(
-        "init",
-        "init",
-        "Write the files of a new project: configuration, table, setup and workflow for CI.",
-    ),
-    "new": CommandSpec(
-        "new",
-        "new",
-        "Write a package with a catalog or connector that works, and tests which it passes.",
-    ),
-    "diff": CommandSpec(
-        "diff",
-        "diff_tables",
-        "Print the changes between the tables that two scripts leave, by path.",
-    ),
-    "plan": CommandSpec(
-        "plan", "plan_tables", "Plan the migration of the tables that both scripts have, by path."
-    ),
-    "sweep": CommandSpec(
-        "sweep",
-        "sweep_catalog",
-        "Resolve and verify every table of a catalog on Spark, and print a report.",
-    ),
-    "migrate": CommandSpec(
-        "migrate",
-        "migrations",
-        "Apply, undo and write migrations of a catalog.",
-        is_group=True,
-    ),
-}
+# --- commands ------------------------------------------------------------------------------------
 
 
 class LazyCommand(TyperCommand):
-    """A command of which the help of the application shows the summary, and imports nothing."""
+    """A command that the help lists by its summary, without an import."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: Any
@@ -163,7 +114,7 @@ class LazyCommand(TyperCommand):
 
 
 def defaults_of(command: Any, name: str, configuration: CliConfiguration) -> dict[str, Any]:
-    """Return the configured defaults of a command, or those of each command of a group."""
+    """Return the configured defaults of a command, or of each command of a group by its name."""
     if isinstance(command, TyperGroup):
         return {
             subcommand: defaults_of(below, f"{name} {subcommand}", configuration)
@@ -192,14 +143,15 @@ def exit_on_configuration_error() -> Iterator[None]:
 
 
 def load_command(name: str) -> Any:
-    """Import a command."""
-    entry = COMMANDS[name]
-    found = getattr(import_module(f"schema_core.cli.commands.{entry.module}"), entry.function)
-    if entry.is_group:
-        app = found()
+    """Import a command or a group of commands."""
+    spec = COMMANDS[name]
+    module, _, attribute = spec.target.partition(":")
+    function = getattr(import_module(f"schema_core.cli.commands.{module}"), attribute)
+    if spec.is_group:
+        app = function()
     else:
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(name, cls=Command)(found)
+        app.command(name, cls=Command)(function)
     command = get_command(app)
     command.name = name
     return command
@@ -251,8 +203,8 @@ def print_version(requested: bool) -> None:
     """Print the version and exit, if it is requested."""
     if not requested:
         return
-    found = installed_version("schema-core")
-    print("schema-core, not installed_version" if found is None else f"schema-core {found}")
+    number = installed_version("schema-core")
+    print("schema-core, not installed" if number is None else f"schema-core {number}")
     raise typer.Exit
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,9 +44,7 @@ class Output(Enum):
 
     TEXT = "text"
     JSON = "json"
-    JUNIT = "junit"
     GITHUB = "github"
-    MARKDOWN = "markdown"
     HTML = "html"
 
 
@@ -113,14 +110,6 @@ class FindingReport:
         """Return the number of findings of a level."""
         return sum(finding.level is level for finding in self.findings)
 
-    @property
-    def cases(self) -> dict[str, list[ReportedFinding]]:
-        """The findings by subject, those without findings included."""
-        found: dict[str, list[ReportedFinding]] = {subject: [] for subject in self.subjects}
-        for finding in self.findings:
-            found.setdefault(finding.subject or finding.file or self.command, []).append(finding)
-        return found
-
 
 def diagnostic_findings(
     path: Path, diagnostics: Iterable[Diagnostic], level: Level = Level.ERROR
@@ -151,9 +140,9 @@ def diagnostic_findings(
 def finish(report: FindingReport, output: Output) -> None:
     """Print a report on stdout; exit with 1 if it has errors."""
     if output is Output.TEXT:
-        _print(list(as_text(report) if report.text is None else report.text))
-    else:
-        sys.stdout.write(f"{printed}\n" if (printed := FORMATS[output](report)) else "")
+        print_lines(as_text(report) if report.text is None else report.text)
+    elif printed := FORMATS[output](report):
+        sys.stdout.write(f"{printed}\n")
     if report.count(Level.ERROR):
         raise typer.Exit(WRONG)
 
@@ -161,14 +150,16 @@ def finish(report: FindingReport, output: Output) -> None:
 # --- text ----------------------------------------------------------------------------------------
 
 
-def _print(lines: Sequence[str | Text]) -> None:
-    if lines:
-        from rich.console import Console
-        from rich.text import Text
+def print_lines(lines: Iterable[str | Text], *, error: bool = False) -> None:
+    """Print lines on stdout or stderr; rich is imported only if there are some."""
+    console = None
+    for line in lines:
+        if console is None:
+            from rich.console import Console
+            from rich.text import Text
 
-        console = Console(highlight=False, markup=False)
-        for line in lines:
-            console.print(Text(line) if isinstance(line, str) else line, soft_wrap=True)
+            console = Console(stderr=error, highlight=False, markup=False)
+        console.print(Text(line) if isinstance(line, str) else line, soft_wrap=True)
 
 
 #: Level -> the style of its name on terminals.
@@ -190,8 +181,8 @@ def counts(report: FindingReport) -> str:
     >>> counts(FindingReport("check", [ReportedFinding(Level.NOTE, "a", "b")] * 2))
     '2 notes'
     """
-    found = {level.value: report.count(level) for level in Level}
-    return ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in found.items() if n)
+    numbers = {level.value: report.count(level) for level in Level}
+    return ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in numbers.items() if n)
 
 
 def text_lines(findings: Iterable[ReportedFinding]) -> Iterator[Text]:
@@ -232,7 +223,7 @@ def printable(line: str) -> str:
     )
 
 
-# --- formats for programs ------------------------------------------------------------------------
+# --- other formats -------------------------------------------------------------------------------
 
 
 def as_json(report: FindingReport) -> str:
@@ -255,43 +246,21 @@ def as_json(report: FindingReport) -> str:
         }
         for finding in report.findings
     ]
-    document = {"version": VERSION, "command": report.command, "findings": rows}
-    return json.dumps(document | {"subjects": list(report.cases)}, indent=2)
-
-
-def as_junit(report: FindingReport) -> str:
-    """Return a report in the format of JUnit: a case for each subject, with its errors."""
-    from xml.etree.ElementTree import Element, SubElement, tostring
-
-    cases = report.cases
-    failed = sum(any(finding.level is Level.ERROR for finding in found) for found in cases.values())
-    name = f"schema-core {report.command}"
-    numbers = {"tests": str(len(cases)), "failures": str(failed), "errors": "0", "skipped": "0"}
-    suite = Element("testsuite", {"name": name, **numbers})
-    for subject, found in cases.items():
-        file = next((finding.file for finding in found if finding.file), "")
-        case = SubElement(suite, "testcase", classname=escaped(file or name), name=escaped(subject))
-        for finding in found:
-            if finding.level is Level.ERROR:
-                message = escaped(finding.description)
-                failure = SubElement(case, "failure", type=finding.rule, message=message)
-                failure.text = "\n".join(line.plain for line in text_lines([finding]))
-        others = [escaped(_line(finding)) for finding in found if finding.level is not Level.ERROR]
-        if others:
-            SubElement(case, "system-out").text = "\n".join(others)
-    printed: bytes = tostring(suite, encoding="us-ascii", xml_declaration=True)
-    return printed.decode("ascii")
-
-
-def _line(finding: ReportedFinding) -> str:
-    return f"{finding.level.value}: {finding.description} [{finding.rule}]"
+    about = (finding.subject or finding.file or report.command for finding in report.findings)
+    document = {
+        "version": VERSION,
+        "command": report.command,
+        "findings": rows,
+        "subjects": list(dict.fromkeys([*report.subjects, *about])),
+    }
+    return json.dumps(document, indent=2)
 
 
 #: Level -> the command of a workflow of GitHub.
 COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
 #: What GitHub requires to be escaped in messages, and in properties beside that.
-MESSAGE = {"%": "%25", "\r": "%0D", "\n": "%0A"}
-PROPERTY = {**MESSAGE, ":": "%3A", ",": "%2C"}
+MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+PROPERTY = MESSAGE | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def as_commands(report: FindingReport) -> str:
@@ -299,63 +268,29 @@ def as_commands(report: FindingReport) -> str:
     lines = []
     for finding in report.findings:
         file = "" if finding.file == DASH else finding.file
-        properties = {
-            "file": file,
-            "line": finding.line,
-            "col": finding.column,
-            "title": finding.rule,
-        }
-        places = (f"{k}={_escape_characters(str(v), PROPERTY)}" for k, v in properties.items() if v)
+        places = (("file", file), ("line", finding.line), ("col", finding.column))
+        properties = ",".join(
+            f"{name}={str(value).translate(PROPERTY)}"
+            for name, value in (*places, ("title", finding.rule))
+            if value
+        )
         about = f"{finding.subject}: " if finding.subject else ""
         hint = f"\nhint: {finding.hint}" if finding.hint else ""
         text = "\n".join(map(escaped, f"{about}{finding.description}{hint}".split("\n")))
-        message = _escape_characters(text, MESSAGE)
-        lines.append(f"::{COMMANDS[finding.level]} {','.join(places)}::{message}")
+        lines.append(f"::{COMMANDS[finding.level]} {properties}::{text.translate(MESSAGE)}")
     return "\n".join(lines)
-
-
-def _escape_characters(text: str, replacements: Mapping[str, str]) -> str:
-    return "".join(replacements.get(character, character) for character in text)
-
-
-# --- formats for people --------------------------------------------------------------------------
-
-#: The columns of tables in Markdown and HTML.
-COLUMNS = ("severity", "place", "code", "message", "hint")
-
-
-def _rows(report: FindingReport) -> Iterator[tuple[str, ...]]:
-    for finding in report.findings:
-        about = f"{finding.subject}: " if finding.subject and finding.file else ""
-        yield (
-            finding.level.value,
-            finding.place,
-            finding.rule,
-            f"{about}{finding.description}",
-            finding.hint or "",
-        )
-
-
-#: Characters with a meaning in Markdown.
-MARKUP: AbstractSet[str] = frozenset("\\`*_{}[]()#+-!|<>~&")
-
-
-def as_markdown(report: FindingReport) -> str:
-    """Return a table in Markdown, with every character of markup escaped."""
-    title = f"## schema-core {report.command}: {counts(report) or 'no findings'}"
-    if not report.findings:
-        return title
-    lines = [f"| {' | '.join(COLUMNS)} |", f"|{'---|' * len(COLUMNS)}"]
-    for row in _rows(report):
-        cells = ("".join(f"\\{c}" if c in MARKUP else c for c in escaped(cell)) for cell in row)
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([title, "", *lines])
 
 
 def as_html(report: FindingReport) -> str:
     """Return a self-contained page: a table of the findings, and the command's own parts."""
-    rows = [(markup.mark(level), *map(markup.text, rest)) for level, *rest in _rows(report)]
-    parts = [markup.scroll(markup.table(COLUMNS, rows))] if rows else []
+    rows = []
+    for finding in report.findings:
+        about = f"{finding.subject}: " if finding.subject and finding.file else ""
+        message, hint = f"{about}{finding.description}", finding.hint or ""
+        cells = map(markup.text, (finding.place, finding.rule, message, hint))
+        rows.append((markup.mark(finding.level.value), *cells))
+    heads = ("severity", "place", "code", "message", "hint")
+    parts = [markup.scroll(markup.table(heads, rows))] if rows else []
     title = f"schema-core {report.command}: {counts(report) or 'no findings'}"
     page = markup.page(title, *parts, *report.html())
     return page.encode("ascii", "xmlcharrefreplace").decode("ascii")
@@ -364,8 +299,6 @@ def as_html(report: FindingReport) -> str:
 #: Format -> what writes it; text is printed with styles, so it is not among them.
 FORMATS: dict[Output, Callable[[FindingReport], str]] = {
     Output.JSON: as_json,
-    Output.JUNIT: as_junit,
     Output.GITHUB: as_commands,
-    Output.MARKDOWN: as_markdown,
     Output.HTML: as_html,
 }

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from schema_core.base.text import escaped
 from schema_core.environment.jobs.client import JobClient
@@ -25,71 +25,63 @@ UPDATE = 0.2
 LINES = 10.0
 
 
-def follow(client: JobClient, console: Console) -> None:
-    """Wait for a job and show its progress; Ctrl-C cancels it.
+#: The name of what is running, as a column of a bar.
+NAME = TextColumn("{task.description}", markup=False)
+
+
+def follow(client: JobClient | None, quiet: bool = False, console: Console | None = None) -> None:
+    """Wait for a job, if there is one, and show its progress; Ctrl-C cancels it.
+
+    With `quiet` it does nothing. The default of `console` is stderr.
 
     Raises:
         SchemaCoreError: the error of the job.
     """
-    if console.is_terminal:
-        _with_bar(client, console)
-    else:
-        _with_lines(client, console)
+    if client is None or quiet:
+        return
+    console = console or Console(stderr=True, highlight=False)
+    name, start = escaped(client.get_job_name()), time.monotonic()
+    if not console.is_terminal:
+        while not _has_ended(client, LINES):
+            progress = client.get_progress()
+            tasks = "running" if progress is None else f"{progress[0]} of {progress[1]} tasks"
+            _line(console, f"{name}: {tasks} after {time.monotonic() - start:.0f} s")
+        _line(console, f"{name}: finished in {time.monotonic() - start:.1f} s")
+        return
+    columns = (NAME, BarColumn(), TextColumn("{task.fields[tasks]}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(name, total=None, tasks="")
+        while not _has_ended(client, UPDATE):
+            if (progress := client.get_progress()) is not None:
+                done, total = progress
+                # further tasks may follow: a task that looks complete stops the clock
+                most = max(total, done + 1)
+                bar.update(task, completed=done, total=most, tasks=f"{done}/{total} tasks")
 
 
 @contextmanager
-def show_elapsed_time(name: str, console: Console) -> Iterator[None]:
-    """Show that work without a job goes on, and for how long: a clock on a terminal, else lines."""
+def show_elapsed_time(name: str, console: Console | None = None) -> Iterator[None]:
+    """Show for how long work without a job goes on: a clock on a terminal, else lines."""
+    console = console or Console(stderr=True, highlight=False)
     if console.is_terminal:
-        text = TextColumn("{task.description}", markup=False)
-        columns = (SpinnerColumn(), text, TimeElapsedColumn())
+        columns = (SpinnerColumn(), NAME, TimeElapsedColumn())
         with Progress(*columns, console=console, transient=True) as bar:
             bar.add_task(escaped(name), total=None)
             yield
         return
     start, ended = time.monotonic(), threading.Event()
 
-    def tell() -> None:
+    def print_lines() -> None:
         while not ended.wait(LINES):
             _line(console, f"{escaped(name)}: running after {time.monotonic() - start:.0f} s")
 
-    thread = threading.Thread(target=tell, name="schema-core progress", daemon=True)
+    thread = threading.Thread(target=print_lines, name="schema-core progress", daemon=True)
     thread.start()
     try:
         yield
     finally:
         ended.set()
         thread.join()
-
-
-def _with_bar(client: JobClient, console: Console) -> None:
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[tasks]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(escaped(client.get_job_name()), total=None, tasks="")
-        while not _has_ended(client, UPDATE):
-            _update(bar, task, client)
-
-
-def _update(bar: Progress, task: TaskID, client: JobClient) -> None:
-    if (found := client.get_progress()) is not None:
-        done, total = found
-        # further tasks may follow: a task that looks complete stops the clock
-        most = max(total, done + 1)
-        bar.update(task, completed=done, total=most, tasks=f"{done}/{total} tasks")
-
-
-def _with_lines(client: JobClient, console: Console) -> None:
-    name, start = escaped(client.get_job_name()), time.monotonic()
-    while not _has_ended(client, LINES):
-        found = client.get_progress()
-        tasks = "running" if found is None else f"{found[0]} of {found[1]} tasks"
-        _line(console, f"{name}: {tasks} after {time.monotonic() - start:.0f} s")
-    _line(console, f"{name}: finished in {time.monotonic() - start:.1f} s")
 
 
 def _line(console: Console, text: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ from schema_core.base.paths import ObjectIdentifier, join_names, split_names
 from schema_core.base.text import MAX_TEXT, is_blank
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import INTERRUPTED, UNREADABLE, WRONG
-from schema_core.cli.findings import DASH, STDIN, diagnostic_findings, text_lines
+from schema_core.cli.findings import DASH, STDIN, diagnostic_findings, print_lines, text_lines
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.plans.dry_run_session import dry_run_session, dry_run_statement
 from schema_core.errors import Diagnostic, SchemaCoreError, SchemaError, similar
@@ -25,7 +25,7 @@ from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Alter, CreateTable, ObjectKind, RenameTo
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.text import Text
 
 File = Annotated[
     Path, typer.Argument(help="SQL statements, separated by semicolons; - reads them from stdin.")
@@ -50,9 +50,21 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
     The command exits with 2 where the file cannot be read or is empty.
     """
     try:
-        text = _read_stdin(limit) if is_stdin(path) else _read_file(path, limit)
+        if not is_stdin(path):
+            with path.open("rb") as file:
+                content = file.read(4 * limit + 8)
+        elif sys.stdin is None:
+            raise unreadable_exit(path, "it is closed")
+        else:
+            content = sys.stdin.buffer.read(4 * limit + 8)
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise unreadable_exit(path, "it is UTF-16 text; save it as UTF-8")
+        text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read(limit + 1)
+    except UnicodeDecodeError:
+        raise unreadable_exit(path, "it is not UTF-8 text") from None
     except (OSError, ValueError) as error:
-        raise unreadable_exit(path, _reason(error)) from None
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise unreadable_exit(path, reason or str(error)) from None
     if is_blank(text):
         raise unreadable_exit(path, "it is empty")
     return text
@@ -73,15 +85,12 @@ def tables(file: Path) -> tuple[dict[ObjectIdentifier, ResolvedCatalogTable], st
                     old = session.identifier(path)
                     new = replace(old, object_name=change.path.parts[-1])
                     paths += [new] if old in paths else []
-        left = (
-            (identifier, session.tables.find(identifier)) for identifier in dict.fromkeys(paths)
-        )
-        found = {
-            identifier: entry.table
-            for identifier, entry in left
-            if entry is not None and isinstance(entry.table, ResolvedCatalogTable)
-        }
-        return found, text
+        left = {}
+        for identifier in dict.fromkeys(paths):
+            entry = session.tables.find(identifier)
+            if entry is not None and isinstance(entry.table, ResolvedCatalogTable):
+                left[identifier] = entry.table
+        return left, text
 
 
 def renames(
@@ -96,17 +105,17 @@ def renames(
     Raises:
         SchemaError: with code `wrong-argument` for another form, or a table that is not there.
     """
-    found: dict[ObjectIdentifier, dict[tuple[str, ...], str]] = {path: {} for path in paths}
+    renamed: dict[ObjectIdentifier, dict[tuple[str, ...], str]] = {path: {} for path in paths}
     for option in options:
         names, name = rename_of(option)
         if len(names) < 2 or not all(names) or not name:
             raise SchemaError(
                 f"--rename requires TABLE.COLUMN=NEW, got {option!r}", code="wrong-argument"
             )
-        named, count = tables_named(names, found, "--rename", below=1)
-        for table in named:
-            found[table][names[count:]] = name
-    return found
+        tables, count = tables_named(names, renamed, "--rename", below=1)
+        for table in tables:
+            renamed[table][names[count:]] = name
+    return renamed
 
 
 def rename_of(option: str) -> tuple[tuple[str, ...], str]:
@@ -126,8 +135,8 @@ def rename_of(option: str) -> tuple[tuple[str, ...], str]:
 
 def _assignment(option: str) -> tuple[str, str]:
     """Split an option at its first ``=`` that is not within backticks."""
-    found = re.match(r"(?:`(?:[^`]|``)*`|[^=`])*(?==|\Z)", option)
-    end = found.end() if found else option.find("=") % (len(option) + 1)
+    match = re.match(r"(?:`(?:[^`]|``)*`|[^=`])*(?==|\Z)", option)
+    end = match.end() if match else option.find("=") % (len(option) + 1)
     return option[:end], option[end + 1 :]
 
 
@@ -152,14 +161,14 @@ def row_counts(
     Raises:
         SchemaError: with code `wrong-argument` for another form, or a table that is not there.
     """
-    found: dict[ObjectIdentifier, int] = {}
+    counts: dict[ObjectIdentifier, int] = {}
     for option in options:
         table, count = _assignment(option)
         if not (table and re.fullmatch("[0-9]{1,18}", count)):
             raise SchemaError(f"--rows requires TABLE=COUNT, got {option!r}", code="wrong-argument")
-        named, _ = tables_named(split_names(table), paths, "--rows")
-        found |= dict.fromkeys(named, int(count))
-    return found
+        tables, _ = tables_named(split_names(table), paths, "--rows")
+        counts |= dict.fromkeys(tables, int(count))
+    return counts
 
 
 def tables_named(
@@ -180,11 +189,11 @@ def tables_named(
         SchemaError: with code `wrong-argument` if there is no such table.
     """
     for count in range(1, min(3, len(names) - below) + 1):
-        if found := [path for path in paths if tuple(path.to_list()[-count:]) == names[:count]]:
-            return found, count
+        if tables := [path for path in paths if tuple(path.to_list()[-count:]) == names[:count]]:
+            return tables, count
     problem = f"{option}: there is no table {names[0]!r}"
-    tables = {join_names([path.object_name]) for path in paths}
-    raise SchemaError(problem, code="wrong-argument", hint=similar(join_names(names[:1]), tables))
+    known = {join_names([path.object_name]) for path in paths}
+    raise SchemaError(problem, code="wrong-argument", hint=similar(join_names(names[:1]), known))
 
 
 def shortest_path(table: ObjectIdentifier, paths: Collection[ObjectIdentifier]) -> tuple[str, ...]:
@@ -216,11 +225,6 @@ def unreadable_exit(path: Path, reason: str) -> typer.Exit:
 ARGUMENTS = frozenset({"wrong-argument", "unknown-dialect", "invalid-configuration"})
 
 
-def exit_code(error: SchemaCoreError) -> int:
-    """Return the exit code of an error: 2 if it is about the arguments, else 1."""
-    return UNREADABLE if error.code in ARGUMENTS else WRONG
-
-
 def report_unable(reason: str, hint: str | None = None) -> typer.Exit:
     """Report on stderr why the command cannot run; return the exit to raise."""
     print(f"schema-core: {reason}", file=sys.stderr)
@@ -230,59 +234,31 @@ def report_unable(reason: str, hint: str | None = None) -> typer.Exit:
 
 
 @contextmanager
-def exit_on_error(
-    console: Console, path: Path, code: Callable[[SchemaCoreError], int] = lambda _: WRONG
-) -> Iterator[None]:
-    """Print an error of a block on stderr, and end the command with an exit code.
+def exit_on_error(path: Path, code: int | None = WRONG) -> Iterator[None]:
+    """Print an error of a block on stderr, and end the command; with 130 after Ctrl-C.
 
     Args:
-        console: Where the error is printed.
         path: The file that the block reads.
-        code: Returns the exit code for an error; 1 by default. It is 130 after Ctrl-C.
+        code: The exit code; with None 2 for an error about the arguments, else 1.
     """
     try:
         yield
     except SchemaCoreError as error:
-        show(console, path, error.diagnostics)
-        raise typer.Exit(code(error)) from None
+        show(path, error.diagnostics)
+        if code is None:
+            code = UNREADABLE if error.code in ARGUMENTS else WRONG
+        raise typer.Exit(code) from None
     except KeyboardInterrupt as interrupt:
-        raise interrupt_exit(console, interrupt) from None
+        raise interrupt_exit(interrupt) from None
 
 
-def interrupt_exit(console: Console, interrupt: KeyboardInterrupt) -> typer.Exit:
+def interrupt_exit(interrupt: KeyboardInterrupt) -> typer.Exit:
     """Report on stderr that Ctrl-C ended the command; return the exit to raise.
 
     The notes of the error state whether the rows of a job are committed nevertheless.
     """
-    notes = getattr(interrupt, "__notes__", ())
-    console.print(": ".join(["schema-core: interrupted", *notes]), markup=False, soft_wrap=True)
+    print_error(": ".join(["schema-core: interrupted", *getattr(interrupt, "__notes__", ())]))
     return typer.Exit(INTERRUPTED)
-
-
-def _read_stdin(limit: int) -> str:
-    if sys.stdin is None:
-        raise ValueError("it is closed")
-    return _text(sys.stdin.buffer, limit)
-
-
-def _read_file(path: Path, limit: int) -> str:
-    with path.open("rb") as file:
-        return _text(file, limit)
-
-
-def _text(file: BinaryIO, limit: int) -> str:
-    """Read a file up to a limit, without the byte order mark."""
-    content = file.read(4 * limit + 8)
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError("it is UTF-16 text; save it as UTF-8")
-    decoded = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig")
-    return decoded.read(limit + 1)
-
-
-def _reason(error: OSError | ValueError) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "it is not UTF-8 text"
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def substitute_definitions(text: str, definitions: list[str]) -> str:
@@ -298,7 +274,7 @@ def substitute_definitions(text: str, definitions: list[str]) -> str:
         if name not in pairs:
             problem = f"${{{name}}} is not defined: add --define {name}=VALUE"
             print(f"schema-core: warning: {problem}", file=sys.stderr)
-    return re.sub(r"\$\{(\w+)\}", lambda found: pairs.get(found[1], found[0]), text)
+    return re.sub(r"\$\{(\w+)\}", lambda match: pairs.get(match[1], match[0]), text)
 
 
 def values(definitions: list[str]) -> dict[str, str]:
@@ -313,7 +289,11 @@ def values(definitions: list[str]) -> dict[str, str]:
     return pairs
 
 
-def show(console: Console, path: Path, diagnostics: Iterable[Diagnostic]) -> None:
-    """Print diagnostics as compilers do: position, code, message, the line with carets, a hint."""
-    for line in text_lines(diagnostic_findings(path, diagnostics)):
-        console.print(line, soft_wrap=True)
+def show(path: Path, diagnostics: Iterable[Diagnostic]) -> None:
+    """Print diagnostics on stderr as compilers do: position, code, message, carets, a hint."""
+    print_error(*text_lines(diagnostic_findings(path, diagnostics)))
+
+
+def print_error(*lines: str | Text) -> None:
+    """Print lines on stderr, with styles if it is a terminal."""
+    print_lines(lines, error=True)

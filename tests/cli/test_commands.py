@@ -11,7 +11,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from schema_core.cli.app import COMMANDS, application, load_command
+from schema_core.cli.app import application, load_command
+from schema_core.cli.commands import COMMANDS
 
 
 @pytest.mark.parametrize("name", COMMANDS)

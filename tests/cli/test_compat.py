@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 from typer.testing import CliRunner
@@ -150,18 +149,3 @@ def test_invalid_acceptances_are_refused(tmp_path: Path, text: str, problem: str
     code, output = run(tmp_path, ORDERS, CHANGED, "--accept", str(accept))
 
     assert (2, True) == (code, problem in output), output
-
-
-def test_a_report_of_junit_has_a_case_for_each_table(tmp_path: Path) -> None:
-    both = ORDERS + ORDERS.replace("orders", "kept")
-    code, output = run(tmp_path, both, CHANGED, "--format", "junit", "--mode", "FULL")
-    suite = ET.fromstring(output)
-    failures = {case.get("name"): case.findall("failure") for case in suite}
-
-    assert (1, "2", "2") == (code, suite.get("tests"), suite.get("failures"))
-    assert ["default_catalog.default_database.orders", "default_catalog.default_database.kept"] == (
-        list(failures)
-    )
-    assert {"type-changed", "range-narrowed", "table-removed"} >= {
-        item.get("type") for result in failures.values() for item in result
-    }

@@ -10,8 +10,8 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from schema_core.cli import GOOD, UNREADABLE, WRONG
-from schema_core.cli.app import COMMANDS, application, load_command
-from schema_core.cli.exit_codes import EXIT_CODES
+from schema_core.cli.app import application, load_command
+from schema_core.cli.commands import COMMANDS, EXIT_CODES
 
 FILES = {
     "good.sql": "CREATE TABLE t (a BIGINT) WITH ('connector' = 'blackhole');",

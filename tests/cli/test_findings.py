@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 import typer
@@ -38,7 +37,7 @@ def test_every_format_has_a_writer_in_ascii() -> None:
     assert set(Output) - {Output.TEXT} == set(FORMATS)
     for write in FORMATS.values():
         assert "\x1b" not in write(REPORT)
-    for output in (Output.JUNIT, Output.HTML, Output.JSON):
+    for output in (Output.HTML, Output.JSON):
         assert FORMATS[output](REPORT).isascii()
 
 
@@ -73,19 +72,6 @@ def test_json() -> None:
     )  # fmt: skip
 
 
-def test_junit_counts_the_subjects_and_those_with_errors() -> None:
-    suite = ET.fromstring(FORMATS[Output.JUNIT](REPORT))
-    cases = {case.get("name"): case for case in suite}
-
-    assert ("4", "1", "0") == (suite.get("tests"), suite.get("failures"), suite.get("errors"))
-    (failure,) = cases["my dir/a,b.sql"].findall("failure")
-    assert "unknown-type" == failure.get("type")
-    assert "a <b> & " in str(failure.get("message"))
-    assert [] == list(cases["good.sql"])
-    assert "warning: too slow [slow]" == cases["-"].findtext("system-out")
-    assert "note: an é (in x.y) [old]" == cases["c.d.t"].findtext("system-out")
-
-
 def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
     """Read commands of workflows as GitHub's runner does."""
     result = []
@@ -111,17 +97,6 @@ def test_commands_of_github_are_escaped() -> None:
     assert ("warning", {"line": "1", "col": "1", "title": "slow"}, "too slow") == warning
     assert ("notice", {"title": "old"}, "c.d.t: an é (in x.y)") == notice
     assert "" == FORMATS[Output.GITHUB](EMPTY)
-
-
-def test_markdown_is_one_table() -> None:
-    lines = FORMATS[Output.MARKDOWN](REPORT).splitlines()
-
-    assert "## schema-core check: 1 error, 1 warning, 1 note" == lines[0]
-    assert 2 + 2 + len(FINDINGS) == len(lines)
-    for row in lines[2:]:
-        assert 6 == row.replace("\\|", "").count("|")
-    assert r"a \<b\> \&" in lines[4]
-    assert ["## schema-core check: no findings"] == FORMATS[Output.MARKDOWN](EMPTY).splitlines()
 
 
 def test_html_is_escaped_and_loads_nothing() -> None:
@@ -160,8 +135,6 @@ def parse(output: Output, text: str) -> Any:
     match output:
         case Output.JSON:
             return json.loads(text)
-        case Output.JUNIT:
-            return ET.fromstring(text)
         case Output.GITHUB:
             return commands(text)
         case Output.HTML:

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from schema_core.cli.app import application
-from schema_core.cli.commands.init import FILES
+from schema_core.cli.commands.new import FILES
 
 ROOT = Path(__file__).parent.parent.parent
 HOOKS = ROOT / ".pre-commit-hooks.yaml"

@@ -49,7 +49,7 @@ def follow(
     text = io.StringIO()
     console = Console(file=text, force_terminal=terminal, width=100, color_system=None)
     try:
-        progress.follow(submit(JobGraph("insert into [t]", execution)), console)
+        progress.follow(submit(JobGraph("insert into [t]", execution)), console=console)
     except ExternalError as error:
         return [*text.getvalue().splitlines(), error.problem]
     return text.getvalue().splitlines()

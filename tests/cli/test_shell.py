@@ -136,16 +136,17 @@ def test_tables_fit_the_terminal() -> None:
 
 
 def test_ctrl_c_cancels_a_statement(
-    environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
+    environment: TableEnvironment,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(TableEnvironment, "execute_statement", interrupted)
-    errors = io.StringIO()
     terminal = Console(file=io.StringIO(), force_terminal=True)
-    assert not shell.run_text(environment, "SHOW TABLES", terminal, Console(file=errors))
-    assert "cancelled\n" == errors.getvalue()
+    assert not shell.run_text(environment, "SHOW TABLES", terminal)
+    assert "cancelled\n" == capsys.readouterr().err
     assert 130 == piped("SHOW TABLES").exit_code
 
 

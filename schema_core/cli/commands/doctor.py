@@ -1,10 +1,13 @@
-"""``schema-core doctor``: what is installed, why something cannot be used, and caches."""
+"""``schema-core doctor`` and ``explain``: the state of the installation, and pages of errors."""
 
 from __future__ import annotations
 
 import platform
+from typing import Annotated
 
+import typer
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -23,9 +26,11 @@ from schema_core.base.plugins import (
     missing,
 )
 from schema_core.catalogs.hive.catalog import hive_support
+from schema_core.cli import script
 from schema_core.cli.app import installed_version
 from schema_core.environment.connector import DynamicTableFactory
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import NotFoundError, SchemaCoreError
+from schema_core.errors.codes import page, summaries
 from schema_core.spark.connector import MEMBERS
 from schema_core.spark.session.java import find_java
 from schema_core.spark.session.packages import has_package, package_of
@@ -42,7 +47,7 @@ def doctor() -> None:
     console = Console()
     where = Column("where, or why not", overflow="fold")
     table = Table("what", "found", where, box=None, pad_edge=False)
-    table.add_row("schema_core", installed_version("schema-core") or "not installed_version", "")
+    table.add_row("schema_core", installed_version("schema-core") or "not installed", "")
     table.add_row("Python", platform.python_version(), platform.platform())
     for extra, modules in EXTRAS.items():
         packages = modules.values()
@@ -125,3 +130,30 @@ def java() -> tuple[str, str]:
     except SchemaCoreError as error:
         return NO_JAVA, f"{error.problem}; {error.hint or ''}"
     return str(java.version), f"{java.home} ({java.source})"
+
+
+def explain(
+    code: Annotated[str | None, typer.Argument(help="The code in brackets after 'error'.")] = None,
+) -> None:
+    """Print the page of an error code, or without a code a list of all.
+
+    Exits with 2 for an unknown code.
+    """
+    console = Console(highlight=False)
+    if code is not None:
+        try:
+            text = page(code)
+        except NotFoundError as error:
+            hint = error.hint or "list all with: schema-core explain"
+            raise script.report_unable(error.problem, hint) from None
+        if console.is_terminal:
+            console.print(Markdown(text))
+        else:
+            print(text, end="")
+    elif console.is_terminal:
+        table = Table("code", "meaning", box=None, pad_edge=False)
+        for name, sentence in summaries():
+            table.add_row(Text(name, "bold", no_wrap=True), Text(sentence))
+        console.print(table)
+    else:
+        print("\n".join(f"{name}: {sentence}" for name, sentence in summaries()))

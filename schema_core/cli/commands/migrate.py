@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from schema_core.base.paths import ObjectPath, parse_path, split_names
 from schema_core.base.text import escaped
-from schema_core.catalog.changes.catalog_changes import CatalogChange, ModifyTable
+from schema_core.catalog.changes.catalog_changes import ModifyTable
 from schema_core.catalog.changes.json_format import catalog_changes_to_json
 from schema_core.catalog.changes.table_changes import describe
 from schema_core.catalog.objects import CatalogTable
 from schema_core.cli import UNREADABLE, WRONG, script
-from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
-from schema_core.cli.plain_values import Command, Group
+from schema_core.cli.app import Command, Group
+from schema_core.cli.findings import (
+    VERSION,
+    FindingReport,
+    Format,
+    Level,
+    Output,
+    ReportedFinding,
+    finish,
+)
 from schema_core.cli.progress import Quiet, follow, show_elapsed_time
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
+from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.migration.data_rewrite import rewrite_table
 from schema_core.migration.files import SETUP, MigrationDirectory
 from schema_core.migration.generation import (
@@ -38,9 +45,6 @@ from schema_core.migration.generation import (
 from schema_core.migration.migrator import MigrationResult, MigrationState, Migrator
 from schema_core.migration.validation import validate_rows
 from schema_core.sql.parser import parse_statements
-
-#: The version of the output in JSON.
-VERSION = 1
 
 
 class MigrationOutput(Enum):
@@ -81,26 +85,15 @@ def migrations() -> typer.Typer:
     return app
 
 
-@contextmanager
-def _report_errors(directory: Path, exit_code: int | None = None) -> Iterator[None]:
-    """Show the errors of the block and exit, by default with 1, or 2 for invalid arguments."""
-    try:
-        yield
-    except SchemaCoreError as error:
-        errors = Console(stderr=True, highlight=False)
-        script.show(errors, directory, error.diagnostics)
-        raise typer.Exit(exit_code or script.exit_code(error)) from None
-
-
 def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> Migrator:
     """Return the migrator of a directory, in an environment that its setup script has prepared.
 
     The command exits with 2 where the script cannot be read.
     """
     environment = _environment(directory, setup, define)
-    with _report_errors(directory, UNREADABLE):
-        found = MigrationDirectory.read(directory)
-        return Migrator(environment, found, variables=script.values(define or []))
+    with script.exit_on_error(directory, UNREADABLE):
+        files = MigrationDirectory.read(directory)
+        return Migrator(environment, files, variables=script.values(define or []))
 
 
 def _environment(directory: Path, setup: Path | None, define: list[str] | None) -> TableEnvironment:
@@ -109,7 +102,7 @@ def _environment(directory: Path, setup: Path | None, define: list[str] | None) 
     file = setup or directory / SETUP
     if setup is not None or file.exists():
         text = script.read(file, define)
-        with _report_errors(file, UNREADABLE):
+        with script.exit_on_error(file, UNREADABLE):
             for statement in parse_statements(text):
                 environment.execute_statement(statement, text)
     return environment
@@ -129,7 +122,7 @@ def upgrade(
 
     Exits with 1 for a migration that fails, which is rolled back.
     """
-    with _report_errors(directory):
+    with script.exit_on_error(directory, None):
         migrator = _migrator(directory, setup, define)
         if sql:
             print(migrator.script(target), end="")
@@ -151,7 +144,7 @@ def downgrade(
 
     Exits with 1 for a migration that cannot be undone.
     """
-    with _report_errors(directory):
+    with script.exit_on_error(directory, None):
         migrator = _migrator(directory, setup, define)
         if sql:
             print(migrator.script(target, down=True), end="")
@@ -160,14 +153,14 @@ def downgrade(
 
 
 def _show(results: Iterable[MigrationResult], dry_run: bool) -> None:
-    found = list(results)
-    for migration in found:
+    migrations = list(results)
+    for migration in migrations:
         print(escaped(str(migration)))
         for text in migration.statements if dry_run else ():
             print("\n".join(f"  {escaped(line)}" for line in text.splitlines()))
     if dry_run:
         print("rolled back")
-    if not found:
+    if not migrations:
         print("nothing to do")
 
 
@@ -183,19 +176,17 @@ def history(
 
     Exits with 1 where a file was changed or removed after its migration had been applied.
     """
-    with _report_errors(directory):
-        found = _migrator(directory, setup, define).history()
+    with script.exit_on_error(directory, None):
+        entries = _migrator(directory, setup, define).history()
     if output is MigrationOutput.JSON:
-        rows = [asdict(migration) | {"state": migration.state.value} for migration in found]
+        rows = [asdict(migration) | {"state": migration.state.value} for migration in entries]
         print(json.dumps({"version": VERSION, "migrations": rows}, indent=2))
     else:
-        for migration in found:
+        for migration in entries:
             stamped = ", stamped" if migration.stamped else ""
             when = f" {migration.applied_at}{stamped}" if migration.applied_at else ""
             print(escaped(f"{migration.state.value:8}{when:36} {migration.name}"))
-    if any(
-        migration.state in (MigrationState.CHANGED, MigrationState.MISSING) for migration in found
-    ):
+    if {MigrationState.CHANGED, MigrationState.MISSING} & {entry.state for entry in entries}:
         raise typer.Exit(WRONG)
 
 
@@ -206,7 +197,7 @@ def stamp(
     define: script.Define = None,
 ) -> None:
     """Record that the catalog is as a migration leaves it, without executing statements."""
-    with _report_errors(directory):
+    with script.exit_on_error(directory, None):
         for name in _migrator(directory, setup, define).stamp(target):
             print(f"stamped {name}")
 
@@ -221,26 +212,19 @@ def drift(
 
     The JSON is what `catalog_changes_from_json` reads, with secrets masked.
     """
-    with _report_errors(directory):
+    with script.exit_on_error(directory, None):
         changes = _migrator(directory, setup, define).drift()
         document = catalog_changes_to_json(changes)
-    finish(drift_report(changes, directory, document), output)
-
-
-def drift_report(changes: Sequence[CatalogChange], directory: Path, document: str) -> FindingReport:
-    """Return the report of what was changed outside of migrations: an error for each change."""
-    found = [pair for change in changes for pair in _describe_change(change)]
-    findings = [ReportedFinding(Level.ERROR, "drift", line, subject=path) for path, line in found]
-    lines = [escaped(f"{path}: {line}" if path else line) for path, line in found]
-    return FindingReport("drift", findings, [str(directory)] if not found else (), lines, document)
-
-
-def _describe_change(change: CatalogChange) -> Iterator[tuple[str, str]]:
-    """Yield the path of the table that changes, if it is one, and a line for each change."""
-    if isinstance(change, ModifyTable):
-        yield from ((str(change.path), describe(table_change)) for table_change in change.changes)
-    else:
-        yield "", str(change)
+    pairs: list[tuple[str, str]] = []
+    for change in changes:
+        if isinstance(change, ModifyTable):
+            pairs += [(str(change.path), describe(part)) for part in change.changes]
+        else:
+            pairs.append(("", str(change)))
+    findings = [ReportedFinding(Level.ERROR, "drift", line, subject=path) for path, line in pairs]
+    lines = [escaped(f"{path}: {line}" if path else line) for path, line in pairs]
+    subjects = [] if pairs else [str(directory)]
+    finish(FindingReport("drift", findings, subjects, lines, document), output)
 
 
 def new(
@@ -248,7 +232,7 @@ def new(
     directory: Directory = MIGRATIONS,
 ) -> None:
     """Create the file of the next migration."""
-    with _report_errors(directory):
+    with script.exit_on_error(directory, None):
         print(_directory(directory).create(name, "-- up\n\n-- down\n"))
 
 
@@ -257,16 +241,16 @@ def merge(
     directory: Directory = MIGRATIONS,
 ) -> None:
     """Create a migration without statements that follows the last ones of all branches."""
-    with _report_errors(directory):
-        found = _directory(directory)
-        if len(found.heads) < 2:
+    with script.exit_on_error(directory, None):
+        files = _directory(directory)
+        if len(files.heads) < 2:
             print("there are no branches")
         else:
-            print(found.create(name, "-- up\n-- down\n", parents=found.heads))
+            print(files.create(name, "-- up\n-- down\n", parents=files.heads))
 
 
 def _directory(path: Path) -> MigrationDirectory:
-    with _report_errors(path, UNREADABLE):
+    with script.exit_on_error(path, UNREADABLE):
         return MigrationDirectory.read(path) if path.exists() else MigrationDirectory.of(path, ())
 
 
@@ -292,7 +276,7 @@ def generate(
     may be a rename, is also printed on standard error. Exits with 1 for what cannot be altered in
     place.
     """
-    with _report_errors(directory):
+    with script.exit_on_error(directory, None):
         if (tables is None) == (module is None):
             raise SchemaError("pass either --from or --module", code="wrong-argument")
         _directory(directory).path.mkdir(parents=True, exist_ok=True)
@@ -362,11 +346,11 @@ def validate(
 
     Exits with 1 if there are some.
     """
-    with _report_errors(directory):
+    with script.exit_on_error(directory, None):
         environment = _environment(directory, setup, define)
         new = _wanted_table(environment, table, wanted)
         renames = _column_renames(table, rename or [])
-        with nullcontext() if quiet else show_elapsed_time(f"validate {table}", _console()):
+        with nullcontext() if quiet else show_elapsed_time(f"validate {table}"):
             report = validate_rows(environment, table, new, renames=renames)
     print(report)
     if report.problems:
@@ -390,7 +374,7 @@ def rewrite(
 
     Exits with 1, and changes nothing, if rows do not fit or the job fails.
     """
-    with _report_errors(directory):
+    with script.exit_on_error(directory, None):
         environment = _environment(directory, setup, define)
         new = _wanted_table(environment, table, wanted)
         result = rewrite_table(
@@ -400,14 +384,9 @@ def rewrite(
             renames=_column_renames(table, rename or []),
             accept=accept or [],
         )
-        if result.job is not None and not quiet:
-            follow(result.job, _console())
+        follow(result.job, quiet)
         result.wait()
     print(f"rewritten {escaped(table)}")
-
-
-def _console() -> Console:
-    return Console(stderr=True, highlight=False)
 
 
 def _wanted_table(environment: TableEnvironment, path: str, wanted: Path) -> CatalogTable:
@@ -416,16 +395,16 @@ def _wanted_table(environment: TableEnvironment, path: str, wanted: Path) -> Cat
     Raises:
         NotFoundError: with code `table-not-found`.
     """
-    found = read_definitions(environment, wanted)
+    definitions = read_definitions(environment, wanted)
     identifier = parse_path(path).qualify(
         environment.get_current_catalog(), environment.get_current_database()
     )
-    table = found.objects.get(identifier.to_object_path())
+    table = definitions.objects.get(identifier.to_object_path())
     if not isinstance(table, CatalogTable):
         raise NotFoundError(
             f"{wanted} does not create the table {identifier.as_summary_string()}",
             code="table-not-found",
-            hint=similar(path, map(str, found.objects)),
+            hint=similar(path, map(str, definitions.objects)),
         )
     return table
 
@@ -436,7 +415,7 @@ def _column_renames(table: str, options: list[str]) -> dict[tuple[str, ...], str
     Raises:
         SchemaError: with code `wrong-argument`.
     """
-    found: dict[tuple[str, ...], str] = {}
+    renames: dict[tuple[str, ...], str] = {}
     parts = split_names(table)
     for option in options:
         names, name = script.rename_of(option)
@@ -446,5 +425,5 @@ def _column_renames(table: str, options: list[str]) -> dict[tuple[str, ...], str
                 f"--rename requires COLUMN=NEW or {table}.COLUMN=NEW, got {option!r}",
                 code="wrong-argument",
             )
-        found[column] = name
-    return found
+        renames[column] = name
+    return renames

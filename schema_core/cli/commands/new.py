@@ -1,4 +1,4 @@
-"""``schema-core new``: a package with a catalog or connector that works, and its tests.
+"""``schema-core new``: a package with a catalog or connector that works; ``init``: a project.
 
 The templates of the files are in the directory ``kits``; they hold the names in `DISTRIBUTION` and
 `MODULE`.
@@ -24,6 +24,7 @@ import typer
 from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import CATALOGS, CONNECTORS, EXTRAS, list_entries
 from schema_core.base.text import show
+from schema_core.cli import script
 from schema_core.cli.app import exit_on_configuration_error
 from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError
 
@@ -224,3 +225,78 @@ def new(
     with exit_on_configuration_error():
         for path in write_package(kit, name, directory):
             print(path)
+
+
+# --- projects ------------------------------------------------------------------------------------
+
+CONFIGURATION = """\
+# Defaults of options of the command line; see docs/command-line.md.
+directory = "migrations"
+
+[check]
+batch = true
+
+# Secrets are named, not written: password = { env = "SHOP_PASSWORD" }
+[define]
+data = "data"
+"""
+
+SETUP = """\
+-- Executed before migrations: creates and selects the catalog.
+CREATE CATALOG main WITH ('type' = 'sql', 'url' = 'sqlite:///catalog.db');
+USE CATALOG main;
+"""
+
+TABLES = """\
+CREATE TABLE orders (
+  id BIGINT NOT NULL,
+  amount DECIMAL(12, 2),
+  PRIMARY KEY (id) NOT ENFORCED
+) WITH (
+  'connector' = 'filesystem',
+  'path' = '${data}/orders',
+  'format' = 'parquet'
+);
+"""
+
+WORKFLOW = """\
+name: schemas
+on: [push, pull_request]
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.11"
+      - run: pip install 'schema-core[cli]'
+      - run: schema-core check tables/*.sql --format github
+"""
+
+#: Path in the project -> content.
+FILES = {
+    "schema-core.toml": CONFIGURATION,
+    "tables/orders.sql": TABLES,
+    "migrations/setup.sql": SETUP,
+    ".github/workflows/schemas.yml": WORKFLOW,
+}
+
+
+def init(
+    directory: Annotated[Path, typer.Argument(help="The directory of the project.")] = Path(),
+) -> None:
+    """Write the files of a new project: configuration, table, setup and workflow for CI.
+
+    Exits with 2, and writes nothing, if one of the files exists.
+    """
+    paths = {directory / name: text for name, text in FILES.items()}
+    if existing := [path for path in paths if path.exists()]:
+        raise script.report_unable(f"{existing[0]} exists", "name another directory")
+    try:
+        for path, text in paths.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            print(path)
+    except OSError as error:
+        raise script.report_unable(f"cannot write {error.filename}: {error.strerror}") from None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from pathlib import Path
 from textwrap import indent
@@ -28,7 +28,6 @@ from schema_core.cli.findings import (
     diagnostic_findings,
     finish,
 )
-from schema_core.cli.lenient_calls import lenient_calls
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import (
     check_definition,
@@ -43,12 +42,14 @@ from schema_core.environment.session import Session
 from schema_core.errors import (
     MAX_ERRORS,
     AlreadyExistsError,
+    Diagnostic,
     NotFoundError,
     SchemaCoreError,
     SchemaError,
 )
 from schema_core.sql import statement_syntax
 from schema_core.sql.parser import read_statements
+from schema_core.sql.syntax import Call, Literal, LiteralKind
 
 
 class Form(Enum):
@@ -84,22 +85,22 @@ def resolve(
     """
     text = script.read(file, define)
     form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
-    found: dict[ObjectIdentifier, str] = {}
+    schemas: dict[ObjectIdentifier, str] = {}
     parts: tuple[str, ...] = ()
     with dry_run_session(settings(batch=batch), checks_connectors=False) as session:
-        findings = findings_of(file, check(session, text, describe_to(form, found)))
+        findings = findings_of(file, check(session, text, describe_to(form, schemas)))
         if output is Output.HTML:
             from schema_core.report.lineage import find_lineage, lineage_parts
 
             try:
-                left = (path for path in found if session.tables.find(path) is not None)
+                left = (path for path in schemas if session.tables.find(path) is not None)
                 parts = lineage_parts(find_lineage(session, left))
             except SchemaCoreError as error:
                 findings += diagnostic_findings(file, error.diagnostics, Level.WARNING)
     report = FindingReport("resolve", findings, [str(file)], html=lambda: parts)
-    tables = {join_names(identifier.to_list()): text for identifier, text in found.items()}
+    tables = {join_names(identifier.to_list()): text for identifier, text in schemas.items()}
     document = json.loads(as_json(report)) | {"tables": tables}
-    finish(replace(report, text=[*found.values(), *as_text(report)], document=document), output)
+    finish(replace(report, text=[*schemas.values(), *as_text(report)], document=document), output)
 
 
 def check_script(
@@ -193,7 +194,12 @@ def check(
     try:
         for statement in read_statements(text):
             if len(errors) >= MAX_ERRORS:
-                errors.append(_too_many())
+                message = (
+                    f"{MAX_ERRORS:,} statements have errors; the rest of the script is not checked"
+                )
+                errors.append(
+                    SchemaError(message, code="too-many-errors", hint="correct the first ones")
+                )
                 break
             if isinstance(statement, SchemaCoreError):
                 errors.append(statement)
@@ -204,7 +210,8 @@ def check(
                 missing -= touched
                 keep(session, statement)
             except SchemaCoreError as error:
-                if not (is_consequence(error, missing) or is_reported_already(error, unusable)):
+                used = error.path[0].split(" table ", 1)[-1] if error.path else ""
+                if not is_consequence(error, missing) and used not in unusable:
                     errors.append(error)
                 if error.code == "not-checked":
                     return errors
@@ -219,20 +226,6 @@ def check(
     except SchemaCoreError as error:
         errors.append(error)
     return errors
-
-
-def is_reported_already(error: SchemaCoreError, tables: set[str]) -> bool:
-    """Return whether an error is one of the use of tables that are reported already."""
-    used = error.path[0].split(" table ", 1)[-1] if error.path else ""
-    return used in tables
-
-
-def _too_many() -> SchemaCoreError:
-    return SchemaError(
-        f"{MAX_ERRORS:,} statements have errors; the rest of the script is not checked",
-        code="too-many-errors",
-        hint="correct the first ones",
-    )
 
 
 def names_created(session: Session, statement: statement_syntax.Statement) -> set[Names]:
@@ -260,11 +253,9 @@ def names_created(session: Session, statement: statement_syntax.Statement) -> se
 
 def names_affected(session: Session, statement: statement_syntax.Statement) -> set[Names]:
     """Return the full paths of what the statement creates or drops."""
-    match statement:
-        case statement_syntax.Drop() if statement.kind in TABLE_KINDS:
-            return _qualify_names(session, statement.path.parts)
-        case _:
-            return names_created(session, statement)
+    if isinstance(statement, statement_syntax.Drop) and statement.kind in TABLE_KINDS:
+        return _qualify_names(session, statement.path.parts)
+    return names_created(session, statement)
 
 
 def _qualify_names(session: Session, parts: Names, *, of_database: bool = False) -> set[Names]:
@@ -280,11 +271,10 @@ def _qualify_names(session: Session, parts: Names, *, of_database: bool = False)
 
 def is_consequence(error: SchemaCoreError, missing: set[Names]) -> bool:
     """Return whether an error reports only objects that failed before as missing."""
-    every = (error, *error.others)
     return all(
         isinstance(part, NotFoundError)
         and any(part.names[:length] in missing for length in range(1, len(part.names) + 1))
-        for part in every
+        for part in (error, *error.others)
     )
 
 
@@ -306,13 +296,13 @@ def check_connector(
             spans, columns = {}, {}
         case _:
             return []
-    found = session.found(path)
-    if not isinstance(found.table, ResolvedCatalogTable):
+    entry = session.found(path)
+    if not isinstance(entry.table, ResolvedCatalogTable):
         return []
-    name = found.identifier.as_summary_string()
+    name = entry.identifier.as_summary_string()
     unusable.discard(name)
     try:
-        check_definition(found.identifier, session.bound_as_found(found).table)
+        check_definition(entry.identifier, session.bound_as_found(entry).table)
     except SchemaCoreError as error:
         unusable.add(name)
         return [_locate_error(error, spans, columns, text, path.span)]
@@ -326,24 +316,17 @@ def check_options(
 
     Those of LIKE are not known, and neither is the connector of a table that a catalog manages.
     """
-    match statement:
-        case statement_syntax.CreateTable(path=path, options=options, like=None):
-            pass
-        case _:
-            return []
-    values = {option.key: option.value for option in options}
+    if not isinstance(statement, statement_syntax.CreateTable) or statement.like is not None:
+        return []
+    values = {option.key: option.value for option in statement.options}
     if "connector" not in values:
         return []
     try:
-        identifier = session.identifier(path)
-        with using(identifier, values, "use"):
+        with using(session.identifier(statement.path), values, "use"):
             validate(find_connector(values), values)
     except SchemaCoreError as error:
-        return [
-            _locate_error(
-                error, {option.key: option.span for option in options}, {}, text, path.span
-            )
-        ]
+        spans = {option.key: option.span for option in statement.options}
+        return [_locate_error(error, spans, {}, text, statement.path.span)]
     return []
 
 
@@ -357,12 +340,12 @@ def _locate_error(
     """Place an error and those with it at the option or column that they name, and return it."""
     for other in (error, *error.others):
         place = f"{other.problem} {' '.join(other.path)}"
-        named = [span for key, span in options.items() if key in place]
-        named += [span for key, span in columns.items() if f"'{key}'" in place]
+        spans = [span for key, span in options.items() if key in place]
+        spans += [span for key, span in columns.items() if f"'{key}'" in place]
         if other.code == "not-discovered":
             kinds = (key for key in ("connector", "format") if f"no {key} " in other.problem)
-            named = [options[key] for key in kinds if key in options]
-        other.text, other.span = text, next(iter(named), default)
+            spans = [options[key] for key in kinds if key in options]
+        other.text, other.span = text, next(iter(spans), default)
     return error
 
 
@@ -373,15 +356,15 @@ def describe_to(
 
     def add(session: Session, statement: statement_syntax.Statement) -> None:
         if isinstance(statement, statement_syntax.CreateTable | statement_syntax.CreateView):
-            found = session.found(statement.path)
-            shown[found.identifier] = describe_table(found, form)
+            entry = session.found(statement.path)
+            shown[entry.identifier] = describe_table(entry, form)
 
     return add
 
 
-def describe_table(found: FoundTable, form: Form) -> str:
+def describe_table(entry: FoundTable, form: Form) -> str:
     """Return the resolved schema of a table or view."""
-    name, schema = join_names(found.identifier.to_list()), found.table.resolved_schema
+    name, schema = join_names(entry.identifier.to_list()), entry.table.resolved_schema
     match form:
         case Form.LISTING:
             return "\n".join(escaped(line) for line in f"{name} {schema}".split("\n"))
@@ -391,3 +374,59 @@ def describe_table(found: FoundTable, form: Form) -> str:
             return f"%% {escaped(name)}\n{schema.explain().to_mermaid()}"
         case _:
             assert_never(form)
+
+
+# --- warnings ------------------------------------------------------------------------------------
+
+#: (function, number of arguments) -> its result for a string that does not match the pattern; as in
+#: Flink it is neither an error nor NULL.
+LENIENT_RESULTS = {
+    ("TO_DATE", 2): "a date in the year 1705471",
+    ("UNIX_TIMESTAMP", 1): "-9223372036854775808",
+    ("UNIX_TIMESTAMP", 2): "-9223372036854775808",
+}
+
+#: The pattern of UNIX_TIMESTAMP without a second argument.
+DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
+
+
+def lenient_calls(statement: statement_syntax.Statement, text: str) -> Iterator[Diagnostic]:
+    """Yield a warning for each call that returns a value for a string that does not match.
+
+    There is none if string and pattern are literals that match.
+    """
+    pending: list[object] = [statement]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tuple | list):
+            pending += reversed(node)
+        elif is_dataclass(node):
+            pending += [getattr(node, field.name) for field in reversed(fields(node))]
+        if not isinstance(node, Call):
+            continue
+        result = LENIENT_RESULTS.get((node.name, len(node.arguments)))
+        if result is None or _matches(node):
+            continue
+        hint = "filter the rows that do not match, for example by TRY_CAST or SIMILAR TO"
+        if node.name == "TO_DATE":
+            hint = "TO_DATE without a pattern and TRY_CAST(... AS DATE) return NULL"
+        yield Diagnostic(
+            "lenient-pattern",
+            f"{node.name} returns {result} for a string that does not match the pattern",
+            hint=hint,
+            span=node.span,
+            text=text,
+        )
+
+
+def _matches(call: Call) -> bool:
+    texts = [
+        argument.text
+        for argument in call.arguments
+        if isinstance(argument, Literal) and argument.kind is LiteralKind.STRING
+    ]
+    if len(texts) != len(call.arguments):
+        return False
+    from schema_core.spark.compiler.udfs.java_dates import UNPARSEABLE, simple_parse
+
+    return simple_parse(texts[0], (*texts, DEFAULT_PATTERN)[1], "UTC") != UNPARSEABLE

@@ -1,4 +1,4 @@
-"""``schema-core run``, and the commands of compiled plans."""
+"""Commands that run statements: ``run``, ``ctas``, ``recover``, and those of compiled plans."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from schema_core.base.paths import parse_path
+from schema_core.base.text import quote_identifier
 from schema_core.cli import WRONG, script
 from schema_core.cli.commands.resolve import check, findings_of
 from schema_core.cli.findings import FindingReport, Level, as_text
 from schema_core.cli.progress import Quiet, follow
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.jobs.recovery import (
+    Recovery,
+    RecoveryAction,
+    list_identifiers,
+    recover_tables,
+)
 from schema_core.environment.operations.compile_plan import compile_statement
 from schema_core.environment.operations.compile_plan import run_plan as execute
 from schema_core.environment.operations.dispatch import locate_errors
@@ -27,8 +34,10 @@ from schema_core.environment.plans.compiled_plan import (
 )
 from schema_core.environment.plans.dry_run_session import dry_run_session
 from schema_core.environment.session import Session
-from schema_core.errors import within
-from schema_core.sql.parser import parse_statements
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaError, within
+from schema_core.sql import statement_syntax
+from schema_core.sql.parser import parse_query, parse_statements
 
 
 def run(
@@ -48,32 +57,94 @@ def run(
     after Ctrl-C.
     """
     text = script.read(file, define)
-    errors = Console(stderr=True, highlight=False)
     if not no_check:
-        require_valid(file, text, errors)
-    with script.exit_on_error(errors, file):
+        require_valid(file, text)
+    with script.exit_on_error(file):
         session = Session(EnvironmentSettings.in_batch_mode())
         for statement in parse_statements(text):
             result = run_statement(session, statement, text)
-            if result.job is not None and not quiet:
-                follow(result.job, errors)
+            follow(result.job, quiet)
             result.print()
         require_closed(session)
 
 
-def require_valid(file: Path, text: str, console: Console) -> None:
+def require_valid(file: Path, text: str) -> None:
     """Check a script in a dry run; print its errors on stderr and exit with 1 if there are some."""
     with dry_run_session(EnvironmentSettings.in_batch_mode()) as session:
         findings = findings_of(file, check(session, text))
-    report = FindingReport("run", [finding for finding in findings if finding.level is Level.ERROR])
-    if report.findings:
-        for line in as_text(report):
-            console.print(line, soft_wrap=True)
-        console.print("nothing was run")
+    if errors := [finding for finding in findings if finding.level is Level.ERROR]:
+        script.print_error(*as_text(FindingReport("run", errors)), "nothing was run")
         raise typer.Exit(WRONG)
 
 
-# --- plans ----------------------------------------------------------------------------------------
+def ctas(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The path of the new table.")],
+    query: Annotated[
+        Path, typer.Argument(metavar="QUERY", help="A file with a query; - reads it from stdin.")
+    ],
+    setup: Annotated[
+        Path | None, typer.Option(help="A script that creates the catalogs and the sources.")
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="KEY=VALUE: an option of the table.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing table.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print its effects, guarantees and losses.")
+    ] = False,
+    define: script.Define = None,
+    quiet: Quiet = False,
+) -> None:
+    """Create a table from the rows of a query, and wait for the job.
+
+    The setup is run before. Everything is checked before anything is changed. Exits with 1 if a
+    statement is invalid or fails, with 2 if a file cannot be read, with 130 after Ctrl-C.
+    """
+    before = "" if setup is None else script.read(setup, define)
+    text = script.read(query, define)
+    with script.exit_on_error(query):
+        statement = create_table_as(table, text, option or [], replace=replace)
+    require_valid(setup or query, f"{before.rstrip().rstrip(';')};\n{statement}")
+    with script.exit_on_error(query):
+        environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        for preceding in parse_statements(before) if before else ():
+            environment.execute_statement(preceding, before).wait()
+        if dry_run:
+            print(environment.plan_ctas(statement))
+            return
+        result = environment.execute_sql(statement)
+        follow(result.job, quiet)
+        result.wait()
+    print(f"created {table}")
+
+
+def create_table_as(table: str, query: str, options: list[str], *, replace: bool = False) -> str:
+    """Return the statement that creates a table from a query.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for an option of another form.
+        ParseError: for a path or a query outside the grammar.
+
+    >>> print(create_table_as("d.t", "SELECT 1 AS a", ["connector=print"]))
+    CREATE TABLE `d`.`t`
+    WITH ('connector' = 'print')
+    AS SELECT 1 AS a
+    """
+    text = query.strip().removesuffix(";")
+    parse_query(text)
+    path = ".".join(map(quote_identifier, parse_path(table).parts))
+    pairs = []
+    for option in options:
+        key, sign, value = (part.replace("'", "''") for part in option.partition("="))
+        if not (key and sign):
+            raise SchemaError(f"--option requires KEY=VALUE, got {option!r}", code="wrong-argument")
+        pairs.append(f"'{key}' = '{value}'")
+    start = "CREATE OR REPLACE TABLE" if replace else "CREATE TABLE"
+    clause = f"\nWITH ({', '.join(pairs)})" if pairs else ""
+    return f"{start} {path}{clause}\nAS {text}"
+
+
+# --- compiled plans ------------------------------------------------------------------------------
 
 
 def compile_plan(
@@ -89,14 +160,11 @@ def compile_plan(
     2 if the file cannot be read.
     """
     text = script.read(file, define)
-    errors = Console(stderr=True, highlight=False)
-    with script.exit_on_error(errors, file):
+    with script.exit_on_error(file):
         session = Session(EnvironmentSettings.in_batch_mode())
         *before, last = parse_statements(text)
         for statement in before:
-            result = run_statement(session, statement, text)
-            if result.job is not None:
-                follow(result.job, errors)
+            follow(run_statement(session, statement, text).job)
         with within(text), locate_errors(last, text):
             document = compile_statement(session, last, text)
         write_plan_file(plan_path(str(output)), document.to_json(), replace=replace)
@@ -115,10 +183,57 @@ def run_plan(
     after Ctrl-C, which cancels the job.
     """
     text = script.read_text(file, MAX_PLAN)
-    errors = Console(stderr=True, highlight=False)
-    with script.exit_on_error(errors, file):
+    with script.exit_on_error(file):
         document = PlanDocument.from_json(text)
         result = execute(document, Session(EnvironmentSettings.in_batch_mode()))
-        if result.job is not None:
-            follow(result.job, errors) if not quiet else result.wait()
+        follow(result.job, quiet)
+        result.wait()
         result.print()
+
+
+# --- recovery ------------------------------------------------------------------------------------
+
+#: The statements that `recover` executes: the catalogs and the meaning of tables depend on them.
+SETTING_UP: tuple[type[statement_syntax.Statement], ...] = (
+    statement_syntax.CreateCatalog,
+    statement_syntax.CreateFunction,
+    statement_syntax.Jar,
+    statement_syntax.LoadModule,
+    statement_syntax.SetOption,
+    statement_syntax.UseCatalog,
+    statement_syntax.UseDatabase,
+    statement_syntax.UseModules,
+)
+
+
+def recover(
+    file: script.File,
+    define: script.Define = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option("--table", "-t", help="A table; by default all of the current catalog."),
+    ] = None,
+) -> None:
+    """Recover tables of jobs whose processes have ended: commit or roll back.
+
+    Of the script only the statements that set a session up are executed, such as CREATE CATALOG,
+    USE and SET. Exits with 1 if a table cannot be recovered, with 2 if the file cannot be read.
+    """
+
+    def show(recovery: Recovery) -> None:
+        if recovery.action is not RecoveryAction.CHECKED:
+            print(recovery)
+
+    text = script.read(file, define)
+    with script.exit_on_error(file):
+        session = Session(EnvironmentSettings.in_batch_mode())
+        for statement in parse_statements(text):
+            if isinstance(statement, SETTING_UP):
+                run_statement(session, statement, text)
+        catalog = session.registry.current_catalog
+        if table:
+            tables = iter([session.registry.qualify(parse_path(name)) for name in table])
+        else:
+            tables = iter(()) if catalog is None else list_identifiers(session, catalog)
+        recoveries = recover_tables(session, tables, show)
+    print(f"{len(recoveries)} {'table' if len(recoveries) == 1 else 'tables'}")

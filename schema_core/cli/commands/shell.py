@@ -58,14 +58,13 @@ def sql(
     read or fails.
     """
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    errors = Console(stderr=True, highlight=False)
     if setup is not None:
         text = script.read(setup, define)
         try:
             for statement in parse_statements(text):
                 environment.execute_statement(statement, text).wait()
         except SchemaCoreError as error:
-            script.show(errors, setup, error.diagnostics)
+            script.show(setup, error.diagnostics)
             raise script.report_unable("the setup failed") from None
     if is_interactive():
         try:
@@ -73,7 +72,7 @@ def sql(
         except SchemaCoreError as error:
             raise script.report_unable(error.problem, error.hint) from None
         interact(environment, session, Console())
-    elif not run_text(environment, script.read_text(Path(DASH)), Console(), errors):
+    elif not run_text(environment, script.read_text(Path(DASH)), Console()):
         raise typer.Exit(WRONG)
 
 
@@ -82,23 +81,22 @@ def is_interactive() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def run_text(environment: TableEnvironment, text: str, output: Console, errors: Console) -> bool:
+def run_text(environment: TableEnvironment, text: str, output: Console) -> bool:
     """Run the statements of a text up to the first that fails; return whether all succeeded."""
     try:
         for statement in read_statements(text):
             if isinstance(statement, SchemaCoreError):
                 raise statement
             result = environment.execute_statement(statement, text)
-            if result.job is not None:
-                follow(result.job, errors)
+            follow(result.job)
             show(result, output)
     except SchemaCoreError as error:
-        script.show(errors, Path(DASH), error.diagnostics)
+        script.show(Path(DASH), error.diagnostics)
         return False
     except KeyboardInterrupt as interrupt:
         if not output.is_terminal:
-            raise script.interrupt_exit(errors, interrupt) from None
-        errors.print("cancelled")
+            raise script.interrupt_exit(interrupt) from None
+        script.print_error("cancelled")
         return False
     return True
 
@@ -131,7 +129,6 @@ def show(result: TableResult, console: Console) -> None:
 
 def interact(environment: TableEnvironment, session: PromptSession[str], console: Console) -> None:
     """Read statements from a prompt and run them, until the end of the input."""
-    errors = Console(stderr=True, highlight=False)
     while True:
         try:
             text = session.prompt(PROMPT)
@@ -145,7 +142,7 @@ def interact(environment: TableEnvironment, session: PromptSession[str], console
                 return
             console.print(HELP, markup=False)
         elif not is_blank(text):
-            run_text(environment, text, console, errors)
+            run_text(environment, text, console)
 
 
 def is_finished(text: str) -> bool:
@@ -242,7 +239,7 @@ def completions(
     before = text[start:position]
     word = len(before) - len(before.rstrip("".join(set(before) - set(" \t\r\n.,()=<>+-*/"))))
     try:
-        found = environment.complete_statement(text[start:], position - start)
+        names = environment.complete_statement(text[start:], position - start)
     except SchemaCoreError:
         return []
-    return [(completion, word) for completion in found]
+    return [(name, word) for name in names]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, cast
 
 import typer
-from rich.console import Console
 
 from schema_core.base.secrets import mask_credentials
 from schema_core.catalog.registry import make_catalog
@@ -60,19 +59,29 @@ def sweep_catalog(
     not hold losslessly. Exits with 1 if there are findings, with 2 if the source cannot be read,
     with 130 after Ctrl-C.
     """
-    errors = Console(stderr=True, highlight=False)
     report = sweep.SweepReport()
+
+    def sweep_portions() -> None:
+        for definitions in portions:
+            if results is None:
+                report.merge(sweep.sweep_report(definitions, streaming=not batch))
+            else:
+                rows = sweep.sweep_definitions(definitions, streaming=not batch)
+                rows.write.mode("append").parquet(str(results))
+        if results is not None and results.exists():
+            report.merge(sweep.report_of(session.open_session().read.parquet(str(results))))
+
     with (
-        script.exit_on_error(errors, Path(source), lambda _: UNREADABLE),
-        opened(source, username) as (session, portions),
+        script.exit_on_error(Path(source), UNREADABLE),
+        open_source(source, username) as (session, portions),
     ):
         if results is not None and results.exists():
             problem = f"the directory {str(results)!r} exists"
             raise SchemaError(problem, code="path-not-empty", hint="name a new one")
-        action = _sweeping(session, portions, report, results, streaming=not batch)
-        spark_job = SparkJob(session.open_session(), f"sweep of {source}", action)
+        spark_job = SparkJob(session.open_session(), f"sweep of {source}", sweep_portions)
         job = submit(JobGraph("spark", spark_job, ()))
-        job.wait() if quiet else follow(job, errors)
+        follow(job, quiet)
+        job.wait()
     subject, findings = mask_credentials(source), []
     for code, tally in sorted(report.findings.items()):
         count = f"{tally.count:,} definition{'s' if tally.count > 1 else ''}"
@@ -84,31 +93,8 @@ def sweep_catalog(
     finish(printed, output)
 
 
-def _sweeping(
-    session: JobSession,
-    portions: Iterator[sweep.Definitions],
-    report: sweep.SweepReport,
-    results: Path | None,
-    *,
-    streaming: bool,
-) -> Callable[[], None]:
-    """Return what the job does: sweep all portions, and merge their reports."""
-
-    def act() -> None:
-        for definitions in portions:
-            if results is None:
-                report.merge(sweep.sweep_report(definitions, streaming=streaming))
-            else:
-                rows = sweep.sweep_definitions(definitions, streaming=streaming)
-                rows.write.mode("append").parquet(str(results))
-        if results is not None and results.exists():
-            report.merge(sweep.report_of(session.open_session().read.parquet(str(results))))
-
-    return act
-
-
 @contextmanager
-def opened(
+def open_source(
     source: str, username: str | None
 ) -> Iterator[tuple[JobSession, Iterator[sweep.Definitions]]]:
     """Open a source: the Spark session, and its definitions in portions, read while they are swept.
@@ -127,8 +113,9 @@ def opened(
         login = {"username": username, "password": os.environ.get(PASSWORD)}
         options = {"type": "sql", "url": source}
     options |= {key: value for key, value in login.items() if value is not None}
-    made = make_catalog(CatalogDescriptor.of("swept", options))
-    catalog = cast("SqlCatalog | HiveCatalog", made)  # by the types above
+    catalog = cast(  # by the types above
+        "SqlCatalog | HiveCatalog", make_catalog(CatalogDescriptor.of("swept", options))
+    )
     if isinstance(catalog, HiveCatalog):
         catalog.open()  # starts Spark with the settings of the metastore
     try:

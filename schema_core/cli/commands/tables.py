@@ -11,22 +11,17 @@ from typing import Annotated
 from urllib.parse import quote
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from schema_core.base.paths import join_names, parse_path
 from schema_core.base.text import escaped, quote_identifier
 from schema_core.catalog.objects import TableKind
 from schema_core.cli import WRONG, script
 from schema_core.cli.commands.resolve import check, findings_of
-from schema_core.cli.findings import Level, text_lines
+from schema_core.cli.findings import VERSION, Level, print_lines, text_lines
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.plans.dry_run_session import dry_run_session
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.mappings.dialects import ddl_losses, read_tables, to_ddl
-
-#: The version of the output in JSON.
-VERSION = 1
 
 
 class ShowOutput(Enum):
@@ -64,17 +59,21 @@ def show(
     with environment_of(file, define) as environment:
         paths = table or list(paths_in(environment))
         if output is ShowOutput.JSON:
-            tables = {path: columns_of(environment, path) for path in paths}
+            tables = {
+                path: [
+                    {"name": column.name, "type": str(column.get_data_type())}
+                    for column in environment.from_path(path).get_resolved_schema().get_columns()
+                ]
+                for path in paths
+            }
             print(json.dumps({"version": VERSION, "tables": tables}, indent=2))
         elif output is ShowOutput.SQL:
             for path in paths:
                 print(f"{create_statement(environment, path)};\n")
         else:
-            console = Console(highlight=False, markup=False)
             for path in paths:
                 schema = environment.from_path(path).get_resolved_schema()
-                lines = (escaped(line) for line in f"{path} {schema}".split("\n"))
-                console.print(Text("\n".join(lines)), soft_wrap=True)
+                print_lines(map(escaped, f"{path} {schema}".split("\n")))
 
 
 def snapshot(
@@ -124,21 +123,18 @@ def convert(
     values would change, with 2 if the file cannot be read.
     """
     text = script.read_text(file)
-    errors = Console(stderr=True, highlight=False)
-    with script.exit_on_error(errors, file, script.exit_code):
-        found = read_tables(text, source)
-        written = [
-            to_ddl(table.table, target, table.path, on_loss=on_loss.value) for table in found.tables
+    with script.exit_on_error(file, None):
+        dump = read_tables(text, source)
+        statements = [
+            to_ddl(table.table, target, table.path, on_loss=on_loss.value) for table in dump.tables
         ]
-        losses = [(table.path, loss) for table in found.tables for loss in table.losses]
+        losses = [(table.path, loss) for table in dump.tables for loss in table.losses]
         losses += [
-            (table.path, loss) for table in found.tables for loss in ddl_losses(table.table, target)
+            (table.path, loss) for table in dump.tables for loss in ddl_losses(table.table, target)
         ]
-    print(";\n\n".join(written) + ";")
-    for path, loss in losses:
-        errors.print(Text(escaped(f"{join_names(path)}: {loss}")), soft_wrap=True)
-    for loss in found.losses:
-        errors.print(Text(escaped(str(loss))), soft_wrap=True)
+    print(";\n\n".join(statements) + ";")
+    script.print_error(*(escaped(f"{join_names(path)}: {loss}") for path, loss in losses))
+    script.print_error(*(escaped(str(loss)) for loss in dump.losses))
     if on_loss is LossPolicy.ERROR and any(loss.changes_values for _, loss in losses):
         raise typer.Exit(WRONG)
 
@@ -150,16 +146,14 @@ def environment_of(file: Path, define: list[str] | None) -> Iterator[TableEnviro
     The command exits with 1 for errors of the script or the block, with 2 if it cannot be read.
     """
     text = script.read(file, define)
-    errors = Console(stderr=True, highlight=False)
     with dry_run_session(
         EnvironmentSettings.in_streaming_mode(), checks_connectors=False
     ) as session:
         findings = findings_of(file, check(session, text))
-        for line in text_lines(findings):
-            errors.print(line, soft_wrap=True)
+        script.print_error(*text_lines(findings))
         if any(finding.level is Level.ERROR for finding in findings):
             raise typer.Exit(WRONG)
-        with script.exit_on_error(errors, file):
+        with script.exit_on_error(file):
             yield TableEnvironment(session)
 
 
@@ -175,17 +169,8 @@ def create_statement(environment: TableEnvironment, path: str) -> str:
 
     Its path is without the catalog, as the definitions of migrations are.
     """
-    found = environment.find_table(path)
-    is_view = found is not None and found.kind is TableKind.VIEW
+    table = environment.find_table(path)
+    is_view = table is not None and table.kind is TableKind.VIEW
     result = environment.execute_sql(f"SHOW CREATE {'VIEW' if is_view else 'TABLE'} {path}")
     catalog = quote_identifier(environment.get_current_catalog() or "")
     return str(next(iter(result.rows))[0]).rstrip().replace(f"{catalog}.", "", 1)
-
-
-def columns_of(environment: TableEnvironment, path: str) -> list[dict[str, str]]:
-    """Return the names and types of the columns of a table."""
-    schema = environment.from_path(path).get_resolved_schema()
-    return [
-        {"name": column.name, "type": str(column.get_data_type())}
-        for column in schema.get_columns()
-    ]
