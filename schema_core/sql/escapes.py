@@ -4,59 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 from schema_core.base.text import Span
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Symbol
 
 Arguments = tuple[Expression, ...]
 
-#: Functions that have the same name without the escape -> numbers of arguments.
-SAME_NAME: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(
-        ("ABS", "ACOS", "ASCII", "ASIN", "ATAN", "CBRT", "CHAR", "COS", "COT", "DAYNAME", "DEGREES",
-         "EXP", "FLOOR", "LOG10", "MONTHNAME", "RADIANS", "REVERSE", "SIGN", "SIN", "SOUNDEX",
-         "SPACE", "SQRT", "TAN"),
-        (1,),
-    ),
-    **dict.fromkeys(
-        ("ATAN2", "DIFFERENCE", "IFNULL", "LEFT", "MOD", "POWER", "REPEAT", "RIGHT", "ROUND",
-         "TRUNCATE"),
-        (2,),
-    ),
-    "PI": (0,),
-    "RAND": (0, 1),
-    "REPLACE": (3,),
-    "SUBSTRING": (2, 3),
-}  # fmt: skip
 
-#: Functions that have another name -> (the name, number of arguments).
-RENAMED = {
-    "CEILING": ("CEIL", 1),
-    "CONCAT": ("||", 2),
-    "CURDATE": ("CURRENT_DATE", 0),
-    "CURTIME": ("LOCALTIME", 0),
-    "DATABASE": ("CURRENT_CATALOG", 0),
-    "LCASE": ("LOWER", 1),
-    "LENGTH": ("CHARACTER_LENGTH", 1),
-    "LOG": ("LN", 1),
-    "NOW": ("CURRENT_TIMESTAMP", 0),
-    "UCASE": ("UPPER", 1),
-    "USER": ("CURRENT_USER", 0),
-}
+def _call(name: str, arguments: Arguments, span: Span) -> Call:
+    return Call(name, arguments, span=span)
 
-#: Functions that return a field of a date or time -> the unit.
-FIELDS = {
-    "DAYOFMONTH": "DAY",
-    "DAYOFWEEK": "DOW",
-    "DAYOFYEAR": "DOY",
-    "HOUR": "HOUR",
-    "MINUTE": "MINUTE",
-    "MONTH": "MONTH",
-    "QUARTER": "QUARTER",
-    "SECOND": "SECOND",
-    "WEEK": "WEEK",
-    "YEAR": "YEAR",
-}
+
+def _extract(unit: str, arguments: Arguments, span: Span) -> Call:
+    return Call("EXTRACT", (Symbol(unit, span), *arguments), span=span)
 
 
 def _trim(side: str, arguments: Arguments, span: Span) -> Call:
@@ -70,16 +31,62 @@ def _insert(arguments: Arguments, span: Span) -> Call:
     return Call("OVERLAY", (string, new, start, length), span=span)
 
 
-def _locate(arguments: Arguments, span: Span) -> Call:
-    return Call("POSITION", arguments, span=span)
+class EscapedFunction(NamedTuple):
+    """The numbers of arguments that a function may have, and what makes its call."""
+
+    counts: tuple[int, ...]
+    build: Callable[[Arguments, Span], Call]
 
 
-#: Functions of another form -> (numbers of arguments, what makes the call).
-FORMS: dict[str, tuple[tuple[int, ...], Callable[[Arguments, Span], Call]]] = {
-    "INSERT": ((4,), _insert),
-    "LOCATE": ((2, 3), _locate),
-    "LTRIM": ((1,), partial(_trim, "LEADING")),
-    "RTRIM": ((1,), partial(_trim, "TRAILING")),
+#: Name, or name in JDBC and name in SQL -> numbers of arguments.
+_RENAMED: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(
+        ("ABS", "ACOS", "ASCII", "ASIN", "ATAN", "CBRT", "CEILING CEIL", "CHAR", "COS", "COT",
+         "DAYNAME", "DEGREES", "EXP", "FLOOR", "LCASE LOWER", "LENGTH CHARACTER_LENGTH", "LOG LN",
+         "LOG10", "MONTHNAME", "RADIANS", "REVERSE", "SIGN", "SIN", "SOUNDEX", "SPACE", "SQRT",
+         "TAN", "UCASE UPPER"),
+        (1,),
+    ),
+    **dict.fromkeys(
+        ("ATAN2", "CONCAT ||", "DIFFERENCE", "IFNULL", "LEFT", "MOD", "POWER", "REPEAT", "RIGHT",
+         "ROUND", "TRUNCATE"),
+        (2,),
+    ),
+    **dict.fromkeys(
+        ("CURDATE CURRENT_DATE", "CURTIME LOCALTIME", "DATABASE CURRENT_CATALOG",
+         "NOW CURRENT_TIMESTAMP", "PI", "USER CURRENT_USER"),
+        (0,),
+    ),
+    "LOCATE POSITION": (2, 3),
+    "RAND": (0, 1),
+    "REPLACE": (3,),
+    "SUBSTRING": (2, 3),
+}  # fmt: skip
+
+#: The functions by their names in JDBC.
+FUNCTIONS: dict[str, EscapedFunction] = {
+    **{
+        names.split()[0]: EscapedFunction(counts, partial(_call, names.split()[-1]))
+        for names, counts in _RENAMED.items()
+    },
+    **{
+        name: EscapedFunction((1,), partial(_extract, unit))
+        for name, unit in {
+            "DAYOFMONTH": "DAY",
+            "DAYOFWEEK": "DOW",
+            "DAYOFYEAR": "DOY",
+            "HOUR": "HOUR",
+            "MINUTE": "MINUTE",
+            "MONTH": "MONTH",
+            "QUARTER": "QUARTER",
+            "SECOND": "SECOND",
+            "WEEK": "WEEK",
+            "YEAR": "YEAR",
+        }.items()
+    },
+    "INSERT": EscapedFunction((4,), _insert),
+    "LTRIM": EscapedFunction((1,), partial(_trim, "LEADING")),
+    "RTRIM": EscapedFunction((1,), partial(_trim, "TRAILING")),
 }
 
 #: Functions whose arguments are not all expressions: they are parsed as without the escape.
@@ -94,40 +101,12 @@ CONVERTED = {
     "NUMERIC": "DECIMAL",
 }  # fmt: skip
 
-#: Types that CONVERT has only with the prefix.
-ONLY_PREFIXED = ("INTEGER", "NUMERIC")
-
 
 def converted_type(word: str) -> str | None:
-    """Return the type that CONVERT casts to, or None for a word that is not the name of one.
+    """Return the type that CONVERT casts to, or None; two have only a name with the prefix.
 
     >>> converted_type("SQL_INTEGER"), converted_type("INTEGER"), converted_type("BIGINT")
     ('INTEGER', None, 'BIGINT')
     """
     name = word.removeprefix("SQL_")
-    return None if name == word and name in ONLY_PREFIXED else CONVERTED.get(name)
-
-
-def counts_of(name: str) -> tuple[int, ...] | None:
-    """Return how many arguments a function may have, or None for a name that is not a function's.
-
-    >>> counts_of("SUBSTRING"), counts_of("LOWER")
-    ((2, 3), None)
-    """
-    if name in SAME_NAME:
-        return SAME_NAME[name]
-    if name in RENAMED:
-        return (RENAMED[name][1],)
-    if name in FIELDS:
-        return (1,)
-    return FORMS[name][0] if name in FORMS else None
-
-
-def escaped_call(name: str, arguments: Arguments, span: Span) -> Call:
-    """Return the call of a function of which `counts_of` returns the numbers of arguments."""
-    if name in FORMS:
-        return FORMS[name][1](arguments, span)
-    if name in FIELDS:
-        return Call("EXTRACT", (Symbol(FIELDS[name], span), *arguments), span=span)
-    renamed, _ = RENAMED.get(name, (name, 0))
-    return Call(renamed, arguments, span=span)
+    return None if name == word and name in ("INTEGER", "NUMERIC") else CONVERTED.get(name)

@@ -11,7 +11,7 @@ IS is lower than they are, NOT lower than IS.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -92,7 +92,11 @@ class Operands:
                 start = starts[-arity]
             arguments = tuple(values[-arity:])
             del values[-arity:], starts[-arity:]
-            values.append(_call(name, arguments, symbol, Span(start, stop)))
+            first, span = arguments[0], Span(start, stop)
+            if name in _SIGNS and isinstance(first, syntax.Literal) and first.kind in _SIGNED:
+                values.append(add_sign(first, name[0], span))
+            else:
+                values.append(syntax.Call(name, arguments, (), symbol, span=span))
             starts.append(start)
 
     def wrap(self, name: str, *more: syntax.Expression, symbol: str | None = None) -> None:
@@ -102,17 +106,8 @@ class Operands:
         self.values[-1] = syntax.Call(name, (self.values[-1], *more), (), symbol, span=span)
 
 
-def _call(
-    name: str, arguments: tuple[syntax.Expression, ...], symbol: str | None, span: Span
-) -> syntax.Expression:
-    """Return the call of an operator; a sign before a number becomes part of the number."""
-    if name in ("-x", "+x"):
-        value = arguments[0]
-        if isinstance(value, syntax.Literal) and value.kind in _SIGNED:
-            return add_sign(value, name[0], span)
-    return syntax.Call(name, arguments, (), symbol, span=span)
-
-
+#: A sign before a number becomes part of the number.
+_SIGNS = ("-x", "+x")
 _SIGNED = (syntax.LiteralKind.EXACT, syntax.LiteralKind.APPROXIMATE)
 
 
@@ -161,7 +156,13 @@ def _operand(stack: Operands) -> None:
     cursor, pending = stack.cursor, stack.pending
     token = cursor.tokens[cursor.index]
     while token.key in PREFIX:
-        _push_prefix(stack, *PREFIX[token.key])
+        name, right = PREFIX[token.key]
+        if name == "NOT" and pending and pending[-1].arity == 3:
+            raise refuse(cursor, "the upper bound of BETWEEN in parentheses")
+        if len(pending) >= MAX_DEPTH:
+            cursor.descend()
+        pending.append(Pending(right, name, 1, None, token.start))
+        cursor.index += 1
         token = cursor.tokens[cursor.index]
     levels = len(pending) - (token.key == "(")
     cursor.depth += levels
@@ -179,17 +180,6 @@ def inner(cursor: QueryCursor) -> syntax.Expression:
     node = expression(cursor)
     cursor.depth -= 1
     return node
-
-
-def _push_prefix(stack: Operands, name: str, right: int) -> None:
-    cursor, pending = stack.cursor, stack.pending
-    token = cursor.tokens[cursor.index]
-    if name == "NOT" and pending and pending[-1].arity == 3:
-        raise refuse(cursor, "the upper bound of BETWEEN in parentheses")
-    if len(pending) >= MAX_DEPTH:
-        cursor.descend()
-    pending.append(Pending(right, name, 1, None, token.start))
-    cursor.index += 1
 
 
 # ----------------------------------------------------------------------------------- operators
@@ -239,31 +229,30 @@ QUANTIFIERS = {"SOME": "SOME", "ANY": "SOME", "ALL": "ALL"}
 
 #: Keywords after IS or IS NOT -> name of the test.
 TESTS: dict[tuple[str, ...], str] = {
-    ("NULL",): "NULL",
-    ("TRUE",): "TRUE",
-    ("FALSE",): "FALSE",
-    ("UNKNOWN",): "UNKNOWN",
-    ("JSON", "VALUE"): "JSON VALUE",
-    ("JSON", "OBJECT"): "JSON OBJECT",
-    ("JSON", "ARRAY"): "JSON ARRAY",
-    ("JSON", "SCALAR"): "JSON SCALAR",
+    **{
+        tuple(test.split()): test
+        for test in (
+            "NULL", "TRUE", "FALSE", "UNKNOWN", "JSON VALUE", "JSON OBJECT", "JSON ARRAY",
+            "JSON SCALAR",
+        )
+    },
     ("JSON",): "JSON VALUE",
-}
+}  # fmt: skip
 
 
 def _is(stack: Operands, operator: Infix) -> bool:
     """Parse ``IS [NOT] NULL`` and the other tests, and ``IS [NOT] DISTINCT FROM``."""
     cursor = stack.cursor
-    words = 2 if cursor.peek().key == "NOT" else 1
-    name = "IS NOT" if words == 2 else "IS"
-    if cursor.peek(words).key == "DISTINCT" and cursor.peek(words + 1).key == "FROM":
-        cursor.index += words + 1
+    length = 2 if cursor.peek().key == "NOT" else 1
+    name = "IS NOT" if length == 2 else "IS"
+    if cursor.peek(length).key == "DISTINCT" and cursor.peek(length + 1).key == "FROM":
+        cursor.index += length + 1
         return _binary(stack, Infix(30, 31, f"{name} DISTINCT FROM", _binary))
     stack.join(operator.left)
-    cursor.index += words
-    for test, rest in TESTS.items():
-        if cursor.accept(*test):
-            stack.wrap(f"{name} {rest}")
+    cursor.index += length
+    for words, test in TESTS.items():
+        if cursor.accept(*words):
+            stack.wrap(f"{name} {test}")
             return False
     raise refuse(cursor, "NULL, TRUE, FALSE, UNKNOWN, JSON or DISTINCT FROM")
 
@@ -438,16 +427,25 @@ def parenthesis(cursor: QueryCursor) -> syntax.Expression:
         cursor.expect(")")
         node = first
     cursor.depth -= 1
-    if cursor.tokens[cursor.index].key in literals.UNIT_WORDS:
-        return _difference(cursor, node, start)
-    return node
+    if cursor.tokens[cursor.index].key not in literals.UNIT_WORDS:
+        return node
+    if not isinstance(node, syntax.Call) or node.name != "-":
+        problem = "an interval requires the difference of two datetimes"
+        raise cursor.fail(problem, span=cursor.span_from(start))
+    unit = _interval_unit(cursor)
+    return syntax.Call("(-)", (*node.arguments, unit), span=cursor.span_from(start))
+
+
+def _subquery(cursor: QueryCursor) -> syntax.Subquery:
+    start = cursor.token.start
+    return syntax.Subquery(cursor.parse_query(cursor, None), cursor.span_from(start))
 
 
 def _query_or_expression(cursor: QueryCursor) -> syntax.Expression:
     """Parse a query or an expression; a query in parentheses may be the start of a longer one."""
-    start = cursor.token.start
     if cursor.key in QUERY:
-        return syntax.Subquery(cursor.parse_query(cursor, None), cursor.span_from(start))
+        return _subquery(cursor)
+    start = cursor.token.start
     node = expression(cursor)
     if isinstance(node, syntax.Subquery) and continues_query(cursor):
         return syntax.Subquery(cursor.parse_query(cursor, node), cursor.span_from(start))
@@ -461,17 +459,6 @@ def _row(cursor: QueryCursor, operands: list[syntax.Expression], start: int) -> 
         operands.append(expression(cursor))
     cursor.expect(")")
     return syntax.Call("ROW", tuple(operands), span=cursor.span_from(start))
-
-
-def _difference(cursor: QueryCursor, value: syntax.Expression, start: int) -> syntax.Expression:
-    """Parse ``(a - b) DAY TO SECOND``; only a difference is accepted."""
-    if not isinstance(value, syntax.Call) or value.name != "-":
-        raise cursor.fail(
-            "an interval requires the difference of two datetimes",
-            span=cursor.span_from(start),
-        )
-    unit = _interval_unit(cursor)
-    return syntax.Call("(-)", (*value.arguments, unit), span=cursor.span_from(start))
 
 
 def _interval_unit(cursor: QueryCursor, *, single: bool = False) -> syntax.TypeName:
@@ -568,9 +555,16 @@ def _case(cursor: QueryCursor) -> syntax.Expression:
     operands: list[syntax.Expression] = []
     while cursor.key == "WHEN":
         cursor.index += 1
-        operands.append(_condition(cursor, value))
+        condition = expression(cursor)
+        if value is not None:
+            compared = [value, condition]
+            while cursor.key == ",":
+                cursor.index += 1
+                compared.append(expression(cursor))
+            name = "IN" if len(compared) > 2 else "="
+            condition = syntax.Call(name, tuple(compared), span=condition.span)
         cursor.expect("THEN")
-        operands.append(expression(cursor))
+        operands += [condition, expression(cursor)]
     if not operands:
         raise refuse(cursor, "WHEN")
     if isinstance(value, syntax.Call) and len(operands) // 2 * _size(value) > MAX_COPIES:
@@ -598,23 +592,11 @@ def _size(node: syntax.Expression) -> int:
     """Return the number of nodes of a tree, counted up to `MAX_COPIES`."""
     waiting, count = [node], 0
     while waiting and count <= MAX_COPIES:
-        one = waiting.pop()
+        part = waiting.pop()
         count += 1
-        if isinstance(one, syntax.Call):
-            waiting += one.arguments
+        if isinstance(part, syntax.Call):
+            waiting += part.arguments
     return count
-
-
-def _condition(cursor: QueryCursor, value: syntax.Expression | None) -> syntax.Expression:
-    """Parse what follows WHEN: a condition, or operands that the `value` is compared with."""
-    first = expression(cursor)
-    if value is None:
-        return first
-    operands = [first]
-    while cursor.key == ",":
-        cursor.index += 1
-        operands.append(expression(cursor))
-    return syntax.Call("IN" if len(operands) > 1 else "=", (value, *operands), span=first.span)
 
 
 # --------------------------------------------------------------------------------- literals
@@ -627,15 +609,13 @@ def _word_literal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expre
 
 def _temporal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
     """Parse ``DATE '2024-02-29'``, or the call of a function of that name."""
-    token = cursor.tokens[cursor.index]
-    if cursor.peek().key == "(":
-        cursor.index += 1
+    token = cursor.advance()
+    if cursor.key == "(":
         return parse_call(cursor, (token.value,), token.key)
-    cursor.index += 1
-    charset = None
+    zone = None
     if kind is syntax.LiteralKind.TIMESTAMP and cursor.accept("WITH", "LOCAL", "TIME", "ZONE"):
-        charset = "LOCAL"
-    return literals.temporal(cursor, kind, token.start, charset)
+        zone = "LOCAL"
+    return literals.temporal(cursor, kind, token.start, zone)
 
 
 def _odbc_literal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
@@ -663,38 +643,26 @@ def _jdbc_function(cursor: QueryCursor) -> syntax.Expression:
     cursor.index += 1
     operands = () if cursor.key == ")" else (expression(cursor),)
     if token.key == "CONVERT" and operands and cursor.accept(","):
-        target = _converted_type(cursor)
-        call = syntax.Call("CAST", (*operands, target))
+        keyword = escapes.converted_type(cursor.key)
+        if keyword is None:
+            raise refuse(cursor, "the name of a type such as SQL_VARCHAR")
+        target = cast_target(SqlCursor(keyword, sql_tokens(keyword)))
+        call = syntax.Call("CAST", (*operands, replace(target, span=cursor.advance().span)))
     else:
         while cursor.accept(","):
             operands = (*operands, expression(cursor))
-        call = _escaped_call(cursor, token, operands)
+        function = escapes.FUNCTIONS.get(token.key)
+        if function is None:
+            raise cursor.fail(f"JDBC has no function {token.value!r}", span=token.span)
+        counts, build = function
+        if len(operands) not in counts:
+            expected, count = " or ".join(map(str, counts)), len(operands)
+            problem = f"the function {token.value} requires {expected} arguments, got {count}"
+            raise cursor.fail(problem, code="wrong-argument-count", span=token.span)
+        call = build(operands, token.span)
     cursor.expect(")", "}")
     cursor.depth -= 1
     return replace(call, span=cursor.span_from(start))
-
-
-def _escaped_call(
-    cursor: QueryCursor, token: Token, operands: tuple[syntax.Expression, ...]
-) -> syntax.Call:
-    """Return the call of a function by its name in JDBC."""
-    counts = escapes.counts_of(token.key)
-    if counts is None:
-        raise cursor.fail(f"JDBC has no function {token.value!r}", span=token.span)
-    if len(operands) not in counts:
-        expected = " or ".join(map(str, counts))
-        problem = f"the function {token.value} requires {expected} arguments, got {len(operands)}"
-        raise cursor.fail(problem, code="wrong-argument-count", span=token.span)
-    return escapes.escaped_call(token.key, operands, token.span)
-
-
-def _converted_type(cursor: QueryCursor) -> syntax.TypeName:
-    token = cursor.token
-    written = escapes.converted_type(token.key)
-    if written is None:
-        raise refuse(cursor, "the name of a type such as SQL_VARCHAR")
-    cursor.advance()
-    return replace(cast_target(SqlCursor(written, sql_tokens(written))), span=token.span)
 
 
 def _interval(cursor: QueryCursor) -> syntax.Expression:
@@ -838,18 +806,9 @@ def argument(cursor: QueryCursor) -> syntax.Expression:
     if node is None:
         node = expression(cursor)
     if isinstance(node, syntax.Subquery) and cursor.key in ("PARTITION", "ORDER"):
-        node = _partition_keys(cursor, node)
+        start = node.span.start
+        node = syntax.Subquery(_with_keys(cursor, node.query, start), cursor.span_from(start))
     return syntax.Named(token.value, node, cursor.span_from(token.start)) if is_named else node
-
-
-def _partition_keys(cursor: QueryCursor, table: syntax.Subquery) -> syntax.Expression:
-    """Parse the keys of ``(SELECT ...) PARTITION BY a``, an argument of a table function."""
-    start = table.span.start
-    return syntax.Subquery(with_keys(cursor, table.query, start), cursor.span_from(start))
-
-
-def _default(cursor: QueryCursor) -> syntax.Expression:
-    return syntax.Call("DEFAULT", span=cursor.advance().span)
 
 
 def _model(cursor: QueryCursor) -> syntax.Expression | None:
@@ -864,22 +823,18 @@ def _model(cursor: QueryCursor) -> syntax.Expression | None:
 def _table(cursor: QueryCursor) -> syntax.Expression:
     """Parse ``TABLE t PARTITION BY a``."""
     start = cursor.token.start
-    return syntax.Subquery(table_argument(cursor), cursor.span_from(start))
-
-
-def _bare_query(cursor: QueryCursor) -> syntax.Expression:
-    start = cursor.token.start
-    return syntax.Subquery(cursor.parse_query(cursor, None), cursor.span_from(start))
+    table = _with_keys(cursor, explicit_table(cursor), start)
+    return syntax.Subquery(table, cursor.span_from(start))
 
 
 #: Key at the start of an argument -> parser (None: parse an expression instead).
 ARGUMENTS: Mapping[str, Callable[[QueryCursor], syntax.Expression | None]] = {
-    "DEFAULT": _default,
+    "DEFAULT": lambda cursor: syntax.Call("DEFAULT", span=cursor.advance().span),
     "MODEL": _model,
     "TABLE": _table,
-    "SELECT": _bare_query,
-    "VALUES": _bare_query,
-    "WITH": _bare_query,
+    "SELECT": _subquery,
+    "VALUES": _subquery,
+    "WITH": _subquery,
 }
 
 
@@ -924,28 +879,18 @@ def continues_query(cursor: QueryCursor) -> bool:
     return cursor.key in OPERATORS or cursor.key in ("ORDER", "LIMIT", "OFFSET", "FETCH")
 
 
-def table_argument(cursor: QueryCursor) -> syntax.Query:
-    """Parse ``TABLE t [PARTITION BY ...] [ORDER BY ...]`` among the arguments of a call."""
-    start = cursor.token.start
-    return with_keys(cursor, explicit_table(cursor), start)
-
-
-def with_keys(cursor: QueryCursor, table: syntax.Query, start: int) -> syntax.Query:
-    """Parse the keys of a table argument, if there are any."""
-    partition_by = _table_keys(cursor) if cursor.accept("PARTITION", "BY") else ()
+def _with_keys(cursor: QueryCursor, table: syntax.Query, start: int) -> syntax.Query:
+    """Parse the keys of a table argument, if any: several of PARTITION BY are in parentheses."""
+    partition_by: tuple[syntax.Expression, ...] = ()
+    if cursor.accept("PARTITION", "BY", "("):
+        partition_by = expressions(cursor)
+        cursor.expect(")")
+    elif cursor.accept("PARTITION", "BY"):
+        partition_by = (expression(cursor),)
     order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     if not partition_by and not order_by:
         return table
     return syntax.TableArgument(table, partition_by, order_by, cursor.span_from(start))
-
-
-def _table_keys(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
-    """Parse the keys of PARTITION BY of a table argument, in parentheses or as a single one."""
-    if not cursor.accept("("):
-        return (expression(cursor),)
-    keys = expressions(cursor)
-    cursor.expect(")")
-    return keys
 
 
 def expressions(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
@@ -994,7 +939,9 @@ def with_suffixes(cursor: QueryCursor, call: syntax.Call) -> syntax.Call:
     if nulls := null_treatment(cursor):
         call = replace(call, nulls=nulls)
     if cursor.accept("WITHIN", "GROUP"):
-        call = replace(call, within=_order(cursor), orders_arguments=False)
+        cursor.expect("(", "ORDER", "BY")
+        call = replace(call, within=sort_keys(cursor), orders_arguments=False)
+        cursor.expect(")")
     if cursor.accept("FILTER"):
         cursor.expect("(")
         cursor.expect("WHERE")
@@ -1003,14 +950,6 @@ def with_suffixes(cursor: QueryCursor, call: syntax.Call) -> syntax.Call:
     if cursor.accept("OVER"):
         call = replace(call, over=window(cursor))
     return replace(call, span=cursor.span_from(start))
-
-
-def _order(cursor: QueryCursor) -> tuple[syntax.SortKey, ...]:
-    cursor.expect("(")
-    cursor.expect("ORDER", "BY")
-    keys = sort_keys(cursor)
-    cursor.expect(")")
-    return keys
 
 
 def sort_keys(cursor: QueryCursor) -> tuple[syntax.SortKey, ...]:
@@ -1043,22 +982,19 @@ def window(cursor: QueryCursor) -> syntax.Window:
     base = identifier(cursor) if can_name(cursor.token) else None
     partition = parse_separated(cursor, inner) if cursor.accept("PARTITION", "BY") else ()
     order = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
-    frame = _frame(cursor) if cursor.key in ("ROWS", "RANGE") else None
-    if frame is not None and frame.unit == "ROWS" and cursor.accept("DISALLOW", "PARTIAL"):
-        frame = replace(frame, disallow_partial=True)
+    frame = None
+    if cursor.key in ("ROWS", "RANGE"):
+        unit, upper = cursor.advance().key, None
+        is_range = cursor.accept("BETWEEN")
+        lower = _parse_bound(cursor)
+        if is_range:
+            cursor.expect("AND")
+            upper = _parse_bound(cursor)
+        disallow_partial = unit == "ROWS" and cursor.accept("DISALLOW", "PARTIAL")
+        frame = syntax.Frame(unit, lower, upper, disallow_partial)
     cursor.accept("ALLOW", "PARTIAL")
     cursor.expect(")")
     return syntax.Window(base, partition, order, frame, span=cursor.span_from(start))
-
-
-def _frame(cursor: QueryCursor) -> syntax.Frame:
-    """Parse ``ROWS BETWEEN 1 PRECEDING AND CURRENT ROW``, or only a lower bound."""
-    unit = cursor.advance().key
-    if not cursor.accept("BETWEEN"):
-        return syntax.Frame(unit, _parse_bound(cursor))
-    lower = _parse_bound(cursor)
-    cursor.expect("AND")
-    return syntax.Frame(unit, lower, _parse_bound(cursor))
 
 
 def _parse_bound(cursor: QueryCursor) -> syntax.Call | syntax.Symbol:
@@ -1081,6 +1017,26 @@ def _parse_bound(cursor: QueryCursor) -> syntax.Call | syntax.Symbol:
 
 Arguments: TypeAlias = tuple[str, tuple[syntax.Expression, ...]]
 Form: TypeAlias = Callable[[QueryCursor], Arguments]
+
+
+def _form(name: str, first: Reader, *further: tuple[str, Reader]) -> Form:
+    """Return a parser of operands after keywords.
+
+    ``FROM|,`` are alternatives; ``[FOR]`` is optional, together with the operands after it.
+    """
+    steps = [(words.strip("[]").split("|"), words[0] == "[", read) for words, read in further]
+
+    def parse_operands(cursor: QueryCursor) -> Arguments:
+        operands = [first(cursor)]
+        for words, is_optional, read in steps:
+            if not any(map(cursor.accept, words)):
+                if is_optional:
+                    break
+                raise cursor.missing(words[-1])
+            operands.append(read(cursor))
+        return name, tuple(operands)
+
+    return parse_operands
 
 
 # ------------------------------------------------------------------------------ units of time
@@ -1113,28 +1069,6 @@ def _time_unit(cursor: QueryCursor) -> syntax.Symbol:
     return syntax.Symbol(word, cursor.span_from(token.start))
 
 
-def _extract(cursor: QueryCursor) -> Arguments:
-    """Parse ``EXTRACT(DAY FROM a)``."""
-    unit = _time_unit(cursor)
-    cursor.expect("FROM")
-    return "EXTRACT", (unit, expression(cursor))
-
-
-def _floor_arguments(name: str, cursor: QueryCursor) -> Arguments:
-    """Parse ``FLOOR(a)`` and ``FLOOR(a TO DAY)``."""
-    value = expression(cursor)
-    return name, (value, _time_unit(cursor)) if cursor.accept("TO") else (value,)
-
-
-def _timestampadd_arguments(name: str, cursor: QueryCursor) -> Arguments:
-    """Parse ``TIMESTAMPADD(DAY, a, b)``."""
-    unit = _time_unit(cursor)
-    cursor.expect(",")
-    first = expression(cursor)
-    cursor.expect(",")
-    return name, (unit, first, expression(cursor))
-
-
 # ------------------------------------------------------------------------------------ strings
 
 
@@ -1153,38 +1087,6 @@ def _trim(cursor: QueryCursor) -> Arguments:
     return "TRIM", (side, blank, first)
 
 
-def _position(cursor: QueryCursor) -> Arguments:
-    """Parse ``POSITION(a IN b [FROM 2])``."""
-    operands = [atom(cursor)]
-    cursor.expect("IN")
-    operands.append(expression(cursor))
-    if cursor.accept("FROM"):
-        operands.append(expression(cursor))
-    return "POSITION", tuple(operands)
-
-
-def _substring(cursor: QueryCursor) -> Arguments:
-    """Parse ``SUBSTRING(a FROM 1 [FOR 2])``, also with commas."""
-    operands = [expression(cursor)]
-    if not cursor.accept("FROM"):
-        cursor.expect(",")
-    operands.append(expression(cursor))
-    if cursor.accept("FOR") or cursor.accept(","):
-        operands.append(expression(cursor))
-    return "SUBSTRING", tuple(operands)
-
-
-def _overlay(cursor: QueryCursor) -> Arguments:
-    """Parse ``OVERLAY(a PLACING b FROM 1 [FOR 2])``."""
-    operands = [expression(cursor)]
-    for word in ("PLACING", "FROM"):
-        cursor.expect(word)
-        operands.append(expression(cursor))
-    if cursor.accept("FOR"):
-        operands.append(expression(cursor))
-    return "OVERLAY", tuple(operands)
-
-
 def _translate(name: str, cursor: QueryCursor) -> Arguments:
     """Parse ``TRANSLATE(a USING utf8)``, for which CONVERT is a synonym, also with commas."""
     if name == "CONVERT" and begins_with_call(cursor):
@@ -1196,13 +1098,6 @@ def _translate(name: str, cursor: QueryCursor) -> Arguments:
         return "TRANSLATE USING", (value, syntax.Symbol(charset, cursor.span_from(start)))
     cursor.expect(",")
     return name, (value, *arguments(cursor))
-
-
-def _cast(name: str, cursor: QueryCursor) -> Arguments:
-    """Parse ``CAST(a AS INT)``."""
-    value = expression(cursor)
-    cursor.expect("AS")
-    return name, (value, cast_target(cursor))
 
 
 # --------------------------------------------------------------------------------------- JSON
@@ -1263,14 +1158,14 @@ def _json_value(cursor: QueryCursor) -> Arguments:
 
 #: Wrapper clause as written -> as printed.
 WRAPPERS = {
-    "WITHOUT ARRAY WRAPPER": "WITHOUT ARRAY WRAPPER",
-    "WITHOUT WRAPPER": "WITHOUT ARRAY WRAPPER",
-    "WITH CONDITIONAL ARRAY WRAPPER": "WITH CONDITIONAL ARRAY WRAPPER",
-    "WITH CONDITIONAL WRAPPER": "WITH CONDITIONAL ARRAY WRAPPER",
-    "WITH UNCONDITIONAL ARRAY WRAPPER": "WITH UNCONDITIONAL ARRAY WRAPPER",
-    "WITH UNCONDITIONAL WRAPPER": "WITH UNCONDITIONAL ARRAY WRAPPER",
-    "WITH ARRAY WRAPPER": "WITH UNCONDITIONAL ARRAY WRAPPER",
-    "WITH WRAPPER": "WITH UNCONDITIONAL ARRAY WRAPPER",
+    f"{written} {word}": f"{printed} ARRAY WRAPPER"
+    for written, printed in {
+        "WITHOUT": "WITHOUT",
+        "WITH CONDITIONAL": "WITH CONDITIONAL",
+        "WITH UNCONDITIONAL": "WITH UNCONDITIONAL",
+        "WITH": "WITH UNCONDITIONAL",
+    }.items()
+    for word in ("ARRAY WRAPPER", "WRAPPER")
 }
 
 
@@ -1315,47 +1210,45 @@ def _json_object(cursor: QueryCursor) -> Arguments:
     return "JSON_OBJECT", (nulls or syntax.Symbol("NULL ON NULL", cursor.token.span), *operands)
 
 
-def _json_array(cursor: QueryCursor) -> Arguments:
-    """Parse ``JSON_ARRAY([a, b] [NULL ON NULL])``."""
-    operands = () if cursor.key == ")" else arguments(cursor)
-    return "JSON_ARRAY", (_accept_or(cursor, "ABSENT ON NULL", *NULLS), *operands)
+def _json_with_nulls(
+    name: str, default: str, parse_operands: Callable[[QueryCursor], Iterable[syntax.Expression]]
+) -> Form:
+    """Return a parser of operands and ``[NULL | ABSENT] ON NULL``, such as those of JSON_ARRAY."""
 
+    def parse(cursor: QueryCursor) -> Arguments:
+        operands = parse_operands(cursor)
+        return name, (_accept_or(cursor, default, *NULLS), *operands)
 
-def _json_objectagg(cursor: QueryCursor) -> Arguments:
-    """Parse ``JSON_OBJECTAGG(KEY a VALUE b [ABSENT ON NULL])``."""
-    pair = _pair(cursor)
-    return "JSON_OBJECTAGG", (_accept_or(cursor, "NULL ON NULL", *NULLS), *pair)
-
-
-def _json_arrayagg(cursor: QueryCursor) -> Arguments:
-    """Parse ``JSON_ARRAYAGG(a [NULL ON NULL])``."""
-    value = expression(cursor)
-    return "JSON_ARRAYAGG", (_accept_or(cursor, "ABSENT ON NULL", *NULLS), value)
+    return parse
 
 
 #: Name of a function -> parser of its arguments.
 FORMS: Mapping[str, Form] = {
-    "CAST":           partial(_cast, "CAST"),
-    "TRY_CAST":       partial(_cast, "TRY_CAST"),
-    "EXTRACT":        _extract,
-    "FLOOR":          partial(_floor_arguments, "FLOOR"),
-    "CEIL":           partial(_floor_arguments, "CEIL"),
-    "CEILING":        partial(_floor_arguments, "CEIL"),
-    "TIMESTAMPADD":   partial(_timestampadd_arguments, "TIMESTAMPADD"),
-    "TIMESTAMPDIFF":  partial(_timestampadd_arguments, "TIMESTAMPDIFF"),
+    "CAST":           _form("CAST", expression, ("AS", cast_target)),
+    "TRY_CAST":       _form("TRY_CAST", expression, ("AS", cast_target)),
+    "EXTRACT":        _form("EXTRACT", _time_unit, ("FROM", expression)),
+    "FLOOR":          _form("FLOOR", expression, ("[TO]", _time_unit)),
+    "CEIL":           _form("CEIL", expression, ("[TO]", _time_unit)),
+    "CEILING":        _form("CEIL", expression, ("[TO]", _time_unit)),
+    "TIMESTAMPADD":   _form("TIMESTAMPADD", _time_unit, (",", expression), (",", expression)),
+    "TIMESTAMPDIFF":  _form("TIMESTAMPDIFF", _time_unit, (",", expression), (",", expression)),
     "TRIM":           _trim,
-    "POSITION":       _position,
-    "SUBSTRING":      _substring,
-    "OVERLAY":        _overlay,
+    "POSITION":       _form("POSITION", atom, ("IN", expression), ("[FROM]", expression)),
+    "SUBSTRING":      _form("SUBSTRING", expression, ("FROM|,", expression),
+                            ("[FOR|,]", expression)),
+    "OVERLAY":        _form("OVERLAY", expression, ("PLACING", expression), ("FROM", expression),
+                            ("[FOR]", expression)),
     "TRANSLATE":      partial(_translate, "TRANSLATE3"),
     "CONVERT":        partial(_translate, "CONVERT"),
     "JSON_EXISTS":    _json_exists,
     "JSON_VALUE":     _json_value,
     "JSON_QUERY":     _json_query,
     "JSON_OBJECT":    _json_object,
-    "JSON_ARRAY":     _json_array,
-    "JSON_OBJECTAGG": _json_objectagg,
-    "JSON_ARRAYAGG":  _json_arrayagg,
+    "JSON_ARRAY":     _json_with_nulls("JSON_ARRAY", "ABSENT ON NULL",
+                          lambda cursor: () if cursor.key == ")" else arguments(cursor)),
+    "JSON_OBJECTAGG": _json_with_nulls("JSON_OBJECTAGG", "NULL ON NULL", _pair),
+    "JSON_ARRAYAGG":  _json_with_nulls("JSON_ARRAYAGG", "ABSENT ON NULL",
+                          lambda cursor: (expression(cursor),)),
 }  # fmt: skip
 
 
