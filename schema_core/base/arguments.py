@@ -1,7 +1,4 @@
-"""Validation of arguments: a value of the wrong type is refused before anything is done with it.
-
-Messages name the type of the value and never show the value itself, which may be secret.
-"""
+"""Validation of arguments. Messages name the type of a wrong value, which may be secret."""
 
 from __future__ import annotations
 
@@ -39,8 +36,8 @@ def require_instance(
     Args:
         value: The value to check.
         kind: The class, or several of which one suffices.
-        name: The name of the value in the message, usually that of a parameter.
-        expected: The noun for an instance in the message; by default the name of the class.
+        name: The subject of the message, usually a parameter.
+        expected: The noun for an instance; by default from the name of the class.
         hint: How to correct the call.
 
     Raises:
@@ -76,11 +73,7 @@ def require_sequence(values: Iterable[T], name: str) -> tuple[T, ...]:
 
 
 def require_names(names: Iterable[str], owner: str) -> tuple[str, ...]:
-    """Return the names of columns.
-
-    Args:
-        names: The names.
-        owner: The key or index that consists of the columns, for the message.
+    """Return the names of the columns of `owner`, a key or an index.
 
     Raises:
         SchemaError: with code `wrong-argument`.
@@ -91,12 +84,12 @@ def require_names(names: Iterable[str], owner: str) -> tuple[str, ...]:
     schema_core.errors.SchemaError: a column of the primary key must be a string, got list
       hint: unpack the list: *names
     """
-    found = require_sequence(names, f"the columns of {owner}")
-    for name in found:
-        value: object = name
+    columns = require_sequence(names, f"the columns of {owner}")
+    for column in columns:
+        value: object = column
         hint = "unpack the list: *names" if isinstance(value, Iterable) else None
         require_instance(value, str, f"a column of {owner}", hint=hint)
-    return found
+    return columns
 
 
 def validate_arguments(
@@ -124,10 +117,9 @@ def validate_arguments(
 
 
 def validate_methods(interface: type[Any]) -> Callable[[Class], Class]:
-    """Decorate an implementation of an interface so that its methods validate their arguments.
+    """Decorate an implementation so that its methods check the types that an interface annotates.
 
-    The annotations of the interface declare the types. Only classes and unions of classes are
-    checked, and only for positional parameters.
+    Only classes and unions of classes are checked.
     """
 
     def decorate(implementation: Class) -> Class:

@@ -1,10 +1,8 @@
 """Caches bounded by the size of their content, and how much they hold.
 
-Texts, types, schemas and expressions that repeat are parsed and resolved once. Keys come from
-input, which may be long: ``lru_cache`` would bound their number and not their size. A hit takes
-0.1 us (0.06 us with ``lru_cache``); parsing a short type takes 8 us, an expression 40 us. A key of
-an `IdentityCache` is not hashed, which takes 14 us for a row of twenty arrays. ``schema-core
-doctor`` prints the limits.
+Keys come from input, which may be long: ``lru_cache`` would bound their number and not their size.
+A hit takes 0.1 us (0.06 us with ``lru_cache``); parsing a short type takes 8 us, an expression 40
+us. A key of an `IdentityCache` is not hashed, which takes 14 us for a row of twenty arrays.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ class CacheUsage(NamedTuple):
         name: The module and the function whose results are kept.
         entries: The number of results.
         size: The sum of their sizes.
-        budget: The maximum of `size`; it never changes.
+        budget: The maximum of `size`.
         unit: What sizes count: characters of input, types in trees, columns.
     """
 
@@ -64,13 +62,7 @@ class CacheUsage(NamedTuple):
 
 
 class Counted(ABC):
-    """A cache that `cache_usage` lists.
-
-    Args:
-        name: The module and the function whose results are kept.
-        budget: The maximum size.
-        unit: What sizes count.
-    """
+    """A cache that `cache_usage` lists; the arguments are the fields of `CacheUsage`."""
 
     __slots__ = ("__weakref__", "budget", "name", "unit")
 
@@ -104,9 +96,8 @@ def cache_usage() -> tuple[CacheUsage, ...]:
 
     >>> from schema_core.types import parse_type
     >>> number = parse_type("DECIMAL(10, 2)")
-    >>> [types] = [
-    ...     one for one in cache_usage() if one.name == "schema_core.types.type_parser.parse"
-    ... ]
+    >>> usages = {usage.name: usage for usage in cache_usage()}
+    >>> types = usages["schema_core.types.type_parser.parse"]
     >>> types.entries > 0, types.budget, types.unit
     (True, 200000, 'characters')
     """
@@ -131,34 +122,31 @@ def clear_caches() -> None:
 class GenerationalCache(Counted, Generic[R]):
     """A cache of two generations: when the recent one is full, it replaces the older one.
 
-    A result that is used moves into the recent generation, so recently used results are kept, and a
-    typical hit costs one lookup in a dict.
+    A result that is used moves to the recent generation. A typical hit costs one lookup in a dict.
     """
 
     __slots__ = ("older", "older_size", "recent", "size")
 
     def clear(self) -> None:
-        """Clear the cache."""
         self.recent: dict[tuple[Any, ...], R] = {}
         self.older: dict[tuple[Any, ...], R] = {}
         self.size: int = 0
         self.older_size: int = 0
 
     def held(self) -> tuple[int, int]:
-        """Return what both generations hold; a result that is in both counts twice."""
         return len(self.recent) + len(self.older), self.size + self.older_size
 
     def get(self, key: tuple[Any, ...]) -> R | None:
         """Return the result of a key, or None."""
-        found = self.recent.get(key)
-        return self.older.get(key) if found is None else found
+        result = self.recent.get(key)
+        return self.older.get(key) if result is None else result
 
     def keep(self, key: tuple[Any, ...], weight: int) -> R | None:
         """Return the result of a key, or None, and keep it in the recent generation."""
-        found = self.recent.get(key)
-        if found is None and (found := self.older.get(key)) is not None:
-            self.add(key, found, weight)
-        return found
+        result = self.recent.get(key)
+        if result is None and (result := self.older.get(key)) is not None:
+            self.add(key, result, weight)
+        return result
 
     def add(self, key: tuple[Any, ...], result: R, weight: int) -> None:
         """Cache a result, unless it exceeds half of the budget."""
@@ -187,7 +175,7 @@ def cached(
 
     Args:
         weight: The size of the arguments; by default the length of the first one, a string.
-        budget: The sum of the sizes of all arguments whose results are kept.
+        budget: The maximum sum of the sizes.
         unit: What sizes count, for `cache_usage`.
 
     >>> @cached()
@@ -205,13 +193,13 @@ def cached(
 
         @wraps(function)
         def look_up(*key: Any) -> Any:
-            found = entries.recent.get(key, missing)
-            if found is missing:
-                found = entries.older.get(key, missing)
-                if found is missing:
-                    found = function(*key)  # type: ignore[call-arg]
-                entries.add(key, found, weight(*key))
-            return found
+            result = entries.recent.get(key, missing)
+            if result is missing:
+                result = entries.older.get(key, missing)
+                if result is missing:
+                    result = function(*key)  # type: ignore[call-arg]
+                entries.add(key, result, weight(*key))
+            return result
 
         look_up.entries = entries  # type: ignore[attr-defined]
         look_up.cache_clear = entries.clear  # type: ignore[attr-defined]
@@ -221,21 +209,19 @@ def cached(
 
 
 class IdentityCache(Counted, Generic[P1, R]):
-    """A cache by the identity of an argument, which an entry keeps alive.
+    """A cache by the identity of an argument; it is cleared when it is full.
 
-    An identity is therefore never reused. When the cache is full, it is cleared.
+    An entry keeps its argument alive, so an identity is never reused.
     """
 
-    __slots__ = ("found", "size")
+    __slots__ = ("results", "size")
 
     def clear(self) -> None:
-        """Clear the cache."""
-        self.found: dict[int, tuple[P1, R]] = {}
+        self.results: dict[int, tuple[P1, R]] = {}
         self.size: int = 0
 
     def held(self) -> tuple[int, int]:
-        """Return the number of results and the sum of their sizes."""
-        return len(self.found), self.size
+        return len(self.results), self.size
 
     def add(self, argument: P1, result: R, weight: int) -> None:
         """Cache a result, unless it exceeds the budget."""
@@ -243,21 +229,16 @@ class IdentityCache(Counted, Generic[P1, R]):
             return
         if self.size + weight > self.budget:
             self.clear()
-        self.found[id(argument)] = (argument, result)
+        self.results[id(argument)] = (argument, result)
         self.size += weight
 
 
 def cached_by_identity(
     weight: Callable[..., int], budget: int, unit: str
 ) -> Callable[[Callable[[P1], R]], Callable[[P1], R]]:
-    """Cache the results of a function of one argument by its identity; errors are not cached.
+    """Cache the results of a function by the identity of its argument; errors are not cached.
 
-    It suits arguments that are shared and slow to hash.
-
-    Args:
-        weight: The size of an argument.
-        budget: The sum of the sizes of all arguments whose results are kept.
-        unit: What sizes count, for `cache_usage`.
+    It suits arguments that are shared and slow to hash. The parameters are those of `cached`.
     """
 
     def decorate(function: Callable[[P1], R]) -> Callable[[P1], R]:
@@ -265,12 +246,12 @@ def cached_by_identity(
 
         @wraps(function)
         def look_up(argument: P1) -> R:
-            found = entries.found.get(id(argument))
-            if found is None:
+            entry = entries.results.get(id(argument))
+            if entry is None:
                 result = function(argument)
                 entries.add(argument, result, weight(argument))
                 return result
-            return found[1]
+            return entry[1]
 
         return look_up
 

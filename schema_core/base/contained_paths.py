@@ -1,7 +1,7 @@
 """The rule for paths that are read from a file or a catalog and then deleted, renamed or written.
 
-Law: such a path stays in its directory. It is plain, that is relative and without ``..``, and no
-directory on the way to it is a symbolic link. ``docs/security.md`` lists these paths.
+Such a path stays in its directory: it is relative, has no ``..``, and no directory on the way is a
+symbolic link. ``docs/security.md`` lists these paths.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAX_PATH = 8192
 
 
 def is_plain(path: object) -> bool:
-    """Return whether a value is, by its text, a path below a directory.
+    """Return whether the text of a value is a path below a directory.
 
     >>> [is_plain(path) for path in ("p=1/part-0", "..", "/etc", "a//b", "a/../../b", "", None)]
     [True, False, False, False, False, False, False]
@@ -31,11 +31,9 @@ def is_plain(path: object) -> bool:
 
 
 def find_link(paths: Iterable[str], is_link: Callable[[str], bool]) -> str | None:
-    """Return the first directory on the way to plain paths that is a symbolic link, or None.
+    """Return the first directory on the way to plain paths for which `is_link` is true, or None.
 
-    Args:
-        paths: The paths; one that ends with a slash is a directory, which is checked as well.
-        is_link: Returns whether there is a symbolic link at a path.
+    A path that ends with a slash is a directory, which is checked as well.
 
     >>> find_link(["a/b", "a/link/c"], lambda path: path == "a/link")
     'a/link'

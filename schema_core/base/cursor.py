@@ -1,7 +1,7 @@
-"""The token cursor of all parsers, and the checks of external input against its limits.
+"""The token cursor of all parsers, the limits of external input, and speculative repairs.
 
-External input is parsed only after `check_size`; nesting is limited by `Cursor.nested`, and numbers
-by `check_digits`. So no input can exhaust the stack or the time of a parser.
+External input is parsed only after `check_size`; `Cursor.nested` limits nesting, `check_digits`
+numbers. So no input exhausts the stack or the time of a parser.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Cursor:
         return _HIDDEN_VALUE if self.is_hidden(token) else token.display
 
     def is_hidden(self, token: Token) -> bool:
-        """Return whether a token may be a secret, which messages must not show."""
+        """Return whether a token may be a secret."""
         shown = mask_text(self.text)[token.start : token.stop]
         return shown != self.text[token.start : token.stop]
 
@@ -106,7 +106,7 @@ class Cursor:
         return token
 
     def accept(self, key: str, *further: str) -> bool:
-        """Consume the tokens with these keys if all of them follow, in order."""
+        """Consume the tokens with these keys if all follow in order."""
         if self.tokens[self.index].key != key:
             return False
         for ahead, token in enumerate(further, 1):
@@ -121,12 +121,12 @@ class Cursor:
         if token.key != key:
             raise self.missing(key)
         self.index += 1
-        for item in further:
-            token = self.expect(item)
+        for following in further:
+            token = self.expect(following)
         return token
 
     def string_literal(self) -> str:
-        """Consume a string literal, or several adjacent ones, and return their content."""
+        """Consume adjacent string literals, and return their content."""
         if self.token.kind != "string":
             raise self.fail(f"expected a string literal, found {self.found}")
         parts = []
@@ -135,12 +135,12 @@ class Cursor:
         return "".join(parts)
 
     def missing(self, key: str) -> SchemaError:
-        """Return the error for a token other than the expected one."""
+        """Return the error that a token with this key was expected."""
         shown = key if key[:1].isalpha() else repr(key)
         return self.fail(f"expected {shown}, found {self.found}")
 
     def span_from(self, start: int) -> Span:
-        """Return the span from the offset `start` to the end of the last consumed token."""
+        """Return the span from `start` to the end of the last consumed token."""
         return Span(start, self.tokens[self.index - 1].stop if self.index else start)
 
     def fail(
@@ -199,7 +199,7 @@ _CONTINUES = frozenset({"+", "-", "(", "*"})
 
 
 class Repairs:
-    """Speculative parses of `tokens`, which cannot be parsed at `index`, after small edits."""
+    """Small edits of `tokens`, which cannot be parsed at `index`, and where parsing fails then."""
 
     def __init__(self, failure: Failure, tokens: Sequence[Token], index: int) -> None:
         self.tokens = tokens
@@ -208,20 +208,20 @@ class Repairs:
         self._left = min(MAX_ATTEMPTS, MAX_SPECULATIVE_TOKENS // max(len(tokens), 1))
 
     def failure(self, tokens: Sequence[Token]) -> int | None:
-        """Return the index of the token that cannot be parsed; the first one without a budget."""
+        """Return the index of the token that cannot be parsed, or None; 0 without a budget."""
         self._left -= 1
         return self._failure(tokens) if self._left >= 0 else 0
 
     def try_insert(self, place: int, key: str, kind: str = "symbol") -> int | None:
-        """Return the index of the failure after a token is inserted before `place`."""
+        """Return the failure after a token is inserted before `place`."""
         return self.failure(_with(self.tokens, place, key, kind))
 
     def try_remove(self, place: int) -> int | None:
-        """Return the index of the failure after a token is removed."""
+        """Return the failure after a token is removed."""
         return self.failure([*self.tokens[:place], *self.tokens[place + 1 :]])
 
     def try_replace(self, place: int, key: str, kind: str) -> int | None:
-        """Return the index of the failure after another token replaces one."""
+        """Return the failure after another token replaces one."""
         old = self.tokens[place]
         new = Token(kind, key, key, old.start, old.stop)
         return self.failure([*self.tokens[:place], new, *self.tokens[place + 1 :]])
@@ -229,7 +229,7 @@ class Repairs:
     def missing_comma(self) -> int | None:
         """Return the index of the token before which a comma is missing, or None.
 
-        A comma is missing only if everything can be parsed with it, if need be with further commas.
+        Everything must parse with it, if need be with further commas.
         """
         return self._missing_comma(self.tokens, self.index)
 

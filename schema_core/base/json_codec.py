@@ -1,7 +1,7 @@
-"""Values as JSON, and strictly back: codecs by the annotations of the fields of dataclasses.
+"""Strict codecs of JSON, by the annotations of the fields of dataclasses.
 
-A codec reads what it writes and refuses everything else: keys that are missing, unknown or
-repeated, and values of other types. `JsonError` has the path of the value.
+A codec reads what it writes and refuses all else: keys that are missing, unknown or repeated, and
+values of other types. `JsonError` has the path of the value.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class JsonError(Exception):
 
 
 def _within(error: JsonError | SchemaCoreError, step: str | int) -> JsonError:
-    """Return the error with one more step of its path; what a constructor refuses is one, too."""
+    """Prepend a step to the path of an error of a codec or a constructor."""
     path = error.path if isinstance(error, JsonError) else ()
     return JsonError(error.problem, (step, *path))
 
@@ -60,7 +60,7 @@ def at_member(key: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """How values are written as objects of JSON and read from them.
+    """A pair of functions between values and JSON.
 
     `decode` raises `JsonError` for what `encode` does not return.
     """
@@ -116,7 +116,7 @@ def _decode_members(document: list[Any], codecs: Iterable[Codec]) -> tuple[Any, 
 
 
 def sequence(codec: Codec, least: int = 0) -> Codec:
-    """Return the codec of tuples of at least some members."""
+    """Return the codec of tuples of at least `least` members."""
 
     def decode(document: Any) -> tuple[Any, ...]:
         if not isinstance(document, list):
@@ -138,7 +138,7 @@ def tuple_of(*codecs: Codec) -> Codec:
         return _decode_members(document, codecs)
 
     return Codec(
-        lambda values: [codec.encode(item) for codec, item in zip(codecs, values, strict=True)],
+        lambda values: [codec.encode(value) for codec, value in zip(codecs, values, strict=True)],
         decode,
     )
 
@@ -156,7 +156,7 @@ def mapping(codec: Codec) -> Codec:
             raise _within(error, key) from None
         return members
 
-    return Codec(lambda value: {key: codec.encode(item) for key, item in value.items()}, decode)
+    return Codec(lambda values: {key: codec.encode(values[key]) for key in values}, decode)
 
 
 def enumeration(kind: type[Enum], attribute: str = "name") -> Codec:
@@ -175,7 +175,7 @@ def require_object(document: Any, keys: Collection[str] | None = None) -> dict[s
     """Return an object of JSON, which has exactly these keys if any are passed.
 
     Raises:
-        JsonError: for anything else. The message has no values, which may be secret.
+        JsonError: for anything else; without values, which may be secret.
     """
     expected = "an object"
     if keys is not None:
@@ -195,7 +195,7 @@ def _show_keys(document: Mapping[str, Any]) -> str:
 
 
 class Codecs:
-    """Codecs by annotation. Those of ``X | None``, tuples and mappings follow from that of ``X``.
+    """Codecs by annotation; ``X | None``, tuples and mappings follow from ``X``.
 
     >>> Codecs({})["tuple[str | None, ...]"].decode(["a", None])
     ('a', None)
@@ -235,7 +235,7 @@ def record(
     Args:
         kind: The dataclass. What its constructor refuses is refused.
         codecs: The codecs of its fields by their annotations.
-        keys: Field -> its key in JSON, in their order; by default all fields by their names.
+        keys: Field -> its key in JSON, in order; by default all fields by name.
     """
     members: dict[str, tuple[str, Codec]] = {}
 
@@ -266,11 +266,11 @@ def record(
 
 
 def union_codec(key: str, codecs: Mapping[str, Codec], tag_of: Callable[[Any], str]) -> Codec:
-    """Return the codec of values of several kinds, whose kind is a member of the object.
+    """Return the codec of values of several kinds; the member `key` of the object names the kind.
 
     Args:
         key: The key of the kind.
-        codecs: kind -> codec of the other members.
+        codecs: Kind -> codec of the other members.
         tag_of: Returns the kind of a value.
     """
 
@@ -306,7 +306,7 @@ def parse_json(text: str, limit: int | None = None) -> Any:
     """Return the value of JSON text.
 
     Raises:
-        JsonError: for other text, more characters than `limit`, and an object with repeated keys.
+        JsonError: for other text, more than `limit` characters, and repeated keys.
     """
     if limit is not None and len(text) > limit:
         raise JsonError(f"the document has {len(text):,} characters, at most {limit:,} are read")
@@ -333,9 +333,9 @@ def digest(content: Mapping[str, Any]) -> str:
 class DocumentFormat:
     """Documents with the name of their format, a version, and a digest of the rest.
 
-    `limit` is the longest document in characters. `codec` reads and writes the other members.
-    An invalid document raises an error of the code `code`, another version one of `version_code`,
-    another digest one of `digest_code`, each with `hint`.
+    `limit` is the maximum length in characters; `codec` is for the other members. Invalid
+    documents, other versions and other digests raise errors with `code`, `version_code` or
+    `digest_code`, and `hint`.
     """
 
     name: str
@@ -351,7 +351,7 @@ class DocumentFormat:
         """Return a value as a document.
 
         Raises:
-            SchemaError: for a document that would be refused as too long.
+            SchemaError: for a document that `read` would refuse as too long.
         """
         content = self.content(value)
         text = json.dumps({**content, "digest": digest(content)}, indent=2, ensure_ascii=False)
@@ -365,14 +365,13 @@ class DocumentFormat:
         return {"format": self.name, "version": self.version, **self.codec.encode(value)}
 
     def read(self, text: str) -> Any:
-        """Return the value of a document that `write` has returned.
+        """Return the value of a document of `write`.
 
         Raises:
             SchemaError: for any other document.
         """
         try:
-            content = self._open(text)
-            return self.codec.decode(content)
+            return self.codec.decode(self._open(text))
         except JsonError as error:
             raise SchemaError(str(error), code=self.code, hint=self.hint) from None
 

@@ -1,7 +1,7 @@
 """Keywords of Flink SQL: reserved words, first words of statements, words called as functions.
 
-Flink 2.3 has 787 keywords, of which these are reserved; all others are valid identifiers. The lists
-are taken from Flink's own parser. Masking, hints, completion and the grammar share them.
+Flink 2.3 has 787 keywords; those not listed as reserved are valid identifiers. The lists are taken
+from Flink's own parser.
 """
 
 from __future__ import annotations

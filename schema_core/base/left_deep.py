@@ -1,7 +1,7 @@
 """Nodes of left-deep trees: compared, hashed, printed and pickled without recursion.
 
-``a OR b OR c ...`` may have thousands of operands, each the first argument of the next (left-deep
-tree). The methods of ``dataclasses`` recurse, and fail at 250 operands.
+In ``a OR b OR c ...`` each of thousands of operands is the first argument of the next. The methods
+of ``dataclasses`` recurse, and fail at 250 operands.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, ClassVar, NamedTuple
 class LeftDeepNode:
     """Base class of nodes whose first argument may be such a node.
 
-    Subclasses are dataclasses with a field `arguments` and without equality or representation of
-    their own. Nodes are equal if all compared fields are equal.
+    Subclasses are dataclasses with a field `arguments`, declared with ``eq=False`` and
+    ``repr=False``.
     """
 
     __slots__ = ()
@@ -48,10 +48,13 @@ class LeftDeepNode:
     def __repr__(self) -> str:
         spine = list(self.left_spine())
         before, after = zip(*map(_split_repr, spine[:-1]), strict=True) if spine[1:] else ((), ())
-        return "".join([*before, _leaf_repr(spine[-1]), *reversed(after)])
+        kind: Any = type(spine[-1])
+        values = (f"{name}={getattr(spine[-1], name)!r}" for name in _names_of(kind).printed)
+        leaf = f"{kind.__qualname__}({', '.join(values)})"
+        return "".join([*before, leaf, *reversed(after)])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return from_left_spine, ([parts(item) for item in self.left_spine()],)
+        return from_left_spine, ([parts(node) for node in self.left_spine()],)
 
 
 #: A class, the values of its fields without the spine below it, and whether the spine continues.
@@ -59,7 +62,7 @@ Parts = tuple[type[Any], dict[str, Any], bool]
 
 
 class FieldNames(NamedTuple):
-    """The field names of a constructor, of equality (without the arguments), and of `repr`."""
+    """The field names of a constructor, of equality (without `arguments`), and of `repr`."""
 
     every: tuple[str, ...]
     compared: tuple[str, ...]
@@ -70,9 +73,9 @@ class FieldNames(NamedTuple):
 def _names_of(kind: Any) -> FieldNames:
     every = fields(kind)
     return FieldNames(
-        tuple(item.name for item in every if item.init),
-        tuple(item.name for item in every if item.compare and item.name != "arguments"),
-        tuple(item.name for item in every if item.repr),
+        tuple(field.name for field in every if field.init),
+        tuple(field.name for field in every if field.compare and field.name != "arguments"),
+        tuple(field.name for field in every if field.repr),
     )
 
 
@@ -94,13 +97,6 @@ def compared_values(node: LeftDeepNode) -> tuple[object, ...]:
     continues = _continues(node)
     values = [getattr(node, name) for name in _names_of(kind).compared]
     return kind, continues, node.arguments[continues:], *values
-
-
-def _leaf_repr(node: LeftDeepNode) -> str:
-    """Return the `repr` of the last node of a left spine."""
-    kind: Any = type(node)
-    values = (f"{name}={getattr(node, name)!r}" for name in _names_of(kind).printed)
-    return f"{type(node).__qualname__}({', '.join(values)})"
 
 
 def _split_repr(node: LeftDeepNode) -> tuple[str, str]:

@@ -1,7 +1,6 @@
 """Paths of objects: identifiers of one to three names, and their resolution in a catalog.
 
-``parse_path(str(path)) == path``, unless a name has a line break or more than 256 characters, which
-SQL does not allow.
+``parse_path(str(path)) == path``, unless a name has a line break or more than 256 characters.
 """
 
 from __future__ import annotations
@@ -61,9 +60,7 @@ class ObjectPath:
 
     @staticmethod
     def from_string(full_name: str) -> ObjectPath:
-        """Parse two names separated by a dot; there is no quoting.
-
-        Trailing dots are dropped, as in Flink.
+        """Parse two names separated by a dot; nothing is quoted, and trailing dots are dropped.
 
         Raises:
             SchemaError: with code `invalid-object-path` unless there are exactly two names.
@@ -71,8 +68,8 @@ class ObjectPath:
         >>> ObjectPath.from_string("sales.orders").get_object_name()
         'orders'
         """
-        given: object = full_name
-        names = given.rstrip(".").split(".") if isinstance(given, str) else []
+        path: object = full_name
+        names = path.rstrip(".").split(".") if isinstance(path, str) else []
         if len(names) != 2:
             raise SchemaError(
                 f"{show(full_name)} is not a path of a database and an object",
@@ -94,14 +91,14 @@ class ObjectPath:
         return f"{self.database_name}.{self.object_name}"
 
     def compare_to(self, other: ObjectPath) -> int:
-        """Compare two paths: negative, zero or positive if this one sorts before, with or after.
+        """Return a negative number, zero or a positive one: this path sorts before, with or after.
 
         Raises:
-            SchemaError: with code `wrong-argument` for something that is not a path.
+            SchemaError: with code `wrong-argument` unless `other` is a path.
         """
-        given: object = other
-        if not isinstance(given, ObjectPath):
-            raise SchemaError(f"expected an ObjectPath, got {show(given)}", code="wrong-argument")
+        path: object = other
+        if not isinstance(path, ObjectPath):
+            raise SchemaError(f"expected an ObjectPath, got {show(path)}", code="wrong-argument")
         mine, theirs = self.get_full_name(), other.get_full_name()
         return (mine > theirs) - (mine < theirs)
 
@@ -225,9 +222,9 @@ class UnresolvedPath:
         """Resolve the path with a current catalog and a current database.
 
         Raises:
-            SchemaError: with code `current-catalog-not-set` or `current-database-not-set` if a
-                name is missing and the current one is None, `reserved-name` as for
-                `ObjectIdentifier.of`.
+            SchemaError: with code `current-catalog-not-set` or `current-database-not-set` if a name
+            is
+                missing and the current one is None, `reserved-name` as for `ObjectIdentifier.of`.
 
         >>> UnresolvedPath(["orders"]).qualify("hive", "sales").as_summary_string()
         'hive.sales.orders'
@@ -247,7 +244,7 @@ class UnresolvedPath:
 
 
 def format_path(path: object) -> str:
-    """Return a path for a message: that of `join_names` for an identifier, else its string."""
+    """Return a path for a message: `join_names` of an identifier, `str` of any other."""
     return join_names(path.to_list()) if isinstance(path, ObjectIdentifier) else str(path)
 
 
@@ -258,10 +255,9 @@ _JOINED_NAME = regex(r"(?:\A|\.)(?:`((?:[^`]|``)*)`(?=\.|\Z)|([^.]*))")
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Return names separated by dots, of which those with dots, backticks or ``=`` are quoted.
+    """Return names separated by dots; names with dots, backticks or ``=`` are quoted.
 
-    Different names have different results, so that they are keys of documents, names of files and
-    arguments of commands. `split_names` is the inverse.
+    Different names have different results. `split_names` is the inverse.
 
     >>> print(join_names(["sales", "my-orders"]), join_names(["sales", "or.ders"]))
     sales.my-orders sales.`or.ders`
@@ -270,17 +266,14 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Return the names that a string of `join_names` has.
-
-    Other than for `parse_path` there may be any number of names, and names without dots need no
-    quotes.
+    """Return the names of a string of `join_names`: any number, unlike in `parse_path`.
 
     >>> split_names("sales.`or.ders`.my-column")
     ('sales', 'or.ders', 'my-column')
     """
-    matches = (found.groups() for found in _JOINED_NAME.finditer(text))
     return tuple(
-        plain if quoted is None else quoted.replace("``", "`") for quoted, plain in matches
+        plain if quoted is None else quoted.replace("``", "`")
+        for quoted, plain in (match.groups() for match in _JOINED_NAME.finditer(text))
     )
 
 
@@ -304,25 +297,22 @@ _COLLATIONS = tuple(
 )
 
 
-def _collation_end(text: str, start: int) -> int:
-    """Return the end of the longest name of a collation at an offset, or the offset."""
-    found = (collation.match(text, start) for collation in _COLLATIONS)
-    return max((match.end() for match in found if match), default=start)
-
-
 #: Tokens of Flink that are names in a path, and that no statement accepts.
 _UNPAIRED = ("'", '"', "!=")
 
 
 def _token(cursor: Cursor) -> Token:
-    """Return the current token, which in a path may be a collation or an unpaired quote."""
+    """Return the current token; a collation or an unpaired quote counts as one."""
     token, text = cursor.token, cursor.text
     kind, start, stop = token.kind, token.start, token.stop
-    if "$" in text and (end := _collation_end(text, start)) > stop:
-        kind, stop = "word", end
+    ends = [
+        match.end() for name in _COLLATIONS if "$" in text and (match := name.match(text, start))
+    ]
+    if max(ends, default=start) > stop:
+        kind, stop = "word", max(ends)
     elif kind == "bad":
         value = next(
-            item for item in (*_UNPAIRED, "/*", text[start]) if text.startswith(item, start)
+            symbol for symbol in (*_UNPAIRED, "/*", text[start]) if text.startswith(symbol, start)
         )
         kind, stop = "symbol" if value in _UNPAIRED else kind, start + len(value)
     else:
@@ -333,7 +323,7 @@ def _token(cursor: Cursor) -> Token:
 
 
 def _name(cursor: Cursor) -> str:
-    """Parse a name: Flink accepts any single token, including keywords and symbols."""
+    """Parse a name. Flink accepts any single token, also keywords and symbols."""
     token = _token(cursor)
     if token.kind in ("end", "bad"):
         raise cursor.fail(f"expected a name, found {token.display}")
@@ -349,13 +339,10 @@ def _name(cursor: Cursor) -> str:
 
 
 def parse_path(text: str) -> UnresolvedPath:
-    """Parse a path: names separated by dots, quoted if necessary.
-
-    The tokens are those of Flink's SQL, including comments; keywords need not be quoted.
+    """Parse a path: names separated by dots, quoted if necessary; keywords need no quotes.
 
     Raises:
-        ParseError: for anything else, with the position, and for input of more than 1,000,000
-            characters.
+        ParseError: for anything else, and for more than 1,000,000 characters.
 
     >>> parse_path("sales.`or.ders`").parts
     ('sales', 'or.ders')

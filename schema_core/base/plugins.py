@@ -1,8 +1,9 @@
-"""Implementations by identifier: the library's own, and those of other packages (FLIP-32).
+"""Third-party packages that extras install, and implementations that other packages register.
 
-`OWN` lists the library's own implementations, so nothing depends on installed metadata. Other
-packages register theirs as entry points of the same groups. `HIGHER` names what a lower layer calls
-of a higher one. Only these two tables name modules that their readers must not import.
+The core needs the standard library only. Implementations have identifiers (FLIP-32): `OWN` lists
+the library's own, so nothing depends on installed metadata; other packages register entry points of
+the same groups. `HIGHER` names what a lower layer calls of a higher one. Only these two tables name
+modules that their readers must not import.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from schema_core.errors import NotFoundError, SchemaError, similar
 
 # --- third-party packages ------------------------------------------------------------------------
 
-Given = ParamSpec("Given")
+Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 #: Extra -> the modules that it installs, each with the name of its package.
@@ -37,7 +38,7 @@ EXTRAS: dict[str, dict[str, str]] = {
 
 
 def extra_of(module: str) -> str | None:
-    """The first extra that installs a module (or the package that contains it), or None.
+    """Return the first extra that installs a module or its package, or None.
 
     >>> extra_of("pyarrow.compute"), extra_of("json")
     ('arrow', None)
@@ -47,7 +48,7 @@ def extra_of(module: str) -> str | None:
 
 
 def install_hint(module: str) -> str:
-    """How to install a module.
+    """Return the command that installs a module.
 
     >>> install_hint("pandas")
     "pip install 'schema-core[spark]'"
@@ -57,7 +58,7 @@ def install_hint(module: str) -> str:
 
 
 def missing(module: str) -> NotFoundError | None:
-    """The error that a module cannot be imported, to be raised by the caller; None if it can."""
+    """Return the error that a module cannot be imported; None if it can."""
     try:
         import_module(module)
     except ImportError as error:
@@ -70,7 +71,7 @@ def missing(module: str) -> NotFoundError | None:
 
 
 def require_modules(*modules: str) -> None:
-    """Import modules of third parties.
+    """Import third-party modules.
 
     Raises:
         NotFoundError: with code `missing-extra` for the first that cannot be imported.
@@ -80,8 +81,8 @@ def require_modules(*modules: str) -> None:
             raise error
 
 
-def needs(*modules: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """A function that imports these modules of third parties.
+def needs(*modules: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Decorate a function that imports third-party modules: it reports those that are missing.
 
     >>> @needs("a_package_that_does_not_exist")
     ... def run():
@@ -93,9 +94,9 @@ def needs(*modules: str) -> Callable[[Callable[Given, Result]], Callable[Given, 
       hint: pip install a_package_that_does_not_exist
     """
 
-    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         @wraps(function)
-        def checked(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
             require_modules(*modules)
             return function(*args, **kwargs)
 
@@ -193,9 +194,9 @@ NOT_LOADED = "correct the entry point in the pyproject.toml of the package, and 
 
 
 class Entry(NamedTuple):
-    """Where an implementation is: ``module:object``, and the name and version of its package.
+    """Where an implementation is: ``module:object``, and its package with version.
 
-    The package is None for the library's own implementations.
+    The package is None for the library's own.
     """
 
     identifier: str
@@ -208,7 +209,7 @@ class Entry(NamedTuple):
 
 
 class Plugin(NamedTuple):
-    """An implementation: the object that its entry names, or the reason why it cannot be loaded."""
+    """An implementation: the object of an entry, or why it cannot be loaded."""
 
     entry: Entry
     loaded: Any = None
@@ -244,7 +245,7 @@ def load_target(target: str) -> Any:
 
 
 def load_higher(name: str) -> Any:
-    """Return what a lower layer calls of a higher one, by its name in `HIGHER`."""
+    """Return what `HIGHER` lists under a name."""
     return load_target(HIGHER[name])
 
 
@@ -263,12 +264,12 @@ def list_entries(group: str) -> tuple[Entry, ...]:
     """Return the entries of a group: the library's own, then those of other packages."""
     directories = tuple((path, _modification_time(path)) for path in sys.path)
     own = OWN.get(group, {})
-    return (*(Entry(*item) for item in own.items()), *_read_entry_points(group, directories))
+    return (*(Entry(*entry) for entry in own.items()), *_read_entry_points(group, directories))
 
 
 @lru_cache(maxsize=32)
 def _read_entry_points(group: str, directories: tuple[tuple[str, int], ...]) -> tuple[Entry, ...]:
-    """Return the entries of other packages, which are read again only if any directory changed."""
+    """Return the entries of other packages; cached until a directory of packages changes."""
     from importlib.metadata import entry_points  # slow to import
 
     return tuple(
@@ -280,7 +281,7 @@ def _read_entry_points(group: str, directories: tuple[tuple[str, int], ...]) -> 
 
 
 def _modification_time(path: str) -> int:
-    """Return when a directory of packages was changed, in nanoseconds; 0 if there is none."""
+    """Return when a directory was changed, in nanoseconds; 0 if there is none."""
     try:
         return os.stat(path or ".").st_mtime_ns  # noqa: PTH116 - a path of any kind
     except OSError:
@@ -288,11 +289,9 @@ def _modification_time(path: str) -> int:
 
 
 def discover(group: str, entries: Iterable[Entry] | None = None) -> tuple[Plugin, ...]:
-    """Return all implementations of a group, sorted by identifier.
+    """Return all implementations of a group of `GROUPS`, sorted by identifier.
 
-    Args:
-        group: A group of `GROUPS`.
-        entries: Replaces the entries of the group.
+    `entries` replaces the entries of the group.
 
     >>> [plugin.identifier for plugin in discover("schema_core.planners")]
     ['spark']
@@ -302,11 +301,11 @@ def discover(group: str, entries: Iterable[Entry] | None = None) -> tuple[Plugin
 
 
 def find(group: str, identifier: str, entries: Iterable[Entry] | None = None) -> Any:
-    """Load the implementation of an identifier, which is case-sensitive; None if there is none.
+    """Load the implementation of a case-sensitive identifier; None if there is none.
 
     Raises:
         SchemaError: with code `ambiguous-identifier` when several packages provide it.
-        NotFoundError: with code `not-loadable`, and the reason, when it cannot be loaded.
+        NotFoundError: with code `not-loadable` when it cannot be loaded.
     """
     every = list_entries(group) if entries is None else entries
     matches = sorted(
@@ -337,15 +336,15 @@ def require(group: str, identifier: str, entries: Iterable[Entry] | None = None)
     """Load the implementation of an identifier as `find`, or refuse it if there is none.
 
     Raises:
-        NotFoundError: with code `not-discovered`, naming those that there are.
+        NotFoundError: with code `not-discovered`, naming the available ones.
     """
     every = list_entries(group) if entries is None else tuple(entries)
-    found = find(group, identifier, every)
-    if found is None:
+    implementation = find(group, identifier, every)
+    if implementation is None:
         names = sorted({entry.identifier for entry in every})
         raise NotFoundError(
             f"no {GROUPS[group]} {identifier!r} is installed",
             code="not-discovered",
             hint=similar(identifier, names, 0.5) or f"use one of {', '.join(names) or 'none'}",
         )
-    return found
+    return implementation

@@ -1,10 +1,11 @@
-"""Secrets in options and in their values: which they are, and how they are masked.
+"""Secrets in options, in their values and in SQL: which they are, and how they are masked.
 
 `SECRET_WORDS` and `SECRET_PARTS` are the only table of words. An option is secret if its key
-contains one of them, or if the caller passes its key as secret, which a connector or a type of
-catalog declares. Within the values of other options, credentials are masked: what follows one of
-the words as a parameter, header, element, flag or property, the password of a URL, and tokens of a
-known form. `schema_core.base.secrets` masks secrets in SQL.
+contains one of them, or if a connector or a type of catalog declares its key secret. Within other
+values, credentials are masked: what follows such a word as a parameter, header, element, flag or
+property, the password of a URL, and tokens of a known form.
+
+An excerpt of a statement may not parse: `mask_text` works on tokens, and when in doubt masks.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ _ESCAPE = regex(r"\\u?\+?([0-9a-fA-F]{4})")
 
 
 def _without_innocent(text: str) -> str:
-    """Return a text of equal length without the phrases that only look like secret words."""
+    """Return a text of equal length without `INNOCENT_PHRASES`."""
     return _INNOCENT.sub(lambda phrase: "x" * len(phrase[0]), text)
 
 
@@ -95,7 +96,7 @@ def is_secret(key: str, declared: AbstractSet[str] = NO_KEYS) -> bool:
 
     Args:
         key: The key of the option.
-        declared: Keys that are secret although they contain no secret word, in lower case.
+        declared: Keys declared secret, in lower case.
 
     >>> is_secret("properties.sasl.jaas.config"), is_secret("path"), is_secret("sslPass")
     (True, False, True)
@@ -224,9 +225,9 @@ _DECODINGS = 3
 
 
 def mask_credentials(value: str) -> str:
-    """Return the value of an option that is not secret with the credentials in it masked.
+    """Return a value that is not secret with the credentials in it masked.
 
-    If the end of a credential is not certain, everything up to the end of the value is hidden.
+    If the end of a credential is not certain, the rest of the value is hidden.
 
     >>> mask_credentials("jdbc:mysql://host/db?user=ann&password=hunter2&ssl=true")
     'jdbc:mysql://host/db?user=ann&password=******'
@@ -236,8 +237,6 @@ def mask_credentials(value: str) -> str:
     'mssql+pyodbc:///?odbc_connect=DRIVER%3DX%3BPWD%3D******'
     >>> mask_credentials("run --password hunter2"), mask_credentials("<pass>hunter2</pass>")
     ('run --password ******', '<pass>******')
-    >>> mask_credentials("/data/orders.csv")
-    '/data/orders.csv'
     """
     pieces, end = [], 0
     for start, stop in _credentials(value):
@@ -255,8 +254,13 @@ def has_credentials(value: str) -> bool:
     return bool(_credentials(value))
 
 
+def _is_masked(key: str, value: str, declared: AbstractSet[str]) -> bool:
+    """Return whether any of an option is masked; both parts have their quotes."""
+    return is_secret(key[1:-1], declared) or has_credentials(value[1:-1])
+
+
 def _credentials(value: str) -> list[tuple[int, int]]:
-    """Return where the credentials in a value start and stop, in order and without overlaps."""
+    """Return the spans of the credentials in a value, in order and without overlaps."""
     if _CREDENTIALS.search(value):
         return [(0, len(value))]
     spans = list(_plain_credentials(value))
@@ -284,7 +288,7 @@ def _plain_credentials(value: str) -> Iterator[tuple[int, int]]:
 def _userinfo(value: str, parameters: int) -> Iterator[tuple[int, int]]:
     """Yield the secrets of ``scheme://user:password@host``; the password may hold ``@`` and ``/``.
 
-    `parameters` is the position from which parameters of the URL hold credentials.
+    From the position `parameters` on, parameters of the URL hold credentials.
     """
     separator = value.find("://")
     at = value.rfind("@")
@@ -349,7 +353,7 @@ def without_secrets(
 ) -> str:
     """Return a message about a table or catalog with the secrets of its options masked.
 
-    A message may quote a secret: as a string of SQL or of Python, or encoded as in a URL.
+    A message may quote a secret as a string of SQL or of Python, or encoded as in a URL.
 
     >>> without_secrets("cannot open s3://a:letmein@b", {"path": "s3://a:letmein@b"})
     'cannot open s3://a:******@b'
@@ -413,7 +417,7 @@ _PROSE = regex(
 
 
 def prose_secrets(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where words of prose that may be secrets start and stop.
+    """Yield the spans of words of prose that may be secrets.
 
     >>> [*prose_secrets("the password letmein of ann")]
     [(13, 20)]
@@ -425,7 +429,7 @@ def prose_secrets(text: str) -> Iterator[tuple[int, int]]:
 def secret_positions(text: str, declared: AbstractSet[str] = NO_KEYS) -> list[int]:
     """Return where secret words and credentials start in a text that may not parse, in order.
 
-    A secret never precedes the first position. Columns of a type are not reported.
+    A secret never precedes the first position. Columns with a type are not reported.
 
     >>> secret_positions("token STRING, 'token' = 'x'"), secret_positions("at https://a:b@c")
     ([15], [11])
@@ -499,7 +503,8 @@ _END = regex(rf";\s{{0,256}}(?=(?:{'|'.join(sorted(VERBS))})\b)", re.IGNORECASE)
 _PUNCTUATION = frozenset({"(", ")", ",", "=", ";", "/*+", "*/"})
 
 #: A literal that is certainly the key of an option.
-_KEY = regex(r"'[\w.#*-]{1,200}'")
+_KEY_PATTERN = r"'[\w.#*-]{1,200}'"
+_KEY = regex(_KEY_PATTERN)
 
 #: The start of a clause within a literal, up to a quote.
 _CLAUSE_IN_LITERAL = regex(
@@ -520,7 +525,9 @@ _CLAUSE = regex(
 _OPTION_IN_COMMENT = regex(r"['\"`][ \t\r\n]{0,64}=")
 
 #: An option of a well-formed clause, up to the next one or the end.
-_OPTION = regex(r"'([\w.#*-]{1,200})'\s{0,64}=\s{0,64}('[^']*(?:''[^']*)*')\s{0,64}([,)])\s{0,64}")
+_OPTION = regex(
+    rf"({_KEY_PATTERN})\s{{0,64}}=\s{{0,64}}('[^']*(?:''[^']*)*')\s{{0,64}}([,)])\s{{0,64}}"
+)
 
 #: The longest key outside a clause, in tokens.
 _KEY_TOKENS = 64
@@ -532,9 +539,10 @@ _LITERALS = frozenset({"string", "escaped", "unicode", "name", "double_quoted"})
 def mask_text(text: str) -> str:
     """Mask the secrets in SQL, which need not be valid, for excerpts in messages.
 
-    Each masked character is replaced by an asterisk, so that positions do not change. The values of
-    secret keys are masked, and literals with credentials; in a malformed clause, values without a
-    key and everything after a secret word; if a quote is not closed, the rest of such a clause.
+    Each masked character becomes an asterisk, so that carets still fit. Masked are the values of
+    secret keys and literals with credentials in WITH, OPTIONS and SET clauses; in a malformed
+    clause also values without a key and everything after a secret word; if a quote is not closed,
+    the rest of the clause.
 
     >>> mask_text("CREATE TABLE t (a INT) WITH ('password' = 'hunter2', 'path' = 'x')")
     "CREATE TABLE t (a INT) WITH ('password' = *********, 'path' = 'x')"
@@ -562,14 +570,17 @@ def _mask_excerpt(text: str, declared: AbstractSet[str]) -> str:
 def _secret_spans(
     text: str, positions: list[int], declared: AbstractSet[str]
 ) -> Iterator[tuple[int, int]]:
-    """Yield where the hidden parts of a text start and stop; they may overlap.
-
-    `positions` are those of secret words, in order.
-    """
+    """Yield the hidden spans of a text, which may overlap; `positions` have secret words."""
     tokens = tokenize_excerpt(text)
     if any(token.kind == "unclosed" or _holds_clause(token) for token in tokens):
         # Which quotes open and which close is not known: nothing after the first one is certain.
-        first = next(place for place, token in enumerate(tokens) if _is_uncertain(token))
+        first = next(
+            place
+            for place, token in enumerate(tokens)
+            if token.kind in _LITERALS
+            or token.kind == "unclosed"
+            or token.value.upper() in _OPENERS
+        )
         yield from _uncertain_spans(text, tokens[first].start, positions, declared)
         del tokens[first:]
     malformed: list[Token] = []
@@ -598,7 +609,7 @@ def _uncertain_spans(
             continue
         end = position
         while option := _OPTION.match(text, end):
-            if masked_value(option[1], option[2][1:-1], declared) != option[2][1:-1]:
+            if _is_masked(option[1], option[2], declared):
                 yield option.span(2)
             end = option.end()
             if option[3] == ")":
@@ -624,7 +635,7 @@ def _malformed_spans(
         token = tokens[place]
         if token.stop <= secret and _is_option(tokens, place):
             value = tokens[place + 2]
-            if masked_value(token.value[1:-1], value.value[1:-1], declared) != value.value[1:-1]:
+            if _is_masked(token.value, value.value, declared):
                 yield value.start, value.stop
             place += 2
         elif token.value not in _PUNCTUATION:
@@ -633,18 +644,24 @@ def _malformed_spans(
 
 
 def _is_option(tokens: list[Token], place: int) -> bool:
-    """Whether ``'key' = 'value'`` is at a place, and no further part of the value follows."""
-    following = tokens[place + 1 : place + 5]
-    match [(token.value if token.kind == "any_symbol" else token.kind) for token in following]:
+    """Return whether ``'key' = 'value'`` is at a place, without a further part of the value."""
+    if not _KEY.fullmatch(tokens[place].value):
+        return False
+    match _shapes(tokens[place + 1 : place + 5]):
         case ["=", "string"] | ["=", "string", "string", "="]:
-            return _KEY.fullmatch(tokens[place].value) is not None
-        case ["=", "string", after, *_] if after not in _LITERALS:
-            return _KEY.fullmatch(tokens[place].value) is not None
+            return True
+        case ["=", "string", after, *_]:
+            return after not in _LITERALS
     return False
 
 
+def _shapes(tokens: list[Token]) -> list[str]:
+    """Return the symbols among tokens, and the kinds of the others."""
+    return [token.value if token.kind == "any_symbol" else token.kind for token in tokens]
+
+
 def _comment_spans(comment: Token, every: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the credentials of a comment, and in prose the words that follow secret words.
+    """Yield the credentials of a comment, and the words of prose that follow secret words.
 
     `every` are the positions in the whole text, in which a URL may look like a comment.
     """
@@ -661,12 +678,8 @@ def _comment_spans(comment: Token, every: list[int]) -> Iterator[tuple[int, int]
         yield comment.start + start, comment.start + stop
 
 
-def _is_uncertain(piece: Token) -> bool:
-    return piece.kind in _LITERALS or piece.kind == "unclosed" or piece.value.upper() in _OPENERS
-
-
 def _holds_clause(piece: Token) -> bool:
-    """Whether a literal contains the start of a clause: its quotes are mismatched."""
+    """Return whether a literal contains the start of a clause: its quotes are mismatched."""
     return piece.kind in _LITERALS and _CLAUSE_IN_LITERAL.search(piece.value) is not None
 
 
@@ -692,7 +705,7 @@ def _option_spans(
             if end is None:
                 return spans, pieces[clause].start
             for key, _, value, _ in zip(*[iter(pieces[clause + 1 : end])] * 4, strict=False):
-                if masked_value(key.value[1:-1], value.value[1:-1], declared) != value.value[1:-1]:
+                if _is_masked(key.value, value.value, declared):
                     spans.append((value.start, value.stop))
             place = end
             continue
@@ -706,30 +719,26 @@ def _option_spans(
 
 
 def _clause(pieces: list[Token], place: int) -> int | None:
-    """Where the clause of options starts that the piece at `place` opens; None if it opens none."""
+    """Return where the clause of options starts that the piece at `place` opens, or None."""
     piece = pieces[place]
-    following = pieces[place + 1] if place + 1 < len(pieces) else None
-    if following is None:
+    if place + 1 == len(pieces):
         return None
-    word = piece.value.upper()
-    if piece.kind == "any_word" and word == "SET":
+    following = pieces[place + 1]
+    word = piece.value.upper() if piece.kind == "any_word" else ""
+    if word == "SET":
         before = pieces[place - 1].value.upper() if place else ""
         is_update = pieces[0].value.upper() == "UPDATE" and following.value != "("
         if before in _BEFORE_SET or is_update:
             return None
         return place + 1
-    if piece.kind == "any_word" and word in _OPENERS:
+    if word in _OPENERS:
         return place + 1 if following.kind in _LITERALS or following.value in ("(", "=") else None
-    if piece.value == "(":
-        is_option = following.kind == "string" and [
-            piece.value for piece in pieces[place + 2 : place + 3]
-        ] == ["="]
-        return place if is_option else None
-    return None
+    is_option = _shapes(pieces[place : place + 3]) == ["(", "string", "="]
+    return place if is_option else None
 
 
 def _secret_value(pieces: list[Token], place: int, declared: AbstractSet[str]) -> tuple[int, int]:
-    """The places of the secret value that follows `place`; the same place twice without one."""
+    """Return the range of the secret value that follows `place`; empty without one."""
     piece = pieces[place]
     start = place + 1
     if start == len(pieces):
@@ -739,34 +748,26 @@ def _secret_value(pieces: list[Token], place: int, declared: AbstractSet[str]) -
         if not is_value or pieces[start].value == ":":
             return start, start
         start += pieces[start].value == ">"  # of ``=>``
-    elif (
-        piece.kind == "any_symbol"
-        or pieces[start].kind not in _LITERALS
-        or not (is_secret(piece.value, declared) or _is_identified_by(pieces, place))
-    ):
+    elif piece.kind == "any_symbol" or pieces[start].kind not in _LITERALS:
         return start, start
-    return start, _end_of_value(pieces, start)
-
-
-def _end_of_value(pieces: list[Token], start: int) -> int:
-    """The place after the literals and a word at a place, and what is adjacent to them."""
-    end = start
+    elif not is_secret(piece.value, declared):
+        words = [piece.value.upper() for piece in pieces[max(place - 1, 0) : place + 1]]
+        if words != ["IDENTIFIED", "BY"]:
+            return start, start
+    end = start  # the value: literals and a word, and what is adjacent to them
     while end < len(pieces) and (
         pieces[end].kind in _LITERALS
-        or (pieces[end].value not in _PUNCTUATION and end == start)
-        or (pieces[end].value not in _PUNCTUATION and pieces[end].start == pieces[end - 1].stop)
+        or (
+            pieces[end].value not in _PUNCTUATION
+            and (end == start or pieces[end].start == pieces[end - 1].stop)
+        )
     ):
         end += 1
-    return end
-
-
-def _is_identified_by(pieces: list[Token], place: int) -> bool:
-    words = [piece.value.upper() for piece in pieces[max(place - 1, 0) : place + 1]]
-    return words == ["IDENTIFIED", "BY"]
+    return start, end
 
 
 def _key_before(pieces: list[Token], place: int) -> str:
-    """The adjacent pieces before an equals sign: ``my.api-key``."""
+    """Return the adjacent pieces before an equals sign: ``my.api-key``."""
     start = place - 1
     while (
         0 < start and place - start < _KEY_TOKENS and pieces[start - 1].stop == pieces[start].start
@@ -776,7 +777,7 @@ def _key_before(pieces: list[Token], place: int) -> str:
 
 
 def _end_of_options(pieces: list[Token], place: int) -> int | None:
-    """The place after ``('key' = 'value', ...)``; None if the clause is malformed."""
+    """Return the place after ``('key' = 'value', ...)``; None if the clause is malformed."""
     if place >= len(pieces) or pieces[place].value != "(":
         return None
     place += 1
@@ -795,8 +796,8 @@ def _end_of_options(pieces: list[Token], place: int) -> int | None:
 
 
 def _may_follow(pieces: list[Token]) -> bool:
-    """Whether these pieces can follow a clause of options."""
-    match [piece.value if piece.kind == "any_symbol" else piece.kind for piece in pieces]:
+    """Return whether these pieces can follow a clause of options."""
+    match _shapes(pieces):
         case [] | ["any_word" | ")" | "*/" | ";", *_] | [",", "any_word"]:
             return True
         case _:
@@ -807,7 +808,7 @@ def _may_follow(pieces: list[Token]) -> bool:
 
 
 def mask_query(text: str, declared: AbstractSet[str] = NO_KEYS) -> str:
-    """Return a query with the secret values of its hints masked; `declared` as in `is_secret`.
+    """Return a query with the secret values of its hints masked; only hints hold options.
 
     A query with a character with which no token begins is masked as an excerpt of an error is.
 
@@ -819,16 +820,7 @@ def mask_query(text: str, declared: AbstractSet[str] = NO_KEYS) -> str:
     tokens = tokenize(text)
     if any(token.kind == "bad" for token in tokens):
         return mask_text(text)
-    pieces, end = [], 0
-    for token, masked in _masked_tokens(tokens, declared):
-        pieces += [text[end : token.start], quote_string(masked)]
-        end = token.stop
-    return "".join([*pieces, text[end:]])
-
-
-def _masked_tokens(tokens: list[Token], declared: AbstractSet[str]) -> Iterator[tuple[Token, str]]:
-    """Yield the strings within hints that are masked, with their replacements."""
-    is_hint = False
+    pieces, end, is_hint = [], 0, False
     for place, token in enumerate(tokens):
         if token.key in ("/*+", "*/"):
             is_hint = token.key == "/*+"
@@ -838,7 +830,9 @@ def _masked_tokens(tokens: list[Token], declared: AbstractSet[str]) -> Iterator[
             continues = not key and tokens[place - 1].kind == "string"
             masked = HIDDEN if continues else masked_value(key, token.value, declared)
             if masked != token.value:
-                yield token, masked
+                pieces += [text[end : token.start], quote_string(masked)]
+                end = token.stop
+    return "".join([*pieces, text[end:]])
 
 
 class QueryText(str):

@@ -1,4 +1,9 @@
-"""Source text: quoting, spans, positions, and limits for external input."""
+"""Source text: quoting, spans, positions, limits for external input, and the tokens of Flink's SQL.
+
+White space is blank, tab, newline, carriage return and form feed; comments are ``-- ..``, ``// ..``
+and ``/* .. */``, but ``/*+`` opens a hint and is a token. A character with which no token begins
+becomes a token of the kind `bad`, which no grammar accepts: every text has tokens.
+"""
 
 from __future__ import annotations
 
@@ -126,9 +131,10 @@ def position(text: str, offset: int) -> tuple[int, int]:
 class Token(NamedTuple):
     """A token of a grammar.
 
-    `key` is what parsers compare: the upper-cased word of an unquoted name or keyword, the symbol
-    itself, `""` for quoted names, literals and numbers, `"end"` after the last token. `value` is
-    the decoded content: a name without its backticks, a string without its quotes.
+    `key` is what parsers compare: the upper-cased word of an unquoted name or keyword, the symbol,
+    `""` for quoted names, literals and numbers, `"end"` after the last token. `value` is the
+    decoded
+    content: a name without backticks, a string without quotes.
     """
 
     kind: str
@@ -185,7 +191,7 @@ _KINDS = (
 
 
 def _any_of(kinds: str, letters: str = LETTERS) -> str:
-    """Return a pattern with a group for each kind, of which the first that matches decides."""
+    """Return a pattern with a group for each kind, of which the first match counts."""
     patterns = {**_PATTERNS, "word": rf"[{letters}][{letters}0-9]*"}
     return "|".join(f"(?P<{kind}> {patterns[kind]} )" for kind in kinds.split())
 
@@ -215,14 +221,14 @@ NO_WORDS: AbstractSet[str] = frozenset()
 def tokenize(text: str, reserved: AbstractSet[str] = NO_WORDS, start: int = 0) -> list[Token]:
     """Split SQL into tokens, the last of which has the kind `end`.
 
-    A word of `reserved` has the kind `reserved`, any other `word`; the key of both is the word in
-    upper case. Literals with a prefix, and numbers, keep their text.
+    A word of `reserved` has the kind `reserved`, any other `word`. Literals with a prefix, and
+    numbers, keep their text.
 
     >>> [(token.kind, token.value) for token in tokenize("`a``b` + 1.5 -- tail")]
     [('name', 'a`b'), ('symbol', '+'), ('decimal', '1.5'), ('end', '')]
     """
-    found: list[Token] = []
-    append, make = found.append, tuple.__new__
+    tokens: list[Token] = []
+    append, make = tokens.append, tuple.__new__
     for match in _SQL[text.isascii()].finditer(text, start):
         group = kind = match.lastgroup or ""
         value = match[kind]
@@ -247,7 +253,7 @@ def tokenize(text: str, reserved: AbstractSet[str] = NO_WORDS, start: int = 0) -
             break
         append(make(Token, (kind, key, value, *match.span(group))))
     append(Token("end", "end", "", len(text), len(text)))
-    return found
+    return tokens
 
 
 def decoded_name(written: str) -> str | None:
@@ -274,20 +280,20 @@ def unescaped(content: str, escape: str) -> str | None:
 
     Return None where the escape character is followed by something else.
     """
-    found, at = [], 0
+    pieces, at = [], 0
     while (next_ := content.find(escape, at)) >= 0:
-        found.append(content[at:next_])
+        pieces.append(content[at:next_])
         digits = content[next_ + 1 : next_ + 5]
         if digits.startswith(escape):
-            found.append(escape)
+            pieces.append(escape)
             at = next_ + 2
         elif len(digits) == 4 and _HEX.fullmatch(digits):
-            found.append(chr(int(digits, 16) & 0xFFFF))
+            pieces.append(chr(int(digits, 16) & 0xFFFF))
             at = next_ + 5
         else:
             return None
-    found.append(content[at:])
-    return pair_surrogates("".join(found))
+    pieces.append(content[at:])
+    return pair_surrogates("".join(pieces))
 
 
 def pair_surrogates(content: str) -> str:
@@ -296,9 +302,9 @@ def pair_surrogates(content: str) -> str:
 
 
 def tokenize_excerpt(text: str) -> list[Token]:
-    """Split a string, SQL or not, into comments, literals, words and single characters.
+    """Split any string into comments, literals, words and single characters, which keep their text.
 
-    All tokens keep their text. A literal or comment that is not closed extends to the end.
+    A literal or comment that is not closed extends to the end.
 
     >>> [(token.kind, token.value) for token in tokenize_excerpt("a= 'b")]
     [('any_word', 'a'), ('any_symbol', '='), ('unclosed', "'b")]

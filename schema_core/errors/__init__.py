@@ -1,8 +1,7 @@
 """Errors, classified by how a caller would handle them, and their representation as diagnostics.
 
-The code that detects an error states the *problem*; callers add its location as the error
-propagates: `at` prepends a step of the path ("column 'total'"), `within` adds the source text, so
-that a span becomes a line, a column and a caret.
+The code that detects an error states the *problem*. As it propagates, `at` prepends steps of its
+path ("column 'total'"), and `within` adds the source text, which gives a span a line and a caret.
 """
 
 from __future__ import annotations
@@ -38,9 +37,7 @@ def cut(message: str, length: int = MAX_PROBLEM) -> str:
 
 
 def caret(text: str, span: Span, width: int = 96) -> list[str]:
-    r"""Return the line of a span and a line of carets under its characters, both truncated.
-
-    The values of secret options are masked.
+    r"""Return the line of a span and a line of carets under it, both truncated; secrets are masked.
 
     >>> print("\n".join(caret("a + b", Span(4, 5))))
     a + b
@@ -95,17 +92,17 @@ class Diagnostic:
 class SchemaCoreError(Exception):
     """Base class of all errors of the library.
 
-    An error with a code of `BY_CODE` has the class of that code, a subclass of the one that is
-    raised. `problem` is the message without its location, `code` a stable name in kebab-case,
-    `hint` a suggestion, `path` the steps to the location, `span` the range of characters of `text`.
-    `diagnostics` contains this error and, if several were reported at once, the others after it.
+    `problem` is the message without its location, `code` a stable name in kebab-case, `hint` a
+    suggestion, `path` the steps to the location, `span` a range of characters of `text`.
+    `diagnostics` are this error and those reported with it. A code of `BY_CODE` decides the class
+    that is raised.
     """
 
     default_code = "unclassified-error"
 
     def __new__(cls, *_: Any, code: str | None = None, **__: Any) -> Self:
-        found = BY_CODE.get(code or cls.default_code, cls)
-        return super().__new__(found if issubclass(found, cls) else cls)
+        kind = BY_CODE.get(code or cls.default_code, cls)
+        return super().__new__(kind if issubclass(kind, cls) else cls)
 
     def __init__(
         self,
@@ -170,7 +167,7 @@ class ParseError(SchemaError):
 class NotFoundError(SchemaCoreError):
     """An object does not exist: a catalog, database, table, view, function or column.
 
-    `names` is the full path of the missing object, starting with its catalog, if known.
+    `names` is its full path, starting with the catalog, if known.
     """
 
     default_code = "not-found"
@@ -371,8 +368,8 @@ def with_notes(
 class OnError:
     """A context that calls a function with an error of its block; True suppresses the error.
 
-    A class, since each step of resolution has such contexts, and those of
-    `contextlib.contextmanager` take several times as long.
+    `contextlib.contextmanager` would take several times as long, and each step of resolution has
+    one.
     """
 
     __slots__ = ("_handle",)
@@ -388,7 +385,7 @@ class OnError:
 
 
 def at(place: str, span: Span | None = None) -> OnError:
-    """Prepend `place` to the path of any error that propagates, and set `span` if it has none."""
+    """Prepend `place` to the path of an error that propagates, and set `span` if it has none."""
     return OnError(partial(_locate, cut(place, MAX_PLACE), span))
 
 
@@ -401,7 +398,7 @@ def _locate(place: str, span: Span | None, error: SchemaCoreError) -> bool:
 
 
 def within(text: str | None) -> OnError:
-    """Set the source text of any error that propagates, unless it has one."""
+    """Set the source text of an error that propagates, unless it has one."""
     return OnError(partial(_set_text, text))
 
 
@@ -414,10 +411,10 @@ def _set_text(text: str | None, error: SchemaCoreError) -> bool:
 
 def raise_all(errors: Iterable[SchemaCoreError]) -> None:
     """Raise the first error, which carries all others; do nothing if there is none."""
-    found = tuple(errors)
-    if found:
-        found[0].others = found[1:]
-        raise found[0]
+    reported = tuple(errors)
+    if reported:
+        reported[0].others = reported[1:]
+        raise reported[0]
 
 
 #: Maximum number of errors that are reported at once; the others are counted.
@@ -427,13 +424,13 @@ MAX_ERRORS = 1_000
 class Gathering:
     """Collects the errors of many steps, so that all are reported at once.
 
-    Beyond `MAX_ERRORS` the last error reports the number of the others.
+    The last error reports how many exceed `MAX_ERRORS`.
 
-    >>> found = Gathering()
+    >>> gathering = Gathering()
     >>> for text in ("a", "b"):
-    ...     with found.catching():
+    ...     with gathering.catching():
     ...         raise SchemaError(f"bad {text}")
-    >>> [error.problem for error in found.errors]
+    >>> [error.problem for error in gathering.errors]
     ['bad a', 'bad b']
     """
 
@@ -451,10 +448,10 @@ class Gathering:
 
     def add(self, error: SchemaCoreError) -> None:
         """Collect an error and those that it carries."""
-        found = (error, *error.others)
+        every = (error, *error.others)
         room = max(0, MAX_ERRORS - len(self.errors))
-        self.errors += found[:room]
-        self.omitted += len(found[room:])
+        self.errors += every[:room]
+        self.omitted += len(every[room:])
         error.others = ()
 
     def raise_all(self) -> None:
@@ -482,10 +479,9 @@ def _pairs(name: str) -> frozenset[str]:
 
 
 def close_matches(name: str, known: Sequence[str], likeness: float, count: int = 3) -> list[str]:
-    """Return the names most similar to a name, best first.
+    """Return the names most similar to a name, best first, as `difflib.get_close_matches` does.
 
-    Equal to `difflib.get_close_matches`, which would dominate the run time for hundreds of names
-    and hundreds of errors.
+    That alone would dominate the run time for hundreds of names and errors: few names are compared.
 
     >>> close_matches("TABELS", ["TABLE", "TABLES", "VIEWS"], 0.75)
     ['TABLES']
@@ -498,7 +494,7 @@ def close_matches(name: str, known: Sequence[str], likeness: float, count: int =
     ]
     if len(names) > MAX_COMPARED:
         own = _pairs(name)
-        names = nlargest(MAX_COMPARED, names, key=lambda item: len(own & _pairs(item)))
+        names = nlargest(MAX_COMPARED, names, key=lambda name: len(own & _pairs(name)))
     from difflib import get_close_matches
 
     return get_close_matches(name, names, n=count, cutoff=likeness)
