@@ -1,4 +1,4 @@
-"""The application with all commands; the module of a command is imported when it runs."""
+"""The application; the module of a command is imported when it runs."""
 
 from __future__ import annotations
 
@@ -30,15 +30,11 @@ if TYPE_CHECKING:
 
 
 class Command(TyperCommand):
-    """A command that converts plain values itself."""
-
     def get_params(self, ctx: Context) -> list[Parameter]:
         return convert_plain_values(super().get_params(ctx))
 
 
 class Group(TyperGroup):
-    """A group of commands that converts plain values itself."""
-
     def get_params(self, ctx: Context) -> list[Parameter]:
         return convert_plain_values(super().get_params(ctx))
 
@@ -61,8 +57,6 @@ def convert_plain_values(parameters: list[Parameter]) -> list[Parameter]:
 
 
 class ParameterConversion:
-    """The conversion of the values of a parameter."""
-
     def __init__(self, parameter: Any) -> None:
         annotation = parameter.type_descriptor.annotation
         self.parameter, self.by_adapter = parameter, parameter.process_value
@@ -83,7 +77,7 @@ class ParameterConversion:
         return converted if callback is None else callback(ctx, self.parameter, converted)
 
     def is_plain(self, value: object) -> bool:
-        """Return whether a value has the type of the parameter, or is the text of such a value."""
+        """Return whether a value, or its text, is certainly of the parameter's type."""
         if self.type in (str, int, bool):
             return type(value) is self.type
         if self.type is Path and isinstance(value, str) and value and "\0" not in value:
@@ -104,7 +98,7 @@ class LazyCommand(TyperCommand):
     def make_context(
         self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: Any
     ) -> Context:
-        """Import the command, and return the context of its call with the configured defaults."""
+        """Return the context of the imported command with the configured defaults."""
         command: Any = load_command(str(self.name))
         configuration = parent.obj if parent is not None else None
         if isinstance(configuration, CliConfiguration):
@@ -114,7 +108,7 @@ class LazyCommand(TyperCommand):
 
 
 def defaults_of(command: Any, name: str, configuration: CliConfiguration) -> dict[str, Any]:
-    """Return the configured defaults of a command, or of each command of a group by its name."""
+    """Return the configured defaults of a command, for a group by subcommand."""
     if isinstance(command, TyperGroup):
         return {
             subcommand: defaults_of(below, f"{name} {subcommand}", configuration)
@@ -143,7 +137,6 @@ def exit_on_configuration_error() -> Iterator[None]:
 
 
 def load_command(name: str) -> Any:
-    """Import a command or a group of commands."""
     spec = COMMANDS[name]
     module, _, attribute = spec.target.partition(":")
     function = getattr(import_module(f"schema_core.cli.commands.{module}"), attribute)
@@ -158,8 +151,6 @@ def load_command(name: str) -> Any:
 
 
 class Commands(Group):
-    """All commands."""
-
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: MutableMapping[str, AnyCommand] = {
@@ -168,7 +159,7 @@ class Commands(Group):
 
 
 def application() -> typer.Typer:
-    """Return the Typer application with all commands."""
+    """Return the Typer application."""
     app = typer.Typer(
         name="schema-core",
         help="Flink's schemas, resolved exactly and run on Spark.",
@@ -200,7 +191,7 @@ def application() -> typer.Typer:
 
 
 def print_version(requested: bool) -> None:
-    """Print the version and exit, if it is requested."""
+    """Print the version and exit, if requested."""
     if not requested:
         return
     number = installed_version("schema-core")

@@ -1,7 +1,7 @@
-"""Defaults of options: from a configuration file, and from variables of the environment.
+"""Defaults of options, from environment variables and a configuration file.
 
-Options of the command line come first, then variables, then the section of the command in the file,
-then the common keys of the file. Secrets are not in the file: it names variables that have them.
+The command line overrides variables, which override the command's section of the file, which
+overrides the file's common keys. The file names variables for secrets and contains none.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.secrets import is_secret, mask_credentials
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, at, similar
 
-#: The names of files that are searched for, in the working directory and those above it.
+#: The files that are searched for.
 FILE, PROJECT = "schema-core.toml", "pyproject.toml"
-#: Entries of the root of a repository, above which no file is searched for.
+#: Entries of a repository's root, where the search ends.
 REPOSITORY = (".git", ".hg", ".jj", ".svn")
 #: The table of `PROJECT` below ``tool``.
 TOOL = "schema-core"
 #: Bytes of a configuration file.
 MAX_FILE = 1_000_000
-#: Prefix of variables: SCHEMA_CORE_CHECK_FORMAT is `--format` of `check`, SCHEMA_CORE_FORMAT is for
-#: all commands, as the options of `COMMON` are. Values of repeated options are split at spaces.
+#: Prefix of variables: SCHEMA_CORE_CHECK_FORMAT is `--format` of `check`; SCHEMA_CORE_FORMAT and
+#: other keys of `COMMON` are for all commands. Values of repeated options are split at spaces.
 PREFIX = "SCHEMA_CORE"
-#: Keys outside of sections: they are options of several commands.
+#: Options of several commands, allowed outside of sections.
 COMMON = ("format", "batch", "quiet", "define", "setup", "directory", "username")
 
-#: Commands with those of their options that have the name of a key of `COMMON` and another meaning.
+#: Commands, and their options that only have the name of a key of `COMMON`.
 OWN = frozenset({("new", "directory")})
 
 
@@ -45,16 +45,16 @@ class CliConfiguration:
 
     @property
     def is_inherited(self) -> bool:
-        """Whether the file is in a directory above the working directory."""
+        """Whether the file is above the working directory."""
         return self.path is not None and self.path.parent in Path.cwd().parents
 
     def defaults(self, command: str, options: Mapping[str, tuple[str, bool]]) -> dict[str, Any]:
-        """Return the defaults of a command by the names of its parameters.
+        """Return the defaults of a command by parameter.
 
         Args:
-            command: The name of the command; of one in a group with that of the group before it.
+            command: The name of the command, after that of its group.
             options: Option without dashes -> the name of its parameter, and whether it may be
-                repeated.
+            repeated.
 
         Raises:
             SchemaError: with code `invalid-configuration` for an unknown key or a value of another
@@ -83,7 +83,7 @@ def _is_common(command: str, option: str) -> bool:
 
 
 def _variable(command: str, option: str) -> str | None:
-    """Return the value of the variable for an option: that of the command, else that of all."""
+    """Return the variable of the command for an option, else that of all commands."""
     names = [[PREFIX, command, option]]
     names += [[PREFIX, option]] if _is_common(command, option) else []
     variables = ("_".join(name).upper().replace("-", "_").replace(" ", "_") for name in names)
@@ -91,14 +91,14 @@ def _variable(command: str, option: str) -> str | None:
 
 
 def load(path: Path | None, commands: Iterable[str]) -> CliConfiguration:
-    """Return the configuration in a file, or in the nearest one above the working directory.
+    """Return the configuration in a file, or in the nearest one at or above the working directory.
 
-    The search ends at the root of a repository and at the home directory. A file that is not named
-    but found must belong to the user or to root, and only they may be able to write it.
+    The search ends at the root of a repository and at the home directory. A file that was searched
+    for must belong to the user or root, and only they may write it.
 
     Args:
         path: The file, or None to search for one.
-        commands: The names of all commands, which are the names of sections.
+        commands: The names of sections.
 
     Raises:
         ExternalError: with code `file-system-failed` for a file that cannot be read.
@@ -126,7 +126,6 @@ def _nearest() -> CliConfiguration | None:
 
 
 def _searched_directories() -> Iterator[Path]:
-    """Yield the working directory and those above it, up to a repository's root or the home."""
     directory = Path.cwd()
     home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - Path.home() may raise
     for searched in (directory, *directory.parents):
@@ -136,7 +135,7 @@ def _searched_directories() -> Iterator[Path]:
 
 
 def _require_trusted(path: Path, status: os.stat_result) -> None:
-    """Refuse a file or a symbolic link to it that another user may have written."""
+    """Refuse a file, or a symbolic link to it, that another user may have written."""
     if not hasattr(os, "getuid"):  # Windows has no owners and modes of this kind
         return
     if not {path.lstat().st_uid, status.st_uid} <= {0, os.getuid()}:
@@ -153,7 +152,7 @@ def _require_trusted(path: Path, status: os.stat_result) -> None:
 
 
 def _read(path: Path, is_named: bool = True) -> CliConfiguration | None:
-    """Return the configuration in a file; None for a project's file without one."""
+    """Return the configuration in a file; None for a pyproject.toml without one."""
     with at(f"file {path}"):
         try:
             with path.open("rb") as file:
@@ -189,7 +188,6 @@ def _require_known(section: Mapping[str, Any], options: Mapping[str, object]) ->
 
 
 def _value(key: str, value: Any, repeated: bool) -> Any:
-    """Return the default of an option from its value in the file."""
     match value:
         case bool() if not repeated:
             return value
@@ -204,7 +202,7 @@ def _value(key: str, value: Any, repeated: bool) -> Any:
 
 
 def _text(key: str, value: Any) -> str:
-    """Return a string, or the value of the variable that ``{ env = "NAME" }`` names."""
+    """Return a string, or the variable that ``{ env = "NAME" }`` names."""
     match value:
         case {"env": str(name), **rest} if not rest:
             if name not in os.environ:

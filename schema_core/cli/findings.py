@@ -1,8 +1,7 @@
-"""Findings of commands, and the formats in which they are printed on stdout.
+"""Findings of commands, and the formats in which they are printed.
 
-A command collects its findings in a `FindingReport`. Text and JSON may be documents of its own, the
-other formats are the same for all commands. Only errors end a command with 1. What prints findings
-is imported when there are some: for most scripts there are none.
+Text and JSON may be documents of a command's own. Only errors end a command with 1. rich is
+imported only if there is something to print.
 """
 
 from __future__ import annotations
@@ -27,12 +26,11 @@ if TYPE_CHECKING:
 
 #: The version of the output in JSON.
 VERSION = 1
-#: The name of stdin in messages, and its path.
 STDIN, DASH = "<stdin>", "-"
 
 
 class Level(Enum):
-    """How severe a finding is. Warnings and notes do not end a command with 1."""
+    """The severity of a finding; only errors end a command with 1."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -53,12 +51,11 @@ Format = Annotated[Output, typer.Option("--format", help="The format of the outp
 
 @dataclass(frozen=True, slots=True)
 class ReportedFinding:
-    """One finding: how severe it is, what is wrong, and where.
+    """A finding: its severity, what is wrong, and where.
 
-    `rule` is the code of an error, or the kind of the finding. `file` is empty without a file, `-`
-    for stdin. `line` and `column` count from 1, and are 0 where unknown. `subject` is what the
-    finding is about, such as the path of a table; `path` is the location within it. `excerpt` is
-    the line of the file and a line with carets.
+    `rule` is an error code or the kind of the finding. `file` is `-` for stdin. `line` and `column`
+    start at 1; 0 is unknown. `subject` is, for example, the path of a table, and `path` the
+    location within it. `excerpt` is the line of the file and a line with carets.
     """
 
     level: Level
@@ -74,7 +71,7 @@ class ReportedFinding:
 
     @property
     def place(self) -> str:
-        """The file with line and column, or the subject where there is no file."""
+        """The file with line and column, else the subject."""
         file = STDIN if self.file == DASH else self.file
         numbers = [str(number) for number in (self.line, self.column) if number]
         return ":".join([file or self.subject, *numbers])
@@ -87,16 +84,15 @@ class ReportedFinding:
 
 @dataclass(frozen=True, slots=True)
 class FindingReport:
-    """What a command has found.
+    """The findings of a command.
 
     Args:
         command: The name of the command.
         findings: The findings.
-        subjects: What was checked, also that without findings: files, or paths of tables.
-        text: Lines of text of the command's own; by default the findings as compilers print them.
-        document: A document of the command's own, as JSON values or as JSON; by default a list of
-            the findings.
-        html: Returns parts of a page that follow the table of findings.
+        subjects: The files or paths of tables that were checked, also those without findings.
+        text: Lines instead of the findings as compilers print them.
+        document: JSON values, or JSON, instead of a list of the findings.
+        html: Returns parts of a page after the table of findings.
     """
 
     command: str
@@ -107,7 +103,6 @@ class FindingReport:
     html: Callable[[], Iterable[str]] = tuple
 
     def count(self, level: Level) -> int:
-        """Return the number of findings of a level."""
         return sum(finding.level is level for finding in self.findings)
 
 
@@ -116,7 +111,7 @@ def diagnostic_findings(
 ) -> list[ReportedFinding]:
     """Return diagnostics as findings in a file.
 
-    Those about a directory have no position, since their statements may be of no file of it.
+    Those about a directory have no position: they may be about a statement of no file.
     """
     is_directory = path.is_dir()
     return [
@@ -151,7 +146,7 @@ def finish(report: FindingReport, output: Output) -> None:
 
 
 def print_lines(lines: Iterable[str | Text], *, error: bool = False) -> None:
-    """Print lines on stdout or stderr; rich is imported only if there are some."""
+    """Print lines on stdout or stderr."""
     console = None
     for line in lines:
         if console is None:
@@ -186,10 +181,7 @@ def counts(report: FindingReport) -> str:
 
 
 def text_lines(findings: Iterable[ReportedFinding]) -> Iterator[Text]:
-    """Yield findings as compilers print them: position, code, message, the line, a hint.
-
-    The last line is the command that explains their codes.
-    """
+    """Yield findings as compilers print them, and the command that explains their codes."""
     from rich.text import Text
 
     from schema_core.errors.codes import codes as pages
@@ -217,7 +209,6 @@ def text_lines(findings: Iterable[ReportedFinding]) -> Iterator[Text]:
 
 
 def printable(line: str) -> str:
-    """Return the line with control characters replaced."""
     return "".join(
         character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
     )
@@ -258,13 +249,13 @@ def as_json(report: FindingReport) -> str:
 
 #: Level -> the command of a workflow of GitHub.
 COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
-#: What GitHub requires to be escaped in messages, and in properties beside that.
+#: What GitHub requires to be escaped in messages, and in properties.
 MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 PROPERTY = MESSAGE | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def as_commands(report: FindingReport) -> str:
-    """Return commands of GitHub's workflows, which annotate the lines of files."""
+    """Return commands of GitHub's workflows, which annotate lines of files."""
     lines = []
     for finding in report.findings:
         file = "" if finding.file == DASH else finding.file
@@ -282,7 +273,7 @@ def as_commands(report: FindingReport) -> str:
 
 
 def as_html(report: FindingReport) -> str:
-    """Return a self-contained page: a table of the findings, and the command's own parts."""
+    """Return a self-contained page: the findings, and the command's own parts."""
     rows = []
     for finding in report.findings:
         about = f"{finding.subject}: " if finding.subject and finding.file else ""
@@ -296,7 +287,7 @@ def as_html(report: FindingReport) -> str:
     return page.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-#: Format -> what writes it; text is printed with styles, so it is not among them.
+#: Format -> its writer; text is printed with styles.
 FORMATS: dict[Output, Callable[[FindingReport], str]] = {
     Output.JSON: as_json,
     Output.GITHUB: as_commands,

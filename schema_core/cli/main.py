@@ -1,4 +1,4 @@
-"""The entry point of ``schema-core``: the error of a missing extra, and of unwritable output."""
+"""The entry point of ``schema-core``, which reports a missing extra and unwritable output."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from io import TextIOWrapper
 from schema_core.base.plugins import extra_of, install_hint
 from schema_core.cli import UNREADABLE, WRONG
 
-#: New objects until a collection of garbage. Python's 700 cause hundreds of collections during the
-#: imports, which find nothing.
+#: New objects until a garbage collection: with Python's 700, imports cause hundreds, which find
+#: nothing.
 COLLECTED = 100_000
 
 
 def main() -> None:
-    """Run the command that the arguments name."""
     gc.set_threshold(COLLECTED)
     try:
         from schema_core.cli.app import application  # requires the extra `cli`

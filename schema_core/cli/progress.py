@@ -16,23 +16,21 @@ from schema_core.base.text import escaped
 from schema_core.environment.jobs.client import JobClient
 from schema_core.errors import ExternalError
 
-#: The option of commands that show progress.
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")]
 
-#: After how many seconds a bar is updated.
+#: Seconds between updates of a bar.
 UPDATE = 0.2
-#: After how many seconds a line follows another one.
+#: Seconds between lines.
 LINES = 10.0
 
 
-#: The name of what is running, as a column of a bar.
 NAME = TextColumn("{task.description}", markup=False)
 
 
 def follow(client: JobClient | None, quiet: bool = False, console: Console | None = None) -> None:
-    """Wait for a job, if there is one, and show its progress; Ctrl-C cancels it.
+    """Show the progress of a job on stderr until it ends; Ctrl-C cancels it.
 
-    With `quiet` it does nothing. The default of `console` is stderr.
+    With `quiet`, or without a job, do nothing.
 
     Raises:
         SchemaCoreError: the error of the job.
@@ -61,7 +59,7 @@ def follow(client: JobClient | None, quiet: bool = False, console: Console | Non
 
 @contextmanager
 def show_elapsed_time(name: str, console: Console | None = None) -> Iterator[None]:
-    """Show for how long work without a job goes on: a clock on a terminal, else lines."""
+    """Show for how long a block without a job runs."""
     console = console or Console(stderr=True, highlight=False)
     if console.is_terminal:
         columns = (SpinnerColumn(), NAME, TimeElapsedColumn())
@@ -89,7 +87,7 @@ def _line(console: Console, text: str) -> None:
 
 
 def _has_ended(client: JobClient, seconds: float) -> bool:
-    """Wait for a time; return whether the job has ended, or raise its error."""
+    """Wait; return whether the job has ended, or raise its error."""
     try:
         client.wait(round(seconds * 1000))
     except ExternalError as error:

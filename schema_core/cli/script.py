@@ -1,4 +1,4 @@
-"""SQL scripts: reading, `--define`, and printing of diagnostics with their positions."""
+"""SQL scripts as arguments: reading, `--define`, names of tables, and printing of errors."""
 
 from __future__ import annotations
 
@@ -37,17 +37,14 @@ Define = Annotated[
 
 
 def read(path: Path, definitions: list[str] | None = None) -> str:
-    """Return a script with its definitions substituted.
-
-    The command exits with 2 where the script cannot be read or is empty.
-    """
+    """Return a script with its definitions substituted, as `read_text`."""
     return substitute_definitions(read_text(path), definitions or [])
 
 
 def read_text(path: Path, limit: int = MAX_TEXT) -> str:
-    """Return the text of a file, up to one character beyond the limit.
+    """Return a file's text, up to one character beyond the limit.
 
-    The command exits with 2 where the file cannot be read or is empty.
+    Exits with 2 if the file cannot be read or is empty.
     """
     try:
         if not is_stdin(path):
@@ -71,7 +68,7 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
 
 
 def tables(file: Path) -> tuple[dict[ObjectIdentifier, ResolvedCatalogTable], str]:
-    """Return the tables that a script creates and leaves, by path, and its text."""
+    """Return the tables that a script creates and leaves, and its text."""
     text = read(file)
     settings = EnvironmentSettings.in_streaming_mode()
     with dry_run_session(settings, checks_connectors=False) as session:
@@ -96,14 +93,14 @@ def tables(file: Path) -> tuple[dict[ObjectIdentifier, ResolvedCatalogTable], st
 def renames(
     options: list[str], paths: Iterable[ObjectIdentifier]
 ) -> dict[ObjectIdentifier, dict[tuple[str, ...], str]]:
-    """Return renames by the path of their table, as hints for `diff`.
+    """Return the renames of columns by table, as `diff` takes them.
 
     Args:
-        options: Strings of the form TABLE.COLUMN=NEW; `tables_named` defines TABLE.
-        paths: The full paths of the tables whose columns may be renamed.
+        options: TABLE.COLUMN=NEW; `tables_named` defines TABLE.
+        paths: The full paths of the tables.
 
     Raises:
-        SchemaError: with code `wrong-argument` for another form, or a table that is not there.
+        SchemaError: with code `wrong-argument` for another form, or an unknown table.
     """
     renamed: dict[ObjectIdentifier, dict[tuple[str, ...], str]] = {path: {} for path in paths}
     for option in options:
@@ -121,12 +118,10 @@ def renames(
 def rename_of(option: str) -> tuple[tuple[str, ...], str]:
     """Return the names before the first ``=`` of an option, and the name after it.
 
-    Names with dots, backticks or ``=`` are quoted with backticks.
+    Backticks quote names with dots, backticks or ``=``.
 
     >>> rename_of("`a.b`.`c=d`=`e``f`")
     (('a.b', 'c=d'), 'e`f')
-    >>> rename_of("orders.tag=new.label")
-    (('orders', 'tag'), 'new.label')
     """
     path, name = _assignment(option)
     unquoted = split_names(name)
@@ -134,14 +129,14 @@ def rename_of(option: str) -> tuple[tuple[str, ...], str]:
 
 
 def _assignment(option: str) -> tuple[str, str]:
-    """Split an option at its first ``=`` that is not within backticks."""
+    """Split an option at its first ``=`` outside backticks."""
     match = re.match(r"(?:`(?:[^`]|``)*`|[^=`])*(?==|\Z)", option)
     end = match.end() if match else option.find("=") % (len(option) + 1)
     return option[:end], option[end + 1 :]
 
 
 def former_names(renames: Mapping[tuple[str, ...], str]) -> dict[str, str]:
-    """Return the old name of each renamed column by its new name, without fields of rows.
+    """Return new -> old name of renamed columns, without fields of rows.
 
     >>> former_names({("tag",): "label", ("place", "x"): "longitude"})
     {'label': 'tag'}
@@ -152,14 +147,14 @@ def former_names(renames: Mapping[tuple[str, ...], str]) -> dict[str, str]:
 def row_counts(
     options: list[str], paths: Collection[ObjectIdentifier]
 ) -> dict[ObjectIdentifier, int]:
-    """Return numbers of rows by the path of their table.
+    """Return the numbers of rows by table.
 
     Args:
-        options: Strings of the form TABLE=COUNT; `tables_named` defines TABLE.
+        options: TABLE=COUNT; `tables_named` defines TABLE.
         paths: The full paths of the tables.
 
     Raises:
-        SchemaError: with code `wrong-argument` for another form, or a table that is not there.
+        SchemaError: with code `wrong-argument` for another form, or an unknown table.
     """
     counts: dict[ObjectIdentifier, int] = {}
     for option in options:
@@ -176,8 +171,8 @@ def tables_named(
 ) -> tuple[list[ObjectIdentifier], int]:
     """Return the tables that the first names denote, and how many names these are.
 
-    The first name is that of a table in any database. If there is no such table, the first two are
-    a database and a table, or the first three a full path.
+    The first name is that of a table in any database; else the first two are a database and a
+    table, or the first three a full path.
 
     Args:
         names: The names of an argument.
@@ -197,7 +192,7 @@ def tables_named(
 
 
 def shortest_path(table: ObjectIdentifier, paths: Collection[ObjectIdentifier]) -> tuple[str, ...]:
-    """Return the fewest names for which `tables_named` returns only this table."""
+    """Return the fewest names that denote only this table."""
     names = tuple(table.to_list())
     suffixes = (names[-count:] for count in (1, 2, 3))
     return next(
@@ -206,27 +201,25 @@ def shortest_path(table: ObjectIdentifier, paths: Collection[ObjectIdentifier]) 
 
 
 def is_stdin(path: Path) -> bool:
-    """Return whether the path denotes stdin."""
     return str(path) == DASH
 
 
 def path_name(path: Path) -> str:
-    """Return the path for messages."""
     return STDIN if is_stdin(path) else str(path)
 
 
 def unreadable_exit(path: Path, reason: str) -> typer.Exit:
-    """Report on stderr why the script cannot be read; return the exit to raise."""
+    """Report that a script cannot be read; return the exit to raise."""
     print(f"schema-core: cannot read {path_name(path)}: {reason}", file=sys.stderr)
     return typer.Exit(UNREADABLE)
 
 
-#: Codes of errors that are not about the input, but about the arguments.
+#: Codes of errors about the arguments, not the input.
 ARGUMENTS = frozenset({"wrong-argument", "unknown-dialect", "invalid-configuration"})
 
 
 def report_unable(reason: str, hint: str | None = None) -> typer.Exit:
-    """Report on stderr why the command cannot run; return the exit to raise."""
+    """Report why the command cannot run; return the exit to raise."""
     print(f"schema-core: {reason}", file=sys.stderr)
     if hint:
         print(f"  hint: {hint}", file=sys.stderr)
@@ -239,7 +232,7 @@ def exit_on_error(path: Path, code: int | None = WRONG) -> Iterator[None]:
 
     Args:
         path: The file that the block reads.
-        code: The exit code; with None 2 for an error about the arguments, else 1.
+        code: The exit code; None is 2 for an error about the arguments, else 1.
     """
     try:
         yield
@@ -253,18 +246,16 @@ def exit_on_error(path: Path, code: int | None = WRONG) -> Iterator[None]:
 
 
 def interrupt_exit(interrupt: KeyboardInterrupt) -> typer.Exit:
-    """Report on stderr that Ctrl-C ended the command; return the exit to raise.
+    """Report Ctrl-C; return the exit to raise.
 
-    The notes of the error state whether the rows of a job are committed nevertheless.
+    The error's notes state whether the rows of a job are committed nevertheless.
     """
     print_error(": ".join(["schema-core: interrupted", *getattr(interrupt, "__notes__", ())]))
     return typer.Exit(INTERRUPTED)
 
 
 def substitute_definitions(text: str, definitions: list[str]) -> str:
-    """Return the text with ``${NAME}`` replaced.
-
-    A name without a definition stays as it is, with a warning on stderr.
+    """Replace ``${NAME}``; a name without a definition stays, with a warning on stderr.
 
     >>> substitute_definitions("'${directory}/a' ${other}", ["directory=data"])
     "'data/a' ${other}"
@@ -278,10 +269,7 @@ def substitute_definitions(text: str, definitions: list[str]) -> str:
 
 
 def values(definitions: list[str]) -> dict[str, str]:
-    """Return the values of ``--define`` by name.
-
-    The command exits with 2 for one that is malformed or whose name occurs twice.
-    """
+    """Return ``--define`` as a dictionary; exit with 2 if malformed or defined twice."""
     pairs = dict(definition.split("=", 1) for definition in definitions if "=" in definition)
     if len(pairs) < len(definitions):
         print("schema-core: --define requires NAME=VALUE, each name once", file=sys.stderr)
@@ -290,10 +278,10 @@ def values(definitions: list[str]) -> dict[str, str]:
 
 
 def show(path: Path, diagnostics: Iterable[Diagnostic]) -> None:
-    """Print diagnostics on stderr as compilers do: position, code, message, carets, a hint."""
+    """Print diagnostics on stderr as compilers do."""
     print_error(*text_lines(diagnostic_findings(path, diagnostics)))
 
 
 def print_error(*lines: str | Text) -> None:
-    """Print lines on stderr, with styles if it is a terminal."""
+    """Print lines on stderr."""
     print_lines(lines, error=True)

@@ -1,4 +1,4 @@
-"""The commands of `schema-core`: where each is defined, and what its exit codes mean."""
+"""The commands of `schema-core`, and what their exit codes mean."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class CommandSpec(NamedTuple):
-    """A command or a group of commands, and where it is defined.
+    """A command or a group of commands.
 
     Attributes:
         target: `module:function` below this package; the function of a group returns a Typer
@@ -105,7 +105,7 @@ COMMANDS = {
 
 
 class Meaning(NamedTuple):
-    """What the exit codes of a command mean; 1 is empty for a command that has no findings."""
+    """The meanings of 0, 1 and 2; that of 1 is empty for a command without findings."""
 
     good: str
     wrong: str
@@ -116,8 +116,8 @@ _UNREAD = "a file cannot be read"
 _UNRESOLVED = "a script cannot be read or resolved"
 _SETUP = "the setup or the migrations cannot be read or are invalid"
 
-#: Command -> the meanings of 0, 1 and 2. 2 also stands for invalid arguments, an invalid
-#: configuration, a missing extra, and output that cannot be written; 130 for Ctrl-C.
+#: Command -> its exit codes. 2 is also for invalid arguments or configuration, a missing extra, and
+#: unwritable output; 130 for Ctrl-C.
 EXIT_CODES: dict[str, Meaning] = {
     "run": Meaning("all statements were run", "a statement is invalid or fails", _UNREAD),
     "sql": Meaning("the shell has ended", "a statement from a pipe fails", _UNREAD),

@@ -73,7 +73,7 @@ READS_OLD = {
 
 
 class ComparedTable(NamedTuple):
-    """A table of both scripts: its quoted path, its new definition, and the verdict."""
+    """A table of both scripts: its quoted path, new definition, and verdict."""
 
     path: str
     new: ResolvedCatalogTable
@@ -147,7 +147,6 @@ def compat(
 
 
 def read_severities(options: list[str]) -> dict[str, Severity]:
-    """Return the severities of ``--severity`` by kind."""
     severities = {severity.value: severity for severity in Severity}
     pairs = {}
     for option in options:
@@ -185,7 +184,7 @@ def read_acceptances(file: Path | None) -> dict[tuple[str, ...], list[Acceptance
     return by_table
 
 
-#: Key of an acceptance -> the class of its value, and whether it is required.
+#: Key of an acceptance -> its class, and whether it is required.
 KEYS: Mapping[str, tuple[type, bool]] = {
     "kind": (str, True),
     "reason": (str, True),
@@ -212,7 +211,7 @@ def _acceptance(row: Any) -> Acceptance:
     return Acceptance(row["kind"], path, row["reason"], row["until"])
 
 
-#: Severity of a finding -> its level in reports; one that is accepted is a note.
+#: Severity of a finding that is not accepted -> its level in reports.
 LEVELS = {Severity.ERROR: Level.ERROR, Severity.WARN: Level.WARNING, Severity.ALLOW: Level.NOTE}
 
 
@@ -270,9 +269,9 @@ def compat_report(
 
 
 class TableDifference(NamedTuple):
-    """How a table differs.
+    """How a table differs; `status` is added, dropped or changed.
 
-    `status` is added, dropped or changed. `hints` propose renames, which `diff` does not assume.
+    `renames` are likely ones, which `diff` does not assume.
     """
 
     identifier: ObjectIdentifier
@@ -282,12 +281,10 @@ class TableDifference(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The full path, quoted where necessary."""
         return join_names(self.identifier.to_list())
 
     @property
     def hints(self) -> list[str]:
-        """Hints for possible renames."""
         return [f"pass --rename {quote(rename)} if it is a rename" for rename in self.renames]
 
 
@@ -310,7 +307,7 @@ def diff_tables(old: Old, new: New, rename: Rename = None, output: Format = Outp
 def iterate_differences(
     before: Tables, after: Tables, renames: Renames
 ) -> Iterator[TableDifference]:
-    """Yield the tables that differ: the dropped ones, then in the order of the new script."""
+    """Yield the tables that differ: dropped ones, then in the order of the new script."""
     yield from (TableDifference(path, "dropped") for path in before if path not in after)
     for path, table in after.items():
         if path not in before:
@@ -328,10 +325,7 @@ def iterate_differences(
 def diff_report(
     differences: list[TableDifference], file: Path, tables: list[ObjectIdentifier]
 ) -> FindingReport:
-    """Return the report of differences, an error for each change.
-
-    In JSON, the kind of a change is the name of its class in Flink.
-    """
+    """Return the report, an error for each change; in JSON, changes have Flink's class names."""
     findings, lines, documents = [], [], {}
     for table in differences:
         changes = [(type(change).__name__, describe(change)) for change in table.changes]
@@ -364,7 +358,7 @@ def diff_report(
 def _difference_html(
     table: TableDifference, before: Tables, after: Tables, renames: Renames
 ) -> str:
-    """Return both definitions of a changed table, or the schema of the only one."""
+    """Return both definitions of a changed table, or the only one."""
     path = table.identifier
     if table.status == "changed":
         former = script.former_names(renames[path])
@@ -445,7 +439,7 @@ def plan_tables(
 
 
 def plan_report(plans: Plans, file: Path) -> FindingReport:
-    """Return the report of plans: data at risk is a warning, an unsupported change an error."""
+    """Return the report: data at risk is a warning, an unsupported change an error."""
     by_path = {join_names(path.to_list()): plan for path, plan in plans.items()}
     findings = []
     for subject, plan in by_path.items():
@@ -474,7 +468,7 @@ def plan_report(plans: Plans, file: Path) -> FindingReport:
 
 
 def iterate_sql(plans: Plans) -> Iterator[str]:
-    """Yield a script: the statements as they are, risks and losses as comments of one line."""
+    """Yield a script, with risks and losses as comments of one line."""
     for plan in plans.values():
         for step in plan.steps:
             for risk in step.risks:

@@ -1,4 +1,4 @@
-"""``schema-core doctor`` and ``explain``: the state of the installation, and pages of errors."""
+"""``schema-core doctor`` and ``explain``: the installation, and pages of errors."""
 
 from __future__ import annotations
 
@@ -35,10 +35,8 @@ from schema_core.spark.connector import MEMBERS
 from schema_core.spark.session.java import find_java
 from schema_core.spark.session.packages import has_package, package_of
 
-#: Where an implementation of the library itself is.
 BUILT_IN = "built in"
 
-#: The version that is shown without Java.
 NO_JAVA = "none"
 
 
@@ -73,7 +71,7 @@ def doctor() -> None:
 
 
 def caches() -> Table:
-    """Return the caches of the modules that are imported here: what they hold, and their limits."""
+    """Return a table of the caches of the imported modules."""
     table = Table(
         "cache", *(Column(name, justify="right") for name in ("entries", "size", "at most")), "of",
         box=None, pad_edge=False,
@@ -86,7 +84,7 @@ def caches() -> Table:
 
 
 def serves(plugin: Plugin) -> str:
-    """Return which engine a connector serves and what it can do; '' for anything else."""
+    """Return a connector's engine and abilities; '' for anything else."""
     if not isinstance(plugin.loaded, type) or not hasattr(plugin.loaded, "can_read"):
         return ""
     connector = plugin.loaded()
@@ -102,7 +100,7 @@ def serves(plugin: Plugin) -> str:
 def why_not_usable(plugin: Plugin) -> str | None:
     """Return why an implementation cannot be used, or None.
 
-    Its attribute `requires` names the modules that it imports when it is used.
+    Its attribute `requires` names modules that it imports lazily.
     """
     if plugin.problem is not None:
         return f"{plugin.problem}; {plugin.hint}" if plugin.hint else plugin.problem
@@ -124,7 +122,7 @@ def why_not_usable(plugin: Plugin) -> str | None:
 
 
 def java() -> tuple[str, str]:
-    """Return the version and location of the Java for Spark, or `NO_JAVA` and the reason."""
+    """Return version and location of Spark's Java, or `NO_JAVA` and the reason."""
     try:
         java = find_java()
     except SchemaCoreError as error:

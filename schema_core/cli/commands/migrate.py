@@ -1,4 +1,4 @@
-"""``schema-core migrate``: the migrations of a directory, applied to a catalog and undone."""
+"""``schema-core migrate``: the migrations of a catalog, and the rows of its tables."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from schema_core.sql.parser import parse_statements
 
 
 class MigrationOutput(Enum):
-    """The format of a history or of changes."""
+    """The format of a history."""
 
     TEXT = "text"
     JSON = "json"
@@ -69,7 +69,7 @@ MIGRATIONS = Path("migrations")
 
 
 def migrations() -> typer.Typer:
-    """Return the application with the commands of ``schema-core migrate``."""
+    """Return the application of ``schema-core migrate``."""
     app = typer.Typer(
         help="Apply, undo and write migrations of a catalog.",
         no_args_is_help=True,
@@ -86,10 +86,7 @@ def migrations() -> typer.Typer:
 
 
 def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> Migrator:
-    """Return the migrator of a directory, in an environment that its setup script has prepared.
-
-    The command exits with 2 where the script cannot be read.
-    """
+    """Return the migrator of a directory; exit with 2 if it cannot be read."""
     environment = _environment(directory, setup, define)
     with script.exit_on_error(directory, UNREADABLE):
         files = MigrationDirectory.read(directory)
@@ -97,7 +94,7 @@ def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> 
 
 
 def _environment(directory: Path, setup: Path | None, define: list[str] | None) -> TableEnvironment:
-    """Return an environment that the setup script has prepared."""
+    """Return an environment after the setup script."""
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     file = setup or directory / SETUP
     if setup is not None or file.exists():
@@ -300,11 +297,7 @@ def generate(
 def _renames(
     options: list[str],
 ) -> tuple[dict[ObjectPath, str], dict[ObjectPath, dict[tuple[str, ...], str]]]:
-    """Return the renames of tables and those of columns.
-
-    Raises:
-        SchemaError: with code `wrong-argument`.
-    """
+    """Return the renames of tables and of columns."""
     tables: dict[ObjectPath, str] = {}
     columns: dict[ObjectPath, dict[tuple[str, ...], str]] = {}
     for option in options:
@@ -390,11 +383,7 @@ def rewrite(
 
 
 def _wanted_table(environment: TableEnvironment, path: str, wanted: Path) -> CatalogTable:
-    """Return the wanted definition of a table.
-
-    Raises:
-        NotFoundError: with code `table-not-found`.
-    """
+    """Return the wanted definition of a table, or raise `table-not-found`."""
     definitions = read_definitions(environment, wanted)
     identifier = parse_path(path).qualify(
         environment.get_current_catalog(), environment.get_current_database()
@@ -410,11 +399,7 @@ def _wanted_table(environment: TableEnvironment, path: str, wanted: Path) -> Cat
 
 
 def _column_renames(table: str, options: list[str]) -> dict[tuple[str, ...], str]:
-    """Return the renames of columns of a table, whose path may precede them.
-
-    Raises:
-        SchemaError: with code `wrong-argument`.
-    """
+    """Return the renames of columns of a table, whose path may precede them."""
     renames: dict[tuple[str, ...], str] = {}
     parts = split_names(table)
     for option in options:

@@ -1,7 +1,6 @@
-"""``schema-core new``: a package with a catalog or connector that works; ``init``: a project.
+"""``schema-core new``: a package with a catalog or connector; ``init``: a project.
 
-The templates of the files are in the directory ``kits``; they hold the names in `DISTRIBUTION` and
-`MODULE`.
+The templates of packages are in the directory ``kits``.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError
 
 
 class Kit(Enum):
-    """What a new package holds; the value is the name of the directory of its templates."""
+    """What a new package holds, and the name of its templates' directory."""
 
     CATALOG = "catalog"
     CONNECTOR = "connector"
@@ -39,10 +38,10 @@ class Kit(Enum):
 #: Kit -> the group of its entry point.
 GROUPS = {Kit.CATALOG: CATALOGS, Kit.CONNECTOR: CONNECTORS}
 
-#: The names that templates hold in place of those of the package, and the suffix of their files.
+#: The names in templates that the package's replace, and the suffix of template files.
 DISTRIBUTION, MODULE, SUFFIX = "kit-name", "kit_name", ".txt"
 
-#: The maximum length of a name: lines with longer ones would be formatted in another way.
+#: Characters of a name: lines with longer ones would be formatted in another way.
 MAX_NAME = 40
 
 #: Modules that the module of a new package would hide, besides those of the standard library.
@@ -51,7 +50,7 @@ RESERVED = {"schema_core", "py4j", "hatchling", "tests", "conftest"}.union(*EXTR
 
 @dataclass(frozen=True, slots=True)
 class PackageName:
-    """The name of a distribution in its normal form, which is also the identifier; its module."""
+    """A distribution's normal name, which is also the identifier, and its module."""
 
     distribution: str
     module: str
@@ -63,11 +62,7 @@ def normalize(distribution: str) -> str:
 
 
 def package_name(kit: Kit, name: str) -> PackageName:
-    """Return the names of a new package.
-
-    Args:
-        kit: What the package holds.
-        name: The name of the distribution, as given.
+    """Return the names of a new package from its distribution's name.
 
     Raises:
         SchemaError: with code `invalid-package-name`.
@@ -105,7 +100,7 @@ def _invalid_name(name: str, reason: str, hint: str) -> SchemaError:
 
 
 def package_files(kit: Kit, name: PackageName) -> dict[str, str]:
-    """Return the files of a new package: paths with slashes, and contents."""
+    """Return the files of a new package: path with slashes -> content."""
 
     def named(text: str) -> str:
         return text.replace(DISTRIBUTION, name.distribution).replace(MODULE, name.module)
@@ -118,7 +113,7 @@ def package_files(kit: Kit, name: PackageName) -> dict[str, str]:
 
 
 def _walk(directory: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
-    """Yield the files below a directory with their relative paths, sorted."""
+    """Yield the files below a directory, sorted, with relative paths."""
     for path in sorted(directory.iterdir(), key=lambda found: found.name):
         if path.is_dir():
             yield from _walk(path, f"{prefix}{path.name}/")
@@ -127,15 +122,12 @@ def _walk(directory: Traversable, prefix: str = "") -> Iterator[tuple[str, Trave
 
 
 def write_package(kit: Kit, name: str, directory: Path | None = None) -> list[Path]:
-    """Write a new package; after an error nothing of it is left.
+    """Write a new package and return the paths of its files; after an error nothing is left.
 
     Args:
         kit: What the package holds.
         name: The name of the distribution.
         directory: The directory of the package, by default one with its name.
-
-    Returns:
-        The paths of the files.
 
     Raises:
         SchemaError: as `package_name`.
@@ -167,9 +159,9 @@ def write_package(kit: Kit, name: str, directory: Path | None = None) -> list[Pa
 
 @contextmanager
 def _stage_files(target: Path) -> Iterator[Path]:
-    """Yield a directory whose content is that of the target at the end of the block.
+    """Yield a directory whose content is moved to the target at the end of the block.
 
-    A target that exists keeps its place, since it may be the working directory of a shell.
+    A target that exists keeps its inode: it may be the working directory of a shell.
     """
     exists = target.is_dir()
     above = [] if exists else [parent for parent in target.parents if not parent.exists()]
@@ -193,7 +185,7 @@ def _stage_files(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def _undo_on_error(paths: list[Path], remove: Callable[[Path], None]) -> Iterator[None]:
-    """Remove what the block has made, after an error of it."""
+    """Remove paths after an error of the block."""
     try:
         yield
     except BaseException:

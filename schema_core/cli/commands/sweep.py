@@ -1,4 +1,4 @@
-"""``schema-core sweep``: resolve and verify all tables of a catalog, or of a directory of dumps."""
+"""``schema-core sweep``: resolve and verify all tables of a catalog or of dumps."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from schema_core.spark import sweep
 from schema_core.spark.jobs import SparkJob
 from schema_core.spark.session.session import JobSession
 
-#: The variable of the environment with the password of a SQL catalog.
+#: The environment variable with the password of a SQL catalog.
 PASSWORD = "SCHEMA_CORE_PASSWORD"  # noqa: S105 - the name of the variable
-#: Prefix of the source of a Hive metastore, before the directory of its hive-site.xml.
+#: Prefix of the directory of hive-site.xml.
 HIVE = "hive:"
 #: Definitions of a catalog that are sent to the cluster at once.
 CHUNK = 20_000
@@ -97,7 +97,8 @@ def sweep_catalog(
 def open_source(
     source: str, username: str | None
 ) -> Iterator[tuple[JobSession, Iterator[sweep.Definitions]]]:
-    """Open a source: the Spark session, and its definitions in portions, read while they are swept.
+    """Yield the Spark session, and the definitions of a source in portions, read while they are
+    swept.
 
     Raises:
         NotFoundError: with code `not-found` for a path that does not exist.

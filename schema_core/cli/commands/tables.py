@@ -1,4 +1,4 @@
-"""``schema-core show``, ``snapshot`` and ``convert``: the tables of scripts, catalogs and dumps."""
+"""``schema-core show``, ``snapshot`` and ``convert``: tables of scripts, catalogs and dumps."""
 
 from __future__ import annotations
 
@@ -25,15 +25,13 @@ from schema_core.mappings.dialects import ddl_losses, read_tables, to_ddl
 
 
 class ShowOutput(Enum):
-    """The format of tables."""
-
     TEXT = "text"
     JSON = "json"
     SQL = "sql"
 
 
 class LossPolicy(Enum):
-    """What happens to what a dialect cannot hold."""
+    """What to do with what a dialect cannot hold."""
 
     ERROR = "error"
     NOTE = "note"
@@ -141,9 +139,9 @@ def convert(
 
 @contextmanager
 def environment_of(file: Path, define: list[str] | None) -> Iterator[TableEnvironment]:
-    """Return an environment in which a script was executed as a dry run.
+    """Yield an environment after a dry run of a script.
 
-    The command exits with 1 for errors of the script or the block, with 2 if it cannot be read.
+    Exits with 1 for errors of the script or the block, with 2 if it cannot be read.
     """
     text = script.read(file, define)
     with dry_run_session(
@@ -158,16 +156,15 @@ def environment_of(file: Path, define: list[str] | None) -> Iterator[TableEnviro
 
 
 def paths_in(environment: TableEnvironment) -> Iterator[str]:
-    """Yield the quoted paths of the tables and views of the current catalog, without its name."""
+    """Yield the quoted paths of the current catalog's tables and views, without its name."""
     for database in environment.list_databases():
         for name in environment.list_tables(None, database):
             yield ".".join(map(quote_identifier, (database, name)))
 
 
 def create_statement(environment: TableEnvironment, path: str) -> str:
-    """Return the statement that creates a table or view, with its secrets masked.
-
-    Its path is without the catalog, as the definitions of migrations are.
+    """Return the CREATE statement of a table or view, its path without the catalog, secrets
+    masked.
     """
     table = environment.find_table(path)
     is_view = table is not None and table.kind is TableKind.VIEW
