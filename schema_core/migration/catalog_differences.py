@@ -7,6 +7,7 @@ Functions, models, types and partitions are not compared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import TypeAlias
 
 from schema_core.base.arguments import require_instance
@@ -56,8 +57,11 @@ def read_catalog(catalog: Catalog) -> CatalogContent:
     databases = {name: catalog.get_database(name) for name in catalog.list_databases()}
     paths = [ObjectPath(name, table) for name in databases for table in catalog.list_tables(name)]
     if Capability.MATERIALIZED_TABLES in catalog.capabilities:
-        listed = {name: catalog.list_materialized_tables(name) for name in databases}
-        paths += [ObjectPath(name, item) for name, found in listed.items() for item in found]
+        paths += [
+            ObjectPath(name, table)
+            for name in databases
+            for table in catalog.list_materialized_tables(name)
+        ]
     views = [ObjectPath(name, view) for name in databases for view in catalog.list_views(name)]
     objects = {
         path: without_own_options(catalog.get_resolved_table(path) or catalog.get_table(path))
@@ -97,7 +101,10 @@ def diff_catalogs(
         SchemaError: with code `unknown-object` for a rename of or to a name that does not exist, or
             of columns of a table that is not in both; as `diff`.
     """
-    before, after = _read_content(old), _read_content(new)
+    before, after = (
+        content if isinstance(content, CatalogContent) else read_catalog(content)
+        for content in (old, new)
+    )
     names = _renamed_paths(renames or {}, before, after)
     hints = dict(require_instance(column_renames or {}, Mapping, "the renames of columns"))
     stays, gone = _match(before, after, names)
@@ -107,28 +114,33 @@ def diff_catalogs(
     early = [
         path for path in gone if path in taken or (path in after.objects and path not in stays)
     ]
-    found: list[CatalogChange] = [RemoveObject(path, before.objects[path]) for path in early]
-    found += _rename_changes(before, stays, set(early))
-    found += _additions(before, after, set(stays.values()))
+    changes: list[CatalogChange] = [RemoveObject(path, before.objects[path]) for path in early]
+    changes += _rename_changes(before, stays, set(early))
+    changes += [
+        AddDatabase(name, database)
+        for name, database in after.databases.items()
+        if name not in before.databases
+    ]
+    reached = set(stays.values())
+    fresh = [path for path in after.objects if path not in reached]
+    changes += [AddObject(path, after.objects[path]) for path in _sort_paths(after, fresh)]
     for name, database in before.databases.items():
         if name in after.databases and after.databases[name] != database:
-            found.append(ModifyDatabase(name, database, after.databases[name]))
+            changes.append(ModifyDatabase(name, database, after.databases[name]))
     for source, path in stays.items():
-        found += _find_modification(
+        changes += _find_modification(
             path, before.objects[source], after.objects[path], hints.get(path, {})
         )
     late = [path for path in gone if path not in early]
-    found += [RemoveObject(path, before.objects[path]) for path in _sort_paths(before, late)[::-1]]
-    found += [
+    changes += [
+        RemoveObject(path, before.objects[path]) for path in _sort_paths(before, late)[::-1]
+    ]
+    changes += [
         RemoveDatabase(name, database)
         for name, database in before.databases.items()
         if name not in after.databases
     ]
-    return tuple(found)
-
-
-def _read_content(given: Content) -> CatalogContent:
-    return given if isinstance(given, CatalogContent) else read_catalog(given)
+    return tuple(changes)
 
 
 def _unknown(path: object) -> SchemaError:
@@ -144,14 +156,14 @@ def _renamed_paths(
 ) -> dict[ObjectPath, ObjectPath]:
     """Return the old paths of renamed objects with their new ones."""
     require_instance(renames, Mapping, "the renames")
-    found: dict[ObjectPath, ObjectPath] = {}
+    targets: dict[ObjectPath, ObjectPath] = {}
     for path, name in renames.items():
         require_instance(path, ObjectPath, "the path of a rename")
         target = ObjectPath(path.database_name, require_instance(name, str, "the new name"))
-        if path not in old.objects or target not in new.objects or target in found.values():
+        if path not in old.objects or target not in new.objects or target in targets.values():
             raise _unknown(path)
-        found[path] = target
-    return found
+        targets[path] = target
+    return targets
 
 
 def _match(
@@ -195,32 +207,16 @@ def _sort_paths(content: CatalogContent, paths: Iterable[ObjectPath]) -> list[Ob
     return sorted(paths, key=lambda path: ORDER.index(content.objects[path].get_table_kind()))
 
 
-def _additions(
-    old: CatalogContent, new: CatalogContent, present: set[ObjectPath]
-) -> Iterator[CatalogChange]:
-    for name, database in new.databases.items():
-        if name not in old.databases:
-            yield AddDatabase(name, database)
-    for path in _sort_paths(new, [path for path in new.objects if path not in present]):
-        yield AddObject(path, new.objects[path])
-
-
 def _find_modification(
     path: ObjectPath, old: CatalogBaseTable, new: CatalogBaseTable, hints: RenameHints
 ) -> Iterator[CatalogChange]:
     """Yield the change of an object, if it differs."""
     with at(str(path)):
         if isinstance(old, CatalogTable) and isinstance(new, CatalogTable):
-            if changes := diff(*_resolve_both(old, new), renames=hints):
+            resolver = SchemaResolver()
+            with suppress(SchemaCoreError):  # else compared as they are
+                old, new = resolve_table(old, resolver), resolve_table(new, resolver)
+            if changes := diff(old, new, renames=hints):
                 yield ModifyTable(path, changes)
         elif normal_object(old) != normal_object(new):
             yield ModifyObject(path, old, new)
-
-
-def _resolve_both(old: CatalogTable, new: CatalogTable) -> tuple[CatalogTable, CatalogTable]:
-    """Return both tables resolved, or both as they are where one does not resolve by itself."""
-    resolver = SchemaResolver()
-    try:
-        return resolve_table(old, resolver), resolve_table(new, resolver)
-    except SchemaCoreError:
-        return old, new

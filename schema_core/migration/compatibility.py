@@ -37,6 +37,7 @@ from schema_core.mappings.stored_types import (
 from schema_core.migration.differences import (
     RenameHints,
     diff,
+    invert_renames,
     likely_renames,
     renames_by_path,
 )
@@ -200,13 +201,29 @@ def can_read_old_data(
     >>> print(*can_read_old_data(old, new))
     error: id: flink does not read BIGINT as INT [type-changed]
     """
-    rules = rules or _rules_of_format(old, new)
+    rules = _require_rules(rules, old, new)
     hints = _renames_by_path(old, new, renames)
-    return [
-        *_data(CompatibilityAspect.OLD_DATA, old, new, rules, hints),
-        *_likely_renames(old, new, hints),
-        *_storage(CompatibilityAspect.OLD_DATA, old, new, rules),
+    stored = schema_of(old).to_persisted_row_data_type().names
+    likely = [
+        TypeFinding(
+            "likely-rename",
+            path,
+            f"it may have been renamed to {name!r}; if so, pass it as a rename",
+        )
+        for path, name in likely_renames(schema_of(old), schema_of(new)).items()
+        if path[0] in stored and path not in hints and name not in hints.values()
     ]
+    # files are read by former names if the catalog keeps them for both tables
+    by_former = rules.reads_former_names and all(
+        format_by_name(_options(table), None) is not None for table in (old, new)
+    )
+    return _findings(
+        CompatibilityAspect.OLD_DATA,
+        *_data(old, new, rules, hints, by_former_names=by_former),
+        *likely,
+        *_options_findings(old, new),
+        *_storage(old, new, rules),
+    )
 
 
 def can_old_readers_read(
@@ -222,18 +239,20 @@ def can_old_readers_read(
     >>> from schema_core import DataTypes, ResolvedSchema
     >>> old = ResolvedSchema.physical(["id", "name"], [DataTypes.INT(), DataTypes.STRING()])
     >>> new = ResolvedSchema.physical(["id"], [DataTypes.INT()])
-    >>> for found in can_old_readers_read(old, new):
-    ...     print(found)
+    >>> for finding in can_old_readers_read(old, new):
+    ...     print(finding)
     allow: name: the rows do not have it: NULL [field-added]
     error: name: queries that name it fail [column-gone]
     """
-    question = CompatibilityAspect.OLD_READERS
-    rules = rules or _rules_of_format(old, new)
-    return [
-        *_data(question, new, old, rules, invert_renames(_renames_by_path(old, new, renames))),
-        *_storage(question, new, old, rules),
-        *_queries(question, schema_of(old), schema_of(new)),
-    ]
+    rules = _require_rules(rules, old, new)
+    back = invert_renames(_renames_by_path(old, new, renames))
+    return _findings(
+        CompatibilityAspect.OLD_READERS,
+        *_data(new, old, rules, back),
+        *_options_findings(old, new),
+        *_storage(new, old, rules),
+        *_queries(schema_of(old), schema_of(new)),
+    )
 
 
 def can_jobs_restart(
@@ -262,11 +281,12 @@ def can_jobs_restart(
                 code="unknown-column",
                 hint=similar(name, names),
             )
-    return [
+    return _findings(
+        CompatibilityAspect.RUNNING_JOBS,
         *_state(before, after, uses),
         *_event_time(before, after),
-        *_job_storage(old, new),
-    ]
+        *_options_findings(old, new, format_kind="source-changed", kind="job-option-changed"),
+    )
 
 
 def schema_of(definition: Definition) -> ResolvedSchema:
@@ -282,39 +302,35 @@ def schema_of(definition: Definition) -> ResolvedSchema:
     return definition
 
 
-def _finding(
-    question: CompatibilityAspect, kind: str, path: tuple[str, ...], reason: str
-) -> Finding:
-    return Finding(question, kind, path, FINDINGS[kind].severity, reason)
+def _findings(question: CompatibilityAspect, *findings: TypeFinding) -> list[Finding]:
+    return [
+        Finding(question, kind, path, FINDINGS[kind].severity, reason)
+        for kind, path, reason in findings
+    ]
 
 
 def _data(
-    question: CompatibilityAspect,
     written: Definition,
     read: Definition,
     rules: RuleSet,
     renames: Renames,
-) -> Iterator[Finding]:
+    *,
+    by_former_names: bool = False,
+) -> Iterator[TypeFinding]:
     """Yield the findings about physical columns, and metadata columns that are written."""
-    require_instance(rules, RuleSet, "the rules", "a RuleSet, see RULE_SETS")
     old: DataType = schema_of(written).to_persisted_row_data_type()
     new = schema_of(read).to_persisted_row_data_type()
     former: dict[Path, Path] = {}
-    if (
-        question is CompatibilityAspect.OLD_DATA
-        and rules.reads_former_names
-        and _has_files_by_name(written, read)
-    ):
+    if by_former_names:
         old, renames = _with_new_names(old, (), (), renames, former), NO_RENAMES
     for new_path, path in former.items():
         reason = f"older files are read by it, the former name of {new_path[-1]!r}"
-        yield _finding(question, "field-renamed-by-mapping", path, reason)
-    found: Iterator[TypeFinding] = rules.findings(old, new, renames=renames)
-    for risk in found:
-        ends = range(len(risk.path), 0, -1)
-        end = next((end for end in ends if risk.path[:end] in former), 0)
-        path = (*former.get(risk.path[:end], ()), *risk.path[end:])
-        yield _finding(question, risk.kind, path, risk.reason)
+        yield TypeFinding("field-renamed-by-mapping", path, reason)
+    for finding in rules.findings(old, new, renames=renames):
+        ends = range(len(finding.path), 0, -1)
+        end = next((end for end in ends if finding.path[:end] in former), 0)
+        path = (*former.get(finding.path[:end], ()), *finding.path[end:])
+        yield finding._replace(path=path)
 
 
 def _with_new_names(
@@ -334,20 +350,18 @@ def _with_new_names(
         names.append(after[-1])
         children.append(_with_new_names(child, before, after, renames, former))
     if isinstance(type_, RowType):
-        pairs = zip(type_.fields, names, children, strict=True)
-        fields = [replace(item, name=name, data_type=kind) for item, name, kind in pairs]
+        members = zip(type_.fields, names, children, strict=True)
+        fields = [replace(field, name=name, data_type=child) for field, name, child in members]
         return RowType(fields, type_.is_nullable)
     return type_.rebuild(tuple(children)) if children else type_
 
 
-def _rules_of_format(old: Definition, new: Definition) -> RuleSet:
-    rules = rules_of(_options(new))
-    return rules if rules is rules_of(_options(old)) else FLINK
-
-
-def _has_files_by_name(written: Definition, read: Definition) -> bool:
-    """Return whether both are tables of files of which the catalog keeps the former names."""
-    return all(format_by_name(_options(schema), None) is not None for schema in (written, read))
+def _require_rules(rules: RuleSet | None, old: Definition, new: Definition) -> RuleSet:
+    """Return the given rules, else those of the format of both tables, else Flink's."""
+    if not rules:
+        rules = rules_of(_options(new))
+        rules = rules if rules is rules_of(_options(old)) else FLINK
+    return require_instance(rules, RuleSet, "the rules", "a RuleSet, see RULE_SETS")
 
 
 def _renames_by_path(old: Definition, new: Definition, renames: RenameHints | None) -> Renames:
@@ -359,33 +373,21 @@ def _renames_by_path(old: Definition, new: Definition, renames: RenameHints | No
     return renames_by_path(renames)
 
 
-def invert_renames(renames: Renames) -> Renames:
-    """Return the renames back: paths by the new names, to the old names.
-
-    >>> invert_renames({("r",): "row", ("r", "x"): "y"})
-    {('row',): 'r', ('row', 'y'): 'x'}
-    """
-
-    def new_names(path: Path) -> Path:
-        return tuple(renames.get(path[: end + 1], name) for end, name in enumerate(path))
-
-    return {new_names(path): path[-1] for path in renames}
-
-
-def _likely_renames(old: Definition, new: Definition, hints: Renames) -> Iterator[Finding]:
-    stored = schema_of(old).to_persisted_row_data_type().names
-    for path, name in likely_renames(schema_of(old), schema_of(new)).items():
-        if path[0] in stored and path not in hints and name not in hints.values():
-            reason = f"it may have been renamed to {name!r}; if so, pass it as a rename"
-            yield _finding(CompatibilityAspect.OLD_DATA, "likely-rename", path, reason)
-
-
 def _options(definition: Definition) -> Mapping[str, str]:
     return definition.options if isinstance(definition, ResolvedCatalogTable) else {}
 
 
-def _changed_options(old: Definition, new: Definition) -> Iterator[tuple[str, str]]:
-    """Yield the keys of options that differ, and how, with secrets masked."""
+#: Options by which rows are read at all.
+FORMATS = frozenset({"connector", "format", "key.format", "value.format"})
+
+
+def _options_findings(
+    old: Definition,
+    new: Definition,
+    format_kind: str = "format-changed",
+    kind: str = "option-changed",
+) -> Iterator[TypeFinding]:
+    """Yield the options that differ, with secrets masked."""
     before, after = _options(old), _options(new)
     for key in sorted(before.keys() | after.keys()):
         values = [
@@ -393,88 +395,75 @@ def _changed_options(old: Definition, new: Definition) -> Iterator[tuple[str, st
             for options in (before, after)
         ]
         if before.get(key) != after.get(key):
-            yield key, f"{values[0]} becomes {values[1]}"
+            reason = f"{values[0]} becomes {values[1]}"
+            yield TypeFinding(format_kind if key in FORMATS else kind, (key,), reason)
 
 
-#: Options by which rows are read at all.
-FORMATS = frozenset({"connector", "format", "key.format", "value.format"})
-
-
-def _storage(
-    question: CompatibilityAspect, written: Definition, read: Definition, rules: RuleSet
-) -> Iterator[Finding]:
-    """Yield differences of options, partitions and keys."""
-    is_read_by_old = question is CompatibilityAspect.OLD_READERS
-    old, new = (read, written) if is_read_by_old else (written, read)
-    for key, change in _changed_options(old, new):
-        kind = "format-changed" if key in FORMATS else "option-changed"
-        yield _finding(question, kind, (key,), change)
+def _storage(written: Definition, read: Definition, rules: RuleSet) -> Iterator[TypeFinding]:
+    """Yield differences of partitions and keys."""
     if isinstance(written, ResolvedCatalogTable) and isinstance(read, ResolvedCatalogTable):
         keys, others = written.partition_keys, read.partition_keys
         if keys != others and not rules.partitions_evolve:
             reason = f"partitioned by ({', '.join(keys)}), read by ({', '.join(others)})"
-            yield _finding(question, "partitions-changed", (), reason)
+            yield TypeFinding("partitions-changed", (), reason)
     key_of = [schema_of(schema).get_primary_key() for schema in (written, read)]
     columns = [key.columns if key else () for key in key_of]
     if columns[1] and columns[0] != columns[1]:
-        yield _finding(question, "key-changed", columns[1], "rows were written without this key")
+        yield TypeFinding("key-changed", columns[1], "rows were written without this key")
 
 
-def _queries(
-    question: CompatibilityAspect, old: ResolvedSchema, new: ResolvedSchema
-) -> Iterator[Finding]:
+def _queries(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[TypeFinding]:
     """Yield the findings about queries that name columns and watermarks of the old schema."""
     for column in old.get_columns():
         now = new.get_column(column.name)
         if now is None:
-            yield _finding(question, "column-gone", (column.name,), "queries that name it fail")
+            yield TypeFinding("column-gone", (column.name,), "queries that name it fail")
         elif now.data_type != column.data_type and not (
             isinstance(now, PhysicalColumn) and isinstance(column, PhysicalColumn)
         ):
             reason = f"{column.data_type} becomes {now.data_type}"
-            yield _finding(question, "column-type-changed", (column.name,), reason)
+            yield TypeFinding("column-type-changed", (column.name,), reason)
     rowtimes = [spec.rowtime_attribute for spec in new.get_watermark_specs()]
     for spec in old.get_watermark_specs():
         if spec.rowtime_attribute not in rowtimes:
             path = (spec.rowtime_attribute,)
-            yield _finding(question, "watermark-gone", path, "the column has no watermark any more")
+            yield TypeFinding("watermark-gone", path, "the column has no watermark any more")
 
 
 def _state(
     old: ResolvedSchema, new: ResolvedSchema, uses: Collection[str] | None
-) -> Iterator[Finding]:
+) -> Iterator[TypeFinding]:
     """Yield differences of the columns that a job has in its state."""
-    question = CompatibilityAspect.RUNNING_JOBS
     for column in old.get_columns():
         path, now = (column.name,), new.get_column(column.name)
         if uses is not None and column.name not in uses:
             continue
         if now is None:
             reason = "the job uses the removed column"
-            yield _finding(question, "state-columns-changed", path, reason)
+            yield TypeFinding("state-columns-changed", path, reason)
         elif type(now) is not type(column):
             reason = "the column is of another kind"
-            yield _finding(question, "plan-changed", path, reason)
+            yield TypeFinding("plan-changed", path, reason)
         elif now.data_type != column.data_type:
             reason = f"{column.data_type} becomes {now.data_type}"
-            yield _finding(question, "state-type-changed", path, reason)
+            yield TypeFinding("state-type-changed", path, reason)
         elif _source_of(now) != _source_of(column):
             reason = f"{_source_of(column)} becomes {_source_of(now)}"
-            yield _finding(question, "plan-changed", path, reason)
-    kept = [name for name in new.get_column_names() if name in old.get_column_names()]
+            yield TypeFinding("plan-changed", path, reason)
+    shared = [name for name in new.get_column_names() if name in old.get_column_names()]
     if uses is None:
         for name in new.get_column_names():
-            if name not in kept:
+            if name not in shared:
                 reason = "a query of all columns has another row"
-                yield _finding(question, "state-columns-changed", (name,), reason)
-        if kept != [name for name in old.get_column_names() if name in kept]:
+                yield TypeFinding("state-columns-changed", (name,), reason)
+        if shared != [name for name in old.get_column_names() if name in shared]:
             reason = "a query of all columns has them in another order"
-            yield _finding(question, "state-columns-changed", (), reason)
+            yield TypeFinding("state-columns-changed", (), reason)
     keys = [schema.get_primary_key() for schema in (old, new)]
     columns = [key.columns if key else () for key in keys]
     if columns[0] != columns[1]:
         reason = f"primary key ({', '.join(columns[0])}) becomes ({', '.join(columns[1])})"
-        yield _finding(question, "plan-changed", (), reason)
+        yield TypeFinding("plan-changed", (), reason)
 
 
 def _source_of(column: object) -> str:
@@ -488,8 +477,7 @@ def _source_of(column: object) -> str:
             return "a physical column"
 
 
-def _event_time(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[Finding]:
-    question = CompatibilityAspect.RUNNING_JOBS
+def _event_time(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[TypeFinding]:
     before, after = (
         {
             spec.rowtime_attribute: str(spec.watermark_expression)
@@ -501,15 +489,9 @@ def _event_time(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[Finding]:
         was, becomes = before.get(name), after.get(name)
         if was is None or becomes is None:
             reason = "the watermark is dropped" if becomes is None else "a watermark is added"
-            yield _finding(question, "plan-changed", (name,), reason)
+            yield TypeFinding("plan-changed", (name,), reason)
         elif was != becomes:
-            yield _finding(question, "event-time-changed", (name,), f"{was} becomes {becomes}")
-
-
-def _job_storage(old: Definition, new: Definition) -> Iterator[Finding]:
-    for key, change in _changed_options(old, new):
-        kind = "source-changed" if key in FORMATS else "job-option-changed"
-        yield _finding(CompatibilityAspect.RUNNING_JOBS, kind, (key,), change)
+            yield TypeFinding("event-time-changed", (name,), f"{was} becomes {becomes}")
 
 
 # --- modes ---------------------------------------------------------------------------------------
@@ -654,18 +636,21 @@ def check_compatibility(
     """
     require_instance(mode, CompatibilityMode, "the mode")
     rule_set = None if rules is None else _rule_set(rules)
-    levels = _severities(severities or {})
+    levels = require_instance(severities or {}, Mapping, "the severities")
+    for kind, severity in levels.items():
+        _require_kind(kind)
+        require_instance(severity, Severity, "the severity")
     require_instance(accepted, Sequence, "the acceptances")
     require_instance(today, (date, NoneType), "the day")
-    compared = list(enumerate(require_instance(history, Sequence, "the history")))
-    last = len(compared) - 1
+    versions = list(enumerate(require_instance(history, Sequence, "the history")))
+    last = len(versions) - 1
     if not mode.is_transitive:
-        compared = compared[-1:]
+        versions = versions[-1:]
     findings = [
-        replace(item, version=version, severity=levels.get(item.kind, item.severity))
-        for version, old in compared
-        for ask in ASKED[mode.value.removesuffix("_TRANSITIVE")]
-        for item in ask(old, new, rule_set, renames if version == last else None)
+        replace(finding, version=version, severity=levels.get(finding.kind, finding.severity))
+        for version, old in versions
+        for compare in ASKED[mode.value.removesuffix("_TRANSITIVE")]
+        for finding in compare(old, new, rule_set, renames if version == last else None)
     ]
     now = today or date.today()  # noqa: DTZ011 - the day where the check runs
     current = [
@@ -701,13 +686,6 @@ def _rule_set(rules: RuleSet | str) -> RuleSet:
             )
         return RULE_SETS[rules]
     return require_instance(rules, RuleSet, "the rules", "a RuleSet or its name")
-
-
-def _severities(severities: Mapping[str, Severity]) -> Mapping[str, Severity]:
-    for kind, severity in require_instance(severities, Mapping, "the severities").items():
-        _require_kind(kind)
-        require_instance(severity, Severity, "the severity")
-    return severities
 
 
 def _require_kind(kind: str) -> None:

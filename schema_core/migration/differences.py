@@ -18,7 +18,6 @@ from schema_core.catalog.changes.normal_forms import as_table, normalize, steps_
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.errors import SchemaError
 from schema_core.schema.columns import (
-    Column,
     ComputedColumn,
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -206,17 +205,21 @@ def _align_expressions(
     An expression means its SQL with implicit casts. Where a column has another type, expressions
     are compared as they are written, since they could mean something else with the new type.
     """
-    stored = {column.name: column.data_type for column in before.columns if _is_stored(column)}
+    stored = {
+        column.name: column.data_type
+        for column in before.columns
+        if not isinstance(column, ComputedColumn)
+    }
     if any(
         stored.get(column.name, column.data_type) != column.data_type for column in after.columns
     ):
         return new
     meaning, target = normalize(unresolve(before)), normalize(unresolve(after))
     same = set(meaning.columns)
-    written = {column.name: column for column in old.schema.columns}
+    previous = {column.name: column for column in old.schema.columns}
     columns = [
-        written[item.name] if found in same else item
-        for item, found in zip(new.schema.columns, target.columns, strict=True)
+        previous[column.name] if resolved in same else column
+        for column, resolved in zip(new.schema.columns, target.columns, strict=True)
     ]
     specs = old if meaning.watermark_specs == target.watermark_specs else new
     schema = replace(
@@ -225,25 +228,34 @@ def _align_expressions(
     return replace(new, schema=schema)
 
 
-def _is_stored(column: Column) -> bool:
-    return not isinstance(column, ComputedColumn)
-
-
 def renames_by_path(renames: RenameHints | None) -> dict[table_changes.Path, str]:
     """Return the renames by path."""
     if renames is None:
         return {}
     require_instance(renames, Mapping, "the renames")
-    found: dict[table_changes.Path, str] = {}
+    by_path: dict[table_changes.Path, str] = {}
     for path, name in renames.items():
         require_instance(path, (str, tuple), "the path of a rename", "a name or a tuple of names")
         require_instance(name, str, "the new name of a rename")
-        found[(path,) if isinstance(path, str) else path] = name
-    for (path, name), count in Counter((value[:-1], name) for value, name in found.items()).items():
+        by_path[(path,) if isinstance(path, str) else path] = name
+    targets = Counter((*path[:-1], name) for path, name in by_path.items())
+    for target, count in targets.items():
         if count > 1:
-            where = ".".join((*path, name))
+            where = ".".join(target)
             raise SchemaError(f"{count} columns are renamed to {where!r}", code="duplicate-column")
-    return found
+    return by_path
+
+
+def invert_renames(renames: Renames) -> dict[table_changes.Path, str]:
+    """Return the renames back: paths by the new names, to the old names.
+
+    >>> invert_renames({("r",): "row", ("r", "x"): "y"})
+    {('row',): 'r', ('row', 'y'): 'x'}
+    """
+    return {
+        tuple(renames.get(path[: end + 1], name) for end, name in enumerate(path)): path[-1]
+        for path in renames
+    }
 
 
 # --- changes of a table --------------------------------------------------------------------------
@@ -271,11 +283,10 @@ class Progress:
 
     def type_at(self, path: table_changes.Path) -> DataType:
         """Return the type of a column or of a part of it."""
-        found: Any = getattr(self.columns[path[0]], "data_type", None)
+        type_: Any = getattr(self.columns[path[0]], "data_type", None)
         for step in path[1:]:
-            found = found.children()[steps_of(found).index(step)]
-        type_: DataType = found
-        return type_
+            type_ = type_.children()[steps_of(type_).index(step)]
+        return type_  # type: ignore[no-any-return]
 
 
 def _changes(old: CatalogTable, new: CatalogTable, hints: Renames) -> Progress:
@@ -291,9 +302,15 @@ def _changes(old: CatalogTable, new: CatalogTable, hints: Renames) -> Progress:
     _set_parts(progress, new)
     _set_indexes(progress, new)
     gone = [column for name, column in progress.columns.items() if name not in target]
-    for column in sorted(gone, key=lambda name: not isinstance(name, UnresolvedComputedColumn)):
+    for column in sorted(gone, key=lambda old: not isinstance(old, UnresolvedComputedColumn)):
         progress.make(table_changes.DropColumn(column))
-    _set_options(progress, new)
+    options = progress.table.options
+    for key, value in options.items():
+        if key not in new.options:
+            progress.make(table_changes.ResetOption(key, value))
+    for key, value in new.options.items():
+        if options.get(key) != value:
+            progress.make(table_changes.SetOption(key, value, options.get(key)))
     return progress
 
 
@@ -308,7 +325,7 @@ def _pairs(
     named = {
         member[-1]: name
         for member, name in progress.hints.items()
-        if member[:-1] == path and member[-1:] and member[-1] in here and name in there
+        if member and member[:-1] == path and member[-1] in here and name in there
     }
     progress.used |= {(*path, name) for name in named}
     taken = set(named.values())
@@ -345,25 +362,15 @@ def _set_parts(progress: Progress, new: CatalogTable) -> None:
 
 def _set_indexes(progress: Progress, new: CatalogTable) -> None:
     """Drop and append indexes; those at the start that are in the right order stay."""
-    wanted, found = new.schema.indexes, progress.table.schema.indexes
-    kept = 0
-    for index in found:
-        if kept < len(wanted) and index == wanted[kept]:
-            kept += 1
+    wanted = new.schema.indexes
+    staying = 0
+    for index in progress.table.schema.indexes:
+        if staying < len(wanted) and index == wanted[staying]:
+            staying += 1
         else:
             progress.make(table_changes.DropIndex(index))
-    for index in wanted[kept:]:
+    for index in wanted[staying:]:
         progress.make(table_changes.AddIndex(index))
-
-
-def _set_options(progress: Progress, new: CatalogTable) -> None:
-    old = progress.table.options
-    for key, value in old.items():
-        if key not in new.options:
-            progress.make(table_changes.ResetOption(key, value))
-    for key, value in new.options.items():
-        if old.get(key) != value:
-            progress.make(table_changes.SetOption(key, value, old.get(key)))
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -453,7 +460,7 @@ def _modify_row(
 
     def fields() -> dict[str, RowField]:
         row = progress.type_at(path)
-        return {cell.name: cell for cell in row} if isinstance(row, RowType) else {}
+        return {field.name: field for field in row} if isinstance(row, RowType) else {}
 
     target = {column.name: column for column in new}
     pairs = _pairs(progress, origin, list(fields()), list(target))
@@ -521,8 +528,8 @@ def placements(
     """
     current = list(present)
     index = {name: position for position, name in enumerate(current)}
-    kept = [name for name in order if name in index]
-    still = {kept[item] for item in longest_increasing([index[name] for name in kept])}
+    common = [name for name in order if name in index]
+    still = {common[place] for place in longest_increasing([index[name] for name in common])}
     before: str | None = None
     for name in order:
         if name not in still:
@@ -549,12 +556,12 @@ def longest_increasing(values: Sequence[int]) -> list[int]:
         previous.append(indexes[length - 1] if length else -1)
         ends[length : length + 1] = [value]
         indexes[length : length + 1] = [index]
-    found = []
+    chain = []
     index = indexes[-1] if indexes else -1
     while index >= 0:
-        found.append(index)
+        chain.append(index)
         index = previous[index]
-    return found[::-1]
+    return chain[::-1]
 
 
 # --- renames -------------------------------------------------------------------------------------
@@ -574,8 +581,8 @@ def _candidates(
         elif gone[_definition(value)] == 1 == added[_definition(value)]:
             yield from (
                 ((*path, name), other)
-                for other, found in there.items()
-                if other not in here and _definition(found) == _definition(value)
+                for other, member in there.items()
+                if other not in here and _definition(member) == _definition(value)
             )
 
 
@@ -602,17 +609,12 @@ def _renames_back(changes: Iterable[table_changes.TableChange]) -> dict[table_ch
     for change in changes:
         if change.rename is None:
             continue
-        (*path, old), name = change.rename
-        first = back.pop((*path, old), old)
-        back = {_rename_in_path(value, (*path, old), name): there for value, there in back.items()}
-        back[*path, name] = first
+        former, name = change.rename
+        renamed = (*former[:-1], name)
+        first, size = back.pop(former, former[-1]), len(former)
+        back = {
+            (*renamed, *path[size:]) if path[:size] == former else path: there
+            for path, there in back.items()
+        }
+        back[renamed] = first
     return {path: name for path, name in back.items() if path[-1] != name}
-
-
-def _rename_in_path(
-    path: table_changes.Path, parent: table_changes.Path, name: str
-) -> table_changes.Path:
-    """Return a path after one of its parents was renamed."""
-    if path[: len(parent)] != parent:
-        return path
-    return (*parent[:-1], name, *path[len(parent) :])

@@ -6,7 +6,7 @@ dropped before the columns change that it refers to, and added again afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -23,7 +23,6 @@ from schema_core.mappings.dialects.definitions import names_in
 from schema_core.migration.differences import diff
 from schema_core.schema.columns import (
     ResolvedExpression,
-    UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedPhysicalColumn,
     Written,
@@ -63,33 +62,35 @@ def grouped_changes(
         if path[0] in present[0] and (len(path) > 1 or name in present[1])
     }
     changes = [*diff(old, start), *diff(start, end, renames=hints), *diff(end, new)]
-    table = old
-    for key, members in groupby(enumerate(changes), lambda item: _group_key(*item)):
-        group = tuple(change for _, change in members)
-        after = apply(group, table)
-        yield ChangeGroup(group, table, after)
-        table = after
-        del key
+
+    def group_key(numbered: tuple[int, TableChange]) -> object:
+        index, change = numbered
+        if change.redefined_column is not None:
+            return change.redefined_column
+        return type(change) if isinstance(change, OptionChange) else index
+
+    yield from _apply_groups(changes, group_key, old)
 
 
 def with_renames_apart(group: ChangeGroup) -> Iterator[ChangeGroup]:
     """Yield the changes of a group in groups of which those with a renamed field have no others."""
-    table = group.before
-    parts = groupby(
-        enumerate(group.changes),
-        lambda item: item[0] if item[1].rename is not None else None,
+    yield from _apply_groups(
+        group.changes,
+        lambda numbered: numbered[0] if numbered[1].rename is not None else None,
+        group.before,
     )
-    for _, members in parts:
-        changes = tuple(change for _, change in members)
-        after = apply(changes, table)
-        yield ChangeGroup(changes, table, after)
+
+
+def _apply_groups(
+    changes: Iterable[TableChange],
+    key: Callable[[tuple[int, TableChange]], object],
+    table: CatalogTable,
+) -> Iterator[ChangeGroup]:
+    for _, members in groupby(enumerate(changes), key):
+        group = tuple(change for _, change in members)
+        after = apply(group, table)
+        yield ChangeGroup(group, table, after)
         table = after
-
-
-def _group_key(index: int, change: TableChange) -> object:
-    if change.redefined_column is not None:
-        return change.redefined_column
-    return type(change) if isinstance(change, OptionChange) else index
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +105,29 @@ class SharedParts:
     @staticmethod
     def of(old: CatalogTable, new: CatalogTable, renames: Mapping[Path, str]) -> SharedParts:
         """Return what is equal in both and refers to unchanged columns only."""
-        before, after = _by_name(old), _by_name(new)
+        before, after = (
+            {column.name: column for column in table.schema.columns} for table in (old, new)
+        )
         columns = renamed_columns(renames)
         moved = columns.keys() | set(columns.values())
         stable = {
             name
             for name, column in before.items()
-            if name in after and name not in moved and _same_kind(column, after[name])
+            if name in after
+            and name not in moved
+            and replace(column, comment=None) == replace(after[name], comment=None)
         }
-        kept = frozenset(
+        shared = frozenset(
             name
             for name in stable
-            if not isinstance(before[name], UnresolvedPhysicalColumn)
-            and before[name] == after[name]
-            and _columns_of(before[name]) <= stable
+            if not isinstance(column := before[name], UnresolvedPhysicalColumn)
+            and column == after[name]
+            and (
+                not isinstance(column, UnresolvedComputedColumn)
+                or _read_by(column.expression) <= stable
+            )
         )
-        usable = kept | {
+        usable = shared | {
             name for name in stable if isinstance(before[name], UnresolvedPhysicalColumn)
         }
         specs = old.schema.watermark_specs
@@ -130,7 +138,7 @@ class SharedParts:
         }
         buckets = old.distribution.bucket_keys if old.distribution is not None else ()
         return SharedParts(
-            kept,
+            shared,
             specs == new.schema.watermark_specs and reads <= usable,
             _keeps_key(old, new, columns),
             old.distribution == new.distribution and set(buckets) <= usable,
@@ -161,15 +169,6 @@ def renamed_columns(renames: Mapping[Path, str]) -> dict[str, str]:
     return {path[0]: name for path, name in renames.items() if len(path) == 1}
 
 
-def _by_name(table: CatalogTable) -> dict[str, UnresolvedColumn]:
-    return {column.name: column for column in table.schema.columns}
-
-
-def _same_kind(old: UnresolvedColumn, new: UnresolvedColumn) -> bool:
-    """Return whether what refers to a column need not be dropped: a comment may differ."""
-    return replace(old, comment=None) == replace(new, comment=None)
-
-
 def _keeps_key(old: CatalogTable, new: CatalogTable, renames: Mapping[str, str]) -> bool:
     first, second = old.schema.primary_key, new.schema.primary_key
     if first is None or second is None:
@@ -177,10 +176,6 @@ def _keeps_key(old: CatalogTable, new: CatalogTable, renames: Mapping[str, str])
     targets = set(renames.values())
     names = tuple(renames.get(name, "" if name in targets else name) for name in first.column_names)
     return first.name == second.name and names == second.column_names
-
-
-def _columns_of(column: UnresolvedColumn) -> set[str]:
-    return _read_by(column.expression) if isinstance(column, UnresolvedComputedColumn) else set()
 
 
 def _read_by(expression: Written) -> set[str]:

@@ -113,29 +113,28 @@ class StatementWriter:
         """Report what the statements do not reach."""
         self.losses.append(loss_of(path, "member", source, ""))
 
-    def alter(self, action: str) -> str:
-        """Return an ALTER TABLE statement."""
-        return f"ALTER TABLE {self.table} {action}"
-
     def statements(self, group: ChangeGroup) -> tuple[str, ...]:
         """Return the statements of a group of changes; equal ones of one group only once.
 
         Raises:
             RewriteNeeded: for a change without statements in this target.
         """
-        found: dict[str, None] = {}
+        statements: dict[str, None] = {}
         for change in group.changes:
             write = self.target.statements.get(type(change))
             if write is None:
                 raise RewriteNeeded(
                     f"{self.target.title} has no statement to {table_changes.describe(change)}"
                 )
-            found |= dict.fromkeys(write(self, change, group))
-        return tuple(found)
+            actions = write(self, change, group)
+            for action in (actions,) if isinstance(actions, str) else actions:
+                is_statement = action.startswith("COMMENT ON ")
+                statements[action if is_statement else f"ALTER TABLE {self.table} {action}"] = None
+        return tuple(statements)
 
 
-#: Yields the statements of a change within its group.
-Write: TypeAlias = Callable[[StatementWriter, Any, ChangeGroup], Iterator[str]]
+#: Returns the actions of ALTER TABLE for a change within its group, or COMMENT ON statements.
+Write: TypeAlias = Callable[[StatementWriter, Any, ChangeGroup], str | Iterable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +164,10 @@ def column_of(table: CatalogTable, name: str) -> UnresolvedColumn:
 
 def type_of(column: UnresolvedColumn) -> DataType:
     """Return the type of a column in normal form that is not computed."""
-    found = getattr(column, "data_type", None)
-    if not isinstance(found, DataType):
+    type_ = getattr(column, "data_type", None)
+    if not isinstance(type_, DataType):
         raise RewriteNeeded(f"the type of column {column.name!r} is not resolved")
-    return found
+    return type_
 
 
 def _place(writer: StatementWriter, position: table_changes.ColumnPosition | None) -> str:
@@ -180,103 +179,69 @@ def _place(writer: StatementWriter, position: table_changes.ColumnPosition | Non
 # --- Flink ---------------------------------------------------------------------------------------
 
 
-def _flink_add(
-    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
-) -> Iterator[str]:
-    yield writer.alter(f"ADD {stored_line(change.column)}{_place(writer, change.position)}")
-
-
 def _flink_modify(
     writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
-) -> Iterator[str]:
+) -> str:
     """Write the whole definition: Flink's ALTER does not reach into types."""
-    line = stored_line(column_of(group.after, change.redefined_column or ""))
-    yield writer.alter(f"MODIFY {line}")
+    return f"MODIFY {stored_line(column_of(group.after, change.redefined_column or ''))}"
 
 
 def _flink_rename_field(
     writer: StatementWriter, change: table_changes.ModifyFieldName, group: ChangeGroup
-) -> Iterator[str]:
+) -> str:
     """Write RENAME for files, which are then read by the former name, else MODIFY as for Flink."""
     if not writer.keeps_names:
-        yield from _flink_modify(writer, change, group)
-        return
+        return _flink_modify(writer, change, group)
     old, new = (*change.path, change.old_field.name), (*change.path, change.new_name)
-    yield writer.alter(f"RENAME {writer.named(old)} TO {writer.named(new)}")
-
-
-def _flink_move(
-    writer: StatementWriter, change: table_changes.ModifyColumnPosition, group: ChangeGroup
-) -> Iterator[str]:
-    line, place = stored_line(change.old_column), _place(writer, change.new_position)
-    yield writer.alter(f"MODIFY {line}{place}")
+    return f"RENAME {writer.named(old)} TO {writer.named(new)}"
 
 
 def _flink_watermark(
     writer: StatementWriter, change: table_changes.AddWatermark, group: ChangeGroup
-) -> Iterator[str]:
+) -> str:
     spec = change.watermark_spec
-    name, text = writer.name(spec.column_name), expression_text(spec.watermark_expression)
-    yield writer.alter(f"ADD WATERMARK FOR {name} AS {text}")
+    text = expression_text(spec.watermark_expression)
+    return f"ADD WATERMARK FOR {writer.name(spec.column_name)} AS {text}"
 
 
-def _flink_set(
-    writer: StatementWriter, change: table_changes.SetOption, group: ChangeGroup
-) -> Iterator[str]:
-    pairs = [
+def _flink_set(writer: StatementWriter, change: table_changes.SetOption, group: ChangeGroup) -> str:
+    pairs = (
         f"{quote_string(change.key)} = {quote_string(change.value)}"
         for change in group.changes
         if isinstance(change, table_changes.SetOption)
-    ]
-    yield writer.alter(f"SET ({', '.join(pairs)})")
+    )
+    return f"SET ({', '.join(pairs)})"
 
 
 def _flink_reset(
     writer: StatementWriter, change: table_changes.ResetOption, group: ChangeGroup
-) -> Iterator[str]:
-    keys = [
+) -> str:
+    keys = (
         quote_string(change.key)
         for change in group.changes
         if isinstance(change, table_changes.ResetOption)
-    ]
-    yield writer.alter(f"RESET ({', '.join(keys)})")
-
-
-def _constant(action: str) -> Write:
-    """Return what writes an ALTER TABLE without parameters."""
-
-    def write(
-        writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
-    ) -> Iterator[str]:
-        yield writer.alter(action)
-
-    return write
-
-
-def _drop_column(
-    writer: StatementWriter, change: table_changes.DropColumn, group: ChangeGroup
-) -> Iterator[str]:
-    word = "" if writer.target.engine is None else "COLUMN "
-    yield writer.alter(f"DROP {word}{writer.name(change.column.name)}")
+    )
+    return f"RESET ({', '.join(keys)})"
 
 
 def _rename_column(
     writer: StatementWriter, change: table_changes.ModifyColumnName, group: ChangeGroup
-) -> Iterator[str]:
+) -> str:
     word = "" if writer.target.engine is None else "COLUMN "
-    old, new = writer.name(change.old_column.name), writer.name(change.new_name)
-    yield writer.alter(f"RENAME {word}{old} TO {new}")
+    return f"RENAME {word}{writer.name(change.old_column.name)} TO {writer.name(change.new_name)}"
 
 
 def _comment_on_table(
     writer: StatementWriter, change: table_changes.ModifyTableComment, group: ChangeGroup
-) -> Iterator[str]:
+) -> str:
     text = "NULL" if change.new_comment is None else writer.string(change.new_comment)
-    yield f"COMMENT ON TABLE {writer.table} IS {text}"
+    return f"COMMENT ON TABLE {writer.table} IS {text}"
 
 
 FLINK_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
-    table_changes.AddColumn:                _flink_add,
+    table_changes.AddColumn:                lambda writer, change, group: (
+        f"ADD {stored_line(change.column)}{_place(writer, change.position)}"
+    ),
     table_changes.ModifyColumnComment:      _flink_modify,
     table_changes.ModifyPhysicalColumnType: _flink_modify,
     table_changes.AddField:                 _flink_modify,
@@ -286,18 +251,22 @@ FLINK_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
     table_changes.ModifyFieldPosition:      _flink_modify,
     table_changes.DropField:                _flink_modify,
     table_changes.ModifyColumnName:         _rename_column,
-    table_changes.ModifyColumnPosition:     _flink_move,
-    table_changes.DropColumn:               _drop_column,
+    table_changes.ModifyColumnPosition:     lambda writer, change, group: (
+        f"MODIFY {stored_line(change.old_column)}{_place(writer, change.new_position)}"
+    ),
+    table_changes.DropColumn:               lambda writer, change, group: (
+        f"DROP {writer.name(change.column.name)}"
+    ),
     table_changes.AddWatermark:             _flink_watermark,
-    table_changes.DropWatermark:            _constant("DROP WATERMARK"),
-    table_changes.AddUniqueConstraint:      lambda writer, change, group: iter(
-        [writer.alter(f"ADD {change.constraint}")]
+    table_changes.DropWatermark:            lambda writer, change, group: "DROP WATERMARK",
+    table_changes.AddUniqueConstraint:      lambda writer, change, group: (
+        f"ADD {change.constraint}"
     ),
-    table_changes.DropConstraint:           _constant("DROP PRIMARY KEY"),
-    table_changes.AddDistribution:          lambda writer, change, group: iter(
-        [writer.alter(f"ADD DISTRIBUTION{str(change.distribution).removeprefix('DISTRIBUTED')}")]
+    table_changes.DropConstraint:           lambda writer, change, group: "DROP PRIMARY KEY",
+    table_changes.AddDistribution:          lambda writer, change, group: (
+        f"ADD DISTRIBUTION{str(change.distribution).removeprefix('DISTRIBUTED')}"
     ),
-    table_changes.DropDistribution:         _constant("DROP DISTRIBUTION"),
+    table_changes.DropDistribution:         lambda writer, change, group: "DROP DISTRIBUTION",
     table_changes.SetOption:                _flink_set,
     table_changes.ResetOption:              _flink_reset,
 }  # fmt: skip
@@ -316,36 +285,29 @@ def _postgres_add(
     line = column_ddl(column, resolved, _POSTGRES, [], notes=False)
     if line is None:
         raise RewriteNeeded(f"PostgreSQL cannot store {column.name!r}")
-    yield writer.alter(f"ADD COLUMN {line.line}")
+    yield f"ADD COLUMN {line.line}"
     if line.comment is not None:
-        yield from _postgres_comment(writer, column.name, line.comment)
+        yield _postgres_comment(writer, column.name, line.comment)
 
 
-def _postgres_comment(writer: StatementWriter, name: str, comment: str | None) -> Iterator[str]:
+def _postgres_comment(writer: StatementWriter, name: str, comment: str | None) -> str:
     text = writer.string(comment) if comment else "NULL"
-    yield f"COMMENT ON COLUMN {writer.table}.{writer.name(name)} IS {text}"
-
-
-def _postgres_recomment(
-    writer: StatementWriter, change: table_changes.ModifyColumnComment, group: ChangeGroup
-) -> Iterator[str]:
-    yield from _postgres_comment(writer, change.old_column.name, change.new_comment)
+    return f"COMMENT ON COLUMN {writer.table}.{writer.name(name)} IS {text}"
 
 
 def _postgres_type(
     writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
 ) -> Iterator[str]:
-    """Write the statements from the type before the group to that after it."""
+    """Yield the actions from the type before the group to that after it."""
     name = change.redefined_column or ""
-    old, new = (type_of(column_of(item, name)) for item in (group.before, group.after))
+    old, new = (type_of(column_of(table, name)) for table in (group.before, group.after))
     quoted, types = writer.name(name), (writer.type(old), writer.type(new))
     if new.is_nullable and not old.is_nullable:
-        yield writer.alter(f"ALTER COLUMN {quoted} DROP NOT NULL")
+        yield f"ALTER COLUMN {quoted} DROP NOT NULL"
     if types[0] != types[1]:
-        using = convert(writer, quoted, old, new)
-        yield writer.alter(f"ALTER COLUMN {quoted} TYPE {types[1]} USING {using}")
+        yield f"ALTER COLUMN {quoted} TYPE {types[1]} USING {convert(writer, quoted, old, new)}"
     if old.is_nullable and not new.is_nullable:
-        yield writer.alter(f"ALTER COLUMN {quoted} SET NOT NULL")
+        yield f"ALTER COLUMN {quoted} SET NOT NULL"
 
 
 def _postgres_move(
@@ -357,10 +319,10 @@ def _postgres_move(
 
 def _postgres_key(
     writer: StatementWriter, change: table_changes.AddUniqueConstraint, group: ChangeGroup
-) -> Iterator[str]:
+) -> str:
     key = change.constraint
-    named = "" if _is_unnamed(key) else f"CONSTRAINT {writer.name(key.name)} "
-    yield writer.alter(f"ADD {named}PRIMARY KEY ({writer.names(key.column_names)})")
+    constraint = "" if _is_unnamed(key) else f"CONSTRAINT {writer.name(key.name)} "
+    return f"ADD {constraint}PRIMARY KEY ({writer.names(key.column_names)})"
 
 
 def _is_unnamed(key: UnresolvedPrimaryKey) -> bool:
@@ -369,17 +331,25 @@ def _is_unnamed(key: UnresolvedPrimaryKey) -> bool:
 
 def _postgres_drop_key(
     writer: StatementWriter, change: table_changes.DropConstraint, group: ChangeGroup
-) -> Iterator[str]:
+) -> str:
     key = change.constraint
     name = f"{writer.path[-1]}_pkey" if _is_unnamed(key) else key.name
-    yield writer.alter(f"DROP CONSTRAINT {writer.name(name)}")
+    return f"DROP CONSTRAINT {writer.name(name)}"
+
+
+def _drop_column(
+    writer: StatementWriter, change: table_changes.DropColumn, group: ChangeGroup
+) -> str:
+    return f"DROP COLUMN {writer.name(change.column.name)}"
 
 
 _POSTGRES = engine("postgres")
 
 POSTGRES_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
     table_changes.AddColumn:                _postgres_add,
-    table_changes.ModifyColumnComment:      _postgres_recomment,
+    table_changes.ModifyColumnComment:      lambda writer, change, group: _postgres_comment(
+        writer, change.old_column.name, change.new_comment
+    ),
     table_changes.ModifyPhysicalColumnType: _postgres_type,
     table_changes.AddField:                 _postgres_type,
     table_changes.ModifyFieldComment:       _postgres_type,
@@ -398,28 +368,27 @@ POSTGRES_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
 # --- Spark and Iceberg ---------------------------------------------------------------------------
 
 
-def _spark_column(writer: StatementWriter, column: UnresolvedColumn) -> str:
-    comment = "" if column.comment is None else f" COMMENT {writer.string(column.comment)}"
-    return f"{writer.name(column.name)} {writer.type(type_of(column))}{comment}"
+def _comment(writer: StatementWriter, comment: str | None) -> str:
+    return "" if comment is None else f" COMMENT {writer.string(comment)}"
 
 
-def _spark_add(
-    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
-) -> Iterator[str]:
+def _spark_add(writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup) -> str:
     if change.position is not None:
         raise RewriteNeeded("Spark adds columns at the end only")
-    if not type_of(change.column).is_nullable:
+    column, type_ = change.column, type_of(change.column)
+    if not type_.is_nullable:
         raise RewriteNeeded("Spark adds columns without NOT NULL only")
-    yield writer.alter(f"ADD COLUMNS ({_spark_column(writer, change.column)})")
+    definition = f"{writer.name(column.name)} {writer.type(type_)}"
+    return f"ADD COLUMNS ({definition}{_comment(writer, column.comment)})"
 
 
 def _spark_comment(
     writer: StatementWriter, change: table_changes.ModifyColumnComment, group: ChangeGroup
-) -> Iterator[str]:
+) -> str:
     if change.new_comment is None:
         raise RewriteNeeded("Spark does not remove the comment of a column")
     name, text = writer.name(change.old_column.name), writer.string(change.new_comment)
-    yield writer.alter(f"ALTER COLUMN {name} COMMENT {text}")
+    return f"ALTER COLUMN {name} COMMENT {text}"
 
 
 #: Kind of values -> the kinds to which Spark's ANSI CAST converts them, as measured on Spark 4.3.
@@ -473,29 +442,18 @@ SPARK_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
 }
 
 
-def _iceberg_column(writer: StatementWriter, path: tuple[str, ...], type_: DataType) -> str:
-    """Return a path and a type, without NOT NULL: Iceberg adds optional columns only."""
+def _iceberg_add(
+    writer: StatementWriter,
+    path: table_changes.Path,
+    type_: DataType,
+    comment: str | None,
+    position: table_changes.ColumnPosition | None,
+) -> str:
+    """Add a column or field, without NOT NULL: Iceberg adds optional ones only."""
     if not type_.is_nullable:
         writer.lose(path, "NOT NULL")
-    return f"{writer.named(path)} {writer.type(type_)}"
-
-
-def _iceberg_add(
-    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
-) -> Iterator[str]:
-    column = change.column
-    text = _iceberg_column(writer, (column.name,), type_of(column))
-    comment = "" if column.comment is None else f" COMMENT {writer.string(column.comment)}"
-    yield writer.alter(f"ADD COLUMN {text}{comment}{_place(writer, change.position)}")
-
-
-def _iceberg_add_field(
-    writer: StatementWriter, change: table_changes.AddField, group: ChangeGroup
-) -> Iterator[str]:
-    one, path = change.field, _iceberg_path(group, change.path)
-    text = _iceberg_column(writer, (*path, one.name), one.data_type)
-    comment = "" if one.description is None else f" COMMENT {writer.string(one.description)}"
-    yield writer.alter(f"ADD COLUMN {text}{comment}{_place(writer, change.position)}")
+    definition = f"{writer.named(path)} {writer.type(type_)}{_comment(writer, comment)}"
+    return f"ADD COLUMN {definition}{_place(writer, position)}"
 
 
 def _iceberg_path(group: ChangeGroup, path: tuple[str, ...]) -> tuple[str, ...]:
@@ -514,9 +472,9 @@ def _iceberg_type(
             was, becomes = old.as_summary_string(), new.as_summary_string()
             raise RewriteNeeded(f"Iceberg does not read {was} as {becomes}")
         if writer.type(old) != writer.type(new):
-            yield writer.alter(f"ALTER COLUMN {writer.named(path)} TYPE {writer.type(new)}")
+            yield f"ALTER COLUMN {writer.named(path)} TYPE {writer.type(new)}"
     if new.is_nullable and not old.is_nullable:
-        yield writer.alter(f"ALTER COLUMN {writer.named(path)} DROP NOT NULL")
+        yield f"ALTER COLUMN {writer.named(path)} DROP NOT NULL"
     if old.is_nullable and not new.is_nullable:
         writer.lose(path, "NOT NULL")
 
@@ -530,25 +488,16 @@ def _iceberg_column_type(
     yield from _iceberg_type(writer, (column.name,), type_of(column), change.new_type)
 
 
-def _iceberg_nested_type(
-    writer: StatementWriter, change: table_changes.ModifyNestedType, group: ChangeGroup
-) -> Iterator[str]:
-    path = _iceberg_path(group, change.path)
-    yield from _iceberg_type(writer, path, change.old_type, change.new_type)
-
-
-def _iceberg_comment(
-    writer: StatementWriter, path: tuple[str, ...], comment: str | None
-) -> Iterator[str]:
+def _iceberg_comment(writer: StatementWriter, path: table_changes.Path, comment: str | None) -> str:
     if comment is None:
         writer.lose(path, "the removal of the comment, which becomes empty,")
-    yield writer.alter(f"ALTER COLUMN {writer.named(path)} COMMENT {writer.string(comment or '')}")
+    return f"ALTER COLUMN {writer.named(path)} COMMENT {writer.string(comment or '')}"
 
 
 def _iceberg_move(
-    writer: StatementWriter, path: tuple[str, ...], position: table_changes.ColumnPosition
-) -> Iterator[str]:
-    yield writer.alter(f"ALTER COLUMN {writer.named(path)}{_place(writer, position)}")
+    writer: StatementWriter, path: table_changes.Path, position: table_changes.ColumnPosition
+) -> str:
+    return f"ALTER COLUMN {writer.named(path)}{_place(writer, position)}"
 
 
 def _iceberg_partitions(
@@ -556,14 +505,17 @@ def _iceberg_partitions(
 ) -> Iterator[str]:
     for name in change.old_keys:
         if name not in change.new_keys:
-            yield writer.alter(f"DROP PARTITION FIELD {writer.name(name)}")
+            yield f"DROP PARTITION FIELD {writer.name(name)}"
     for name in change.new_keys:
         if name not in change.old_keys:
-            yield writer.alter(f"ADD PARTITION FIELD {writer.name(name)}")
+            yield f"ADD PARTITION FIELD {writer.name(name)}"
 
 
 ICEBERG_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
-    table_changes.AddColumn:                _iceberg_add,
+    table_changes.AddColumn:                lambda writer, change, group: _iceberg_add(
+        writer, (change.column.name,), type_of(change.column), change.column.comment,
+        change.position,
+    ),
     table_changes.ModifyColumnComment:      lambda writer, change, group: _iceberg_comment(
         writer, (change.old_column.name,), change.new_comment
     ),
@@ -573,26 +525,31 @@ ICEBERG_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
         writer, (change.old_column.name,), change.new_position
     ),
     table_changes.DropColumn:               _drop_column,
-    table_changes.AddField:                 _iceberg_add_field,
+    table_changes.AddField:                 lambda writer, change, group: _iceberg_add(
+        writer, (*_iceberg_path(group, change.path), change.field.name), change.field.data_type,
+        change.field.description, change.position,
+    ),
     table_changes.ModifyFieldComment:       lambda writer, change, group: _iceberg_comment(
         writer, (*_iceberg_path(group, change.path), change.old_field.name), change.new_comment
     ),
-    table_changes.ModifyNestedType:         _iceberg_nested_type,
-    table_changes.ModifyFieldName:          lambda writer, change, group: iter([writer.alter(
+    table_changes.ModifyNestedType:         lambda writer, change, group: _iceberg_type(
+        writer, _iceberg_path(group, change.path), change.old_type, change.new_type
+    ),
+    table_changes.ModifyFieldName:          lambda writer, change, group: (
         f"RENAME COLUMN {writer.named((*_iceberg_path(group, change.path), change.old_field.name))}"
         f" TO {writer.name(change.new_name)}"
-    )]),
+    ),
     table_changes.ModifyFieldPosition:      lambda writer, change, group: _iceberg_move(
         writer, (*_iceberg_path(group, change.path), change.old_field.name), change.new_position
     ),
-    table_changes.DropField:                lambda writer, change, group: iter([writer.alter(
+    table_changes.DropField:                lambda writer, change, group: (
         f"DROP COLUMN {writer.named((*_iceberg_path(group, change.path), change.field.name))}"
-    )]),
-    table_changes.AddUniqueConstraint:      lambda writer, change, group: iter(
-        [writer.alter(f"SET IDENTIFIER FIELDS {writer.names(change.constraint.column_names)}")]
     ),
-    table_changes.DropConstraint:           lambda writer, change, group: iter(
-        [writer.alter(f"DROP IDENTIFIER FIELDS {writer.names(change.constraint.column_names)}")]
+    table_changes.AddUniqueConstraint:      lambda writer, change, group: (
+        f"SET IDENTIFIER FIELDS {writer.names(change.constraint.column_names)}"
+    ),
+    table_changes.DropConstraint:           lambda writer, change, group: (
+        f"DROP IDENTIFIER FIELDS {writer.names(change.constraint.column_names)}"
     ),
     table_changes.ModifyPartitionKeys:      _iceberg_partitions,
     table_changes.ModifyTableComment:       _comment_on_table,
@@ -605,8 +562,8 @@ ICEBERG_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
 COMPUTED, KEY, PARTITIONS = "computed columns", "primary key", "partitions"
 
 TARGETS: Mapping[str, Target] = {
-    item.name: item
-    for item in (
+    target.name: target
+    for target in (
         Target("flink", "Flink", None, FLINK, FLINK_STATEMENTS),
         Target(
             "spark", "Spark", engine("spark"), SPARK, SPARK_STATEMENTS, has_cast=spark_has_cast,

@@ -115,11 +115,8 @@ def _node(node: DiagramNode) -> str:
 #: Width of a character, height of a node, spaces between and around nodes; in pixels.
 CHARACTER, HEIGHT, ROW_GAP, LAYER_GAP, MARGIN = 7.3, 26, 10, 70, 24
 
-#: Kind of node -> the radius of the corners of its box, which is drawn by `STYLE`.
-RADIUS = {"physical": 0, "metadata": 3, "computed": 12, "watermark": 6, "key": 6}
-
 STYLE = """\
-.sc-box{fill:#f6f8fa;stroke:#57606a}.sc-computed{fill:#ddf4ff;stroke:#0969da}\
+.sc-box{fill:#f6f8fa;stroke:#57606a}.sc-computed{fill:#ddf4ff;stroke:#0969da;rx:12px}\
 .sc-metadata{fill:#fff8c5;stroke:#9a6700}.sc-watermark,.sc-key{fill:#dafbe1;stroke:#1a7f37}\
 .sc-label{fill:#1f2328;font:12px ui-monospace,Menlo,Consolas,monospace}\
 .sc-arrow{fill:none;stroke:#57606a}.sc-dotted{stroke-dasharray:4 3}.sc-head{fill:#57606a}\
@@ -128,13 +125,10 @@ STYLE = """\
 .sc-watermark,.sc-key{fill:#0f3d1e;stroke:#3fb950}.sc-label{fill:#e6edf3}\
 .sc-arrow{stroke:#8b949e}.sc-head{fill:#8b949e}}"""
 
-
-class Box(NamedTuple):
-    """The left and right edge of a node, and its upper one."""
-
-    x: int
-    right: int
-    y: int
+HEAD = (
+    '<marker id="sc-head" markerWidth="7" markerHeight="8" refX="7" refY="4" orient="auto">'
+    '<path class="sc-head" d="M0 0L7 4L0 8Z"/></marker>'
+)
 
 
 def layers_of(diagram: Diagram) -> dict[str, int]:
@@ -157,67 +151,51 @@ def layers_of(diagram: Diagram) -> dict[str, int]:
     return layers
 
 
-def _svg_label(node: DiagramNode) -> str:
-    return _cut(_title(node), MAX_SVG_LABEL)
-
-
 def _title(node: DiagramNode) -> str:
     return f"{node.group}: {node.text}" if node.group else node.text
 
 
-def _width(label: str) -> int:
-    """Return the width of a label in pixels: signs of East Asia are wide, others are escaped."""
+def _width(node: DiagramNode) -> int:
+    """Return the width of a node: signs of East Asia are wide, others are escaped."""
+    label = _cut(_title(node), MAX_SVG_LABEL)
     wide = sum(east_asian_width(sign) in "WF" for sign in label)
     return round((len(escaped(label)) + wide) * CHARACTER) + 16
 
 
-def _boxes(diagram: Diagram) -> dict[str, Box]:
-    """Return the box of each node: layers from left to right, nodes from top to bottom."""
+def _svg(diagram: Diagram) -> Iterator[str]:
     layers = layers_of(diagram)
-    boxes: dict[str, Box] = {}
-    x = MARGIN
+    boxes: dict[str, tuple[int, int, int]] = {}  # the left, right and upper edge of each node
+    right = MARGIN - LAYER_GAP
     for layer in sorted({*layers.values()}):
         nodes = [node for node in diagram.nodes if layers[node.id] == layer]
-        right = x + max(_width(_svg_label(node)) for node in nodes)
+        left, right = right + LAYER_GAP, right + LAYER_GAP + max(map(_width, nodes))
         for row, node in enumerate(nodes):
-            boxes[node.id] = Box(x, right, MARGIN + row * (HEIGHT + ROW_GAP))
-        x = right + LAYER_GAP
-    return boxes
-
-
-def _svg(diagram: Diagram) -> Iterator[str]:
-    boxes = _boxes(diagram)
-    width = max((box.right for box in boxes.values()), default=0) + MARGIN
-    height = max((box.y + HEIGHT for box in boxes.values()), default=0) + MARGIN
+            boxes[node.id] = left, right, MARGIN + row * (HEIGHT + ROW_GAP)
+    width = max(right, 0) + MARGIN
+    height = max((top + HEIGHT for _, _, top in boxes.values()), default=0) + MARGIN
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img">'
     )
-    yield f"<style>{STYLE}</style>"
-    for arrow in diagram.arrows:
-        yield from _arrow(boxes[arrow.source], boxes[arrow.target], arrow.dotted)
-    for node in diagram.nodes:
-        box = boxes[node.id]
-        yield f"<g><title>{text(_title(node))}</title>"
+    yield f"<style>{STYLE}</style>{HEAD}"
+    for source, target, dotted in diagram.arrows:
+        (x1, right1, y1), (x2, right2, y2) = boxes[source], boxes[target]
+        bend = x1 - MARGIN // 2  # an arrow within a layer goes around its left side
+        if x1 != x2:
+            x1, x2 = (right1, x2) if x1 < x2 else (x1, right2)
+            bend = (x1 + x2) // 2
+        y1, y2 = (y + HEIGHT // 2 + 6 * dotted for y in (y1, y2))
         yield (
-            f'<rect class="sc-box sc-{node.kind}" x="{box.x}" y="{box.y}" '
-            f'width="{box.right - box.x}" height="{HEIGHT}" rx="{RADIUS[node.kind]}"/>'
+            f'<path class="sc-arrow{" sc-dotted" * dotted}" marker-end="url(#sc-head)" '
+            f'd="M{x1} {y1}C{bend} {y1} {bend} {y2} {x2} {y2}"/>'
         )
-        y = box.y + HEIGHT // 2 + 4
-        yield f'<text class="sc-label" x="{box.x + 8}" y="{y}">{text(_svg_label(node))}</text></g>'
+    for node in diagram.nodes:
+        left, right, top = boxes[node.id]
+        label = text(_cut(_title(node), MAX_SVG_LABEL))
+        yield (
+            f"<g><title>{text(_title(node))}</title>"
+            f'<rect class="sc-box sc-{node.kind}" x="{left}" y="{top}" width="{right - left}" '
+            f'height="{HEIGHT}"/><text class="sc-label" x="{left + 8}" '
+            f'y="{top + HEIGHT // 2 + 4}">{label}</text></g>'
+        )
     yield "</svg>"
-
-
-def _arrow(source: Box, target: Box, dotted: bool) -> Iterator[str]:
-    """Yield a curve and its head; within a layer it goes around the left side."""
-    y1, y2 = (box.y + HEIGHT // 2 + 6 * dotted for box in (source, target))
-    way = -1 if source.x > target.x else 1
-    x1 = source.right if source.x < target.x else source.x
-    x2 = target.x if way == 1 else target.right
-    bend = MARGIN // 2 if source.x == target.x else -(LAYER_GAP // 2) * way
-    end = x2 - 7 * way
-    yield (
-        f'<path class="sc-arrow{" sc-dotted" * dotted}" '
-        f'd="M{x1} {y1}C{x1 - bend} {y1} {x2 - abs(bend) * way} {y2} {end} {y2}"/>'
-    )
-    yield f'<path class="sc-head" d="M{x2} {y2}L{end} {y2 - 4}V{y2 + 4}Z"/>'
