@@ -30,11 +30,15 @@ if TYPE_CHECKING:
 
 
 class Command(TyperCommand):
+    """A command that converts plain values itself."""
+
     def get_params(self, ctx: Context) -> list[Parameter]:
         return convert_plain_values(super().get_params(ctx))
 
 
 class Group(TyperGroup):
+    """A group of commands that converts plain values itself."""
+
     def get_params(self, ctx: Context) -> list[Parameter]:
         return convert_plain_values(super().get_params(ctx))
 
@@ -57,6 +61,8 @@ def convert_plain_values(parameters: list[Parameter]) -> list[Parameter]:
 
 
 class ParameterConversion:
+    """The conversion of a parameter's values."""
+
     def __init__(self, parameter: Any) -> None:
         annotation = parameter.type_descriptor.annotation
         self.parameter, self.by_adapter = parameter, parameter.process_value
@@ -137,6 +143,7 @@ def exit_on_configuration_error() -> Iterator[None]:
 
 
 def load_command(name: str) -> Any:
+    """Import a command or a group of commands."""
     spec = COMMANDS[name]
     module, _, attribute = spec.target.partition(":")
     function = getattr(import_module(f"schema_core.cli.commands.{module}"), attribute)
@@ -151,6 +158,8 @@ def load_command(name: str) -> Any:
 
 
 class Commands(Group):
+    """All commands."""
+
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: MutableMapping[str, AnyCommand] = {

@@ -209,6 +209,7 @@ def text_lines(findings: Iterable[ReportedFinding]) -> Iterator[Text]:
 
 
 def printable(line: str) -> str:
+    """Replace control characters."""
     return "".join(
         character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
     )

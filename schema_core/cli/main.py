@@ -16,6 +16,7 @@ COLLECTED = 100_000
 
 
 def main() -> None:
+    """Run the command that the arguments name."""
     gc.set_threshold(COLLECTED)
     try:
         from schema_core.cli.app import application  # requires the extra `cli`

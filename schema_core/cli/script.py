@@ -201,10 +201,12 @@ def shortest_path(table: ObjectIdentifier, paths: Collection[ObjectIdentifier]) 
 
 
 def is_stdin(path: Path) -> bool:
+    """Return whether a path denotes stdin."""
     return str(path) == DASH
 
 
 def path_name(path: Path) -> str:
+    """Return a path for messages."""
     return STDIN if is_stdin(path) else str(path)
 
 

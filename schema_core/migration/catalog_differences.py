@@ -14,18 +14,7 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.changes.catalog_changes import (
-    AddDatabase,
-    AddObject,
-    CatalogChange,
-    ModifyDatabase,
-    ModifyObject,
-    ModifyTable,
-    RemoveDatabase,
-    RemoveObject,
-    RenameObject,
-    normal_object,
-)
+from schema_core.catalog.changes import catalog_changes
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -85,7 +74,7 @@ def diff_catalogs(
     *,
     renames: Mapping[ObjectPath, str] | None = None,
     column_renames: Mapping[ObjectPath, RenameHints] | None = None,
-) -> tuple[CatalogChange, ...]:
+) -> tuple[catalog_changes.CatalogChange, ...]:
     """Return the changes that lead from one catalog to another, in execution order.
 
     Objects of the wrong kind and those whose names others take are dropped first. Then objects are
@@ -114,29 +103,34 @@ def diff_catalogs(
     early = [
         path for path in gone if path in taken or (path in after.objects and path not in stays)
     ]
-    changes: list[CatalogChange] = [RemoveObject(path, before.objects[path]) for path in early]
+    changes: list[catalog_changes.CatalogChange] = [
+        catalog_changes.RemoveObject(path, before.objects[path]) for path in early
+    ]
     changes += _rename_changes(before, stays, set(early))
     changes += [
-        AddDatabase(name, database)
+        catalog_changes.AddDatabase(name, database)
         for name, database in after.databases.items()
         if name not in before.databases
     ]
     reached = set(stays.values())
     fresh = [path for path in after.objects if path not in reached]
-    changes += [AddObject(path, after.objects[path]) for path in _sort_paths(after, fresh)]
+    changes += [
+        catalog_changes.AddObject(path, after.objects[path]) for path in _sort_paths(after, fresh)
+    ]
     for name, database in before.databases.items():
         if name in after.databases and after.databases[name] != database:
-            changes.append(ModifyDatabase(name, database, after.databases[name]))
+            changes.append(catalog_changes.ModifyDatabase(name, database, after.databases[name]))
     for source, path in stays.items():
         changes += _find_modification(
             path, before.objects[source], after.objects[path], hints.get(path, {})
         )
     late = [path for path in gone if path not in early]
     changes += [
-        RemoveObject(path, before.objects[path]) for path in _sort_paths(before, late)[::-1]
+        catalog_changes.RemoveObject(path, before.objects[path])
+        for path in _sort_paths(before, late)[::-1]
     ]
     changes += [
-        RemoveDatabase(name, database)
+        catalog_changes.RemoveDatabase(name, database)
         for name, database in before.databases.items()
         if name not in after.databases
     ]
@@ -186,7 +180,7 @@ def _match(
 
 def _rename_changes(
     old: CatalogContent, stays: Mapping[ObjectPath, ObjectPath], gone: set[ObjectPath]
-) -> Iterator[CatalogChange]:
+) -> Iterator[catalog_changes.CatalogChange]:
     """Yield the renames, database by database, so that no two objects ever have one path."""
     for database in old.databases:
         pairs = {
@@ -200,7 +194,7 @@ def _rename_changes(
             if path.database_name == database and path not in gone
         }
         for name, new_name in rename_steps(pairs, present):
-            yield RenameObject(ObjectPath(database, name), new_name)
+            yield catalog_changes.RenameObject(ObjectPath(database, name), new_name)
 
 
 def _sort_paths(content: CatalogContent, paths: Iterable[ObjectPath]) -> list[ObjectPath]:
@@ -209,7 +203,7 @@ def _sort_paths(content: CatalogContent, paths: Iterable[ObjectPath]) -> list[Ob
 
 def _find_modification(
     path: ObjectPath, old: CatalogBaseTable, new: CatalogBaseTable, hints: RenameHints
-) -> Iterator[CatalogChange]:
+) -> Iterator[catalog_changes.CatalogChange]:
     """Yield the change of an object, if it differs."""
     with at(str(path)):
         if isinstance(old, CatalogTable) and isinstance(new, CatalogTable):
@@ -217,6 +211,6 @@ def _find_modification(
             with suppress(SchemaCoreError):  # else compared as they are
                 old, new = resolve_table(old, resolver), resolve_table(new, resolver)
             if changes := diff(old, new, renames=hints):
-                yield ModifyTable(path, changes)
-        elif normal_object(old) != normal_object(new):
-            yield ModifyObject(path, old, new)
+                yield catalog_changes.ModifyTable(path, changes)
+        elif catalog_changes.normal_object(old) != catalog_changes.normal_object(new):
+            yield catalog_changes.ModifyObject(path, old, new)

@@ -23,17 +23,7 @@ from schema_core.catalog.changes.former_names import format_by_name
 from schema_core.catalog.changes.normal_forms import steps_of
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.errors import SchemaError, similar
-from schema_core.mappings.stored_types import (
-    FLINK,
-    NO_RENAMES,
-    READINGS,
-    RULE_SETS,
-    Path,
-    Renames,
-    RuleSet,
-    TypeFinding,
-    rules_of,
-)
+from schema_core.mappings import stored_types
 from schema_core.migration.differences import (
     RenameHints,
     diff,
@@ -89,7 +79,7 @@ UPGRADING = f"{_FLINK}/ops/upgrading/"
 FINDINGS: Mapping[str, FindingKind] = {
     # the rows, by the rule set of their format
     **{
-        kind: FindingKind(severity, READINGS[kind][1])
+        kind: FindingKind(severity, stored_types.READINGS[kind][1])
         for severity, kinds in {
             ERROR: (
                 "type-changed",
@@ -178,7 +168,7 @@ class Finding:
 def can_read_old_data(
     old: Definition,
     new: Definition,
-    rules: RuleSet | None = None,
+    rules: stored_types.RuleSet | None = None,
     renames: RenameHints | None = None,
 ) -> list[Finding]:
     """Return the differences that affect reading data of the old definition with the new one.
@@ -205,7 +195,7 @@ def can_read_old_data(
     hints = _renames_by_path(old, new, renames)
     stored = schema_of(old).to_persisted_row_data_type().names
     likely = [
-        TypeFinding(
+        stored_types.TypeFinding(
             "likely-rename",
             path,
             f"it may have been renamed to {name!r}; if so, pass it as a rename",
@@ -229,7 +219,7 @@ def can_read_old_data(
 def can_old_readers_read(
     old: Definition,
     new: Definition,
-    rules: RuleSet | None = None,
+    rules: stored_types.RuleSet | None = None,
     renames: RenameHints | None = None,
 ) -> list[Finding]:
     """Return the differences that affect readers and queries with the old definition.
@@ -302,7 +292,7 @@ def schema_of(definition: Definition) -> ResolvedSchema:
     return definition
 
 
-def _findings(question: CompatibilityAspect, *findings: TypeFinding) -> list[Finding]:
+def _findings(question: CompatibilityAspect, *findings: stored_types.TypeFinding) -> list[Finding]:
     return [
         Finding(question, kind, path, FINDINGS[kind].severity, reason)
         for kind, path, reason in findings
@@ -312,20 +302,20 @@ def _findings(question: CompatibilityAspect, *findings: TypeFinding) -> list[Fin
 def _data(
     written: Definition,
     read: Definition,
-    rules: RuleSet,
-    renames: Renames,
+    rules: stored_types.RuleSet,
+    renames: stored_types.Renames,
     *,
     by_former_names: bool = False,
-) -> Iterator[TypeFinding]:
+) -> Iterator[stored_types.TypeFinding]:
     """Yield the findings about physical columns, and metadata columns that are written."""
     old: DataType = schema_of(written).to_persisted_row_data_type()
     new = schema_of(read).to_persisted_row_data_type()
-    former: dict[Path, Path] = {}
+    former: dict[stored_types.Path, stored_types.Path] = {}
     if by_former_names:
-        old, renames = _with_new_names(old, (), (), renames, former), NO_RENAMES
+        old, renames = _with_new_names(old, (), (), renames, former), stored_types.NO_RENAMES
     for new_path, path in former.items():
         reason = f"older files are read by it, the former name of {new_path[-1]!r}"
-        yield TypeFinding("field-renamed-by-mapping", path, reason)
+        yield stored_types.TypeFinding("field-renamed-by-mapping", path, reason)
     for finding in rules.findings(old, new, renames=renames):
         ends = range(len(finding.path), 0, -1)
         end = next((end for end in ends if finding.path[:end] in former), 0)
@@ -334,7 +324,11 @@ def _data(
 
 
 def _with_new_names(
-    type_: DataType, old: Path, new: Path, renames: Renames, former: dict[Path, Path]
+    type_: DataType,
+    old: stored_types.Path,
+    new: stored_types.Path,
+    renames: stored_types.Renames,
+    former: dict[stored_types.Path, stored_types.Path],
 ) -> DataType:
     """Return the type of old rows with the new names of columns and fields.
 
@@ -356,19 +350,23 @@ def _with_new_names(
     return type_.rebuild(tuple(children)) if children else type_
 
 
-def _require_rules(rules: RuleSet | None, old: Definition, new: Definition) -> RuleSet:
+def _require_rules(
+    rules: stored_types.RuleSet | None, old: Definition, new: Definition
+) -> stored_types.RuleSet:
     """Return the given rules, else those of the format of both tables, else Flink's."""
     if not rules:
-        rules = rules_of(_options(new))
-        rules = rules if rules is rules_of(_options(old)) else FLINK
-    return require_instance(rules, RuleSet, "the rules", "a RuleSet, see RULE_SETS")
+        rules = stored_types.rules_of(_options(new))
+        rules = rules if rules is stored_types.rules_of(_options(old)) else stored_types.FLINK
+    return require_instance(rules, stored_types.RuleSet, "the rules", "a RuleSet, see RULE_SETS")
 
 
-def _renames_by_path(old: Definition, new: Definition, renames: RenameHints | None) -> Renames:
+def _renames_by_path(
+    old: Definition, new: Definition, renames: RenameHints | None
+) -> stored_types.Renames:
     """Return the renames by path; `diff` refuses those of names that do not exist."""
     if not renames:
         require_instance(renames, (Mapping, NoneType), "the renames")
-        return NO_RENAMES
+        return stored_types.NO_RENAMES
     diff(schema_of(old), schema_of(new), renames=renames)
     return renames_by_path(renames)
 
@@ -386,7 +384,7 @@ def _options_findings(
     new: Definition,
     format_kind: str = "format-changed",
     kind: str = "option-changed",
-) -> Iterator[TypeFinding]:
+) -> Iterator[stored_types.TypeFinding]:
     """Yield the options that differ, with secrets masked."""
     before, after = _options(old), _options(new)
     for key in sorted(before.keys() | after.keys()):
@@ -396,43 +394,51 @@ def _options_findings(
         ]
         if before.get(key) != after.get(key):
             reason = f"{values[0]} becomes {values[1]}"
-            yield TypeFinding(format_kind if key in FORMATS else kind, (key,), reason)
+            yield stored_types.TypeFinding(format_kind if key in FORMATS else kind, (key,), reason)
 
 
-def _storage(written: Definition, read: Definition, rules: RuleSet) -> Iterator[TypeFinding]:
+def _storage(
+    written: Definition, read: Definition, rules: stored_types.RuleSet
+) -> Iterator[stored_types.TypeFinding]:
     """Yield differences of partitions and keys."""
     if isinstance(written, ResolvedCatalogTable) and isinstance(read, ResolvedCatalogTable):
         keys, others = written.partition_keys, read.partition_keys
         if keys != others and not rules.partitions_evolve:
             reason = f"partitioned by ({', '.join(keys)}), read by ({', '.join(others)})"
-            yield TypeFinding("partitions-changed", (), reason)
+            yield stored_types.TypeFinding("partitions-changed", (), reason)
     key_of = [schema_of(schema).get_primary_key() for schema in (written, read)]
     columns = [key.columns if key else () for key in key_of]
     if columns[1] and columns[0] != columns[1]:
-        yield TypeFinding("key-changed", columns[1], "rows were written without this key")
+        yield stored_types.TypeFinding(
+            "key-changed", columns[1], "rows were written without this key"
+        )
 
 
-def _queries(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[TypeFinding]:
+def _queries(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[stored_types.TypeFinding]:
     """Yield the findings about queries that name columns and watermarks of the old schema."""
     for column in old.get_columns():
         now = new.get_column(column.name)
         if now is None:
-            yield TypeFinding("column-gone", (column.name,), "queries that name it fail")
+            yield stored_types.TypeFinding(
+                "column-gone", (column.name,), "queries that name it fail"
+            )
         elif now.data_type != column.data_type and not (
             isinstance(now, PhysicalColumn) and isinstance(column, PhysicalColumn)
         ):
             reason = f"{column.data_type} becomes {now.data_type}"
-            yield TypeFinding("column-type-changed", (column.name,), reason)
+            yield stored_types.TypeFinding("column-type-changed", (column.name,), reason)
     rowtimes = [spec.rowtime_attribute for spec in new.get_watermark_specs()]
     for spec in old.get_watermark_specs():
         if spec.rowtime_attribute not in rowtimes:
             path = (spec.rowtime_attribute,)
-            yield TypeFinding("watermark-gone", path, "the column has no watermark any more")
+            yield stored_types.TypeFinding(
+                "watermark-gone", path, "the column has no watermark any more"
+            )
 
 
 def _state(
     old: ResolvedSchema, new: ResolvedSchema, uses: Collection[str] | None
-) -> Iterator[TypeFinding]:
+) -> Iterator[stored_types.TypeFinding]:
     """Yield differences of the columns that a job has in its state."""
     for column in old.get_columns():
         path, now = (column.name,), new.get_column(column.name)
@@ -440,30 +446,30 @@ def _state(
             continue
         if now is None:
             reason = "the job uses the removed column"
-            yield TypeFinding("state-columns-changed", path, reason)
+            yield stored_types.TypeFinding("state-columns-changed", path, reason)
         elif type(now) is not type(column):
             reason = "the column is of another kind"
-            yield TypeFinding("plan-changed", path, reason)
+            yield stored_types.TypeFinding("plan-changed", path, reason)
         elif now.data_type != column.data_type:
             reason = f"{column.data_type} becomes {now.data_type}"
-            yield TypeFinding("state-type-changed", path, reason)
+            yield stored_types.TypeFinding("state-type-changed", path, reason)
         elif _source_of(now) != _source_of(column):
             reason = f"{_source_of(column)} becomes {_source_of(now)}"
-            yield TypeFinding("plan-changed", path, reason)
+            yield stored_types.TypeFinding("plan-changed", path, reason)
     shared = [name for name in new.get_column_names() if name in old.get_column_names()]
     if uses is None:
         for name in new.get_column_names():
             if name not in shared:
                 reason = "a query of all columns has another row"
-                yield TypeFinding("state-columns-changed", (name,), reason)
+                yield stored_types.TypeFinding("state-columns-changed", (name,), reason)
         if shared != [name for name in old.get_column_names() if name in shared]:
             reason = "a query of all columns has them in another order"
-            yield TypeFinding("state-columns-changed", (), reason)
+            yield stored_types.TypeFinding("state-columns-changed", (), reason)
     keys = [schema.get_primary_key() for schema in (old, new)]
     columns = [key.columns if key else () for key in keys]
     if columns[0] != columns[1]:
         reason = f"primary key ({', '.join(columns[0])}) becomes ({', '.join(columns[1])})"
-        yield TypeFinding("plan-changed", (), reason)
+        yield stored_types.TypeFinding("plan-changed", (), reason)
 
 
 def _source_of(column: object) -> str:
@@ -477,7 +483,7 @@ def _source_of(column: object) -> str:
             return "a physical column"
 
 
-def _event_time(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[TypeFinding]:
+def _event_time(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[stored_types.TypeFinding]:
     before, after = (
         {
             spec.rowtime_attribute: str(spec.watermark_expression)
@@ -489,9 +495,11 @@ def _event_time(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[TypeFindin
         was, becomes = before.get(name), after.get(name)
         if was is None or becomes is None:
             reason = "the watermark is dropped" if becomes is None else "a watermark is added"
-            yield TypeFinding("plan-changed", (name,), reason)
+            yield stored_types.TypeFinding("plan-changed", (name,), reason)
         elif was != becomes:
-            yield TypeFinding("event-time-changed", (name,), f"{was} becomes {becomes}")
+            yield stored_types.TypeFinding(
+                "event-time-changed", (name,), f"{was} becomes {becomes}"
+            )
 
 
 # --- modes ---------------------------------------------------------------------------------------
@@ -520,7 +528,7 @@ class CompatibilityMode(Enum):
 
 #: A function that compares an old definition with a new one.
 Comparison: TypeAlias = Callable[
-    [Definition, Definition, RuleSet | None, RenameHints | None], list[Finding]
+    [Definition, Definition, stored_types.RuleSet | None, RenameHints | None], list[Finding]
 ]
 
 #: Word of a mode -> the functions that answer its questions.
@@ -600,7 +608,7 @@ def check_compatibility(
     history: Sequence[Definition],
     new: Definition,
     mode: CompatibilityMode = CompatibilityMode.BACKWARD,
-    rules: RuleSet | str | None = None,
+    rules: stored_types.RuleSet | str | None = None,
     *,
     renames: RenameHints | None = None,
     severities: Mapping[str, Severity] | None = None,
@@ -661,7 +669,7 @@ def check_compatibility(
     errors = [finding for finding in findings if finding.severity is ERROR]
     return CompatibilityReport(
         mode,
-        (rule_set or rules_of(_options(new))).name,
+        (rule_set or stored_types.rules_of(_options(new))).name,
         tuple(_with_acceptance(finding, current) for finding in findings),
         tuple(acceptance for acceptance in current if not any(map(acceptance.covers, errors))),
         tuple(acceptance for acceptance in accepted if acceptance not in current),
@@ -676,16 +684,17 @@ def _with_acceptance(finding: Finding, accepted: Sequence[Acceptance]) -> Findin
     return replace(finding, accepted=covering[-1])
 
 
-def _rule_set(rules: RuleSet | str) -> RuleSet:
+def _rule_set(rules: stored_types.RuleSet | str) -> stored_types.RuleSet:
     if isinstance(rules, str):
-        if rules not in RULE_SETS:
+        if rules not in stored_types.RULE_SETS:
             raise SchemaError(
                 f"unknown rule set {rules!r}",
                 code="rule-set-unknown",
-                hint=similar(rules, RULE_SETS) or f"use one of {', '.join(RULE_SETS)}",
+                hint=similar(rules, stored_types.RULE_SETS)
+                or f"use one of {', '.join(stored_types.RULE_SETS)}",
             )
-        return RULE_SETS[rules]
-    return require_instance(rules, RuleSet, "the rules", "a RuleSet or its name")
+        return stored_types.RULE_SETS[rules]
+    return require_instance(rules, stored_types.RuleSet, "the rules", "a RuleSet or its name")
 
 
 def _require_kind(kind: str) -> None:

@@ -14,17 +14,8 @@ from typing import Protocol, TypeAlias
 from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.errors import SchemaCoreError
+from schema_core.mappings import stored_types
 from schema_core.mappings.dialects.engines import Engine
-from schema_core.mappings.stored_types import (
-    FLOATS,
-    INTEGERS,
-    Path,
-    Renames,
-    exact_narrowing,
-    exact_numbers,
-    float_narrowing,
-    is_exact,
-)
 from schema_core.types.atomic import DecimalType, LengthType
 from schema_core.types.base import MAX_LENGTH
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
@@ -34,7 +25,7 @@ R = TypeRoot
 #: Root -> the kind of its values; conversions are looked up by the kinds of both types.
 KINDS: Mapping[TypeRoot, str] = {
     R.BOOLEAN: "boolean",
-    **dict.fromkeys(INTEGERS, "integer"),
+    **dict.fromkeys(stored_types.INTEGERS, "integer"),
     R.DECIMAL: "decimal",
     R.FLOAT: "float",
     R.DOUBLE: "float",
@@ -128,7 +119,7 @@ class ConversionWriter(Protocol):
     @property
     def accepts(self) -> frozenset[str]: ...
     @property
-    def renames(self) -> Renames: ...
+    def renames(self) -> stored_types.Renames: ...
     def name(self, name: str) -> str: ...
     def string(self, text: str) -> str: ...
     def type(self, type_: types.DataType) -> str: ...
@@ -154,7 +145,11 @@ class Conversion:
 
 
 def convert(
-    writer: ConversionWriter, value: str, old: types.DataType, new: types.DataType, path: Path = ()
+    writer: ConversionWriter,
+    value: str,
+    old: types.DataType,
+    new: types.DataType,
+    path: stored_types.Path = (),
 ) -> str:
     """Return the expression that converts a value to another type, or fails if it cannot keep it.
 
@@ -222,7 +217,11 @@ def _failure(writer: ConversionWriter, value: str, old: types.DataType, new: typ
 
 
 def conversion(
-    writer: ConversionWriter, value: str, old: types.DataType, new: types.DataType, path: Path = ()
+    writer: ConversionWriter,
+    value: str,
+    old: types.DataType,
+    new: types.DataType,
+    path: stored_types.Path = (),
 ) -> Conversion | None:
     """Return the conversion of a value, or None if no value can be kept."""
     if writer.type(old) == writer.type(new):
@@ -316,14 +315,16 @@ def _round_trip(one: _Operand) -> Conversion:
 
 def _integers(one: _Operand) -> Conversion:
     """Convert exact numbers; PostgreSQL fails for an integer out of range."""
-    is_refused = one.functions.cast_fails and one.old.root in INTEGERS
-    if exact_narrowing(one.old, one.new) is None or (is_refused and one.new.root in INTEGERS):
+    is_refused = one.functions.cast_fails and one.old.root in stored_types.INTEGERS
+    if stored_types.exact_narrowing(one.old, one.new) is None or (
+        is_refused and one.new.root in stored_types.INTEGERS
+    ):
         return one.result()
     return one.result(one.returns())
 
 
 def _exact_to_float(one: _Operand) -> Conversion:
-    if float_narrowing(one.old, one.new) is None:
+    if stored_types.float_narrowing(one.old, one.new) is None:
         return one.result()
     if isinstance(one.old, DecimalType):
         back = one.safely(one.cast_to(one.as_new, STRING), one.old)
@@ -332,7 +333,7 @@ def _exact_to_float(one: _Operand) -> Conversion:
     # Casts of floats saturate, so a float above the range of integers could seem to be the largest.
     checks = [one.returns(BIGINT)]
     if one.old.root is R.BIGINT:
-        largest = INTEGERS[R.BIGINT] - 1
+        largest = stored_types.INTEGERS[R.BIGINT] - 1
         checks.append(ValueCheck("value-changed", f"{one.value} <> {largest}"))
     return one.result(*checks)
 
@@ -342,7 +343,7 @@ def _is_exact_float(one: _Operand, decimal: str, number: str, type_: types.DataT
 
     Up to a bound each has its own. Above it they are integers, of which not all are floats.
     """
-    condition = f"ABS({decimal}) < {FLOATS[type_.root]}"
+    condition = f"ABS({decimal}) < {stored_types.FLOATS[type_.root]}"
     if type_.root is R.FLOAT:
         both = (one.cast_to(text, DOUBLE) for text in (number, decimal))
         condition = f"({condition} OR {' = '.join(both)})"
@@ -361,7 +362,7 @@ def _float_to_exact(one: _Operand) -> Conversion:
         is_exact_float = _is_exact_float(one, decimal, one.value, one.old)
         cast = one.cast_to(text, one.new)
         return one.result(is_number, castable, is_equal, is_exact_float, expression=cast)
-    bound = one.cast_to(one.writer.string(str(INTEGERS[one.new.root])), DOUBLE)
+    bound = one.cast_to(one.writer.string(str(stored_types.INTEGERS[one.new.root])), DOUBLE)
     in_range = f"{number} >= -{bound} AND {number} < {bound}"
     back = one.safely(one.safely(number, one.new), DOUBLE)
     return one.result(
@@ -370,7 +371,7 @@ def _float_to_exact(one: _Operand) -> Conversion:
 
 
 def _floats(one: _Operand) -> Conversion:
-    if float_narrowing(one.old, one.new) is None:
+    if stored_types.float_narrowing(one.old, one.new) is None:
         return one.result()
     return one.result(one.returns())
 
@@ -380,8 +381,8 @@ def _boolean_to_number(one: _Operand) -> Conversion:
     integer = one.value
     if one.functions.cast_fails:
         integer = one.cast_to(one.value, types.DataTypes.INT())
-    has_digit = one.new.root not in INTEGERS and is_exact(one.new)
-    fits = one.castable() if has_digit and exact_numbers(one.new)[0] <= 1 else None
+    has_digit = one.new.root not in stored_types.INTEGERS and stored_types.is_exact(one.new)
+    fits = one.castable() if has_digit and stored_types.exact_numbers(one.new)[0] <= 1 else None
     return one.result(fits, expression=one.cast_to(integer, one.new))
 
 
@@ -595,7 +596,11 @@ CONVERSIONS: Mapping[tuple[str, str], Build] = {
 
 
 def _convert_nested(
-    writer: ConversionWriter, value: str, old: types.DataType, new: types.DataType, path: Path
+    writer: ConversionWriter,
+    value: str,
+    old: types.DataType,
+    new: types.DataType,
+    path: stored_types.Path,
 ) -> Conversion | None:
     """Return the conversion of a row or a collection; its parts are converted one by one."""
     engine = writer.target.engine
@@ -628,7 +633,11 @@ def _is_cast(writer: ConversionWriter, part: Conversion | None, new: types.DataT
 
 
 def _collection(
-    writer: ConversionWriter, value: str, old: types.DataType, new: types.DataType, path: Path
+    writer: ConversionWriter,
+    value: str,
+    old: types.DataType,
+    new: types.DataType,
+    path: stored_types.Path,
 ) -> str:
     """Return a collection whose elements are converted one by one."""
     match old, new:
@@ -651,7 +660,11 @@ def _collection(
 
 
 def _rows(
-    writer: ConversionWriter, value: str, old: types.RowType, new: types.RowType, path: Path
+    writer: ConversionWriter,
+    value: str,
+    old: types.RowType,
+    new: types.RowType,
+    path: stored_types.Path,
 ) -> Conversion:
     """Return a row of the new fields, NULL for a NULL row."""
     sources = {writer.renames.get((*path, column.name), column.name): column for column in old}

@@ -22,17 +22,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath, join_names
 from schema_core.base.secrets import mask_query, masked_value
 from schema_core.base.text import MAX_TEXT, escaped, quote_identifier, quote_string
-from schema_core.catalog.changes.catalog_changes import (
-    AddDatabase,
-    AddObject,
-    CatalogChange,
-    ModifyDatabase,
-    ModifyObject,
-    ModifyTable,
-    RemoveDatabase,
-    RemoveObject,
-    RenameObject,
-)
+from schema_core.catalog.changes import catalog_changes
 from schema_core.catalog.changes.former_names import former_names_option
 from schema_core.catalog.changes.normal_forms import stale_change
 from schema_core.catalog.changes.table_changes import SetOption, TableChange
@@ -341,7 +331,7 @@ class _Writer:
     risks: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
 
-    def statements(self, changes: Iterable[CatalogChange]) -> list[str]:
+    def statements(self, changes: Iterable[catalog_changes.CatalogChange]) -> list[str]:
         """Return the statements of changes: views are dropped first and created last.
 
         Raises:
@@ -350,11 +340,11 @@ class _Writer:
         dropped, others, views = list[str](), list[str](), list[ObjectPath]()
         for change in changes:
             match change:
-                case RemoveObject(path, CatalogView() as view):
+                case catalog_changes.RemoveObject(path, CatalogView() as view):
                     dropped.append(_drop(path, view))
-                case AddObject(path, CatalogView()):
+                case catalog_changes.AddObject(path, CatalogView()):
                     views.append(path)
-                case ModifyObject(path, CatalogView() as view, CatalogView()):
+                case catalog_changes.ModifyObject(path, CatalogView() as view, CatalogView()):
                     dropped.append(_drop(path, view))
                     views.append(path)
                 case _:
@@ -362,28 +352,28 @@ class _Writer:
         created = [self._create(path, self.new.objects[path]) for path in self._sort_views(views)]
         return [*dropped, *others, *created]
 
-    def _statements(self, change: CatalogChange) -> Iterable[str]:
+    def _statements(self, change: catalog_changes.CatalogChange) -> Iterable[str]:
         match change:
-            case AddDatabase(name, database):
+            case catalog_changes.AddDatabase(name, database):
                 properties = self._properties(name, database.get_properties())
                 return (_create_database(name, replace(database, properties=properties)),)
-            case RemoveDatabase(name):
+            case catalog_changes.RemoveDatabase(name):
                 return (f"DROP DATABASE {quote_identifier(name)}",)
-            case ModifyDatabase(name, old, new):
+            case catalog_changes.ModifyDatabase(name, old, new):
                 changed = {
                     key: value
                     for key, value in new.get_properties().items()
                     if old.get_properties().get(key) != value
                 }
                 return _alter_database(name, self._properties(name, changed))
-            case AddObject(path, table):
+            case catalog_changes.AddObject(path, table):
                 return (self._create(path, table),)
-            case RemoveObject(path, CatalogTable() as table):
+            case catalog_changes.RemoveObject(path, CatalogTable() as table):
                 self.risks.append(f"{path}: the table is dropped")
                 return (_drop(path, table),)
-            case RenameObject(path, name):
+            case catalog_changes.RenameObject(path, name):
                 return (self._rename(path, name),)
-            case ModifyTable(path, changes):
+            case catalog_changes.ModifyTable(path, changes):
                 return (*self._alter(path), *self._secrets(path, changes))
             case _:
                 raise UnsupportedError(

@@ -10,16 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from schema_core.base import json_codec
 from schema_core.base.arguments import require_instance, require_names
-from schema_core.base.json_codec import (
-    STRING,
-    Codec,
-    Codecs,
-    DocumentFormat,
-    digest,
-    record,
-    tuple_of,
-)
+from schema_core.base.json_codec import digest
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import UnresolvedPath, join_names, parse_path
 from schema_core.base.plugins import load_higher
@@ -213,22 +206,24 @@ class MigrationPlan:
         return "\n".join([*lines, *(f"  unsupported: {escaped(loss)}" for loss in self.losses)])
 
 
-_CODECS: Final = Codecs({})
-_FINDING: Final = tuple_of(STRING, _CODECS["tuple[str, ...]"], STRING)
+_CODECS: Final = json_codec.Codecs({})
+_FINDING: Final = json_codec.tuple_of(
+    json_codec.STRING, _CODECS["tuple[str, ...]"], json_codec.STRING
+)
 _CODECS.update(
     {
-        "TypeFinding": Codec(
+        "TypeFinding": json_codec.Codec(
             _FINDING.encode, lambda members: TypeFinding(*_FINDING.decode(members))
         ),
-        "PlanStep": record(PlanStep, _CODECS),
+        "PlanStep": json_codec.record(PlanStep, _CODECS),
     }
 )
 
-PLAN_DOCUMENT: Final = DocumentFormat(
+PLAN_DOCUMENT: Final = json_codec.DocumentFormat(
     "schema-core.migration-plan",
     1,
     16_000_000,
-    record(MigrationPlan, _CODECS),
+    json_codec.record(MigrationPlan, _CODECS),
     "make the plan again with this version of schema_core",
     code="invalid-plan",
     version_code="unsupported-plan-version",

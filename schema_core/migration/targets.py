@@ -15,19 +15,12 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.text import quote_identifier, quote_string
 from schema_core.catalog.changes import table_changes
 from schema_core.catalog.objects import CatalogTable
+from schema_core.mappings import stored_types
 from schema_core.mappings.dialects.engines import Engine, engine
 from schema_core.mappings.dialects.printer import expression_text, stored_line
 from schema_core.mappings.dialects.schemas import column_ddl, default_key_name
 from schema_core.mappings.dialects.types import loss_of, write_type
 from schema_core.mappings.loss import Loss
-from schema_core.mappings.stored_types import (
-    FLINK,
-    ICEBERG,
-    POSTGRES,
-    SPARK,
-    Renames,
-    RuleSet,
-)
 from schema_core.migration.conversions import (
     FLINK_FUNCTIONS,
     POSTGRES_FUNCTIONS,
@@ -67,13 +60,13 @@ class StatementWriter:
     path: tuple[str, ...]
     resolver: SchemaResolver
     losses: list[Loss] = field(default_factory=list)
-    store: RuleSet | None = None
+    store: stored_types.RuleSet | None = None
     keeps_names: bool = False
     accepts: frozenset[str] = frozenset()
-    renames: Renames = field(default_factory=dict)
+    renames: stored_types.Renames = field(default_factory=dict)
 
     @property
-    def rules(self) -> RuleSet:
+    def rules(self) -> stored_types.RuleSet:
         """The rules by which the rows of the table are read."""
         return self.store or self.target.rules
 
@@ -149,7 +142,7 @@ class Target:
     name: str
     title: str
     engine: Engine | None
-    rules: RuleSet
+    rules: stored_types.RuleSet
     statements: Mapping[type[table_changes.TableChange], Write]
     keeps: frozenset[str] = frozenset()
     storage: str = ""
@@ -564,18 +557,18 @@ COMPUTED, KEY, PARTITIONS = "computed columns", "primary key", "partitions"
 TARGETS: Mapping[str, Target] = {
     target.name: target
     for target in (
-        Target("flink", "Flink", None, FLINK, FLINK_STATEMENTS),
+        Target("flink", "Flink", None, stored_types.FLINK, FLINK_STATEMENTS),
         Target(
-            "spark", "Spark", engine("spark"), SPARK, SPARK_STATEMENTS, has_cast=spark_has_cast,
-            functions=SPARK_FUNCTIONS,
+            "spark", "Spark", engine("spark"), stored_types.SPARK, SPARK_STATEMENTS,
+            has_cast=spark_has_cast, functions=SPARK_FUNCTIONS,
         ),
         Target(
-            "iceberg", "Iceberg", engine("spark"), ICEBERG, ICEBERG_STATEMENTS,
+            "iceberg", "Iceberg", engine("spark"), stored_types.ICEBERG, ICEBERG_STATEMENTS,
             frozenset({KEY, PARTITIONS}), "\nUSING iceberg", spark_has_cast, SPARK_FUNCTIONS,
         ),
         Target(
-            "postgres", "PostgreSQL", engine("postgres"), POSTGRES, POSTGRES_STATEMENTS,
-            frozenset({COMPUTED, KEY}), has_cast=lambda old, new: True,
+            "postgres", "PostgreSQL", engine("postgres"), stored_types.POSTGRES,
+            POSTGRES_STATEMENTS, frozenset({COMPUTED, KEY}), has_cast=lambda old, new: True,
             functions=POSTGRES_FUNCTIONS,
         ),
     )

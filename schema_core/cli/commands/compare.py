@@ -147,6 +147,7 @@ def compat(
 
 
 def read_severities(options: list[str]) -> dict[str, Severity]:
+    """Return severities by kind."""
     severities = {severity.value: severity for severity in Severity}
     pairs = {}
     for option in options:

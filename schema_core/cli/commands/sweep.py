@@ -97,8 +97,7 @@ def sweep_catalog(
 def open_source(
     source: str, username: str | None
 ) -> Iterator[tuple[JobSession, Iterator[sweep.Definitions]]]:
-    """Yield the Spark session, and the definitions of a source in portions, read while they are
-    swept.
+    """Yield the Spark session, and the definitions in portions, read while they are swept.
 
     Raises:
         NotFoundError: with code `not-found` for a path that does not exist.

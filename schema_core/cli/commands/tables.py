@@ -25,6 +25,8 @@ from schema_core.mappings.dialects import ddl_losses, read_tables, to_ddl
 
 
 class ShowOutput(Enum):
+    """The format of tables."""
+
     TEXT = "text"
     JSON = "json"
     SQL = "sql"
@@ -163,9 +165,7 @@ def paths_in(environment: TableEnvironment) -> Iterator[str]:
 
 
 def create_statement(environment: TableEnvironment, path: str) -> str:
-    """Return the CREATE statement of a table or view, its path without the catalog, secrets
-    masked.
-    """
+    """Return the CREATE statement of a table or view: no catalog in its path, secrets masked."""
     table = environment.find_table(path)
     is_view = table is not None and table.kind is TableKind.VIEW
     result = environment.execute_sql(f"SHOW CREATE {'VIEW' if is_view else 'TABLE'} {path}")

@@ -11,36 +11,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from schema_core import types
 from schema_core.connectors.files.file_formats import PLACES, Format, truncate_to_precision
 from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.errors import SchemaError, at
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.value_types import sql_type
-from schema_core.types import (
-    ArrayType,
-    BigIntType,
-    BinaryType,
-    BooleanType,
-    CharType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    RowField,
-    RowType,
-    SmallIntType,
-    TimestampType,
-    TimeType,
-    TinyIntType,
-    VarBinaryType,
-    VarCharType,
-)
 
 if TYPE_CHECKING:
     from schema_core.connectors.files.csv_files import Options
@@ -65,22 +42,24 @@ LEGACY = ConfigOption(
     "`local-timestamp`",
 )
 
-_STRINGS = (CharType, VarCharType)
+_STRINGS = (types.CharType, types.VarCharType)
 
 #: Type -> its Avro type.
-_PLAIN: Mapping[type[DataType], Any] = {
-    BooleanType: "boolean", TinyIntType: "int", SmallIntType: "int", IntType: "int",
-    BigIntType: "long", FloatType: "float", DoubleType: "double", CharType: "string",
-    VarCharType: "string", BinaryType: "bytes", VarBinaryType: "bytes",
-    DateType: {"type": "int", "logicalType": "date"},
-    TimeType: {"type": "int", "logicalType": "time-millis"},
+_PLAIN: Mapping[type[types.DataType], Any] = {
+    types.BooleanType: "boolean",
+    **dict.fromkeys((types.TinyIntType, types.SmallIntType, types.IntType), "int"),
+    types.BigIntType: "long", types.FloatType: "float", types.DoubleType: "double",
+    **dict.fromkeys((types.CharType, types.VarCharType), "string"),
+    **dict.fromkeys((types.BinaryType, types.VarBinaryType), "bytes"),
+    types.DateType: {"type": "int", "logicalType": "date"},
+    types.TimeType: {"type": "int", "logicalType": "time-millis"},
 }  # fmt: skip
 
 
 class Avro:
     """The columns of avro files as Spark stores them."""
 
-    def require(self, fields: Sequence[RowField], options: Options) -> None:
+    def require(self, fields: Sequence[types.RowField], options: Options) -> None:
         """Refuse names and types that Flink's format does not have.
 
         Raises:
@@ -91,27 +70,31 @@ class Avro:
     def reading(self, options: Options) -> dict[str, str]:
         return {}
 
-    def writing(self, fields: Sequence[RowField], options: Options) -> dict[str, str]:
+    def writing(self, fields: Sequence[types.RowField], options: Options) -> dict[str, str]:
         schema = json.dumps(avro_schema(fields, options))
         return {"avroSchema": schema, "compression": _CODECS[CODEC.of(options) or "snappy"]}
 
-    def stored(self, type_: DataType, options: Options) -> DataType:
+    def stored(self, type_: types.DataType, options: Options) -> types.DataType:
         """Return the type that Spark reads: Avro has fewer integers, and TIME as an integer."""
         match type_:
-            case TinyIntType() | SmallIntType() | TimeType():
-                return IntType(nullable=type_.is_nullable)
-            case TimestampType(precision=precision) if LEGACY.of(options):
-                return LocalZonedTimestampType(precision, nullable=type_.is_nullable)
+            case types.TinyIntType() | types.SmallIntType() | types.TimeType():
+                return types.IntType(nullable=type_.is_nullable)
+            case types.TimestampType(precision=precision) if LEGACY.of(options):
+                return types.LocalZonedTimestampType(precision, nullable=type_.is_nullable)
             case _:
                 return type_.rebuild(
                     tuple(self.stored(child, options) for child in type_.children())
                 )
 
-    def decode(self, node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
+    def decode(
+        self, node: nodes.Node, name: str, type_: types.DataType, options: Options
+    ) -> nodes.Node:
         """Return the value of a column; a number that its type cannot hold fails the job."""
         return self._map_parts(node, type_, lambda one, kind: _decode_value(one, name, kind))
 
-    def encode(self, node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
+    def encode(
+        self, node: nodes.Node, name: str, type_: types.DataType, options: Options
+    ) -> nodes.Node:
         """Return what Spark writes: milliseconds as instants of UTC or as integers."""
         legacy = bool(LEGACY.of(options))
         return self._map_parts(
@@ -119,11 +102,14 @@ class Avro:
         )
 
     def _map_parts(
-        self, node: nodes.Node, type_: DataType, leaf: Callable[[nodes.Node, DataType], nodes.Node]
+        self,
+        node: nodes.Node,
+        type_: types.DataType,
+        leaf: Callable[[nodes.Node, types.DataType], nodes.Node],
     ) -> nodes.Node:
         """Return a value with its parts mapped, wherever something changes."""
         match type_:
-            case RowType():
+            case types.RowType():
                 parts = [
                     (field, self._map_parts(nodes.Field(node, field.name), field.data_type, leaf))
                     for field in type_.fields
@@ -134,14 +120,14 @@ class Avro:
                     "named_struct", *(x for item, part in parts for x in (item.name, part))
                 )
                 return inline("if({v} IS NULL, NULL, {row})", v=node, row=row)
-            case ArrayType():
+            case types.ArrayType():
                 return self._elements(
                     "transform", (nodes.Variable(),), node, type_.element_type, leaf
                 )
-            case MapType():
+            case types.MapType():
                 names = (nodes.Variable(), nodes.Variable())
                 return self._elements("transform_values", names, node, type_.value_type, leaf)
-            case MultisetType():
+            case types.MultisetType():
                 return node
             case _:
                 return leaf(node, type_)
@@ -151,43 +137,43 @@ class Avro:
         function: str,
         names: tuple[nodes.Variable, ...],
         node: nodes.Node,
-        type_: DataType,
-        leaf: Callable[[nodes.Node, DataType], nodes.Node],
+        type_: types.DataType,
+        leaf: Callable[[nodes.Node, types.DataType], nodes.Node],
     ) -> nodes.Node:
         body = self._map_parts(names[-1], type_, leaf)
         return node if body is names[-1] else nodes.call(function, node, nodes.Lambda(names, body))
 
 
-def with_instants(type_: DataType) -> DataType:
+def with_instants(type_: types.DataType) -> types.DataType:
     """Return a type as the legacy mapping of timestamps stores it: TIMESTAMP as an instant."""
-    if isinstance(type_, TimestampType):
-        return LocalZonedTimestampType(type_.precision, nullable=type_.is_nullable)
+    if isinstance(type_, types.TimestampType):
+        return types.LocalZonedTimestampType(type_.precision, nullable=type_.is_nullable)
     return type_.rebuild(tuple(map(with_instants, type_.children())))
 
 
-def _encode_value(node: nodes.Node, type_: DataType, *, legacy: bool) -> nodes.Node:
+def _encode_value(node: nodes.Node, type_: types.DataType, *, legacy: bool) -> nodes.Node:
     match type_:
-        case TimeType():
+        case types.TimeType():
             return nodes.Cast(nodes.call("time_to_millis", node), "INT")
-        case TimestampType() if legacy:
+        case types.TimestampType() if legacy:
             return nodes.Cast(truncate_to_precision(node, type_), "TIMESTAMP")
-        case TimestampType() | LocalZonedTimestampType():
+        case types.TimestampType() | types.LocalZonedTimestampType():
             return truncate_to_precision(node, type_)
-        case TinyIntType() | SmallIntType():
+        case types.TinyIntType() | types.SmallIntType():
             return nodes.Cast(node, "INT")
         case _:
             return node
 
 
-def _decode_value(node: nodes.Node, name: str, type_: DataType) -> nodes.Node:
+def _decode_value(node: nodes.Node, name: str, type_: types.DataType) -> nodes.Node:
     match type_:
-        case TimeType():
+        case types.TimeType():
             return nodes.Cast(nodes.call("time_from_millis", node), sql_type(type_))
-        case TimestampType():
+        case types.TimestampType():
             return truncate_to_precision(nodes.Cast(node, "TIMESTAMP_NTZ"), type_)
-        case LocalZonedTimestampType():
+        case types.LocalZonedTimestampType():
             return truncate_to_precision(node, type_)
-        case TinyIntType() | SmallIntType():
+        case types.TinyIntType() | types.SmallIntType():
             narrow = sql_type(type_)
             return nodes.let(node, lambda value: _narrow(value, name, narrow))
         case _:
@@ -208,7 +194,7 @@ def _narrow(value: nodes.Node, name: str, narrow: str) -> nodes.Node:
 # --- schemas -------------------------------------------------------------------------------
 
 
-def avro_schema(fields: Sequence[RowField], options: Options) -> dict[str, Any]:
+def avro_schema(fields: Sequence[types.RowField], options: Options) -> dict[str, Any]:
     """Return the Avro schema of a table, as Flink derives it.
 
     Raises:
@@ -222,11 +208,13 @@ def avro_schema(fields: Sequence[RowField], options: Options) -> dict[str, Any]:
     return {**record, "namespace": NAMESPACE}
 
 
-def _record(fields: Sequence[RowField], name: str, *, legacy: bool) -> dict[str, Any]:
+def _record(fields: Sequence[types.RowField], name: str, *, legacy: bool) -> dict[str, Any]:
     return {"type": "record", "name": name, "fields": [*_fields(fields, name, legacy=legacy)]}
 
 
-def _fields(fields: Sequence[RowField], record: str, *, legacy: bool) -> Iterator[dict[str, Any]]:
+def _fields(
+    fields: Sequence[types.RowField], record: str, *, legacy: bool
+) -> Iterator[dict[str, Any]]:
     for field in fields:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", field.name):
             raise SchemaError(
@@ -240,27 +228,27 @@ def _fields(fields: Sequence[RowField], record: str, *, legacy: bool) -> Iterato
         yield {"name": field.name, "type": schema, **default}
 
 
-def _nullable(type_: DataType, name: str, *, legacy: bool) -> Any:
+def _nullable(type_: types.DataType, name: str, *, legacy: bool) -> Any:
     schema = _schema(type_, name, legacy=legacy)
     return ["null", schema] if type_.is_nullable else schema
 
 
-def _schema(type_: DataType, name: str, *, legacy: bool) -> Any:
+def _schema(type_: types.DataType, name: str, *, legacy: bool) -> Any:
     match type_:
-        case TimeType(precision=precision) if precision > 3:
+        case types.TimeType(precision=precision) if precision > 3:
             raise _type_error(type_, "declare TIME(3)")
-        case DecimalType():
+        case types.DecimalType():
             return {"type": "bytes", "logicalType": "decimal", "precision": type_.precision,
                     "scale": type_.scale}  # fmt: skip
-        case TimestampType() | LocalZonedTimestampType():
+        case types.TimestampType() | types.LocalZonedTimestampType():
             return {"type": "long", "logicalType": _timestamp(type_, legacy=legacy)}
-        case RowType():
+        case types.RowType():
             return _record(type_.fields, name, legacy=legacy)
-        case ArrayType(element_type=element):
+        case types.ArrayType(element_type=element):
             return {"type": "array", "items": _nullable(element, name, legacy=legacy)}
-        case MapType(key_type=key, value_type=value) if isinstance(key, _STRINGS):
+        case types.MapType(key_type=key, value_type=value) if isinstance(key, _STRINGS):
             return {"type": "map", "values": _nullable(value, name, legacy=legacy)}
-        case MultisetType(element_type=element) if isinstance(element, _STRINGS):
+        case types.MultisetType(element_type=element) if isinstance(element, _STRINGS):
             return {"type": "map", "values": "int"}
         case _ if type(type_) in _PLAIN:
             return _PLAIN[type(type_)]
@@ -268,8 +256,8 @@ def _schema(type_: DataType, name: str, *, legacy: bool) -> Any:
             raise _type_error(type_, "use the format 'parquet' or 'json'")
 
 
-def _timestamp(type_: TimestampType | LocalZonedTimestampType, *, legacy: bool) -> str:
-    is_local = isinstance(type_, TimestampType)
+def _timestamp(type_: types.TimestampType | types.LocalZonedTimestampType, *, legacy: bool) -> str:
+    is_local = isinstance(type_, types.TimestampType)
     if legacy and (not is_local or type_.precision > 3):
         raise _type_error(type_, f"set '{LEGACY.key}' = 'false', or declare TIMESTAMP(3)")
     if type_.precision > 6:
@@ -278,7 +266,7 @@ def _timestamp(type_: TimestampType | LocalZonedTimestampType, *, legacy: bool) 
     return f"{'local-' if is_local and not legacy else ''}timestamp-{unit}"
 
 
-def _type_error(type_: DataType, hint: str) -> SchemaError:
+def _type_error(type_: types.DataType, hint: str) -> SchemaError:
     return SchemaError(
         f"avro files cannot hold the type {type_.as_summary_string()}",
         code="type-not-in-file-format",

@@ -14,6 +14,7 @@ from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.connectors.files.field_values import BLANK
 from schema_core.environment.options import ConfigOption, boolean, invalid_value
@@ -24,15 +25,6 @@ from schema_core.spark.compiler.template import inline
 from schema_core.spark.jobs import HINT
 from schema_core.spark.session.api_mode import in_session, is_connect
 from schema_core.spark.session.settings import MEANING
-from schema_core.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    CharType,
-    DataType,
-    VarBinaryType,
-    VarCharType,
-)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -606,7 +598,7 @@ ABOUT = {
 # --- writing ------------------------------------------------------------------------------------
 
 
-def known_field(node: nodes.Node, type_: DataType, options: Options) -> nodes.Node:
+def known_field(node: nodes.Node, type_: types.DataType, options: Options) -> nodes.Node:
     """Return a field of a csv file, with the null literal of the table as NULL.
 
     Without a literal no field is NULL: Flink writes NULL as an empty field, which it does not read.
@@ -625,7 +617,7 @@ class CsvColumn:
 
     name: str
     value: nodes.Node
-    type: DataType
+    type: types.DataType
 
 
 def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options) -> nodes.Node:
@@ -657,7 +649,7 @@ def csv_value(column: CsvColumn, dialect: CsvDialect, options: Options) -> nodes
     """Return a value as a string; one that would be read back as another value fails the job."""
     if column.type.children():
         null: nodes.Node = nodes.Literal("")
-        if isinstance(column.type, ArrayType):
+        if isinstance(column.type, types.ArrayType):
             null = nodes.fail(f"column {column.name!r}: NULL would be read back as an empty array")
         return nodes.let(
             column.value,
@@ -678,10 +670,10 @@ def _with_escapes(text: nodes.Node, dialect: CsvDialect) -> nodes.Node:
 
 
 #: Type -> what NULL would be read back as, if there is no null literal.
-_EMPTY_VALUES: Mapping[type[DataType], str] = {
-    **dict.fromkeys((CharType, VarCharType), "an empty string"),
-    **dict.fromkeys((BinaryType, VarBinaryType), "an empty string of bytes"),
-    BooleanType: "FALSE",
+_EMPTY_VALUES: Mapping[type[types.DataType], str] = {
+    **dict.fromkeys((types.CharType, types.VarCharType), "an empty string"),
+    **dict.fromkeys((types.BinaryType, types.VarBinaryType), "an empty string of bytes"),
+    types.BooleanType: "FALSE",
 }
 
 
@@ -731,7 +723,7 @@ def joined_text(column: CsvColumn, parts: nodes.Node, options: Options) -> nodes
         f"column {column.name!r}: a part of it contains {delimiter!r}"
         f"{HINT}set {ELEMENTS.key!r} to a string that no value contains"
     )
-    read = "an empty array" if isinstance(column.type, ArrayType) else "NULL"
+    read = "an empty array" if isinstance(column.type, types.ArrayType) else "NULL"
     blank = nodes.fail(f"column {column.name!r}: a blank value would be read back as {read}")
     return nodes.let(
         parts,

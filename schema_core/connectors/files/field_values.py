@@ -10,31 +10,13 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import Final
 
+from schema_core import types
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS, sql_type
-from schema_core.types import (
-    MAX_LENGTH,
-    AnyTimestampType,
-    BigIntType,
-    BooleanType,
-    DataType,
-    DateType,
-    DayTimeIntervalType,
-    DecimalType,
-    DistinctType,
-    IntType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    TimeType,
-    VarCharType,
-    VariantType,
-    YearMonthIntervalType,
-)
 
-TEXT: Final = VarCharType(MAX_LENGTH)
+TEXT: Final = types.VarCharType(types.MAX_LENGTH)
 
 
 class Syntax(Enum):
@@ -78,7 +60,7 @@ _BASE64 = (
 )
 
 
-def reader_type(type_: DataType, syntax: Syntax) -> DataType:
+def reader_type(type_: types.DataType, syntax: Syntax) -> types.DataType:
     """Return the type as which a reader of the format reads a value.
 
     Numbers and strings of json are read as VARIANT where Flink converts them differently: ``1.9``
@@ -87,46 +69,52 @@ def reader_type(type_: DataType, syntax: Syntax) -> DataType:
     if syntax is Syntax.CSV:
         return TEXT
     match type_:
-        case DistinctType(source_type=source):
+        case types.DistinctType(source_type=source):
             return reader_type(source, syntax)
-        case MultisetType(element_type=element):
-            return reader_type(MapType(element, IntType()), syntax)
+        case types.MultisetType(element_type=element):
+            return reader_type(types.MapType(element, types.IntType()), syntax)
         case _ if type_.children():
             return type_.nullable().rebuild(
                 tuple(reader_type(child, syntax) for child in type_.children())
             )
-    return VariantType() if isinstance(type_, _BY_TOKEN) else TEXT
+    return types.VariantType() if isinstance(type_, _BY_TOKEN) else TEXT
 
 
 #: The types whose values in json depend on whether they are in quotes.
-_BY_TOKEN = (IntType, BigIntType, *BYTES, YearMonthIntervalType, DayTimeIntervalType)
+_BY_TOKEN = (
+    types.IntType,
+    types.BigIntType,
+    *BYTES,
+    types.YearMonthIntervalType,
+    types.DayTimeIntervalType,
+)
 
 
-def token_as_text(node: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Node:
+def token_as_text(node: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes.Node:
     """Return what the reader of the format read as a string, or NULL for NULL."""
-    if isinstance(reader_type(type_, syntax), VariantType):
+    if isinstance(reader_type(type_, syntax), types.VariantType):
         return nodes.call("nullif", nodes.call("to_json", node), "null")
     return node
 
 
-def read_value(node: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Node:
+def read_value(node: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes.Node:
     """Return the value of a type that is one field, or NULL if it is not of the type.
 
     A DECIMAL with more digits than its type is NULL, too, as in Flink: see `is_value`.
     """
-    if isinstance(reader_type(type_, syntax), VariantType):
+    if isinstance(reader_type(type_, syntax), types.VariantType):
         return nodes.let(node, lambda value: _read_token(value, type_, syntax))
     return _read_text(node, type_, syntax)
 
 
-def is_value(text: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Node:
+def is_value(text: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes.Node:
     """Return whether a string of which `read_value` returns NULL is of the type nevertheless."""
-    if not isinstance(type_, DecimalType):
+    if not isinstance(type_, types.DecimalType):
         return nodes.FALSE
     return nodes.call("rlike", _trim_blanks(text) if syntax is not Syntax.CSV else text, DECIMAL)
 
 
-def _read_token(value: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Node:
+def _read_token(value: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes.Node:
     """Read a token of json that is a VARIANT."""
     content = inline("try_variant_get({v}, '$', 'string')", v=value)
     if isinstance(type_, BYTES):
@@ -135,7 +123,7 @@ def _read_token(value: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Nod
             v=value,
             read=_read_text(content, type_, syntax),
         )
-    is_long = isinstance(type_, BigIntType | DayTimeIntervalType)
+    is_long = isinstance(type_, types.BigIntType | types.DayTimeIntervalType)
     name = "BIGINT" if is_long else "INT"
     # Jackson reads a number with a fraction as a double, which must be in the range
     least, most = ("-9.223372036854775808e18", "9.223372036854775807e18")
@@ -162,27 +150,27 @@ def _read_token(value: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Nod
     )
 
 
-def _read_text(node: nodes.Node, type_: DataType, syntax: Syntax) -> nodes.Node:
+def _read_text(node: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes.Node:
     is_csv = syntax is Syntax.CSV
     match type_:
         case _ if isinstance(type_, CHARACTERS):
             return node
-        case BooleanType():
+        case types.BooleanType():
             return nodes.call("rlike", node, rf"(?i)\A{_BLANKS}*true{_BLANKS}*\z")
         case _ if isinstance(type_, INTEGERS):
             return nodes.Cast(node, sql_type(type_), safe=True)
         case _ if isinstance(type_, FLOATS):
             return nodes.let(_trim_blanks(node), lambda text: _read_float(text, sql_type(type_)))
-        case DecimalType():
+        case types.DecimalType():
             text = node if is_csv else _trim_blanks(node)
             return nodes.let(text, lambda text: _read_decimal(text, sql_type(type_)))
         case _ if isinstance(type_, BYTES):
             return nodes.let(_trim_blanks(node), _read_bytes)
-        case DateType():
+        case types.DateType():
             return nodes.let(node, _read_csv_date if is_csv else _read_date)
-        case TimeType():
+        case types.TimeType():
             return nodes.let(node, lambda text: _read_time(text, type_, syntax))
-        case AnyTimestampType():
+        case types.AnyTimestampType():
             return nodes.let(
                 _trim_blanks(node) if is_csv else node,
                 lambda text: _read_timestamp(text, type_, syntax),
@@ -245,7 +233,7 @@ def _read_csv_date(text: nodes.Node) -> nodes.Node:
     )
 
 
-def _read_time(text: nodes.Node, type_: TimeType, syntax: Syntax) -> nodes.Node:
+def _read_time(text: nodes.Node, type_: types.TimeType, syntax: Syntax) -> nodes.Node:
     """Read a time; only milliseconds are kept, and further digits of the type are zero."""
     pattern = rf"\A{_SHORT_CLOCK if syntax is Syntax.CSV else _CLOCK}\z"
     return nodes.let(
@@ -270,12 +258,12 @@ def _from_midnight(text: nodes.Node) -> nodes.Node:
     return inline("if(startswith({t}, '24'), '00:00:00', {t})", t=text)
 
 
-def _read_timestamp(text: nodes.Node, type_: AnyTimestampType, syntax: Syntax) -> nodes.Node:
+def _read_timestamp(text: nodes.Node, type_: types.AnyTimestampType, syntax: Syntax) -> nodes.Node:
     """Read a timestamp; the day beyond the end of a month is its last, and 24:00 the next day.
 
     ISO-8601 without a time zone is strict.
     """
-    is_instant, is_iso = isinstance(type_, LocalZonedTimestampType), syntax is Syntax.JSON_ISO
+    is_instant, is_iso = isinstance(type_, types.LocalZonedTimestampType), syntax is Syntax.JSON_ISO
     pattern = {
         (False, False): _TIMESTAMP,
         (False, True): _ISO_TIMESTAMP,

@@ -11,27 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from schema_core.base.lazy import dataclass
-from schema_core.connectors.files.csv_files import (
-    COMMENTS,
-    CSV_ERRORS,
-    DELIMITER,
-    ELEMENTS,
-    EMPTY_IS_NULL,
-    ESCAPE,
-    FILE,
-    FILE_METADATA,
-    HEADER,
-    LINE,
-    NO_QUOTE,
-    NULL,
-    QUOTE,
-    TRAILING,
-    CsvColumn,
-    Options,
-    joined_text,
-    known_field,
-    stored_text,
-)
+from schema_core.connectors.files import csv_files
 from schema_core.connectors.files.field_values import (
     BLANK,
     TEXT,
@@ -75,22 +55,26 @@ if TYPE_CHECKING:
 class FileCodec(Protocol):
     """Translates between the columns of a table and those that Spark reads and writes."""
 
-    def require(self, fields: Sequence[RowField], options: Options) -> None:
+    def require(self, fields: Sequence[RowField], options: csv_files.Options) -> None:
         """Refuse columns of files that the format cannot hold."""
 
-    def stored(self, type_: DataType, options: Options) -> DataType:
+    def stored(self, type_: DataType, options: csv_files.Options) -> DataType:
         """Return the type as which Spark reads a column."""
 
-    def reading(self, options: Options) -> dict[str, str]:
+    def reading(self, options: csv_files.Options) -> dict[str, str]:
         """Return the options of Spark's reader."""
 
-    def writing(self, fields: Sequence[RowField], options: Options) -> dict[str, str]:
+    def writing(self, fields: Sequence[RowField], options: csv_files.Options) -> dict[str, str]:
         """Return the options of Spark's writer."""
 
-    def decode(self, node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
+    def decode(
+        self, node: nodes.Node, name: str, type_: DataType, options: csv_files.Options
+    ) -> nodes.Node:
         """Return the value of a column from what Spark reads."""
 
-    def encode(self, node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
+    def encode(
+        self, node: nodes.Node, name: str, type_: DataType, options: csv_files.Options
+    ) -> nodes.Node:
         """Return what Spark writes from the value of a column."""
 
 
@@ -110,10 +94,10 @@ class Format:
     identifier: str
     options: tuple[ConfigOption[Any], ...] = ()
     is_text: bool = False
-    reading: Callable[[Options], dict[str, str]] = lambda _: {}
-    writing: Callable[[Options], dict[str, str]] = lambda _: {}
-    known: Callable[[nodes.Node, DataType, Options], nodes.Node] = lambda node, _type, _options: (
-        node
+    reading: Callable[[csv_files.Options], dict[str, str]] = lambda _: {}
+    writing: Callable[[csv_files.Options], dict[str, str]] = lambda _: {}
+    known: Callable[[nodes.Node, DataType, csv_files.Options], nodes.Node] = (
+        lambda node, _type, _options: node
     )
     why_not: Callable[[DataType], str | None] = lambda _: None
     refused_in_names: tuple[str, ...] = ()
@@ -186,7 +170,7 @@ def why_not_json(type_: DataType) -> str | None:
     return None
 
 
-def _json(options: Options) -> dict[str, str]:
+def _json(options: csv_files.Options) -> dict[str, str]:
     mark = " " if STANDARD.of(options) == "SQL" else "'T'"
     shape = f"yyyy-MM-dd{mark}HH:mm:ss[.SSSSSS]"
     return {
@@ -196,12 +180,12 @@ def _json(options: Options) -> dict[str, str]:
     }
 
 
-def is_object(functions: Any, text: Any, options: Options) -> Any:
+def is_object(functions: Any, text: Any, options: csv_files.Options) -> Any:
     """Return the condition that a string is an object of json, of the functions of PySpark."""
     return functions.from_json(text, "MAP<STRING, STRING>", _read_json(options)).isNotNull()
 
 
-def _read_json(options: Options) -> dict[str, str]:
+def _read_json(options: csv_files.Options) -> dict[str, str]:
     mode = "PERMISSIVE" if JSON_ERRORS.of(options) else "FAILFAST"
     syntax = {"allowNonNumericNumbers": "false", "allowUnquotedControlChars": "true"}
     return {**_json(options), **syntax, "mode": mode}
@@ -213,20 +197,20 @@ FORMATS: dict[str, Format] = {
         Format(
             "csv",
             (
-                DELIMITER,
-                NO_QUOTE,
-                QUOTE,
-                ESCAPE,
-                COMMENTS,
-                CSV_ERRORS,
-                NULL,
-                EMPTY_IS_NULL,
-                ELEMENTS,
-                TRAILING,
-                HEADER,
+                csv_files.DELIMITER,
+                csv_files.NO_QUOTE,
+                csv_files.QUOTE,
+                csv_files.ESCAPE,
+                csv_files.COMMENTS,
+                csv_files.CSV_ERRORS,
+                csv_files.NULL,
+                csv_files.EMPTY_IS_NULL,
+                csv_files.ELEMENTS,
+                csv_files.TRAILING,
+                csv_files.HEADER,
             ),
             is_text=True,
-            known=known_field,
+            known=csv_files.known_field,
             why_not=why_not_csv,
         ),
         Format(
@@ -250,10 +234,14 @@ CSV, JSON, PARQUET, ORC = (FORMATS[name] for name in ("csv", "json", "parquet", 
 # --- fields ------------------------------------------------------------------------------------
 
 
-_IN_FILE = nodes.call("concat", " in ", nodes.Field(nodes.Column(FILE_METADATA), "file_path"))
+_IN_FILE = nodes.call(
+    "concat", " in ", nodes.Field(nodes.Column(csv_files.FILE_METADATA), "file_path")
+)
 #: Format -> the place of a row in its files, for messages.
 PLACES: dict[str, nodes.Node] = {
-    "csv": nodes.call("concat", " in ", nodes.Column(FILE), ", line ", nodes.Column(LINE)),
+    "csv": nodes.call(
+        "concat", " in ", nodes.Column(csv_files.FILE), ", line ", nodes.Column(csv_files.LINE)
+    ),
     **dict.fromkeys(("json", "avro", "raw"), _IN_FILE),
 }
 
@@ -262,7 +250,7 @@ PLACES: dict[str, nodes.Node] = {
 CANNOT_READ = ": cannot read as "
 
 
-def syntax_of(options: Options) -> Syntax:
+def syntax_of(options: csv_files.Options) -> Syntax:
     """Return the syntax of the strings in the files or messages of a table."""
     if options.get("format") != "json":
         return Syntax.CSV
@@ -270,7 +258,11 @@ def syntax_of(options: Options) -> Syntax:
 
 
 def parse_field(
-    node: nodes.Node, name: str, type_: DataType, options: Options, place: nodes.Node | None = None
+    node: nodes.Node,
+    name: str,
+    type_: DataType,
+    options: csv_files.Options,
+    place: nodes.Node | None = None,
 ) -> nodes.Node:
     """Return a value of a text format converted to its type, in physical form.
 
@@ -293,14 +285,18 @@ def parse_field(
 
 
 def _parsed_list(
-    text: nodes.Node, name: str, type_: DataType, options: Options, place: nodes.Node | None
+    text: nodes.Node,
+    name: str,
+    type_: DataType,
+    options: csv_files.Options,
+    place: nodes.Node | None,
 ) -> nodes.Node:
     """Return an ARRAY or ROW from a field of csv: a blank one is an empty array or a NULL row."""
-    pattern = re.sub(r"([^A-Za-z0-9_])", r"\\\1", str(ELEMENTS.of(options)))
+    pattern = re.sub(r"([^A-Za-z0-9_])", r"\\\1", str(csv_files.ELEMENTS.of(options)))
     parts = nodes.call("split", text, pattern, -1)
 
     def part(node: nodes.Node, of: DataType) -> nodes.Node:
-        return parse_field(known_field(node, of, options), name, of, options, place)
+        return parse_field(csv_files.known_field(node, of, options), name, of, options, place)
 
     if isinstance(type_, ArrayType):
         element = type_.element_type
@@ -326,7 +322,7 @@ def _parsed_list(
             return made
         problem = (
             f"column '{name}'{CANNOT_READ}{type_.as_summary_string()}, "
-            f"expected {len(fields)} values between {ELEMENTS.of(options)!r}: "
+            f"expected {len(fields)} values between {csv_files.ELEMENTS.of(options)!r}: "
         )
         return inline(
             "if(size({parts}) < {width}, raise_error(concat({problem}, {text},"
@@ -345,20 +341,26 @@ def _parsed_list(
     )
 
 
-def is_lenient(options: Options) -> bool:
+def is_lenient(options: csv_files.Options) -> bool:
     """Return whether a field that cannot be parsed is NULL."""
-    return bool(CSV_ERRORS.of(options) or JSON_ERRORS.of(options))
+    return bool(csv_files.CSV_ERRORS.of(options) or JSON_ERRORS.of(options))
 
 
 def _parsed_scalar(
-    node: nodes.Node, name: str, type_: DataType, options: Options, place: nodes.Node | None
+    node: nodes.Node,
+    name: str,
+    type_: DataType,
+    options: csv_files.Options,
+    place: nodes.Node | None,
 ) -> nodes.Node:
     syntax = syntax_of(options)
     hint = f"set '{ignore_errors_key(options)}' = 'true' to read NULL there"
-    if place is not None and syntax is Syntax.CSV and not HEADER.of(options):
-        hint = f"if the first line names the columns, set '{HEADER.key}' = 'true'; or {hint}"
-    if syntax is Syntax.CSV and NULL.of(options) is None:
-        hint = f"if empty fields are NULL, set '{NULL.key}' = ''; {hint}"
+    if place is not None and syntax is Syntax.CSV and not csv_files.HEADER.of(options):
+        hint = (
+            f"if the first line names the columns, set '{csv_files.HEADER.key}' = 'true'; or {hint}"
+        )
+    if syntax is Syntax.CSV and csv_files.NULL.of(options) is None:
+        hint = f"if empty fields are NULL, set '{csv_files.NULL.key}' = ''; {hint}"
 
     def body(value: nodes.Node) -> nodes.Node:
         read = read_value(value, type_, syntax)
@@ -378,12 +380,14 @@ def _parsed_scalar(
     return nodes.let(node, body)
 
 
-def ignore_errors_key(options: Options) -> str:
+def ignore_errors_key(options: csv_files.Options) -> str:
     """Return the option that makes fields NULL which cannot be parsed."""
-    return JSON_ERRORS.key if options.get("format") == "json" else CSV_ERRORS.key
+    return JSON_ERRORS.key if options.get("format") == "json" else csv_files.CSV_ERRORS.key
 
 
-def render_field(node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
+def render_field(
+    node: nodes.Node, name: str, type_: DataType, options: csv_files.Options
+) -> nodes.Node:
     """Return a value as the string of a csv field; a NULL remains one."""
     match type_:
         case ArrayType(element_type=element):
@@ -402,12 +406,16 @@ def render_field(node: nodes.Node, name: str, type_: DataType, options: Options)
             )
         case _:
             return _rendered_scalar(node, type_)
-    joined = joined_text(CsvColumn(name, node, type_), parts, options)
+    joined = csv_files.joined_text(csv_files.CsvColumn(name, node, type_), parts, options)
     return nodes.null_or(nodes.is_null(node), joined)
 
 
-def _rendered_part(node: nodes.Node, name: str, type_: DataType, options: Options) -> nodes.Node:
-    return stored_text(CsvColumn(name, _rendered_scalar(node, type_), type_), options)
+def _rendered_part(
+    node: nodes.Node, name: str, type_: DataType, options: csv_files.Options
+) -> nodes.Node:
+    return csv_files.stored_text(
+        csv_files.CsvColumn(name, _rendered_scalar(node, type_), type_), options
+    )
 
 
 def _rendered_scalar(node: nodes.Node, type_: DataType) -> nodes.Node:
@@ -446,6 +454,6 @@ def has_fewer_digits(type_: DataType, digits: int) -> bool:
     return isinstance(type_, AnyTimestampType | TimeType) and type_.precision < digits
 
 
-def text_reader_type(type_: DataType, options: Options) -> DataType:
+def text_reader_type(type_: DataType, options: csv_files.Options) -> DataType:
     """Return the type as which Spark reads a value of a text format."""
     return reader_type(type_, syntax_of(options))

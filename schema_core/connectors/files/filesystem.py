@@ -20,42 +20,13 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.paths import join_names
 from schema_core.catalog.changes.former_names import LISTED, FormerNames
 from schema_core.catalog.changes.table_changes import Path, print_path
+from schema_core.connectors.files import csv_files, file_formats
 from schema_core.connectors.files.avro_files import AVRO, LEGACY, with_instants
-from schema_core.connectors.files.csv_files import (
-    CONTENT,
-    EMPTY_IS_NULL,
-    FILE_METADATA,
-    NULL,
-    CsvColumn,
-    CsvDialect,
-    csv_line,
-    csv_value,
-    dialect_of,
-    escape_header,
-    header_options,
-    read_csv,
-    with_file_metadata,
-)
 from schema_core.connectors.files.csv_survey import (
     NativeCsv,
     Survey,
     SurveyOptions,
     survey_files,
-)
-from schema_core.connectors.files.file_formats import (
-    CANNOT_READ,
-    CSV,
-    FORMATS,
-    JSON,
-    JSON_ERRORS,
-    PLACES,
-    Format,
-    has_fewer_digits,
-    is_object,
-    parse_field,
-    render_field,
-    text_reader_type,
-    truncate_to_precision,
 )
 from schema_core.connectors.files.file_schemas import FOOTERS, CheckedFiles, check_files
 from schema_core.connectors.files.stored_names import (
@@ -221,7 +192,7 @@ _SCHEME = "^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?"
 
 
 def _file(field: str) -> nodes.Node:
-    return nodes.Field(ColumnNode(FILE_METADATA), field)
+    return nodes.Field(ColumnNode(csv_files.FILE_METADATA), field)
 
 
 def _decode_path(path: nodes.Node) -> nodes.Node:
@@ -334,8 +305,8 @@ class FilesystemConnector:
         guarantees = checked.guarantees
         without_null = guarantees.without_null
         if layout.native is not None:
-            types = {field.name: context.physical_columns[field.name] for field in inner}
-            without_null |= layout.native.columns_without_null(types)
+            column_types = {field.name: context.physical_columns[field.name] for field in inner}
+            without_null |= layout.native.columns_without_null(column_types)
         values = layout.partition_values(uris, root)
         partitions = layout.read_partitions(context, values)
         names = {column.name for column in context.table.resolved_schema.columns}
@@ -343,7 +314,7 @@ class FilesystemConnector:
         for name, type_ in context.columns.items():
             if name in partitions:
                 physical.append((partitions[name], name))
-            elif name in guarantees.in_millis and not has_fewer_digits(type_, 3):
+            elif name in guarantees.in_millis and not file_formats.has_fewer_digits(type_, 3):
                 physical.append((ColumnNode(name), name))
             else:
                 physical.append((layout.value(name, type_), name))
@@ -402,7 +373,7 @@ class FilesystemConnector:
     def diagnose(self, context: ReadContext, error: BaseException) -> ExternalError | None:
         """Return the error of the first invalid record of csv files that Spark's reader refused."""
         layout = FileLayout(context, is_exact=True)
-        if layout.form is not CSV or not _is_of_a_record(error):
+        if layout.form is not file_formats.CSV or not _is_of_a_record(error):
             return None
         try:
             with spark_errors():
@@ -486,14 +457,14 @@ class FilesystemConnector:
         require_instance(context.stage, FileStage, "the stage of a write")
         stage = cast("FileStage", context.stage)
         layout = FileLayout(context)
-        types = context.physical_columns
-        fields = [RowField(name, type_) for name, type_ in types.items()]
-        frame = select(frame, (layout.written(*item) for item in types.items()))
+        column_types = context.physical_columns
+        fields = [RowField(name, type_) for name, type_ in column_types.items()]
+        frame = select(frame, (layout.written(*item) for item in column_types.items()))
         form = layout.form
         written, settings = form.source or form.identifier, form.writing(layout.options)
         if form.codec is not None:
             settings = form.codec.writing(layout.inner(), layout.options)
-        if layout.form is CSV:
+        if layout.form is file_formats.CSV:
             frame, written, settings = layout.lines(frame, fields)
         if form.is_typed:
             frame = _with_exact_types(
@@ -616,7 +587,7 @@ def _is_of_a_record(error: BaseException) -> bool:
     errors = (error, error.__cause__)
     found = [cause for failed in errors if failed is not None for cause in causes(failed)]
     is_refused = any((condition_of(item) or "").startswith(REFUSED) for item in found)
-    return is_refused or CANNOT_READ in str(error)
+    return is_refused or file_formats.CANNOT_READ in str(error)
 
 
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -773,13 +744,15 @@ def _scope(context: WriteContext, layout: FileLayout) -> OverwriteScope:
     canonical = partial(_canonical, context, layout)
     if set(partition) != set(keys):
         return OverwriteScope(partitions=len(keys), canonical=canonical)
-    types = context.physical_columns
-    given = []
+    column_types = context.physical_columns
+    literals = []
     for key in keys:  # a literal is cast in the time zone of the session, as in the query
-        literal = convert(nodes.Literal(partition[key]), TEXT, types[key].nullable(), context.zone)
-        given.append((to_physical(literal, types[key]), key))
-    stored = [layout.written(key, types[key]) for key in keys]
-    row = select(select(context.session.range(1), given), stored).first()
+        literal = convert(
+            nodes.Literal(partition[key]), TEXT, column_types[key].nullable(), context.zone
+        )
+        literals.append((to_physical(literal, column_types[key]), key))
+    stored = [layout.written(key, column_types[key]) for key in keys]
+    row = select(select(context.session.range(1), literals), stored).first()
     fixed = tuple(map(str, row or ()))
     return OverwriteScope(partitions=len(keys), fixed=fixed, canonical=canonical)
 
@@ -813,11 +786,17 @@ def _canonical_of_column(
     asked = [(text,) for text in texts if text != default and not is_canonical(text, type_)]
     if not asked:
         return {}
-    rows = context.session.createDataFrame(asked, f"{CONTENT} STRING")
-    text = ColumnNode(CONTENT)
+    rows = context.session.createDataFrame(asked, f"{csv_files.CONTENT} STRING")
+    text = ColumnNode(csv_files.CONTENT)
     value = to_physical(partition_value(text, type_), type_)
-    values = select(rows, [(text, CONTENT), (value, key)]).where(f"{quote(key)} IS NOT NULL")
-    return dict(map(tuple, select(values, [(text, CONTENT), layout.written(key, type_)]).collect()))
+    values = select(rows, [(text, csv_files.CONTENT), (value, key)]).where(
+        f"{quote(key)} IS NOT NULL"
+    )
+    return dict(
+        map(
+            tuple, select(values, [(text, csv_files.CONTENT), layout.written(key, type_)]).collect()
+        )
+    )
 
 
 def is_canonical(text: str, type_: DataType) -> bool:
@@ -869,15 +848,15 @@ def _nullable(type_: DataType) -> DataType:
     return type_.nullable().rebuild(tuple(map(_nullable, type_.children())))
 
 
-def format_of(options: Mapping[str, str]) -> Format:
+def format_of(options: Mapping[str, str]) -> file_formats.Format:
     """Return the format that the options of a table name.
 
     Raises:
         SchemaError: with code `unknown-format`.
     """
     name = FORMAT.of(options) or ""
-    if name in FORMATS:
-        return FORMATS[name]
+    if name in file_formats.FORMATS:
+        return file_formats.FORMATS[name]
     try:
         offered = plugins.require(plugins.FORMATS, name)
     except NotFoundError as error:
@@ -886,7 +865,7 @@ def format_of(options: Mapping[str, str]) -> Format:
             code="unknown-format",
             hint=error.hint,
         ) from None
-    if not isinstance(offered, Format):
+    if not isinstance(offered, file_formats.Format):
         raise SchemaError(f"the format {name!r} is not a file format", code="unknown-format")
     return offered
 
@@ -906,7 +885,7 @@ class FileLayout:
         self.native: NativeCsv | None = None
         self.schema: ResolvedSchema = table.resolved_schema
         self.partitions: tuple[str, ...] = tuple(table.partition_keys)
-        self.form: Format = format_of(self.options)
+        self.form: file_formats.Format = format_of(self.options)
         #: By which names older files have the columns.
         self.former: FormerNames = FormerNames.of(self.options)
         self.path: str = _path(self.options, context.session)
@@ -958,21 +937,21 @@ class FileLayout:
         With `metadata`, and for formats whose errors name the file, there is also `FILE_METADATA`.
         """
         self.require_types()
-        if self.form is JSON and JSON_ERRORS.of(self.options):
+        if self.form is file_formats.JSON and file_formats.JSON_ERRORS.of(self.options):
             return self._objects(session)
-        if self.form is not CSV:
+        if self.form is not file_formats.CSV:
             frame = self.reader(session).load(self.path)
-            named = metadata or self.form.identifier in PLACES
-            return with_file_metadata(frame) if named else frame
+            named = metadata or self.form.identifier in file_formats.PLACES
+            return csv_files.with_file_metadata(frame) if named else frame
         columns = [field.name for field in self.inner()]
         names = map(self.former.names_of, columns)
-        dialect = replace(dialect_of(self.options, columns), names=tuple(names))
+        dialect = replace(csv_files.dialect_of(self.options, columns), names=tuple(names))
         frame = None if self.is_exact else self._native(session, dialect)
         if frame is not None:
-            return with_file_metadata(frame) if metadata else frame
+            return csv_files.with_file_metadata(frame) if metadata else frame
         partitions = () if self.streams else self.partitions
         streaming = self._streaming() if self.streams else None
-        return read_csv(
+        return csv_files.read_csv(
             session, self.path, dialect, partitions, metadata=metadata, streaming=streaming
         )
 
@@ -1007,8 +986,8 @@ class FileLayout:
             stored = dict(names)
             reader = self.reader(session, stored).option("basePath", self.path)
             part = reader.load([unquote(uri) for uri in uris])
-            if FILE_METADATA in others:
-                part = with_file_metadata(part)
+            if csv_files.FILE_METADATA in others:
+                part = csv_files.with_file_metadata(part)
             columns = [(self._current_column(field, stored), field.name) for field in inner]
             frames.append(
                 select(part, [*columns, *((ColumnNode(other), other) for other in others)])
@@ -1076,10 +1055,10 @@ class FileLayout:
             f"{type_.as_summary_string()}: ",
         )
 
-    def _native(self, session: SparkSession, dialect: CsvDialect) -> DataFrame | None:
+    def _native(self, session: SparkSession, dialect: csv_files.CsvDialect) -> DataFrame | None:
         """The records of csv files in Spark's reader, or None if it would read other values."""
-        null = NULL.of(self.options)
-        if EMPTY_IS_NULL.of(self.options):
+        null = csv_files.NULL.of(self.options)
+        if csv_files.EMPTY_IS_NULL.of(self.options):
             if null:
                 return None
             null = ""
@@ -1109,17 +1088,19 @@ class FileLayout:
         functions = functions_of(session)
         col = functions.col
         partitions = () if self.streams else self.partitions
-        fields = [to_struct_field(name, TEXT) for name in (CONTENT, *partitions)]
+        fields = [to_struct_field(name, TEXT) for name in (csv_files.CONTENT, *partitions)]
         reader = self._literal_reader(
             self._source(session).format("text").schema(StructType(fields))
         )
-        lines = with_file_metadata(reader.load(self.path))
-        lines = lines.where(is_object(functions, col(CONTENT), self.options))
+        lines = csv_files.with_file_metadata(reader.load(self.path))
+        lines = lines.where(file_formats.is_object(functions, col(csv_files.CONTENT), self.options))
         stored = StructType(self._inner())
-        record = functions.from_json(col(CONTENT), stored, self.form.reading(self.options))
-        others = [col(quote(name)) for name in (*partitions, FILE_METADATA)]
-        rows = lines.select(record.alias(CONTENT), *others)
-        names = [f"{CONTENT}.{quote(name)} AS {quote(name)}" for name in stored.names]
+        record = functions.from_json(
+            col(csv_files.CONTENT), stored, self.form.reading(self.options)
+        )
+        others = [col(quote(name)) for name in (*partitions, csv_files.FILE_METADATA)]
+        rows = lines.select(record.alias(csv_files.CONTENT), *others)
+        names = [f"{csv_files.CONTENT}.{quote(name)} AS {quote(name)}" for name in stored.names]
         return rows.selectExpr(*names, *map(quote, rows.columns[1:]))
 
     def lines(
@@ -1131,18 +1112,22 @@ class FileLayout:
         """
         inner = [field for field in fields if field.name not in self.partitions]
         columns = [
-            CsvColumn(field.name, ColumnNode(field.name), field.data_type) for field in inner
+            csv_files.CsvColumn(field.name, ColumnNode(field.name), field.data_type)
+            for field in inner
         ]
-        dialect = dialect_of(self.options, [field.name for field in inner])
+        dialect = csv_files.dialect_of(self.options, [field.name for field in inner])
         rest = [(ColumnNode(name), name) for name in self.partitions]
         if not dialect.header:
-            line = csv_line(columns, dialect, self.options)
-            return select(frame, [(line, CONTENT), *rest]), "text", {"lineSep": "\n"}
+            line = csv_files.csv_line(columns, dialect, self.options)
+            return select(frame, [(line, csv_files.CONTENT), *rest]), "text", {"lineSep": "\n"}
         values = [
-            (csv_value(column, dialect, self.options), escape_header(column.name, dialect))
+            (
+                csv_files.csv_value(column, dialect, self.options),
+                csv_files.escape_header(column.name, dialect),
+            )
             for column in columns
         ]
-        return select(frame, [*values, *rest]), "csv", header_options(dialect)
+        return select(frame, [*values, *rest]), "csv", csv_files.header_options(dialect)
 
     def require_types(self) -> None:
         """Refuse columns that a file of the format cannot hold.
@@ -1184,7 +1169,7 @@ class FileLayout:
         stream, to which others are added; csv files are read by position.
         """
         is_listed = self.form.identifier in LISTED and not self.streams
-        return bool(self.former.paths) and self.form is not CSV and not is_listed
+        return bool(self.former.paths) and self.form is not file_formats.CSV and not is_listed
 
     def _physical_type(self, name: str, type_: DataType) -> DataType:
         """The type that Spark's reader parses a column as."""
@@ -1192,7 +1177,7 @@ class FileLayout:
             return self.form.codec.stored(type_, self.options)
         if self.native is not None and self.native.is_native(name, type_):
             return self.native.stored(type_)
-        return text_reader_type(type_, self.options) if self.form.is_text else type_
+        return file_formats.text_reader_type(type_, self.options) if self.form.is_text else type_
 
     def _literal_reader(self, reader: DataFrameReader) -> DataFrameReader:
         """A reader that takes the path literally; directories are partitions if there are any.
@@ -1261,11 +1246,11 @@ class FileLayout:
             ExternalError: with code `file-schema-mismatch` for a directory whose value is not of
                 the type of the partition column.
         """
-        types = context.physical_columns
+        column_types = context.physical_columns
         default = DEFAULT_PARTITION.of(self.options) or ""
         found = {}
         for key, texts in values.items():
-            type_ = types[key].nullable()
+            type_ = column_types[key].nullable()
             node: nodes.Node = ColumnNode(key)
             # Spark reads NULL from the directory `SPARK_NULL`, and from no other
             if not {default, SPARK_NULL}.isdisjoint(texts):
@@ -1321,16 +1306,18 @@ class FileLayout:
         if self.form.codec is not None:
             return self.form.codec.decode(node, name, type_, self.options)
         if self.form.is_typed:
-            return truncate_to_precision(node, type_)
+            return file_formats.truncate_to_precision(node, type_)
         if self.native is not None:
             known = self.native.field(name, type_)
             if self.native.is_native(name, type_):
                 return (
                     nodes.Cast(known, sql_type(type_)) if isinstance(type_, DecimalType) else known
                 )
-            return parse_field(known, name, type_, self.options)
+            return file_formats.parse_field(known, name, type_, self.options)
         known = self.form.known(node, type_, self.options)
-        return parse_field(known, name, type_, self.options, PLACES.get(self.form.identifier))
+        return file_formats.parse_field(
+            known, name, type_, self.options, file_formats.PLACES.get(self.form.identifier)
+        )
 
     def written(self, name: str, type_: DataType) -> NamedNode:
         """Return a column as it is written to files."""
@@ -1341,7 +1328,7 @@ class FileLayout:
         elif self.form.codec is not None:
             node = self.form.codec.encode(node, name, type_, self.options)
         elif self.form.identifier == "csv":
-            node = render_field(from_physical(node, type_), name, type_, self.options)
+            node = file_formats.render_field(from_physical(node, type_), name, type_, self.options)
         return node, name
 
     def _directory(self, name: str, value: nodes.Node, type_: DataType) -> nodes.Node:

@@ -10,27 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from schema_core import types
 from schema_core.connectors.files.file_formats import PLACES, Format
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import SchemaError
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.value_types import sql_type
-from schema_core.types import (
-    MAX_LENGTH,
-    BigIntType,
-    BinaryType,
-    BooleanType,
-    CharType,
-    DataType,
-    DoubleType,
-    FloatType,
-    IntType,
-    SmallIntType,
-    TinyIntType,
-    VarBinaryType,
-    VarCharType,
-)
 
 if TYPE_CHECKING:
     from schema_core.types import RowField
@@ -61,12 +47,12 @@ ENDIANNESS = ConfigOption(
 )
 
 #: Type -> how many bytes a value has.
-SIZES: Mapping[type[DataType], int] = {
-    BooleanType: 1, TinyIntType: 1, SmallIntType: 2, IntType: 4, BigIntType: 8,
-    FloatType: 4, DoubleType: 8,
+SIZES: Mapping[type[types.DataType], int] = {
+    types.BooleanType: 1, types.TinyIntType: 1, types.SmallIntType: 2, types.IntType: 4,
+    types.BigIntType: 8, types.FloatType: 4, types.DoubleType: 8,
 }  # fmt: skip
-STRINGS = (CharType, VarCharType)
-BINARIES = (BinaryType, VarBinaryType)
+STRINGS = (types.CharType, types.VarCharType)
+BINARIES = (types.BinaryType, types.VarBinaryType)
 
 
 class Raw:
@@ -80,8 +66,8 @@ class Raw:
         """
         require_one(fields, (*STRINGS, *BINARIES, *SIZES), "raw")
 
-    def stored(self, type_: DataType, options: Mapping[str, str]) -> DataType:
-        return VarCharType(MAX_LENGTH)
+    def stored(self, type_: types.DataType, options: Mapping[str, str]) -> types.DataType:
+        return types.VarCharType(types.MAX_LENGTH)
 
     def reading(self, options: Mapping[str, str]) -> dict[str, str]:
         return {"lineSep": "\n"}
@@ -90,7 +76,7 @@ class Raw:
         return {"lineSep": "\n"}
 
     def decode(
-        self, node: nodes.Node, name: str, type_: DataType, options: Mapping[str, str]
+        self, node: nodes.Node, name: str, type_: types.DataType, options: Mapping[str, str]
     ) -> nodes.Node:
         """Return the value of a line."""
         line = sql(
@@ -99,11 +85,11 @@ class Raw:
         )
         charset = CHARSET.of(options)
         match type_:
-            case CharType() | VarCharType() if charset == "UTF-8":
+            case types.CharType() | types.VarCharType() if charset == "UTF-8":
                 return nodes.call("make_valid_utf8", nodes.Cast(line, "STRING"))
-            case CharType() | VarCharType():
+            case types.CharType() | types.VarCharType():
                 return nodes.call("decode", line, charset)
-            case BinaryType() | VarBinaryType():
+            case types.BinaryType() | types.VarBinaryType():
                 return line
         size = SIZES[type(type_)]
 
@@ -117,20 +103,20 @@ class Raw:
         return nodes.let(line, body)
 
     def encode(
-        self, node: nodes.Node, name: str, type_: DataType, options: Mapping[str, str]
+        self, node: nodes.Node, name: str, type_: types.DataType, options: Mapping[str, str]
     ) -> nodes.Node:
         """Return a value as a line; one that could not be read back fails the job."""
         charset = CHARSET.of(options)
         match type_:
-            case CharType() | VarCharType():
+            case types.CharType() | types.VarCharType():
                 value: nodes.Node = nodes.call("encode", node, charset)
-            case BinaryType() | VarBinaryType():
+            case types.BinaryType() | types.VarBinaryType():
                 value = node
-            case BooleanType():
+            case types.BooleanType():
                 value = inline("if({v}, X'01', X'00')", v=node)
-            case FloatType() | DoubleType():
+            case types.FloatType() | types.DoubleType():
                 number = nodes.Cast(node, "DOUBLE")
-                is_float = isinstance(type_, FloatType)
+                is_float = isinstance(type_, types.FloatType)
                 bits = (
                     nodes.Cast(_bits(number, 8, 23), "INT") if is_float else _bits(number, 11, 52)
                 )
@@ -140,7 +126,9 @@ class Raw:
         return nodes.let(value, lambda line: nodes.Cast(as_line(line, name), "STRING"))
 
 
-def require_one(fields: Sequence[RowField], kinds: tuple[type[DataType], ...], name: str) -> None:
+def require_one(
+    fields: Sequence[RowField], kinds: tuple[type[types.DataType], ...], name: str
+) -> None:
     """Refuse tables that do not have exactly one column in their files, of one of these types.
 
     Raises:
@@ -176,7 +164,7 @@ def as_line(value: nodes.Node, name: str) -> nodes.Node:
     return nodes.Case(tuple((test, nodes.fail(problem)) for test, problem in branches), value)
 
 
-def _wrong_size(value: nodes.Node, name: str, type_: DataType, size: int) -> nodes.Node:
+def _wrong_size(value: nodes.Node, name: str, type_: types.DataType, size: int) -> nodes.Node:
     return inline(
         "raise_error(concat({problem}, octet_length({v}), {expected}, coalesce({place}, '')))",
         v=value,
@@ -198,17 +186,17 @@ def _order_bytes(value: nodes.Node, size: int, options: Mapping[str, str]) -> no
     return nodes.let(value, reversed_)
 
 
-def _number(digits: nodes.Node, type_: DataType) -> nodes.Node:
+def _number(digits: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return the number, or truth value, of hexadecimal digits."""
     match type_:
-        case BooleanType():
+        case types.BooleanType():
             return inline("{v} <> '00'", v=digits)
-        case BigIntType():
+        case types.BigIntType():
             return nodes.Cast(nodes.call("conv", digits, 16, -10), "BIGINT")
-        case FloatType():
+        case types.FloatType():
             bits = nodes.Cast(nodes.call("conv", digits, 16, 10), "BIGINT")
             return nodes.Cast(_from_bits(bits, 8, 23), "FLOAT")
-        case DoubleType():
+        case types.DoubleType():
             return _from_bits(nodes.Cast(nodes.call("conv", digits, 16, -10), "BIGINT"), 11, 52)
         case _:  # a cast drops the high bits
             return nodes.Cast(
