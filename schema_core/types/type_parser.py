@@ -224,7 +224,7 @@ class TypeStringCursor(Cursor):
             words = [text[token.start : token.stop] or token.key for token in speculative[:-1]]
         words.append("")
         self.words = words
-        self.keys = words if text == text.upper() else [word.upper() for word in words]
+        self.keys = words if text.isupper() else [word.upper() for word in words]
 
     def __getattr__(self, name: str) -> Any:
         """Make the tokens when they are first needed."""

@@ -168,13 +168,13 @@ class TypeGrammar(Generic[C, Type, Field]):
 
     def fields(self, cursor: C, closing: str) -> list[Field]:
         """Parse fields, separated by commas, up to the closing token, which is not consumed."""
-        fields: list[Field] = []
-        while fields or not self.has_empty_rows or cursor.key != closing:
+        if self.has_empty_rows and cursor.key == closing:
+            return []
+        fields = [self.field(cursor)]
+        while cursor.accept(","):
             fields.append(self.field(cursor))
-            if not cursor.accept(","):
-                if cursor.key != closing:
-                    raise self.missing_comma(cursor, closing)
-                break
+        if cursor.key != closing:
+            raise self.missing_comma(cursor, closing)
         return fields
 
     def missing_bracket(self, cursor: C) -> Exception:
