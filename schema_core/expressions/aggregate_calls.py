@@ -33,29 +33,6 @@ if TYPE_CHECKING:
 Infer: TypeAlias = Callable[[Scope, syntax.Expression], Typed]
 
 
-def reject_aggregate_clauses(call: syntax.Call, function: Function) -> None:
-    """Reject the clauses of aggregates on the call of another function.
-
-    Raises:
-        SchemaError: with code `not-an-aggregate`.
-    """
-    clauses = {
-        "DISTINCT": call.symbol == "DISTINCT",
-        "ALL": call.symbol == "ALL",
-        call.nulls or "": call.nulls is not None,
-        "FILTER": call.filter is not None,
-        "WITHIN GROUP": bool(call.within),
-        "OVER": call.over is not None,
-    }
-    for clause, is_present in clauses.items():
-        if is_present:
-            raise SchemaError(
-                f"{clause} requires an aggregate, and {function.name} is not one",
-                code="not-an-aggregate",
-                span=call.span,
-            )
-
-
 def aggregate_call(
     scope: Scope, typed: FunctionCall, call: syntax.Call, infer: Infer
 ) -> FunctionCall:
@@ -75,7 +52,7 @@ def aggregate_call(
     inner = [part for argument in (*typed.arguments, *keys) for part in walk(argument)]
     if any(_is_aggregate(part) and (call.over is None or is_windowed(part)) for part in inner):
         raise SchemaError("aggregates cannot be nested", code="nested-aggregate", span=call.span)
-    condition = None if call.filter is None else _filter(infer(scope, call.filter))
+    condition = None if call.filter is None else _type_filter(scope, call.filter, infer)
     over = None if call.over is None else resolve_window(scope, typed.function, call.over, infer)
     nullable = _may_be_null(scope, typed.function, condition, over)
     type_ = typed.type
@@ -84,7 +61,7 @@ def aggregate_call(
         nullable_anyway = typed.function.nullability is not any
         arguments = any(argument.type.is_nullable for argument in typed.arguments)
         type_ = type_ if nullable_anyway else type_.with_nullability(arguments)
-    found = replace(
+    result = replace(
         typed,
         type=type_.nullable() if nullable else type_,
         symbol=call.symbol,
@@ -93,9 +70,10 @@ def aggregate_call(
         over=over,
     )
     if scope.in_query or over is not None:
-        return found
+        return result
     null_if_empty = typed.function.empty is not EmptyInput.VALUE
-    return replace(found, first_phase_type=typed.type.nullable() if null_if_empty else typed.type)
+    first = typed.type.nullable() if null_if_empty else typed.type
+    return replace(result, first_phase_type=first)
 
 
 #: Aggregate that sorts its rows -> whether ORDER BY follows its arguments; else WITHIN GROUP.
@@ -118,7 +96,8 @@ def _reject_clauses(function: Function, call: syntax.Call) -> None:
     raise SchemaError(problem, code="misplaced-clause", span=call.span)
 
 
-def _filter(condition: Typed) -> Typed:
+def _type_filter(scope: Scope, expression: syntax.Expression, infer: Infer) -> Typed:
+    condition = infer(scope, expression)
     if condition.type.root is not TypeRoot.BOOLEAN:
         raise SchemaError(
             f"FILTER requires a BOOLEAN, got {condition.type.as_summary_string()}",
@@ -143,14 +122,9 @@ def _may_be_null(
     scope: Scope, function: Function, condition: Typed | None, over: Over | None
 ) -> bool:
     """Return whether the aggregate may be NULL because its input may be empty."""
-    if (
-        over is not None
-        and over.frame is not None
-        and over.frame.disallow_partial
-        and not scope.in_query
-    ):
-        return True
     if over is not None:
+        if over.frame is not None and over.frame.disallow_partial and not scope.in_query:
+            return True
         return function.empty is not EmptyInput.VALUE and may_be_empty(over)
     if not scope.in_query:
         # Outside of queries Flink rewrites every filtered aggregate to a CASE without ELSE.
@@ -179,12 +153,15 @@ def resolve_window(scope: Scope, function: Function, written: syntax.Window, inf
     if written.name is not None:
         written = extend_window(scope.window(written.name, written.span), written)
     over = _type_window(scope, written, infer)
-    problem = (
-        _nested_window_problem(over)
-        or _without_order(scope, function, over)
-        or _without_frames(function, over)
-        or _wrong_frame(over)
-    )
+    counts_rows = function.counts_rows or (over.frame is not None and over.frame.unit == "ROWS")
+    if problem := _nested_window_problem(over):
+        pass
+    elif not over.order_by and (function.ranks or not (scope.in_query or counts_rows)):
+        problem = f"{function.name} OVER needs an ORDER BY"
+    elif over.frame is not None and not function.frames:
+        problem = f"{function.name} does not support a window frame"
+    else:
+        problem = _wrong_frame(over)
     if problem:
         raise SchemaError(problem, code="invalid-window", span=written.span)
     return over
@@ -208,19 +185,26 @@ def check_declared_window(scope: Scope, written: syntax.Window, infer: Infer) ->
 
 
 def _type_window(scope: Scope, written: syntax.Window, infer: Infer) -> Over:
-    return Over(
-        tuple(infer(scope, key) for key in written.partition_by),
-        tuple(
-            SortedBy(infer(scope, key.expression), key.descending, key.nulls_last)
-            for key in written.order_by
-        ),
-        None if written.frame is None else _frame(scope, written.frame, infer),
+    def type_bound(bound: syntax.Call | syntax.Symbol) -> Bound:
+        if isinstance(bound, syntax.Symbol):
+            return Bound(bound.word)
+        return Bound(bound.name, infer(scope, bound.arguments[0]))
+
+    partition_by = tuple(infer(scope, key) for key in written.partition_by)
+    order_by = tuple(
+        SortedBy(infer(scope, key.expression), key.descending, key.nulls_last)
+        for key in written.order_by
     )
+    if (frame := written.frame) is None:
+        return Over(partition_by, order_by)
+    upper = None if frame.upper is None else type_bound(frame.upper)
+    lower = type_bound(frame.lower)
+    return Over(partition_by, order_by, Frame(frame.unit, lower, upper, frame.disallow_partial))
 
 
 def may_be_empty(over: Over) -> bool:
     """Return whether the frame starts or ends at a distance from the current row."""
-    return any(infer_bound.distance is not None for infer_bound in _bounds(over))
+    return any(bound.distance is not None for bound in _bounds(over))
 
 
 def extend_window(base: syntax.Window, written: syntax.Window) -> syntax.Window:
@@ -246,19 +230,9 @@ def extend_window(base: syntax.Window, written: syntax.Window) -> syntax.Window:
     return replace(base, order_by=written.order_by or base.order_by, frame=written.frame)
 
 
-def _frame(scope: Scope, frame: syntax.Frame, infer: Infer) -> Frame:
-    def infer_bound(written: syntax.Call | syntax.Symbol) -> Bound:
-        if isinstance(written, syntax.Symbol):
-            return Bound(written.word)
-        return Bound(written.name, infer(scope, written.arguments[0]))
-
-    upper = None if frame.upper is None else infer_bound(frame.upper)
-    return Frame(frame.unit, infer_bound(frame.lower), upper, frame.disallow_partial)
-
-
 def _bounds(over: Over) -> list[Bound]:
     both = (over.frame.lower, over.frame.upper) if over.frame else ()
-    return [infer_bound for infer_bound in both if infer_bound is not None]
+    return [bound for bound in both if bound is not None]
 
 
 def _keys(over: Over) -> tuple[Typed, ...]:
@@ -268,26 +242,7 @@ def _keys(over: Over) -> tuple[Typed, ...]:
 def _nested_window_problem(over: Over) -> str | None:
     """Describe the problem with a window over windows."""
     parts = (part for key in _keys(over) for part in walk(key))
-    if any(map(is_windowed, parts)):
-        return "windows cannot be nested"
-    return None
-
-
-def _without_order(scope: Scope, function: Function, over: Over) -> str | None:
-    """Describe the problem with a window without ORDER BY."""
-    counted = function.counts_rows or (over.frame is not None and over.frame.unit == "ROWS")
-    if not over.order_by and (function.ranks or not (scope.in_query or counted)):
-        return f"{function.name} OVER needs an ORDER BY"
-    return None
-
-
-def _without_frames(function: Function, over: Over) -> str | None:
-    """Describe the problem with a frame for a function that takes none."""
-    return (
-        None
-        if over.frame is None or function.frames
-        else f"{function.name} does not support a window frame"
-    )
+    return "windows cannot be nested" if any(map(is_windowed, parts)) else None
 
 
 def _wrong_frame(over: Over) -> str | None:
@@ -299,20 +254,12 @@ def _wrong_frame(over: Over) -> str | None:
     lower, *upper = _bounds(over)
     if lower.words == BOUNDS[-1]:
         return f"a frame cannot start with {lower.words}"
-    if not upper and _rank(lower) > BOUNDS.index("CURRENT ROW"):
-        return f"a frame that starts with {lower.words} cannot end with CURRENT ROW"
-    if upper and (upper[0].words == BOUNDS[0] or _rank(upper[0]) < _rank(lower)):
-        return f"a frame that starts with {lower.words} cannot end with {upper[0].words}"
+    last = upper[0].words if upper else "CURRENT ROW"
+    if last == BOUNDS[0] or BOUNDS.index(last) < BOUNDS.index(lower.words):
+        return f"a frame that starts with {lower.words} cannot end with {last}"
     keys = [key.value.type for key in over.order_by]
-    wrong = (
-        _wrong_distance(over.frame.unit, keys, infer_bound.distance)
-        for infer_bound in _bounds(over)
-    )
-    return next(filter(None, wrong), None)
-
-
-def _rank(infer_bound: Bound) -> int:
-    return BOUNDS.index(infer_bound.words)
+    problems = (_wrong_distance(over.frame.unit, keys, bound.distance) for bound in _bounds(over))
+    return next(filter(None, problems), None)
 
 
 def _wrong_distance(unit: str, keys: list[DataType], distance: Typed | None) -> str | None:
@@ -324,7 +271,7 @@ def _wrong_distance(unit: str, keys: list[DataType], distance: Typed | None) -> 
             return "the distance of ROWS must be a non-negative integer"
         return None
     expected = next(
-        (DISTANCES[distance] for distance in DISTANCES for key in keys if key.is_(distance)), None
+        (DISTANCES[family] for family in DISTANCES for key in keys if key.is_(family)), None
     )
     if keys and (expected is None or not distance.type.is_(expected)):
         actual, order = distance.type.as_summary_string(), keys[0].as_summary_string()

@@ -13,7 +13,7 @@ from schema_core.expressions.typed import Access, Constant, FunctionCall
 from schema_core.sql.literals import CHARSETS
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types.casts import supports_implicit_cast
-from schema_core.types.decimal_arithmetic import DIGITS
+from schema_core.types.common import DIGITS
 from schema_core.types.families import MEMBERS
 
 if TYPE_CHECKING:

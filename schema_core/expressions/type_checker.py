@@ -7,39 +7,48 @@ arguments are typed, its overload is resolved, and implicit casts are inserted.
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from schema_core import types
-from schema_core.errors import SchemaError, at, similar
-from schema_core.expressions.aggregate_calls import aggregate_call, reject_aggregate_clauses
+from schema_core.errors import SchemaCoreError, SchemaError, at, similar
+from schema_core.expressions.aggregate_calls import aggregate_call
+from schema_core.expressions.coercion import holds_null, time_attribute
 from schema_core.expressions.literals import constant
-from schema_core.expressions.overloads import (
-    accepts_count,
-    implicit_cast,
-    resolve_call,
-    wrong_count,
-)
 from schema_core.expressions.scope import ColumnScope, Scope, in_sql
-from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.signatures import (
+    EXACT,
+    INTEGER,
+    NUMERIC,
+    ArgumentTypes,
+    Function,
+    FunctionKind,
+    Rules,
+)
 from schema_core.expressions.typed import (
     Access,
+    Constant,
     FunctionCall,
     Keyword,
-    Rows,
     Select,
     TypeArgument,
     Typed,
+    first_phase_type,
     walk,
 )
 from schema_core.sql import syntax
-from schema_core.sql.syntax import SetOperation
-from schema_core.sql.type_name import data_type
+from schema_core.sql.type_name import data_type, type_name_of
 from schema_core.types.casts import supports_avoiding_cast, supports_implicit_cast
 from schema_core.types.unresolved import look_up
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from schema_core.base.text import Span
-    from schema_core.expressions.signatures import Function
+    from schema_core.expressions.signatures import Parameter
+
+    #: An overload that does not accept the arguments, and the index of the first rejected one.
+    Mismatch: TypeAlias = tuple[int, Function, tuple[Parameter, ...]]
 
 __all__ = ["ColumnScope", "Scope", "check", "infer"]
 
@@ -77,26 +86,26 @@ def infer(scope: Scope, expression: syntax.Expression) -> Typed:
     """
     pending: PendingCalls = []
     while isinstance(expression, syntax.Call):
-        known = scope.inferred.get(id(expression))
-        if known is not None and known[0] is expression:
-            return _type_bottom_up(pending, known[1])
-        functions = _functions(scope, expression)
+        inferred = scope.inferred.get(id(expression))
+        if inferred is not None and inferred[0] is expression:
+            return _type_bottom_up(pending, inferred[1])
+        functions = _find_functions(scope, expression)
         if functions and functions[0].rewrite:
             reject_aggregate_clauses(expression, functions[0])
             _check_rewritten(scope, expression)
             expression = functions[0].rewrite(expression)
         elif not expression.arguments:
-            return _type_bottom_up(pending, _call(scope, expression, functions, ()))
+            return _type_bottom_up(pending, _type_call(scope, expression, functions, ()))
         else:
             pending.append((scope, expression, functions))
             call, expression = expression, expression.arguments[0]
-            scope = _of_argument(scope, call, functions, expression)
+            scope = _argument_scope(scope, call, functions, expression)
     outer = pending[-1][2] if pending else ()
-    first = _argument(scope, expression, outer[0]) if outer else _leaf(scope, expression)
+    first = _type_argument(scope, expression, outer[0]) if outer else _type_leaf(scope, expression)
     return _type_bottom_up(pending, first)
 
 
-def _of_argument(
+def _argument_scope(
     scope: Scope, call: syntax.Call, functions: Functions, argument: syntax.Expression
 ) -> Scope:
     """Return the scope of an argument: for a column in an aggregate, that of ungrouped rows."""
@@ -112,7 +121,7 @@ def _type_bottom_up(pending: PendingCalls, first: Typed) -> Typed:
     A left-deep tree of operators, which may have thousands of operands, needs no recursion.
     """
     for scope, call, functions in reversed(pending):
-        first = _call(scope, call, functions, (first,))
+        first = _type_call(scope, call, functions, (first,))
     return first
 
 
@@ -135,13 +144,17 @@ def check(scope: Scope, expression: syntax.Expression, expected: types.DataType)
     )
 
 
-def _leaf(scope: Scope, expression: Leaf) -> Typed:
+def _type_leaf(scope: Scope, expression: Leaf) -> Typed:
     """Type any expression except a call."""
     match expression:
         case syntax.Literal() | syntax.Interval():
             return constant(expression)
-        case syntax.Name():
-            return _name(scope, expression)
+        case syntax.Name(parts=parts, span=span):
+            value: Typed
+            value, fields = scope.lookup(parts, span)
+            for name in fields:
+                value = field(value, name, span)
+            return value
         case syntax.Symbol(span=span):
             return Keyword(expression, SYMBOL, span)
         case syntax.Star(span=span):
@@ -151,8 +164,11 @@ def _leaf(scope: Scope, expression: Leaf) -> Typed:
                 return cast_target(scope, expression)
         case syntax.Subquery(query, span):
             rows = scope.subquery(query, span)
-            type_ = _row_type(rows) if scope.in_query else rows.columns[0][1]
-            if isinstance(query, SetOperation) and not scope.in_query:
+            type_ = rows.columns[0][1]
+            if scope.in_query and len(rows.columns) > 1:
+                row_fields = [types.RowField(*column) for column in rows.columns]
+                type_ = types.RowType(row_fields, nullable=False)
+            elif isinstance(query, syntax.SetOperation) and not scope.in_query:
                 type_ = type_.nullable()
             return Select(expression, type_, rows, span)
         case syntax.Named(span=span):
@@ -186,17 +202,8 @@ def _with_full_paths(written: syntax.TypeName, type_: types.DataType) -> syntax.
         written,
         arguments=tuple(_with_full_paths(argument, child) for argument, child in arguments),
         fields=tuple(
-            replace(item, type=_with_full_paths(item.type, child)) for item, child in fields
+            replace(field, type=_with_full_paths(field.type, child)) for field, child in fields
         ),
-    )
-
-
-def _row_type(rows: Rows) -> types.DataType:
-    """Return the type of a query's rows: the type of its only column, else a row type."""
-    if len(rows.columns) == 1:
-        return rows.columns[0][1]
-    return types.RowType(
-        [types.RowField(name, type_) for name, type_ in rows.columns], nullable=False
     )
 
 
@@ -215,7 +222,7 @@ def scalar(rows: Select) -> Select:
     return replace(rows, type=rows.type.nullable())
 
 
-def _argument(scope: Scope, argument: syntax.Expression, function: Function) -> Typed:
+def _type_argument(scope: Scope, argument: syntax.Expression, function: Function) -> Typed:
     """Type an argument: a value, or for some functions a bare name or a list of values."""
     match argument:
         case syntax.Name(parts=(word,), span=span) if function.bare_names:
@@ -225,20 +232,12 @@ def _argument(scope: Scope, argument: syntax.Expression, function: Function) -> 
                 raise SchemaError(
                     "subqueries are not supported here", code="subquery-not-supported", span=span
                 )
-            rows = _leaf(scope, argument)
+            rows = _type_leaf(scope, argument)
             if function.many_rows or not isinstance(rows, Select):
                 return rows
             return scalar(rows)
         case _:
             return infer(scope, argument)
-
-
-def _field(value: Typed, call: syntax.Call) -> Typed:
-    """Type ``value.field`` where the value is not a column."""
-    name = call.arguments[1]
-    if not isinstance(name, syntax.Name):
-        raise SchemaError("* is not a value", code="missing-value", span=call.span)
-    return field(value, name.parts[0], call.span)
 
 
 def field(value: Typed, name: str, span: Span) -> Access:
@@ -249,33 +248,27 @@ def field(value: Typed, name: str, span: Span) -> Access:
     """
     type_ = value.type
     fields = type_.fields if isinstance(type_, types.RowType | types.StructuredType) else ()
-    for item in fields:
-        if item.name == name:
-            found = in_sql(item.data_type)
-            nullable = type_.is_nullable or found.is_nullable
-            return Access(value, name, found.with_nullability(nullable), span)
+    for row_field in fields:
+        if row_field.name == name:
+            field_type = in_sql(row_field.data_type)
+            nullable = type_.is_nullable or field_type.is_nullable
+            return Access(value, name, field_type.with_nullability(nullable), span)
     raise SchemaError(
         f"{type_.as_summary_string()} has no field {name!r}",
         code="unknown-field",
-        hint=similar(name, [item.name for item in fields]),
+        hint=similar(name, [row_field.name for row_field in fields]),
         span=span,
     )
 
 
-def _name(scope: Scope, name: syntax.Name) -> Typed:
-    """Type a column and the fields that follow it."""
-    typed, fields = scope.lookup(name.parts, name.span)
-    found: Typed = typed
-    for item in fields:
-        found = field(found, item, name.span)
-    return found
-
-
-def _functions(scope: Scope, call: syntax.Call) -> Functions:
+def _find_functions(scope: Scope, call: syntax.Call) -> Functions:
     """Return the functions of a call's name, preferring those for its number of arguments."""
     if call.name == ".":
         return ()
-    functions = _functions_of_name(scope, call)
+    if isinstance(call.inline, tuple):  # of a Python function
+        functions: Functions = call.inline
+    else:
+        functions = scope.function(call.path or (call.name,), call.span)
     count = len(call.arguments)
     accepting = tuple(function for function in functions if accepts_count(function, count))
     if functions[0].rewrite and not accepting:
@@ -283,22 +276,20 @@ def _functions(scope: Scope, call: syntax.Call) -> Functions:
     return accepting or functions
 
 
-def _functions_of_name(scope: Scope, call: syntax.Call) -> Functions:
-    """Return all functions of a call's name; a Python function carries its own."""
-    if isinstance(call.inline, tuple):
-        return call.inline
-    return scope.function(call.path or (call.name,), call.span)
-
-
-def _call(scope: Scope, call: syntax.Call, functions: Functions, first: tuple[Typed, ...]) -> Typed:
+def _type_call(
+    scope: Scope, call: syntax.Call, functions: Functions, first: tuple[Typed, ...]
+) -> Typed:
     """Type a call whose first argument, if any, is already typed."""
     if not functions:
-        return _field(first[0], call)
+        name = call.arguments[1]
+        if not isinstance(name, syntax.Name):
+            raise SchemaError("* is not a value", code="missing-value", span=call.span)
+        return field(first[0], name.parts[0], call.span)
     is_aggregate = functions[0].kind is FunctionKind.AGGREGATE
     if not is_aggregate:
         reject_aggregate_clauses(call, functions[0])
     rest = (
-        _argument(_of_argument(scope, call, functions, argument), argument, functions[0])
+        _type_argument(_argument_scope(scope, call, functions, argument), argument, functions[0])
         for argument in call.arguments[len(first) :]
     )
     typed = resolve_call(functions, (*first, *rest), call)
@@ -307,21 +298,40 @@ def _call(scope: Scope, call: syntax.Call, functions: Functions, first: tuple[Ty
     return aggregate_call(scope, typed, call, infer) if is_aggregate else typed
 
 
+def reject_aggregate_clauses(call: syntax.Call, function: Function) -> None:
+    """Reject the clauses of aggregates on the call of another function.
+
+    Raises:
+        SchemaError: with code `not-an-aggregate`.
+    """
+    clauses = {
+        "DISTINCT": call.symbol == "DISTINCT",
+        "ALL": call.symbol == "ALL",
+        call.nulls or "": call.nulls is not None,
+        "FILTER": call.filter is not None,
+        "WITHIN GROUP": bool(call.within),
+        "OVER": call.over is not None,
+    }
+    for clause, is_present in clauses.items():
+        if is_present:
+            raise SchemaError(
+                f"{clause} requires an aggregate, and {function.name} is not one",
+                code="not-an-aggregate",
+                span=call.span,
+            )
+
+
 def _check_rewritten(scope: Scope, call: syntax.Call) -> None:
     """Check the arguments of a call that is rewritten: Flink validates them as those of a query."""
-    if scope.in_query or not any(map(_has_constructor, call.arguments)):
+    if scope.in_query:
+        return
+    parts = (part for argument in call.arguments for part in syntax.walk(argument))
+    if not any(isinstance(part, syntax.Call) and part.name in ("ARRAY", "MAP") for part in parts):
         return
     for argument in call.arguments:
         for part in walk(infer(scope, argument)):
             if isinstance(part, FunctionCall) and part.function.aligns:
                 _reject_aligned_intervals(part)
-
-
-def _has_constructor(expression: syntax.Expression) -> bool:
-    return any(
-        isinstance(part, syntax.Call) and part.name in ("ARRAY", "MAP")
-        for part in syntax.walk(expression)
-    )
 
 
 def _reject_aligned_intervals(constructor: FunctionCall) -> None:
@@ -341,3 +351,201 @@ def _reject_aligned_intervals(constructor: FunctionCall) -> None:
                 code="wrong-argument-type",
                 span=value.span,
             )
+
+
+# --- overload resolution: the overload that a call matches, its implicit casts and its type ------
+
+
+def resolve_call(
+    functions: Sequence[Function], arguments: tuple[Typed, ...], call: syntax.Call
+) -> FunctionCall:
+    """Return the call of the first function and overload that accept the arguments.
+
+    Raises:
+        SchemaError: with code `wrong-argument-count` or `wrong-argument-type`, located at the
+            argument that does not match; or as the function's return type rule.
+    """
+    argument_types = ArgumentTypes(tuple(map(first_phase_type, arguments)), arguments)
+    function, targets = resolve_overload(functions, argument_types, call)
+    values = tuple(
+        coerce_argument(argument, target, function)
+        for argument, target in zip(arguments, targets, strict=True)
+    )
+    try:
+        type_ = result_type(
+            function, ArgumentTypes(tuple(value.type for value in values), arguments)
+        )
+    except SchemaCoreError:  # formatting every call's name up front would cost 10 %
+        with at(str(function), call.span):
+            raise
+    written = syntax.Call(call.name, (), call.path, call.symbol, inline=call.inline)
+    typed = FunctionCall(function, values, type_, written=written, span=call.span)
+    if not any(isinstance(value, FunctionCall) and value.first_phase_type for value in values):
+        return typed
+    first = ArgumentTypes(tuple(map(first_phase_type, values)), arguments)
+    first_type = result_type(function, first)
+    retyped = call.over is not None and function.parameters[:1] != (NUMERIC,)
+    if not (function.two_phase_type or retyped):
+        type_ = first_type
+    return replace(typed, type=type_, first_phase_type=first_type)
+
+
+def result_type(function: Function, args: ArgumentTypes) -> types.DataType:
+    """Return the type of a call for arguments of these types, with its nullability."""
+    type_ = function.returns(args)
+    if function.nullability is None or type_.root is types.TypeRoot.NULL:
+        return type_
+    is_nullable = holds_null if function.rules is Rules.SQL else attrgetter("is_nullable")
+    return type_.with_nullability(function.nullability(map(is_nullable, args.types)))
+
+
+def resolve_overload(
+    functions: Sequence[Function], args: ArgumentTypes, call: syntax.Call
+) -> tuple[Function, tuple[types.DataType, ...]]:
+    """Return the first function with a matching overload, and the types to pass arguments as.
+
+    Raises:
+        SchemaError: with code `wrong-argument-count` or `wrong-argument-type`.
+    """
+    mismatches: list[Mismatch] = []
+    for function in functions:
+        for declared in function.overloads:
+            overload = function.expand(declared, len(args.types))
+            if overload is None:
+                continue
+            targets = [parameter.accepts(args, i) for i, parameter in enumerate(overload)]
+            accepted = tuple(type_ for type_ in targets if type_ is not None)
+            if len(accepted) == len(overload):
+                return function, accepted
+            mismatches.append((targets.index(None), function, overload))
+    if not mismatches:
+        raise wrong_count(functions, call)
+    raise _wrong_type(mismatches, args, call)
+
+
+def accepts_count(function: Function, count: int) -> bool:
+    """Return whether a function has an overload for this number of arguments."""
+    return any(function.expand(overload, count) is not None for overload in function.overloads)
+
+
+def wrong_count(functions: Sequence[Function], call: syntax.Call) -> SchemaError:
+    """Return the error for a call with a number of arguments that no overload accepts."""
+    signatures = [
+        function.format(overload) for function in functions for overload in function.overloads
+    ]
+    count = len(call.arguments)
+    return SchemaError(
+        f"{signatures[0]} called with {count} argument{'' if count == 1 else 's'}",
+        code="wrong-argument-count",
+        hint=f"call {' or '.join(signatures)}" if len(signatures) > 1 else None,
+        span=call.span,
+    )
+
+
+#: Labels of parameters that take only numbers.
+_NUMERIC_LABELS = frozenset({NUMERIC.label, EXACT.label, INTEGER.label})
+
+
+def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Call) -> SchemaError:
+    """Return the error of the overload that matched most arguments.
+
+    It lists what all overloads that matched as many arguments expect next.
+    """
+    index, function, overload = max(mismatches, key=lambda mismatch: mismatch[0])
+    furthest = [mismatch[2] for mismatch in mismatches if mismatch[0] == index]
+    expected = dict.fromkeys(parameters[index].label for parameters in furthest)
+    actual = args.types[index]
+    tree = args.trees[index]
+    got = tree.symbol.word if isinstance(tree, Keyword) else actual.as_summary_string()
+    rules = (parameters[index].mismatch for parameters in furthest)
+    reasons = (rule(args, index) for rule in rules if rule)
+    hint = "write CAST(NULL AS ...)" if actual.root is types.TypeRoot.NULL else None
+    if actual.is_(types.TypeFamily.CHARACTER_STRING) and _NUMERIC_LABELS.issuperset(expected):
+        hint = "convert the string: CAST(... AS DECIMAL(38, 9)), or TRY_CAST for NULL if it fails"
+    if call.name == "||" and actual.root is types.TypeRoot.BOOLEAN:
+        hint = "write OR: || joins strings"
+    error = SchemaError(
+        next(filter(None, reasons), None) or f"expected {' or '.join(expected)}, got {got}",
+        code="wrong-argument-type",
+        span=tree.span if tree.span.stop else call.span,
+        hint=hint,
+    )
+    error.path = (f"argument {index + 1} of {function.format(overload)}",)
+    return error
+
+
+# --- implicit casts -------------------------------------------------------------------------------
+
+
+def coerce_argument(argument: Typed, type_: types.DataType, function: Function) -> Typed:
+    """Return the argument, in an implicit cast if the function's rules require one."""
+    actual = first_phase_type(argument)
+    if function.aligns:
+        aligned = actual == type_ and time_attribute(actual) is time_attribute(type_)
+        spelled = as_spelled(type_).with_nullability(argument.type.is_nullable)
+        return argument if aligned else implicit_cast(argument, type_, spelled)
+    if function.rules is Rules.SQL or isinstance(argument, TypeArgument):
+        return argument
+    if supports_avoiding_cast(actual, type_):
+        return argument
+    return implicit_cast(argument, type_)
+
+
+def implicit_cast(
+    value: Typed, target: types.DataType, type_: types.DataType | None = None
+) -> FunctionCall:
+    """Return the value in an implicit cast to the target; `type_` overrides the type of the call.
+
+    Raises:
+        SchemaError: with code `cast-not-in-sql` where Flink has no SQL for the cast.
+    """
+    from schema_core.expressions.functions import BUILT_IN
+
+    try:
+        _refuse_months(value, target)
+        type_name = type_name_of(target)
+    except SchemaCoreError:
+        with at("an implicit cast", value.span):
+            raise
+    cast = BUILT_IN["CAST"][-1]
+    arguments = (value, TypeArgument(type_name, target, value.span))
+    return FunctionCall(cast, arguments, type_ or target, implicit=True, span=value.span)
+
+
+#: Roots that Flink's planner cannot cast a literal of months to.
+SMALL_INTEGERS = frozenset({types.TypeRoot.TINYINT, types.TypeRoot.SMALLINT})
+
+
+def _refuse_months(value: Typed, target: types.DataType) -> None:
+    """Reject the cast of a literal of months to a small integer, on which Flink's planner fails.
+
+    The Table API casts to TINYINT for a parameter of any numeric type.
+    """
+    if (
+        target.root not in SMALL_INTEGERS
+        or value.type.root is not types.TypeRoot.INTERVAL_YEAR_MONTH
+    ):
+        return
+    inner = value.arguments[0] if isinstance(value, FunctionCall) else value
+    is_cast = isinstance(value, FunctionCall) and value.function.name == "CAST"
+    if isinstance(inner, Constant) and (inner is value or is_cast):
+        raise SchemaError(
+            f"cannot cast {value.type.as_summary_string()} to {target.as_summary_string()}",
+            code="cast-not-in-sql",
+            span=value.span,
+        )
+
+
+def as_spelled(type_: types.DataType) -> types.DataType:
+    """Return a type as a cast in SQL spells it: elements NOT NULL, timestamps without attributes.
+
+    >>> from schema_core.types import parse_type
+    >>> print(as_spelled(parse_type("MAP<INT, ARRAY<INT>>")))
+    MAP<INT, ARRAY<INT NOT NULL>>
+    """
+    children = tuple(map(as_spelled, type_.children()))
+    if isinstance(type_, types.ArrayType | types.MultisetType):
+        return type_.rebuild(tuple(child.not_null() for child in children))
+    if isinstance(type_, types.AnyTimestampType):
+        return type_.with_kind(types.TimestampKind.REGULAR)
+    return type_.rebuild(children)

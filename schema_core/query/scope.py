@@ -17,8 +17,15 @@ from schema_core.expressions.scope import (
     Inferred,
     find_function,
 )
-from schema_core.expressions.signature_dsl import ANY, exactly, never
-from schema_core.expressions.signatures import ArgumentTypes, Function, FunctionKind, Parameter
+from schema_core.expressions.signatures import (
+    ANY,
+    ArgumentTypes,
+    Function,
+    FunctionKind,
+    Parameter,
+    exactly,
+    never,
+)
 from schema_core.expressions.type_checker import infer, scalar
 from schema_core.expressions.typed import FunctionCall, Keyword, Ref, Select, Typed, walk
 from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables

@@ -39,7 +39,7 @@ from schema_core.types import (
     TinyIntType,
     VarCharType,
 )
-from schema_core.types.decimal_arithmetic import common_decimal
+from schema_core.types.common import common_decimal
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed

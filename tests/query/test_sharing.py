@@ -9,7 +9,7 @@ import pytest
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaError
-from schema_core.expressions import overloads
+from schema_core.expressions import type_checker
 from schema_core.query.relation import result_columns
 from schema_core.query.resolve import resolve_query
 
@@ -70,7 +70,7 @@ def test_depth_limit_of_views_does_not_depend_on_their_order(
 def test_merged_columns_are_typed_once(environment: TableEnvironment) -> None:
     def typed(joins: int) -> int:
         text = "SELECT 1 FROM t" + "".join(f" NATURAL JOIN t AS t{i}" for i in range(joins))
-        with patch.object(overloads, "resolve_call", wraps=overloads.resolve_call) as apply:
+        with patch.object(type_checker, "resolve_call", wraps=type_checker.resolve_call) as apply:
             environment.sql_query(text)
         return apply.call_count
 

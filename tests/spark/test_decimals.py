@@ -16,7 +16,7 @@ import pytest
 
 from schema_core.errors import ExternalError
 from schema_core.types import DecimalType
-from schema_core.types.decimal_arithmetic import decimal_result
+from schema_core.types.common import decimal_result
 
 if TYPE_CHECKING:
     from schema_core.environment.table_environment import TableEnvironment

@@ -17,8 +17,7 @@ from fuzz.drawing import Drawing
 from properties import recorded
 from properties.answers import fixtures, values
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.expressions.signature_dsl import EQUAL, ORDERED
-from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.signatures import EQUAL, ORDERED, FunctionKind
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.expressions.typed import FunctionCall, Typed, walk
 from schema_core.query.relation import Column

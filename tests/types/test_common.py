@@ -17,7 +17,7 @@ from schema_core.types import (
     least_restrictive,
     parse_type,
 )
-from schema_core.types.decimal_arithmetic import (
+from schema_core.types.common import (
     DIGITS,
     FORMULAS,
     as_decimal,

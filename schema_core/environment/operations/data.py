@@ -27,7 +27,7 @@ from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import MAX_PLACE, SchemaError, UnsupportedError, cut, similar
-from schema_core.expressions.overloads import implicit_cast
+from schema_core.expressions.type_checker import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
 from schema_core.query import relation as relational
 from schema_core.query.sources import check_table_hints

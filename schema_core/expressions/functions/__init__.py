@@ -23,8 +23,7 @@ from schema_core.expressions.functions import (
     strings,
     temporal,
 )
-from schema_core.expressions.signature_dsl import ANY, exactly, explicit
-from schema_core.expressions.signatures import Function, FunctionKind, Rules
+from schema_core.expressions.signatures import ANY, Function, FunctionKind, Rules, exactly, explicit
 from schema_core.types import DataType
 
 if TYPE_CHECKING:

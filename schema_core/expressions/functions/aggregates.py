@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from schema_core.expressions.coercion import coerce, coerce_to_type, sql_comparable
-from schema_core.expressions.signature_dsl import (
+from schema_core.expressions.signatures import (
     ANY,
     AS_INTEGER,
     AS_NUMBER,
@@ -13,6 +13,11 @@ from schema_core.expressions.signature_dsl import (
     MAX_INT,
     NUMERIC,
     ORDERED,
+    ArgumentTypes,
+    EmptyInput,
+    Function,
+    FunctionKind,
+    Parameter,
     aggregate,
     always,
     array,
@@ -25,18 +30,11 @@ from schema_core.expressions.signature_dsl import (
     never,
     text_of,
 )
-from schema_core.expressions.signatures import (
-    ArgumentTypes,
-    EmptyInput,
-    Function,
-    FunctionKind,
-    Parameter,
-)
 from schema_core.types import ArrayType, DataType, DecimalType, MultisetType
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F
 from schema_core.types import TypeRoot as R
-from schema_core.types.decimal_arithmetic import decimal_average, decimal_sum
+from schema_core.types.common import decimal_average, decimal_sum
 
 COUNT_TYPE = exactly(T.BIGINT())
 

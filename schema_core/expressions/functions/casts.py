@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schema_core.expressions.coercion import UNICODE, charset, sql_cast_type, supports_sql_cast
-from schema_core.expressions.signature_dsl import (
+from schema_core.expressions.signatures import (
     ANY,
     BOOLEAN,
     NUMERIC,
+    ArgumentTypes,
+    Function,
+    Parameter,
     always,
     bridged,
     exactly,
     literal,
     operation,
 )
-from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import Constant, FunctionCall, TypeArgument
 from schema_core.types import DataType, TypeFamily, TypeRoot
 from schema_core.types import DataTypes as T

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.coercion import COMPARABLE_ROOTS
-from schema_core.expressions.signature_dsl import (
+from schema_core.expressions.signatures import (
     ANY,
     ARRAY,
     AS_ARRAY,
@@ -22,6 +22,9 @@ from schema_core.expressions.signature_dsl import (
     MULTISET,
     SORTABLE,
     STRINGS,
+    ArgumentTypes,
+    Function,
+    Parameter,
     always,
     array,
     bridged,
@@ -44,7 +47,6 @@ from schema_core.expressions.signature_dsl import (
     operation,
     text_of,
 )
-from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, TypeArgument, walk
 from schema_core.sql.syntax import Interval, TypeName
 from schema_core.types import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schema_core.expressions.coercion import sql_comparable
-from schema_core.expressions.signature_dsl import (
+from schema_core.expressions.signatures import (
     ALIKE,
     ANY,
     BOOLEAN,
@@ -13,6 +13,9 @@ from schema_core.expressions.signature_dsl import (
     COMPARABLE,
     EQUAL,
     ORDERED,
+    ArgumentTypes,
+    Function,
+    Parameter,
     bridged,
     commonly,
     exactly,
@@ -21,7 +24,6 @@ from schema_core.expressions.signature_dsl import (
     of_one_charset,
     operation,
 )
-from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import FunctionCall, walk
 from schema_core.types import DataType, RowType, StructuredType, TypeRoot
 from schema_core.types import DataTypes as T

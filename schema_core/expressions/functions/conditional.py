@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.signature_dsl import (
+from schema_core.expressions.signatures import (
     BINARY,
     BOOLEAN,
     CHARACTER,
@@ -13,6 +13,10 @@ from schema_core.expressions.signature_dsl import (
     NUMERIC,
     TIME,
     TIMESTAMP,
+    ArgumentTypes,
+    Function,
+    Parameter,
+    Rules,
     bridged,
     common,
     common_argument_type,
@@ -21,7 +25,6 @@ from schema_core.expressions.signature_dsl import (
     no_common_type,
     operation,
 )
-from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter, Rules
 from schema_core.expressions.typed import FunctionCall
 from schema_core.sql import syntax
 from schema_core.sql.expression import MAX_COPIES

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.signature_dsl import (
+from schema_core.expressions.signatures import (
     ANY,
     AS_BOOLEAN,
     AS_STRING,
     CHARACTER,
+    ArgumentTypes,
+    Function,
+    Parameter,
     always,
     bridged,
     castable_to,
@@ -17,7 +20,6 @@ from schema_core.expressions.signature_dsl import (
     like,
     never,
 )
-from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import FunctionCall, Keyword, TypeArgument
 from schema_core.types import ArrayType, DataType
 from schema_core.types import DataTypes as T

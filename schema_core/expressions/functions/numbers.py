@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.functions.temporal import UNIT
-from schema_core.expressions.signature_dsl import (
+from schema_core.expressions.signatures import (
     CHARACTER,
     DATE,
     DATETIME,
@@ -19,6 +19,9 @@ from schema_core.expressions.signature_dsl import (
     NUMERIC,
     TIME,
     TIMESTAMP,
+    ArgumentTypes,
+    Function,
+    Parameter,
     common_argument_type,
     constant_integer,
     exactly,
@@ -27,7 +30,6 @@ from schema_core.expressions.signature_dsl import (
     of,
     operation,
 )
-from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import Constant
 from schema_core.types import (
     DataType,
@@ -36,8 +38,7 @@ from schema_core.types import (
 )
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F
-from schema_core.types.common import least_restrictive
-from schema_core.types.decimal_arithmetic import as_decimal, decimal_result, decimal_round
+from schema_core.types.common import as_decimal, decimal_result, decimal_round, least_restrictive
 
 if TYPE_CHECKING:
     from schema_core.expressions.signatures import ReturnTypeRule

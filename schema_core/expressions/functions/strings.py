@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schema_core.expressions.signature_dsl import (
+from schema_core.expressions.signatures import (
     ALIKE,
     AS_BYTES,
     AS_INTEGER,
@@ -16,6 +16,9 @@ from schema_core.expressions.signature_dsl import (
     STRING,
     TIME,
     TIMESTAMP,
+    ArgumentTypes,
+    Function,
+    Parameter,
     always,
     bridged,
     combined_length,
@@ -30,8 +33,7 @@ from schema_core.expressions.signature_dsl import (
     text_of,
     varying_like,
 )
-from schema_core.expressions.signature_dsl import ANY as ANYTHING
-from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
+from schema_core.expressions.signatures import ANY as ANYTHING
 from schema_core.expressions.typed import Keyword
 from schema_core.sql.literals import CHARSETS
 from schema_core.types import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.date_patterns import pattern_problem, zone_problem
-from schema_core.expressions.signature_dsl import (
+from schema_core.expressions.signatures import (
     AS_NUMBER,
     AS_STRING,
     CHARACTER,
@@ -22,6 +22,9 @@ from schema_core.expressions.signature_dsl import (
     TARGET,
     TIME,
     TIMESTAMP,
+    ArgumentTypes,
+    Function,
+    Parameter,
     always,
     bridged,
     constant_integer,
@@ -33,7 +36,6 @@ from schema_core.expressions.signature_dsl import (
     operation,
     text_of,
 )
-from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import Keyword
 from schema_core.sql import syntax
 from schema_core.types import (

@@ -18,7 +18,7 @@ from schema_core.query import relation as relational
 from schema_core.spark.compiler.value_types import DIGITS
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import DataType, DecimalType, NullType
-from schema_core.types.decimal_arithmetic import MAX_PRECISION
+from schema_core.types.common import MAX_PRECISION
 
 #: Digits that Spark adds to the precision of a sum: those of the number of rows.
 SUM_DIGITS = 10

@@ -29,7 +29,7 @@ from schema_core.spark.compiler.value_types import (
     require_orderable,
     sql_type,
 )
-from schema_core.types.decimal_arithmetic import MAX_PRECISION, decimal_result, decimal_sum
+from schema_core.types.common import MAX_PRECISION, decimal_result, decimal_sum
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import SortDirection

@@ -75,7 +75,7 @@ from schema_core.types import (
     TimeType,
     VarCharType,
 )
-from schema_core.types.decimal_arithmetic import MAX_PRECISION, common_decimal
+from schema_core.types.common import MAX_PRECISION, common_decimal
 
 TEMPORAL = (DateType, TimeType, AnyTimestampType)
 

@@ -37,7 +37,7 @@ from schema_core.types import (
     TimeType,
     YearMonthIntervalType,
 )
-from schema_core.types.decimal_arithmetic import KEPT_SCALE, MAX_PRECISION
+from schema_core.types.common import KEPT_SCALE, MAX_PRECISION
 
 
 def _operands(called: TranslatedCall, result: DataType) -> tuple[nodes.Node, nodes.Node]:

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.types.decimal_arithmetic import MAX_PRECISION
+from schema_core.types.common import MAX_PRECISION
 
 #: Precision and scale.
 Digits: TypeAlias = tuple[int, int]
