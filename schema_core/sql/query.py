@@ -6,6 +6,7 @@ It is that of Flink 2.3 (Flink documentation, "Queries").
 from __future__ import annotations
 
 from schema_core.base.keywords import QUERYING
+from schema_core.base.text import Span
 from schema_core.sql import syntax
 from schema_core.sql.expression import (
     OPERATORS,
@@ -23,11 +24,8 @@ from schema_core.sql.expression import (
 from schema_core.sql.literals import string_in_one_piece
 from schema_core.sql.tokens import can_name, identifier, parse_separated, refuse
 
-GROUPING_WORDS = {
-    "GROUPING": "GROUPING SETS",
-    "ROLLUP": "ROLLUP",
-    "CUBE": "CUBE",
-}
+#: First keyword of grouping sets -> all keywords.
+GROUPING_WORDS = {"GROUPING": "GROUPING SETS", "ROLLUP": "ROLLUP", "CUBE": "CUBE"}
 
 
 def query(cursor: QueryCursor, first: syntax.Subquery | None = None) -> syntax.Query:
@@ -36,25 +34,31 @@ def query(cursor: QueryCursor, first: syntax.Subquery | None = None) -> syntax.Q
     With a `first` operand, only what follows it is parsed.
     """
     if first is not None:
-        return rest_of_query(cursor, first.span.start, first.query)
+        return _rest_of_query(cursor, first.span.start, first.query)
     with cursor.nested():
         start = cursor.token.start
-        if cursor.accept("WITH"):
-            return _order_by(cursor, start, _with(cursor, start))
-        return rest_of_query(cursor, start, _leaf(cursor))
+        if not cursor.accept("WITH"):
+            return _rest_of_query(cursor, start, _leaf(cursor))
+        recursive = cursor.accept("RECURSIVE")
+        tables = parse_separated(cursor, _common_table)
+        inner = cursor.token.start
+        body = _set_operations(cursor, inner, _leaf(cursor), 1)
+        clause = syntax.With(tables, body, recursive, cursor.span_from(start))
+        return _order_by(cursor, start, clause)
 
 
-def rest_of_query(cursor: QueryCursor, start: int, first: syntax.Query) -> syntax.Query:
+def _rest_of_query(cursor: QueryCursor, start: int, first: syntax.Query) -> syntax.Query:
     """Parse what may follow a first operand: set operations, then ORDER BY and limits."""
     return _order_by(cursor, start, _set_operations(cursor, start, first, 1))
 
 
-def names(cursor: QueryCursor) -> tuple[syntax.Name, ...]:
-    """Parse one or more simple names in parentheses."""
-    cursor.expect("(")
-    parsed = parse_separated(cursor, simple_name)
+def _names(cursor: QueryCursor) -> tuple[str, ...]:
+    """Parse one or more names in parentheses, if present."""
+    if not cursor.accept("("):
+        return ()
+    names = parse_separated(cursor, identifier)
     cursor.expect(")")
-    return parsed
+    return names
 
 
 def alias(cursor: QueryCursor) -> str | None:
@@ -65,18 +69,10 @@ def alias(cursor: QueryCursor) -> str | None:
 # ------------------------------------------------------------------------------ the whole query
 
 
-def _with(cursor: QueryCursor, start: int) -> syntax.Query:
-    recursive = cursor.accept("RECURSIVE")
-    tables = parse_separated(cursor, _common_table)
-    inner = cursor.token.start
-    body = _set_operations(cursor, inner, _leaf(cursor), 1)
-    return syntax.With(tables, body, recursive, cursor.span_from(start))
-
-
 def _common_table(cursor: QueryCursor) -> syntax.CommonTable:
     start = cursor.token.start
     name = identifier(cursor)
-    columns = tuple(name.parts[0] for name in names(cursor)) if cursor.key == "(" else ()
+    columns = _names(cursor)
     cursor.expect("AS", "(")
     inner = query(cursor)
     cursor.expect(")")
@@ -103,7 +99,9 @@ def _leaf(cursor: QueryCursor) -> syntax.Query:
         case "SELECT":
             return _select(cursor)
         case "VALUES" | "VALUE":
-            return _values(cursor)
+            start = cursor.advance().start
+            rows = parse_separated(cursor, lambda cursor: _row(expression(cursor)))
+            return syntax.Values(rows, cursor.span_from(start))
         case "TABLE":
             return explicit_table(cursor)
         case "(":
@@ -117,49 +115,33 @@ def _leaf(cursor: QueryCursor) -> syntax.Query:
 
 def _order_by(cursor: QueryCursor, start: int, inner: syntax.Query) -> syntax.Query:
     order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
-    offset, fetch = _limits(cursor)
+    offset = fetch = None
+    is_limited = cursor.accept("LIMIT")
+    if is_limited and not cursor.accept("ALL"):
+        fetch = _row_count(cursor)
+    if cursor.accept("OFFSET"):
+        offset = _row_count(cursor)
+        if not cursor.accept("ROW"):
+            cursor.accept("ROWS")
+    if not is_limited and cursor.accept("FETCH"):
+        if not cursor.accept("FIRST"):
+            cursor.expect("NEXT")
+        fetch = _row_count(cursor)
+        if not cursor.accept("ROW"):
+            cursor.expect("ROWS")
+        cursor.expect("ONLY")
     if not order_by and offset is None and fetch is None:
         return inner
     return syntax.Ordered(inner, order_by, offset, fetch, cursor.span_from(start))
 
 
-def _limits(cursor: QueryCursor) -> tuple[syntax.Expression | None, syntax.Expression | None]:
-    """Parse OFFSET and FETCH, or LIMIT and OFFSET."""
-    fetch = None
-    if cursor.accept("LIMIT"):
-        fetch = None if cursor.accept("ALL") else _count(cursor)
-        return (_offset(cursor), fetch) if cursor.accept("OFFSET") else (None, fetch)
-    offset = _offset(cursor) if cursor.accept("OFFSET") else None
-    if cursor.accept("FETCH"):
-        if not cursor.accept("FIRST"):
-            cursor.expect("NEXT")
-        fetch = _count(cursor)
-        if not cursor.accept("ROW"):
-            cursor.expect("ROWS")
-        cursor.expect("ONLY")
-    return offset, fetch
-
-
-def _offset(cursor: QueryCursor) -> syntax.Expression:
-    count = _count(cursor)
-    if not cursor.accept("ROW"):
-        cursor.accept("ROWS")
-    return count
-
-
-def _count(cursor: QueryCursor) -> syntax.Expression:
+def _row_count(cursor: QueryCursor) -> syntax.Expression:
     """Parse a number of rows, which has no sign."""
     token = cursor.token
     if token.kind not in ("integer", "decimal"):
         raise refuse(cursor, "a number of rows")
     cursor.advance()
     return syntax.Literal(syntax.LiteralKind.EXACT, token.value, span=token.span)
-
-
-def _values(cursor: QueryCursor) -> syntax.Values:
-    start = cursor.advance().start
-    rows = parse_separated(cursor, lambda cursor: _row(expression(cursor)))
-    return syntax.Values(rows, cursor.span_from(start))
 
 
 def _row(value: syntax.Expression) -> tuple[syntax.Expression, ...]:
@@ -176,13 +158,13 @@ def _row(value: syntax.Expression) -> tuple[syntax.Expression, ...]:
 
 def _select(cursor: QueryCursor) -> syntax.Select:
     start = cursor.expect("SELECT").start
-    found_hints = hints(cursor)
+    own_hints = hints(cursor)
     distinct = cursor.accept("DISTINCT")
     if not distinct:
         cursor.accept("ALL")
-    items = parse_separated(cursor, _item)
+    items = parse_separated(cursor, _select_item)
     if not cursor.accept("FROM"):
-        return syntax.Select(items, None, distinct, hints=found_hints, span=cursor.span_from(start))
+        return syntax.Select(items, None, distinct, hints=own_hints, span=cursor.span_from(start))
     return syntax.Select(
         items=items,
         source=source(cursor),
@@ -192,31 +174,23 @@ def _select(cursor: QueryCursor) -> syntax.Select:
         having=expression(cursor) if cursor.accept("HAVING") else None,
         windows=parse_separated(cursor, _window) if cursor.accept("WINDOW") else (),
         qualify=expression(cursor) if cursor.accept("QUALIFY") else None,
-        hints=found_hints,
+        hints=own_hints,
         span=cursor.span_from(start),
     )
 
 
-def _item(cursor: QueryCursor) -> syntax.SelectItem:
-    start = cursor.token.start
-    star = _star(cursor)
-    if star is not None:
-        return syntax.SelectItem(star, None, star.span)
-    written = expression(cursor)
-    return syntax.SelectItem(written, alias(cursor), cursor.span_from(start))
-
-
-def _star(cursor: QueryCursor) -> syntax.Star | None:
-    """Parse ``*`` or ``t.*``, if present."""
+def _select_item(cursor: QueryCursor) -> syntax.SelectItem:
+    """Parse ``*``, ``t.*``, or an expression with its alias."""
     start, ahead, prefix = cursor.token.start, 0, []
     while cursor.peek(ahead).key != "*":
         if not can_name(cursor.peek(ahead)) or cursor.peek(ahead + 1).key != ".":
-            return None
+            value = expression(cursor)
+            return syntax.SelectItem(value, alias(cursor), cursor.span_from(start))
         prefix.append(cursor.peek(ahead).value)
         ahead += 2
-    for _ in range(ahead + 1):
-        cursor.advance()
-    return syntax.Star(tuple(prefix), cursor.span_from(start))
+    cursor.index += ahead + 1
+    span = cursor.span_from(start)
+    return syntax.SelectItem(syntax.Star(tuple(prefix), span), None, span)
 
 
 def _group_by(cursor: QueryCursor) -> tuple[syntax.GroupItem, ...]:
@@ -234,20 +208,14 @@ def _group_item(cursor: QueryCursor) -> syntax.GroupItem:
         return expression(cursor)
     with cursor.nested():
         cursor.expect(*kind.split(), "(")
-        sets = parse_separated(cursor, _grouping_set)
+        sets = tuple(
+            (() if item.kind == "()" else item)
+            if isinstance(item, syntax.GroupingSets)
+            else _row(item)
+            for item in parse_separated(cursor, _group_item)
+        )
         cursor.expect(")")
     return syntax.GroupingSets(kind, sets, cursor.span_from(start))
-
-
-def _grouping_set(cursor: QueryCursor) -> tuple[syntax.Expression, ...] | syntax.GroupingSets:
-    item = _group_item(cursor)
-    match item:
-        case syntax.GroupingSets(kind="()"):
-            return ()
-        case syntax.GroupingSets():
-            return item
-        case _:
-            return _row(item)
 
 
 def _window(cursor: QueryCursor) -> tuple[str, syntax.Window]:
@@ -259,30 +227,31 @@ def _window(cursor: QueryCursor) -> tuple[str, syntax.Window]:
 # --- FROM -----------------------------------------------------------------------------------------
 
 
-#: Keywords of a join -> its kind.
+#: Keywords of a join and its kind.
 JOINS: tuple[tuple[tuple[str, ...], syntax.JoinKind], ...] = (
     (("JOIN",), syntax.JoinKind.INNER),
     (("INNER", "JOIN"), syntax.JoinKind.INNER),
-    (("LEFT", "JOIN"), syntax.JoinKind.LEFT),
-    (("LEFT", "OUTER", "JOIN"), syntax.JoinKind.LEFT),
-    (("RIGHT", "JOIN"), syntax.JoinKind.RIGHT),
-    (("RIGHT", "OUTER", "JOIN"), syntax.JoinKind.RIGHT),
-    (("FULL", "JOIN"), syntax.JoinKind.FULL),
-    (("FULL", "OUTER", "JOIN"), syntax.JoinKind.FULL),
     (("CROSS", "JOIN"), syntax.JoinKind.CROSS),
+    *(
+        ((side, *outer, "JOIN"), syntax.JoinKind[side])
+        for side in ("LEFT", "RIGHT", "FULL")
+        for outer in ((), ("OUTER",))
+    ),
 )
 
 
 def source(cursor: QueryCursor) -> syntax.Source:
     """Parse the sources of a FROM clause, separated by JOIN or commas."""
     start = cursor.token.start
-    return _commas(cursor, start, _joins(cursor, start, _one(cursor)))
+    return _rest_of_sources(cursor, start, _single_source(cursor))
 
 
-def _commas(cursor: QueryCursor, start: int, left: syntax.Source) -> syntax.Source:
+def _rest_of_sources(cursor: QueryCursor, start: int, first: syntax.Source) -> syntax.Source:
+    """Parse what may follow a first source: joins, and further sources after commas."""
+    left = _joins(cursor, start, first)
     while cursor.accept(","):
         inner = cursor.token.start
-        right = _joins(cursor, inner, _one(cursor))
+        right = _joins(cursor, inner, _single_source(cursor))
         left = syntax.Join(left, right, syntax.JoinKind.COMMA, span=cursor.span_from(start))
     return left
 
@@ -295,23 +264,29 @@ def _joins(cursor: QueryCursor, start: int, left: syntax.Source) -> syntax.Sourc
             if natural:
                 raise refuse(cursor, "JOIN")
             return left
-        right = _one(cursor)
+        right = _single_source(cursor)
         condition = expression(cursor) if cursor.accept("ON") else None
-        using = names(cursor) if condition is None and cursor.accept("USING") else ()
+        using: tuple[syntax.Name, ...] = ()
+        if condition is None and cursor.accept("USING"):
+            cursor.expect("(")
+            using = parse_separated(cursor, simple_name)
+            cursor.expect(")")
         left = syntax.Join(left, right, kind, natural, condition, using, cursor.span_from(start))
 
 
 # ---------------------------------------------------------------------------------- one source
 
 
-def _one(cursor: QueryCursor) -> syntax.Source:
+def _single_source(cursor: QueryCursor) -> syntax.Source:
     """Parse a source without joins, with its alias and sample."""
     start = cursor.token.start
     lateral = cursor.accept("LATERAL")
+    relation: syntax.Source
     if cursor.key == "(":
-        relation = _parenthesized_source(cursor, start, lateral=lateral)
-        if isinstance(relation, syntax.Join):
-            return relation
+        inner = _query_or_join(cursor)
+        if isinstance(inner, syntax.Join):
+            return inner
+        relation = _as_source(inner, cursor.span_from(start), lateral=lateral)
     elif cursor.accept("UNNEST", "("):
         relation = _unnest(cursor, start, lateral=lateral)
     elif cursor.accept("TABLE", "("):
@@ -321,24 +296,32 @@ def _one(cursor: QueryCursor) -> syntax.Source:
     return _with_suffixes(cursor, start, relation)
 
 
+def _as_source(
+    node: syntax.Query | syntax.Source, span: Span, *, lateral: bool = False
+) -> syntax.Source:
+    return node if isinstance(node, syntax.Source) else syntax.Derived(node, lateral, span)
+
+
 def _with_suffixes(cursor: QueryCursor, start: int, relation: syntax.Source) -> syntax.Source:
     """Parse what may follow a source: a row pattern, an alias, a sample."""
     if cursor.accept("MATCH_RECOGNIZE"):
         relation = match_recognize(cursor, start, relation)
     name = alias(cursor)
     if name is not None:
-        columns = tuple(name.parts[0] for name in names(cursor)) if cursor.key == "(" else ()
-        relation = syntax.Aliased(relation, name, columns, cursor.span_from(start))
+        relation = syntax.Aliased(relation, name, _names(cursor), cursor.span_from(start))
     if cursor.accept("TABLESAMPLE"):
-        relation = _sample(cursor, start, relation)
+        if cursor.key not in ("BERNOULLI", "SYSTEM"):
+            raise refuse(cursor, "BERNOULLI or SYSTEM after TABLESAMPLE")
+        method = cursor.advance().key
+        cursor.expect("(")
+        percentage = expression(cursor)
+        cursor.expect(")")
+        seed = None
+        if cursor.accept("REPEATABLE", "("):
+            seed = expression(cursor)
+            cursor.expect(")")
+        relation = syntax.Sample(relation, method, percentage, seed, cursor.span_from(start))
     return relation
-
-
-def _parenthesized_source(cursor: QueryCursor, start: int, *, lateral: bool) -> syntax.Source:
-    relation = _query_or_join(cursor)
-    if isinstance(relation, syntax.Source):
-        return relation
-    return syntax.Derived(relation, lateral, cursor.span_from(start))
 
 
 def _query_or_join(cursor: QueryCursor) -> syntax.Query | syntax.Source:
@@ -351,21 +334,15 @@ def _query_or_join(cursor: QueryCursor) -> syntax.Query | syntax.Source:
         first = cursor.token
         start = first.start
         relation: syntax.Query | syntax.Source
-        if _opens_query(cursor):
+        if cursor.key in QUERYING and not (cursor.key == "TABLE" and cursor.peek().key == "("):
             relation = query(cursor)
         elif cursor.key == "(":
             relation = _query_or_join(cursor)
             if not isinstance(relation, syntax.Source) and continues_query(cursor):
-                relation = rest_of_query(cursor, start, relation)
+                relation = _rest_of_query(cursor, start, relation)
             elif cursor.key != ")":
-                inner = (
-                    relation
-                    if isinstance(relation, syntax.Source)
-                    else syntax.Derived(relation, span=relation.span)
-                )
-                relation = _commas(
-                    cursor, start, _joins(cursor, start, _with_suffixes(cursor, start, inner))
-                )
+                inner = _with_suffixes(cursor, start, _as_source(relation, relation.span))
+                relation = _rest_of_sources(cursor, start, inner)
         else:
             relation = source(cursor)
         if isinstance(relation, syntax.Source) and not isinstance(relation, syntax.Join):
@@ -375,20 +352,15 @@ def _query_or_join(cursor: QueryCursor) -> syntax.Query | syntax.Source:
         return relation
 
 
-def _opens_query(cursor: QueryCursor) -> bool:
-    """Return whether a query follows, and not ``TABLE(function(...))``."""
-    return cursor.key in QUERYING and not (cursor.key == "TABLE" and cursor.peek().key == "(")
-
-
 def _named_source(cursor: QueryCursor, start: int) -> syntax.Source:
     """Parse a table by name, or a table function that is called without TABLE."""
     name = path_name(cursor)
     if cursor.key == "(":
         call = parse_call(cursor, name.parts, "")
         return syntax.TableFunction(call, span=cursor.span_from(start))
-    found_hints = hints(cursor)
+    own_hints = hints(cursor)
     period = expression(cursor) if cursor.accept("FOR", "SYSTEM_TIME", "AS", "OF") else None
-    return syntax.TableName(name, found_hints, period, cursor.span_from(start))
+    return syntax.TableName(name, own_hints, period, cursor.span_from(start))
 
 
 def _unnest(cursor: QueryCursor, start: int, *, lateral: bool) -> syntax.Source:
@@ -407,22 +379,8 @@ def _table_function(cursor: QueryCursor, start: int, *, lateral: bool) -> syntax
     if not isinstance(call, syntax.Call):
         raise cursor.fail("TABLE(...) requires a function call", span=call.span)
     cursor.expect(")")
-    found_hints = hints(cursor)
-    return syntax.TableFunction(call, lateral, found_hints, span=cursor.span_from(start))
-
-
-def _sample(cursor: QueryCursor, start: int, relation: syntax.Source) -> syntax.Source:
-    if cursor.key not in ("BERNOULLI", "SYSTEM"):
-        raise refuse(cursor, "BERNOULLI or SYSTEM after TABLESAMPLE")
-    method = cursor.advance().key
-    cursor.expect("(")
-    percentage = expression(cursor)
-    cursor.expect(")")
-    seed = None
-    if cursor.accept("REPEATABLE", "("):
-        seed = expression(cursor)
-        cursor.expect(")")
-    return syntax.Sample(relation, method, percentage, seed, cursor.span_from(start))
+    own_hints = hints(cursor)
+    return syntax.TableFunction(call, lateral, own_hints, span=cursor.span_from(start))
 
 
 # --------------------------------------------------------------------------------------- hints
@@ -444,31 +402,23 @@ def _hint(cursor: QueryCursor) -> syntax.Hint:
     arguments: list[syntax.Name | syntax.Literal] = []
     if cursor.accept("(") and not cursor.accept(")"):
         while True:
+            token = cursor.token
             if cursor.peek().key == "=":
-                options.append(_hint_option(cursor))
+                key = identifier(cursor) if can_name(token) else string_in_one_piece(cursor)
+                cursor.expect("=")
+                options.append((key, string_in_one_piece(cursor)))
+            elif can_name(token):
+                arguments.append(simple_name(cursor))
+            elif isinstance(literal := expression(cursor), syntax.Literal):
+                arguments.append(literal)
             else:
-                arguments.append(_hint_argument(cursor))
+                expected = "an option, a name or a literal in a hint"
+                problem = f"expected {expected}, found {cursor.show(token)}"
+                raise cursor.fail(problem, span=token.span)
             if not cursor.accept(","):
                 break
         cursor.expect(")")
     return syntax.Hint(name, tuple(options), tuple(arguments), cursor.span_from(start))
-
-
-def _hint_option(cursor: QueryCursor) -> tuple[str, str]:
-    key = identifier(cursor) if can_name(cursor.token) else string_in_one_piece(cursor)
-    cursor.expect("=")
-    return key, string_in_one_piece(cursor)
-
-
-def _hint_argument(cursor: QueryCursor) -> syntax.Name | syntax.Literal:
-    token = cursor.token
-    if can_name(token):
-        return syntax.Name((identifier(cursor),), token.span)
-    literal = expression(cursor)
-    if not isinstance(literal, syntax.Literal):
-        problem = f"expected an option, a name or a literal in a hint, found {cursor.show(token)}"
-        raise cursor.fail(problem, span=token.span)
-    return literal
 
 
 # --- MATCH_RECOGNIZE ------------------------------------------------------------------------------
@@ -486,7 +436,10 @@ def match_recognize(
     partition_by = expressions(cursor) if cursor.accept("PARTITION", "BY") else ()
     order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     measures = parse_separated(cursor, _measure) if cursor.accept("MEASURES") else ()
-    rows_per_match = _rows_per_match(cursor)
+    rows_per_match = None
+    for words in ("ONE ROW PER MATCH", "ALL ROWS PER MATCH"):
+        if cursor.accept(*words.split()):
+            rows_per_match = words
     after_match = _after_match(cursor) if cursor.accept("AFTER", "MATCH") else ()
     cursor.expect("PATTERN", "(")
     starts = cursor.accept("^")
@@ -516,13 +469,6 @@ def _define(cursor: QueryCursor) -> syntax.Measure:
     name = identifier(cursor)
     cursor.expect("AS")
     return syntax.Measure(expression(cursor), name, cursor.span_from(start))
-
-
-def _rows_per_match(cursor: QueryCursor) -> str | None:
-    for words in (("ONE", "ROW", "PER", "MATCH"), ("ALL", "ROWS", "PER", "MATCH")):
-        if cursor.accept(*words):
-            return " ".join(words)
-    return None
 
 
 def _after_match(cursor: QueryCursor) -> tuple[str, ...]:
@@ -567,29 +513,21 @@ def _sequence(cursor: QueryCursor) -> syntax.Expression:
 
 def _factor(cursor: QueryCursor) -> syntax.Expression:
     part = _part(cursor)
-    limits = QUANTIFIERS.get(cursor.key)
-    if limits is not None:
+    if cursor.key in QUANTIFIERS:
+        least, most = QUANTIFIERS[cursor.advance().key]
+    elif cursor.key == "{" and cursor.peek().key != "-":  # {n}, {n,}, {n,m} or {,m}
         cursor.advance()
-    elif cursor.key == "{" and cursor.peek().key != "-":
-        limits = _repetitions(cursor)
+        least = most = cursor.advance().value if cursor.token.kind == "integer" else ""
+        if cursor.accept(","):
+            most = cursor.advance().value if cursor.token.kind == "integer" else ""
+        if not least and not most:
+            raise refuse(cursor, "a number of repetitions")
+        cursor.expect("}")
     else:
         return part
+    limits = (syntax.Literal(syntax.LiteralKind.EXACT, limit) for limit in (least or "0", most))
     greed = syntax.Symbol("RELUCTANT" if cursor.accept("?") else "GREEDY")
-    least, most = (syntax.Literal(syntax.LiteralKind.EXACT, limit) for limit in limits)
-    return syntax.Call("{}", (part, least, most, greed))
-
-
-def _repetitions(cursor: QueryCursor) -> tuple[str, str]:
-    """Parse ``{n}``, ``{n,}``, ``{n,m}`` or ``{,m}``."""
-    cursor.expect("{")
-    least = cursor.advance().value if cursor.token.kind == "integer" else ""
-    most = least
-    if cursor.accept(","):
-        most = cursor.advance().value if cursor.token.kind == "integer" else ""
-    if not least and not most:
-        raise refuse(cursor, "a number of repetitions")
-    cursor.expect("}")
-    return least or "0", most
+    return syntax.Call("{}", (part, *limits, greed))
 
 
 def _part(cursor: QueryCursor) -> syntax.Expression:
@@ -605,5 +543,4 @@ def _part(cursor: QueryCursor) -> syntax.Expression:
         parts = parse_separated(cursor, _alternatives)
         cursor.expect(")")
         return syntax.Call("PERMUTE", parts)
-    start = cursor.token.start
-    return syntax.Name((identifier(cursor),), cursor.span_from(start))
+    return simple_name(cursor)
