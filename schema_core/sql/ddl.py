@@ -11,7 +11,6 @@ from dataclasses import field, replace
 from typing import TypeVar
 
 from schema_core.base.lazy import dataclass
-from schema_core.base.text import Span
 from schema_core.errors import ParseError
 from schema_core.sql import literals, syntax
 from schema_core.sql import statement_syntax as nodes
@@ -85,34 +84,29 @@ UNFIT_FOR_PARTITIONS = frozenset(
 )
 
 
-def partition(cursor: QueryCursor) -> nodes.Partition:
-    """Parse ``PARTITION (key = value, ...)``."""
+def partition(cursor: QueryCursor, *, keys_allowed: bool = False) -> nodes.Partition:
+    """Parse ``PARTITION (key = value, ...)``.
+
+    With `keys_allowed`, a key without a value selects all its values.
+    """
+
+    def parse_value(cursor: QueryCursor) -> tuple[str, str | None]:
+        key = identifier(cursor)
+        if keys_allowed and cursor.key != "=":
+            return key, None
+        cursor.expect("=")
+        place = cursor.token
+        value = expression(cursor)
+        if not isinstance(value, syntax.Literal) or value.kind in UNFIT_FOR_PARTITIONS:
+            raise cursor.fail(
+                "the value of a partition key must be a number, string or BOOLEAN literal, found "
+                f"{cursor.show(place)}",
+                span=place.span,
+            )
+        return key, value.text
+
     start = cursor.expect("PARTITION").start
-    return nodes.Partition(parse_list(cursor, _partition_value), span=cursor.span_from(start))
-
-
-def partition_or_keys(cursor: QueryCursor) -> nodes.Partition:
-    """Parse ``PARTITION (key = value, key, ...)``: a key without a value selects all its values."""
-    start = cursor.expect("PARTITION").start
-    return nodes.Partition(parse_list(cursor, _partition_key), span=cursor.span_from(start))
-
-
-def _partition_key(cursor: QueryCursor) -> tuple[str, str | None]:
-    return (identifier(cursor), None) if cursor.peek().key != "=" else _partition_value(cursor)
-
-
-def _partition_value(cursor: QueryCursor) -> tuple[str, str | None]:
-    key = identifier(cursor)
-    cursor.expect("=")
-    place = cursor.token
-    value = expression(cursor)
-    if not isinstance(value, syntax.Literal) or value.kind in UNFIT_FOR_PARTITIONS:
-        raise cursor.fail(
-            "the value of a partition key must be a number, string or BOOLEAN literal, found "
-            f"{cursor.show(place)}",
-            span=place.span,
-        )
-    return key, value.text
+    return nodes.Partition(parse_list(cursor, parse_value), span=cursor.span_from(start))
 
 
 def interval(cursor: QueryCursor) -> syntax.Interval:
@@ -181,16 +175,6 @@ def elements(cursor: QueryCursor) -> nodes.Elements:
     )
 
 
-def placed_elements(cursor: QueryCursor) -> ParsedElements:
-    """Parse what ALTER TABLE adds or modifies: one element, or several in parentheses."""
-    parsed = ParsedElements()
-    if cursor.key == "(":
-        parse_list(cursor, lambda inner: _element(inner, parsed, placed=True))
-    else:
-        _element(cursor, parsed, placed=True)
-    return parsed
-
-
 def columns(cursor: QueryCursor) -> tuple[nodes.Column, ...]:
     """Parse the columns of INPUT and OUTPUT of a model; other elements have no effect."""
     parsed = ParsedElements()
@@ -209,24 +193,24 @@ def _element(
     if token.key == "WATERMARK":
         if parsed.watermark is not None:
             raise cursor.fail("a table can have only one watermark", code="multiple-watermarks")
-        parsed.watermark = _watermark(cursor)
+        cursor.expect("WATERMARK", "FOR")
+        timed = path_name(cursor)
+        cursor.expect("AS")
+        value = _row_expression(cursor)
+        parsed.watermark = nodes.Watermark(timed, value, cursor.span_from(token.start))
     elif token.key in ("CONSTRAINT", "PRIMARY", "UNIQUE"):
         parsed.constraints.append(_constraint(cursor))
     elif names_allowed and can_name(token) and cursor.peek().key in _ENDS:
         parsed.names.append(simple_name(cursor))
     else:
-        _column(cursor, parsed, placed=placed)
+        name = path_name(cursor)
+        column = _column(cursor, name, parsed)
+        first = placed and cursor.accept("FIRST")
+        after = path_name(cursor) if placed and not first and cursor.accept("AFTER") else None
+        parsed.columns.append(nodes.PlacedColumn(column, name, first, after))
 
 
-def _watermark(cursor: QueryCursor) -> nodes.Watermark:
-    start = cursor.expect("WATERMARK").start
-    cursor.expect("FOR")
-    column = path_name(cursor)
-    cursor.expect("AS")
-    return nodes.Watermark(column, _of_own_row(cursor), cursor.span_from(start))
-
-
-def _of_own_row(cursor: QueryCursor) -> syntax.Expression:
+def _row_expression(cursor: QueryCursor) -> syntax.Expression:
     """Parse an expression without subqueries.
 
     Raises:
@@ -247,23 +231,15 @@ def _of_own_row(cursor: QueryCursor) -> syntax.Expression:
 # ------------------------------------------------------------------------------------- columns
 
 
-def _column(cursor: QueryCursor, parsed: ParsedElements, *, placed: bool = False) -> None:
-    """Parse one column, with its constraint and its position."""
-    name = path_name(cursor)
-    column = _definition(cursor, name, parsed)
-    first = placed and cursor.accept("FIRST")
-    after = path_name(cursor) if placed and not first and cursor.accept("AFTER") else None
-    parsed.columns.append(nodes.PlacedColumn(column, name, first, after))
-
-
 #: What follows most columns.
 _ENDS = frozenset({",", ")"})
 
 
-def _definition(cursor: QueryCursor, name: syntax.Name, parsed: ParsedElements) -> nodes.Column:
+def _column(cursor: QueryCursor, name: syntax.Name, parsed: ParsedElements) -> nodes.Column:
+    """Parse a column after its name; its constraint is added to the table's."""
     start, label = name.span.start, name.parts[-1]
     if cursor.accept("AS"):
-        value = _of_own_row(cursor)
+        value = _row_expression(cursor)
         comment_ = comment(cursor)
         return nodes.ComputedColumn(label, value, comment_, cursor.span_from(start))
     type_ = type_name(cursor)
@@ -294,14 +270,13 @@ def _constraint(
         cursor.expect("KEY")
         kind = "PRIMARY KEY"
     key = parse_list(cursor, simple_name) if of_column is None else of_column
-    return nodes.Constraint(kind, key, name, _parse_enforced(cursor), cursor.span_from(start))
-
-
-def _parse_enforced(cursor: QueryCursor) -> bool | None:
+    enforced = None
     if cursor.accept("NOT"):
         cursor.expect("ENFORCED")
-        return False
-    return True if cursor.accept("ENFORCED") else None
+        enforced = False
+    elif cursor.accept("ENFORCED"):
+        enforced = True
+    return nodes.Constraint(kind, key, name, enforced, cursor.span_from(start))
 
 
 # --------------------------------------------------------------------------- distributed, and LIKE
@@ -332,19 +307,15 @@ def like(cursor: QueryCursor) -> nodes.Like:
     features: list[nodes.LikeOption] = []
     if cursor.accept("("):
         while not features or not cursor.accept(")"):
-            features.append(_like_option(cursor))
+            place = cursor.token.start
+            if cursor.key not in STRATEGIES:
+                raise refuse(cursor, "INCLUDING, EXCLUDING or OVERWRITING")
+            strategy = cursor.advance().key
+            if cursor.key not in FEATURES:
+                raise refuse(cursor, f"a feature after {strategy}")
+            feature = cursor.advance().key
+            features.append(nodes.LikeOption(strategy, feature, cursor.span_from(place)))
     return nodes.Like(source, tuple(features), cursor.span_from(start))
-
-
-def _like_option(cursor: QueryCursor) -> nodes.LikeOption:
-    start = cursor.token.start
-    if cursor.key not in STRATEGIES:
-        raise refuse(cursor, "INCLUDING, EXCLUDING or OVERWRITING")
-    strategy = cursor.advance().key
-    if cursor.key not in FEATURES:
-        raise refuse(cursor, f"a feature after {strategy}")
-    feature = cursor.advance().key
-    return nodes.LikeOption(strategy, feature, cursor.span_from(start))
 
 
 # --- rules beyond the grammar ---------------------------------------------------------------------
@@ -354,10 +325,6 @@ def _like_option(cursor: QueryCursor) -> nodes.LikeOption:
 OVERWRITABLE = frozenset({"GENERATED", "METADATA", "OPTIONS", "WATERMARKS"})
 
 
-def _refuse(problem: str, code: str, span: Span, hint: str | None = None) -> ParseError:
-    return ParseError(problem, code=code, span=span, hint=hint)
-
-
 def check_constraints(constraints: Iterable[nodes.Constraint]) -> None:
     """Require at most one primary key, NOT ENFORCED, and no other constraint.
 
@@ -365,24 +332,24 @@ def check_constraints(constraints: Iterable[nodes.Constraint]) -> None:
         ParseError: with code `multiple-primary-keys`, `unique-not-supported` or
             `enforced-primary-key`.
     """
-    primary_key = None
-    for constraint in constraints:
+    for place, constraint in enumerate(constraints):
         if constraint.kind == "UNIQUE":
-            raise _refuse(
-                "Flink does not support UNIQUE constraints", "unique-not-supported",
-                constraint.span,
-                "use a PRIMARY KEY",
-            )  # fmt: skip
-        if constraint.enforced is not False:
-            raise _refuse(
-                "Flink does not enforce primary keys", "enforced-primary-key", constraint.span,
-                "add NOT ENFORCED",
-            )  # fmt: skip
-        if primary_key is not None:
-            raise _refuse(
-                "a table can have only one primary key", "multiple-primary-keys", constraint.span
+            raise ParseError(
+                "Flink does not support UNIQUE constraints",
+                code="unique-not-supported",
+                hint="use a PRIMARY KEY",
+                span=constraint.span,
             )
-        primary_key = constraint
+        if constraint.enforced is not False:
+            raise ParseError(
+                "Flink does not enforce primary keys",
+                code="enforced-primary-key",
+                hint="add NOT ENFORCED",
+                span=constraint.span,
+            )
+        if place:
+            problem = "a table can have only one primary key"
+            raise ParseError(problem, code="multiple-primary-keys", span=constraint.span)
 
 
 def check_like(like: nodes.Like) -> None:
@@ -395,11 +362,11 @@ def check_like(like: nodes.Like) -> None:
     for option in like.options:
         if option.feature in seen:
             problem = f"duplicate LIKE option for {option.feature}"
-            raise _refuse(problem, "invalid-like-option", option.span)
+            raise ParseError(problem, code="invalid-like-option", span=option.span)
         if option.strategy == "OVERWRITING" and option.feature not in OVERWRITABLE:
             problem = f"OVERWRITING does not apply to {option.feature}"
             hint = f"OVERWRITING applies to {', '.join(sorted(OVERWRITABLE))}"
-            raise _refuse(problem, "invalid-like-option", option.span, hint)
+            raise ParseError(problem, code="invalid-like-option", hint=hint, span=option.span)
         seen.add(option.feature)
 
 
@@ -412,37 +379,24 @@ def check_table(table: nodes.CreateTable) -> None:
     check_constraints(table.elements.constraints)
     if table.like is not None:
         check_like(table.like)
-    if table.query is None:
-        _check_types(table.elements)
-        return
-    if table.temporary:
-        problem = "CREATE TABLE ... AS SELECT cannot create a temporary table"
-        raise _refuse(
-            problem, "temporary-ctas-not-supported", table.path.span, "use a temporary view"
+    if table.query is None and table.elements.names:
+        name = table.elements.names[0]
+        raise ParseError(
+            f"column {name.parts[0]!r} has no type",
+            code="column-without-type",
+            hint="declare a type: types are optional only in CREATE TABLE ... AS SELECT",
+            span=name.span,
         )
-    if table.or_replace and table.if_not_exists:
+    if table.query is not None and table.temporary:
+        raise ParseError(
+            "CREATE TABLE ... AS SELECT cannot create a temporary table",
+            code="temporary-ctas-not-supported",
+            hint="use a temporary view",
+            span=table.path.span,
+        )
+    if table.query is not None and table.or_replace and table.if_not_exists:
         problem = "OR REPLACE and IF NOT EXISTS are mutually exclusive"
-        raise _refuse(problem, "replace-if-not-exists", table.path.span)
-
-
-def _check_types(elements: nodes.Elements) -> None:
-    if elements.names:
-        name = elements.names[0]
-        raise _refuse(
-            f"column {name.parts[0]!r} has no type", "column-without-type", name.span,
-            "declare a type: types are optional only in CREATE TABLE ... AS SELECT",
-        )  # fmt: skip
-
-
-def check_model(model: nodes.CreateModel) -> None:
-    """Require INPUT and OUTPUT together, or neither.
-
-    Raises:
-        ParseError: with code `incomplete-model-columns`.
-    """
-    if bool(model.input) != bool(model.output):
-        problem = "INPUT and OUTPUT must be declared together"
-        raise _refuse(problem, "incomplete-model-columns", model.path.span)
+        raise ParseError(problem, code="replace-if-not-exists", span=table.path.span)
 
 
 # --- CREATE and DROP ------------------------------------------------------------------------------
@@ -472,6 +426,7 @@ class CreateModifiers:
     system: bool = False
     or_replace: bool = False
     or_alter: bool = False
+    if_not_exists: bool = False
 
 
 def create(cursor: QueryCursor) -> nodes.Statement:
@@ -481,11 +436,17 @@ def create(cursor: QueryCursor) -> nodes.Statement:
     or_alter = not or_replace and cursor.accept("OR", "ALTER")
     temporary = cursor.accept("TEMPORARY")
     system = cursor.accept("SYSTEM")
-    modifiers = CreateModifiers(start, temporary, system, or_replace, or_alter)
-    creation = CREATIONS.get(cursor.key)
-    if creation is None or not _are_allowed(modifiers, cursor.key):
+    creation, is_materialized = CREATIONS.get(cursor.key), cursor.key == "MATERIALIZED"
+    if (
+        creation is None
+        or (or_alter and not is_materialized)
+        or (is_materialized and (temporary or or_replace))
+        or (system and not (cursor.key in OF_SYSTEM and temporary))
+    ):
         raise refuse(cursor, "what to create")
     cursor.advance()
+    if_not_exists = not is_materialized and cursor.accept("IF", "NOT", "EXISTS")
+    modifiers = CreateModifiers(start, temporary, system, or_replace, or_alter, if_not_exists)
     return creation(cursor, modifiers)
 
 
@@ -493,20 +454,13 @@ def create(cursor: QueryCursor) -> nodes.Statement:
 OF_SYSTEM = ("FUNCTION", "CONNECTION")
 
 
-def _are_allowed(modifiers: CreateModifiers, kind: str) -> bool:
-    """Return whether the keywords before the kind are accepted with it."""
-    return (
-        (not modifiers.or_alter or kind == "MATERIALIZED")
-        and (kind != "MATERIALIZED" or not (modifiers.temporary or modifiers.or_replace))
-        and (not modifiers.system or (kind in OF_SYSTEM and modifiers.temporary))
-    )
-
-
 def replace_table(cursor: QueryCursor) -> nodes.Statement:
     """Parse ``REPLACE TABLE ... AS query``."""
     start = cursor.expect("REPLACE").start
     cursor.expect("TABLE")
-    table = _table(cursor, CreateModifiers(start, or_replace=True), create=False)
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    modifiers = CreateModifiers(start, or_replace=True, if_not_exists=if_not_exists)
+    table = _table(cursor, modifiers, create=False)
     if table.query is None:
         raise refuse(cursor, "AS and a query")
     return table
@@ -518,7 +472,6 @@ def replace_table(cursor: QueryCursor) -> nodes.Statement:
 def _table(
     cursor: QueryCursor, modifiers: CreateModifiers, *, create: bool = True
 ) -> nodes.CreateTable:
-    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     table = nodes.CreateTable(
         path=path_name(cursor),
         elements=elements(cursor) if cursor.key == "(" else nodes.Elements(),
@@ -531,7 +484,7 @@ def _table(
         like=like(cursor) if cursor.accept("LIKE") else None,
         query=query(cursor) if cursor.accept("AS") else None,
         temporary=modifiers.temporary,
-        if_not_exists=if_not_exists,
+        if_not_exists=modifiers.if_not_exists,
         or_replace=modifiers.or_replace,
         create=create,
         span=cursor.span_from(modifiers.start),
@@ -566,7 +519,11 @@ def _start_mode(cursor: QueryCursor) -> syntax.Call:
     argument: tuple[syntax.Expression, ...] = ()
     if name.endswith("FROM_TIMESTAMP"):
         cursor.expect("(")
-        argument = (_timestamp(cursor),)
+        token = cursor.token
+        timestamp = expression(cursor) if token.key == "TIMESTAMP" else None
+        if not isinstance(timestamp, syntax.Literal):
+            raise cursor.fail(f"expected a TIMESTAMP, found {token.display}", span=token.span)
+        argument = (timestamp,)
         cursor.expect(")")
     elif name.endswith("FROM_NOW") and cursor.accept("("):
         argument = (interval(cursor),)
@@ -574,23 +531,13 @@ def _start_mode(cursor: QueryCursor) -> syntax.Call:
     return syntax.Call(name, argument, span=cursor.span_from(start))
 
 
-def _timestamp(cursor: QueryCursor) -> syntax.Literal:
-    """Parse a literal ``TIMESTAMP '...'``."""
-    token = cursor.token
-    value = expression(cursor) if token.key == "TIMESTAMP" else None
-    if not isinstance(value, syntax.Literal):
-        raise cursor.fail(f"expected a TIMESTAMP, found {token.display}", span=token.span)
-    return value
-
-
 def _view(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
-    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = path_name(cursor)
     names = parse_list(cursor, simple_name) if cursor.key == "(" else ()
     comment_ = comment(cursor)
     cursor.expect("AS")
     return nodes.CreateView(
-        path, query(cursor), names, comment_, (), modifiers.temporary, if_not_exists,
+        path, query(cursor), names, comment_, (), modifiers.temporary, modifiers.if_not_exists,
         modifiers.or_replace, cursor.span_from(modifiers.start),
     )  # fmt: skip
 
@@ -599,27 +546,18 @@ def _view(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
 
 
 def _catalog(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
-    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-    path = simple_name(cursor)
-    comment_ = comment(cursor)
-    options = with_options(cursor)
-    return nodes.CreateCatalog(
-        path, comment_, options, if_not_exists, cursor.span_from(modifiers.start)
-    )
+    path, comment_, options = simple_name(cursor), comment(cursor), with_options(cursor)
+    span = cursor.span_from(modifiers.start)
+    return nodes.CreateCatalog(path, comment_, options, modifiers.if_not_exists, span)
 
 
 def _database(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
-    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-    path = path_name(cursor)
-    comment_ = comment(cursor)
-    options = with_options(cursor)
-    return nodes.CreateDatabase(
-        path, comment_, options, if_not_exists, cursor.span_from(modifiers.start)
-    )
+    path, comment_, options = path_name(cursor), comment(cursor), with_options(cursor)
+    span = cursor.span_from(modifiers.start)
+    return nodes.CreateDatabase(path, comment_, options, modifiers.if_not_exists, span)
 
 
 def _function(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
-    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = simple_name(cursor) if modifiers.system else path_name(cursor)
     cursor.expect("AS")
     class_name = string(cursor)
@@ -630,7 +568,7 @@ def _function(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statemen
         raise cursor.fail(f"USING is not valid for a function in {language}", span=place.span)
     return nodes.CreateFunction(
         path, class_name, language, resources, with_options(cursor), modifiers.temporary,
-        modifiers.system, if_not_exists, cursor.span_from(modifiers.start),
+        modifiers.system, modifiers.if_not_exists, cursor.span_from(modifiers.start),
     )  # fmt: skip
 
 
@@ -641,7 +579,6 @@ def _resource(cursor: QueryCursor) -> nodes.Resource:
 
 
 def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
-    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     model = nodes.CreateModel(
         path=path_name(cursor),
         input=columns(cursor) if cursor.accept("INPUT") else (),
@@ -650,25 +587,25 @@ def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
         options=with_options(cursor),
         query=query(cursor) if cursor.accept("AS") else None,
         temporary=modifiers.temporary,
-        if_not_exists=if_not_exists,
+        if_not_exists=modifiers.if_not_exists,
         span=cursor.span_from(modifiers.start),
     )
-    check_model(model)
+    if bool(model.input) != bool(model.output):
+        problem = "INPUT and OUTPUT must be declared together"
+        raise ParseError(problem, code="incomplete-model-columns", span=model.path.span)
     return model
 
 
 def _connection(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
-    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-    path = path_name(cursor)
-    comment_ = comment(cursor)
+    path, comment_ = path_name(cursor), comment(cursor)
     cursor.expect("WITH")
     place = cursor.token
-    given_options = options(cursor)
-    if not given_options:
+    own_options = options(cursor)
+    if not own_options:
         raise cursor.fail("a connection requires options", code="missing-options", span=place.span)
     return nodes.CreateConnection(
-        path, comment_, given_options, modifiers.temporary, modifiers.system, if_not_exists,
-        modifiers.or_replace, cursor.span_from(modifiers.start),
+        path, comment_, own_options, modifiers.temporary, modifiers.system,
+        modifiers.if_not_exists, modifiers.or_replace, cursor.span_from(modifiers.start),
     )  # fmt: skip
 
 
@@ -782,35 +719,33 @@ def _reset(cursor: QueryCursor) -> nodes.Change:
     return nodes.ResetOptions(parse_list_or_none(cursor, literals.string_in_one_piece))
 
 
-def _as_query(cursor: QueryCursor) -> nodes.Change:
-    return nodes.SetQuery(query(cursor))
-
-
 def _add(cursor: QueryCursor) -> nodes.Change:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-    if if_not_exists or cursor.key == "PARTITION":
-        return _add_partitions(cursor, if_not_exists=if_not_exists)
-    if cursor.accept("DISTRIBUTION"):
-        return nodes.AddElements(distribution=distribution(cursor))
-    parsed = placed_elements(cursor)
-    check_constraints(parsed.constraints)
-    return nodes.AddElements(tuple(parsed.columns), parsed.watermark, tuple(parsed.constraints))
-
-
-def _modify(cursor: QueryCursor) -> nodes.Change:
-    if cursor.accept("DISTRIBUTION"):
-        return nodes.ModifyElements(distribution=distribution(cursor))
-    parsed = placed_elements(cursor)
-    check_constraints(parsed.constraints)
-    return nodes.ModifyElements(tuple(parsed.columns), parsed.watermark, tuple(parsed.constraints))
-
-
-def _add_partitions(cursor: QueryCursor, *, if_not_exists: bool) -> nodes.Change:
+    if not if_not_exists and cursor.key != "PARTITION":
+        return _change_elements(nodes.AddElements, cursor)
     partitions: list[nodes.Partition] = []
     while not partitions or cursor.key == "PARTITION":
         added = partition(cursor)
         partitions.append(replace(added, options=with_options(cursor)))
     return nodes.AddPartitions(tuple(partitions), if_not_exists)
+
+
+def _modify(cursor: QueryCursor) -> nodes.Change:
+    return _change_elements(nodes.ModifyElements, cursor)
+
+
+def _change_elements(
+    change: type[nodes.AddElements | nodes.ModifyElements], cursor: QueryCursor
+) -> nodes.Change:
+    if cursor.accept("DISTRIBUTION"):
+        return change(distribution=distribution(cursor))
+    parsed = ParsedElements()
+    if cursor.key == "(":
+        parse_list(cursor, lambda inner: _element(inner, parsed, placed=True))
+    else:
+        _element(cursor, parsed, placed=True)
+    check_constraints(parsed.constraints)
+    return change(tuple(parsed.columns), parsed.watermark, tuple(parsed.constraints))
 
 
 def _drop(cursor: QueryCursor) -> nodes.Change:
@@ -838,10 +773,6 @@ def _set_materialized(cursor: QueryCursor) -> nodes.Change:
     return _set(cursor)
 
 
-def _refresh(cursor: QueryCursor) -> nodes.Change:
-    return nodes.Refresh(partition(cursor) if cursor.key == "PARTITION" else None)
-
-
 Changes = dict[str, Callable[[QueryCursor], nodes.Change]]
 
 OF_TABLE: Changes = {
@@ -856,7 +787,10 @@ OF_TABLE: Changes = {
 #: Kind of object -> first keyword of a change -> parser of what follows it.
 CHANGES: dict[nodes.ObjectKind, Changes] = {
     nodes.ObjectKind.TABLE: OF_TABLE,
-    nodes.ObjectKind.VIEW: {"RENAME": _rename_to, "AS": _as_query},
+    nodes.ObjectKind.VIEW: {
+        "RENAME": _rename_to,
+        "AS": lambda cursor: nodes.SetQuery(query(cursor)),
+    },
     nodes.ObjectKind.MATERIALIZED_TABLE: {
         "SET": _set_materialized,
         "RESET": _reset,
@@ -865,8 +799,10 @@ CHANGES: dict[nodes.ObjectKind, Changes] = {
         "DROP": _drop,
         "SUSPEND": lambda _: nodes.Suspend(),
         "RESUME": lambda cursor: nodes.Resume(with_options(cursor)),
-        "REFRESH": _refresh,
-        "AS": _as_query,
+        "REFRESH": lambda cursor: nodes.Refresh(
+            partition(cursor) if cursor.key == "PARTITION" else None
+        ),
+        "AS": lambda cursor: nodes.SetQuery(query(cursor)),
     },
     nodes.ObjectKind.DATABASE: {"SET": _set},
     nodes.ObjectKind.CATALOG: {

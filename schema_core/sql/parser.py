@@ -25,7 +25,7 @@ from schema_core.sql.corrections import corrected_hint
 from schema_core.sql.expression import QueryCursor, expression
 from schema_core.sql.query import query
 from schema_core.sql.syntax import Expression, Query
-from schema_core.sql.tokens import expect_end, refuse
+from schema_core.sql.tokens import expect_end
 
 if TYPE_CHECKING:
     from schema_core.sql.statement_syntax import Statement
@@ -75,8 +75,7 @@ def parse_query(text: str) -> Query:
 def _whole_query(cursor: QueryCursor) -> Query:
     node = query(cursor)
     cursor.accept(";")
-    if cursor.token.kind != "end":
-        raise refuse(cursor, "the end of the query")
+    expect_end(cursor, "the end of the query")
     return node
 
 
@@ -186,7 +185,7 @@ def _one_statement(cursor: QueryCursor) -> Statement:
 
     node = statement(cursor)
     if cursor.key != ";":
-        _expect_end(cursor)
+        expect_end(cursor, "the end of the statement")
     return node
 
 
@@ -203,7 +202,9 @@ def _parse(cursor: QueryCursor, grammar: Callable[[QueryCursor], T]) -> T:
         return grammar(cursor)
     except ParseError as error:
         if error.code == ParseError.default_code and error.span is not None:
-            tokens = _statement_tokens(cursor, start)
+            stop = _end_of_statement(cursor, start)
+            place = cursor.tokens[stop].start
+            tokens = [*cursor.tokens[start:stop], Token("end", "end", "", place, place)]
             failure = partial(_failure, cursor, grammar)
             error.hint = corrected_hint(cursor, tokens, error, failure)
         raise
@@ -222,13 +223,6 @@ def _failure(
         place = inner.index if error.span is None else error.span.start
         return next((i for i, token in enumerate(speculative) if token.start >= place), inner.index)
     return None
-
-
-def _statement_tokens(cursor: QueryCursor, start: int) -> list[Token]:
-    """Return the tokens of the statement at the cursor, without its semicolon."""
-    stop = _end_of_statement(cursor, start)
-    end = cursor.tokens[stop]
-    return [*cursor.tokens[start:stop], Token("end", "end", "", end.start, end.start)]
 
 
 #: The tokens of ``COMPILE PLAN 'path' IF NOT EXISTS FOR STATEMENT SET BEGIN``.
@@ -256,8 +250,3 @@ def _end_of_statement(cursor: QueryCursor, start: int) -> int:
         if tokens[stop + 1].key not in WRITING:  # END is missing
             return stop + 1
         stop += 1
-
-
-def _expect_end(cursor: QueryCursor) -> None:
-    if cursor.token.kind != "end":
-        raise refuse(cursor, "the end of the statement")

@@ -7,6 +7,7 @@ definitions.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from schema_core.base.keywords import QUERYING, WRITING
@@ -20,19 +21,13 @@ from schema_core.sql.ddl import (
     one_of,
     parse_list,
     partition,
-    partition_or_keys,
     replace_table,
     with_options,
 )
 from schema_core.sql.expression import QueryCursor, expression, parse_call, path_name, simple_name
 from schema_core.sql.query import alias, hints, query
 from schema_core.sql.syntax import Expression, Name, TypeName
-from schema_core.sql.tokens import (
-    identifier,
-    parse_separated,
-    refuse,
-    string,
-)
+from schema_core.sql.tokens import identifier, parse_separated, refuse, string
 from schema_core.sql.type_name import type_name
 
 DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
@@ -59,19 +54,6 @@ def _use(cursor: QueryCursor) -> nodes.Statement:
     return nodes.UseDatabase(path_name(cursor), cursor.span_from(start))
 
 
-def _load(cursor: QueryCursor) -> nodes.Statement:
-    start = cursor.expect("LOAD").start
-    cursor.expect("MODULE")
-    name = identifier(cursor)
-    return nodes.LoadModule(name, with_options(cursor), cursor.span_from(start))
-
-
-def _unload(cursor: QueryCursor) -> nodes.Statement:
-    start = cursor.expect("UNLOAD").start
-    cursor.expect("MODULE")
-    return nodes.UnloadModule(identifier(cursor), cursor.span_from(start))
-
-
 def _set(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("SET").start
     if cursor.token.kind == "end" or cursor.key == ";":
@@ -86,9 +68,8 @@ def _set(cursor: QueryCursor) -> nodes.Statement:
 
 def _reset(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("RESET").start
-    key = (
-        None if cursor.token.kind == "end" or cursor.key == ";" else _parse_option_text(cursor, ";")
-    )
+    is_plain = cursor.token.kind == "end" or cursor.key == ";"
+    key = None if is_plain else _parse_option_text(cursor, ";")
     return nodes.ResetOption(key, cursor.span_from(start))
 
 
@@ -106,12 +87,6 @@ def _parse_option_text(cursor: QueryCursor, before: str) -> str:
     return cursor.text[start:stop]
 
 
-def _jar(cursor: QueryCursor) -> nodes.Statement:
-    start, word = cursor.token.start, cursor.advance().key
-    cursor.expect("JAR")
-    return nodes.Jar(string(cursor), word == "REMOVE", cursor.span_from(start))
-
-
 # ----------------------------------------------------------------------------------------- data
 
 
@@ -125,19 +100,19 @@ def _insert(cursor: QueryCursor) -> nodes.Insert:
     start = cursor.expect("UPSERT" if upsert else "INSERT").start
     overwrite = one_of(cursor, *(("INTO",) if upsert else ("INTO", "OVERWRITE"))) == "OVERWRITE"
     path = path_name(cursor)
-    found_hints = hints(cursor)
+    own_hints = hints(cursor)
     chosen = partition(cursor) if cursor.key == "PARTITION" else None
     columns: tuple[Name, ...] = ()
     types: tuple[TypeName, ...] = ()
     if cursor.key == "(" and cursor.peek().key not in (*QUERYING, "("):
-        columns, types = _written_columns(cursor)
+        columns, types = _target_columns(cursor)
     source = query(cursor)
     on_conflict = None
     if cursor.accept("ON"):
         cursor.expect("CONFLICT", "DO")
         on_conflict = one_of(cursor, *CONFLICTS)
     return nodes.Insert(
-        path, source, columns, chosen, overwrite, found_hints, on_conflict, types, upsert,
+        path, source, columns, chosen, overwrite, own_hints, on_conflict, types, upsert,
         cursor.span_from(start),
     )  # fmt: skip
 
@@ -146,7 +121,7 @@ def _insert(cursor: QueryCursor) -> nodes.Insert:
 CONFLICTS = ("NOTHING", "ERROR", "DEDUPLICATE")
 
 
-def _written_columns(cursor: QueryCursor) -> tuple[tuple[Name, ...], tuple[TypeName, ...]]:
+def _target_columns(cursor: QueryCursor) -> tuple[tuple[Name, ...], tuple[TypeName, ...]]:
     """Parse the columns of an INSERT: names, or names with types."""
     types: list[TypeName] = []
 
@@ -196,17 +171,6 @@ def _statement_set(cursor: QueryCursor, start: int) -> nodes.StatementSet:
         cursor.expect(";")
     cursor.expect("END")
     return nodes.StatementSet(tuple(inserts), cursor.span_from(start))
-
-
-def _begin(cursor: QueryCursor) -> nodes.Statement:
-    start = cursor.expect("BEGIN").start
-    cursor.expect("STATEMENT", "SET")
-    return nodes.BeginStatementSet(cursor.span_from(start))
-
-
-def _end(cursor: QueryCursor) -> nodes.Statement:
-    start = cursor.expect("END").start
-    return nodes.EndStatementSet(cursor.span_from(start))
 
 
 def _stop(cursor: QueryCursor) -> nodes.Statement:
@@ -262,28 +226,25 @@ def _explain(cursor: QueryCursor) -> nodes.Statement:
     is_plan = cursor.key == "EXECUTE" and cursor.peek().key == "PLAN"
     if cursor.key not in EXPLAINED or is_plan:
         raise refuse(cursor, "a query or a statement that writes")
-    inner_statement = statement(cursor)
-    is_definition = not isinstance(
-        inner_statement, nodes.SelectStatement | nodes.Insert | nodes.StatementSet | nodes.Execute
-    )
-    if is_definition and not _creates_by_query(inner_statement):
-        raise cursor.fail(
-            "EXPLAIN supports only queries, INSERT, statement sets and CREATE TABLE AS",
-            code="not-explainable",
-            span=cursor.span_from(inner),
-        )
-    return nodes.Explain(inner_statement, details, cursor.span_from(start))
-
-
-def _creates_by_query(node: nodes.Statement) -> bool:
-    return isinstance(node, nodes.CreateTable) and node.query is not None
+    match explained := statement(cursor):
+        case nodes.SelectStatement() | nodes.Insert() | nodes.StatementSet() | nodes.Execute():
+            pass
+        case nodes.CreateTable(query=created) if created is not None:
+            pass
+        case _:
+            raise cursor.fail(
+                "EXPLAIN supports only queries, INSERT, statement sets and CREATE TABLE AS",
+                code="not-explainable",
+                span=cursor.span_from(inner),
+            )
+    return nodes.Explain(explained, details, cursor.span_from(start))
 
 
 def _analyze(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("ANALYZE").start
     cursor.expect("TABLE")
     path = path_name(cursor)
-    chosen = partition_or_keys(cursor) if cursor.key == "PARTITION" else None
+    chosen = partition(cursor, keys_allowed=True) if cursor.key == "PARTITION" else None
     cursor.expect("COMPUTE", "STATISTICS")
     columns: tuple[Name, ...] = ()
     every = False
@@ -293,12 +254,6 @@ def _analyze(cursor: QueryCursor) -> nodes.Statement:
             cursor.expect("COLUMNS")
             columns = parse_separated(cursor, simple_name)
     return nodes.AnalyzeTable(path, chosen, columns, every, cursor.span_from(start))
-
-
-def _truncate(cursor: QueryCursor) -> nodes.Statement:
-    start = cursor.expect("TRUNCATE").start
-    cursor.expect("TABLE")
-    return nodes.TruncateTable(path_name(cursor), cursor.span_from(start))
 
 
 def _call(cursor: QueryCursor) -> nodes.Statement:
@@ -370,32 +325,23 @@ def show(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("SHOW").start
     if cursor.accept("CREATE"):
         return _show_create(cursor, start)
-    subject = next(
-        (
-            show_subject
-            for show_subject in SHOW_SUBJECTS
-            if cursor.accept(*show_subject.words.split())
-        ),
-        None,
-    )
-    if subject is None:
+    for subject in SHOW_SUBJECTS:
+        if cursor.accept(*subject.words.split()):
+            break
+    else:
         raise refuse(cursor, "an object of SHOW")
     preposition, path = from_or_in(cursor) if subject.place else (None, None)
     if subject.words == "COLUMNS" and path is None:
         raise refuse(cursor, "FROM or IN")
     if subject.table:
         path = path_name(cursor)
-    pattern = _pattern(cursor, subject.like)
+    pattern = None
+    negated = cursor.peek().key in subject.like and cursor.accept("NOT")
+    for word in subject.like:
+        if cursor.accept(word):
+            pattern = nodes.Pattern(string(cursor), word == "ILIKE", negated)
     chosen = partition(cursor) if subject.table and cursor.key == "PARTITION" else None
     return nodes.Show(subject.words, path, preposition, pattern, chosen, cursor.span_from(start))
-
-
-def _pattern(cursor: QueryCursor, words: tuple[str, ...]) -> nodes.Pattern | None:
-    negated = bool(words) and cursor.peek().key in words and cursor.accept("NOT")
-    for word in words:
-        if cursor.accept(word):
-            return nodes.Pattern(string(cursor), word == "ILIKE", negated)
-    return None
 
 
 def _show_create(cursor: QueryCursor, start: int) -> nodes.Statement:
@@ -426,6 +372,22 @@ def describe(cursor: QueryCursor) -> nodes.Statement:
 # --- dispatch -------------------------------------------------------------------------------------
 
 
+def _plain(
+    words: str,
+    build: Callable[..., nodes.Statement],
+    *parts: Callable[[QueryCursor], object],
+) -> Callable[[QueryCursor], nodes.Statement]:
+    """Return a parser of a statement that consists of keywords and parts after them."""
+
+    def parse(cursor: QueryCursor) -> nodes.Statement:
+        start = cursor.token.start
+        cursor.expect(*words.split())
+        arguments = [parse_part(cursor) for parse_part in parts]
+        return build(*arguments, span=cursor.span_from(start))
+
+    return parse
+
+
 #: First word of a statement -> parser.
 STATEMENTS: dict[str, Callable[[QueryCursor], nodes.Statement]] = {
     **dict.fromkeys((*QUERYING, "("), _select),
@@ -444,16 +406,16 @@ STATEMENTS: dict[str, Callable[[QueryCursor], nodes.Statement]] = {
     "EXECUTE":   _execute,
     "COMPILE":   _compile,
     "ANALYZE":   _analyze,
-    "TRUNCATE":  _truncate,
+    "TRUNCATE":  _plain("TRUNCATE TABLE", nodes.TruncateTable, path_name),
     "CALL":      _call,
     "SET":       _set,
     "RESET":     _reset,
-    "LOAD":      _load,
-    "UNLOAD":    _unload,
-    "ADD":       _jar,
-    "REMOVE":    _jar,
-    "BEGIN":     _begin,
-    "END":       _end,
+    "LOAD":      _plain("LOAD MODULE", nodes.LoadModule, identifier, with_options),
+    "UNLOAD":    _plain("UNLOAD MODULE", nodes.UnloadModule, identifier),
+    "ADD":       _plain("ADD JAR", nodes.Jar, string),
+    "REMOVE":    _plain("REMOVE JAR", partial(nodes.Jar, remove=True), string),
+    "BEGIN":     _plain("BEGIN STATEMENT SET", nodes.BeginStatementSet),
+    "END":       _plain("END", nodes.EndStatementSet),
     "STOP":      _stop,
 }  # fmt: skip
 

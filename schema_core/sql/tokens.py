@@ -79,14 +79,14 @@ def refuse(cursor: Cursor, expected: str, span: Span | None = None) -> ParseErro
     return cursor.fail(problem, hint=hint(cursor, expected), span=span)
 
 
-def expect_end(cursor: Cursor) -> None:
+def expect_end(cursor: Cursor, expected: str = "the end") -> None:
     """Require the end of the text.
 
     Raises:
         ParseError: if there are further tokens.
     """
     if cursor.token.kind != "end":
-        raise refuse(cursor, "the end")
+        raise refuse(cursor, expected)
 
 
 def can_name(token: Token) -> bool:
