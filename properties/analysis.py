@@ -36,9 +36,9 @@ from schema_core.spark.compiler.expression import (
     from_physical,
     to_physical,
 )
-from schema_core.spark.compiler.printer import quote, to_sql, with_alias
 from schema_core.spark.compiler.query import QueryCompiler, query_text
 from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.tree import quote, to_sql, with_alias
 from schema_core.sql.parser import parse_expression, parse_query
 from schema_core.sql.syntax import Query
 from schema_core.types import DataTypes

@@ -95,7 +95,7 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("spark/compiler/translation.py", "schema_core.spark.compiler.udfs.registry"): (
         "few expressions need Python"
     ),
-    ("spark/compiler/projection.py", "schema_core.spark.python.udf_registration"): (
+    ("spark/compiler/tree.py", "schema_core.spark.python.udf_registration"): (
         "connectors are checked without running anything; it imports the table of UDFs"
     ),
     ("sql/parser.py", "schema_core.sql.statement"): "expressions need a third of the grammar",

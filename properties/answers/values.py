@@ -21,10 +21,9 @@ from properties.answers.fixtures import TABLES
 from properties.recorded import Answer, Question
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import TranslationContext, compile_expression
-from schema_core.spark.compiler.printer import quote, string
 from schema_core.spark.compiler.query import QueryCompiler
-from schema_core.spark.compiler.tree import Cast
-from schema_core.spark.compiler.value_types import MICROS, NANOS, is_fine, sql_type
+from schema_core.spark.compiler.translation import MICROS, NANOS, is_fine, sql_type
+from schema_core.spark.compiler.tree import Cast, quote, string
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.session.session import JobSession
 from schema_core.sql.parser import parse_expression

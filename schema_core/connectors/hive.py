@@ -16,11 +16,18 @@ from schema_core.environment.jobs.atomicity import is_atomic
 from schema_core.environment.options import ATOMICITY, ConfigOption
 from schema_core.errors import NotFoundError, UnsupportedError, at
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.printer import quote, to_sql
-from schema_core.spark.compiler.projection import NamedNode, select
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.tree import Literal, Node, fail, let
+from schema_core.spark.compiler.tree import (
+    Literal,
+    NamedNode,
+    Node,
+    fail,
+    let,
+    quote,
+    select,
+    to_sql,
+)
 from schema_core.spark.connector import (
     ConnectorBase,
     ReadContext,

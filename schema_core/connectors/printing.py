@@ -15,9 +15,9 @@ from schema_core.environment.connector import DeliveryGuarantee
 from schema_core.environment.options import ConfigOption, boolean, positive
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import from_physical
-from schema_core.spark.compiler.projection import select
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.tree import select
 from schema_core.spark.connector import ConnectorBase, SupportsPartitioning
 from schema_core.types import (
     ArrayType,

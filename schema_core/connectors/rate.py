@@ -13,11 +13,10 @@ from schema_core.environment.connector import Boundedness
 from schema_core.environment.options import ConfigOption, duration, positive
 from schema_core.errors import Gathering, SchemaError, UnsupportedError, at
 from schema_core.spark.compiler.expression import to_physical
-from schema_core.spark.compiler.functions.temporal import datetimes
-from schema_core.spark.compiler.projection import select
+from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.translation import is_fine
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.tree import Node
-from schema_core.spark.compiler.value_types import is_fine
+from schema_core.spark.compiler.tree import Node, select
 from schema_core.spark.connector import ConnectorBase
 from schema_core.types import BigIntType, DataType, LocalZonedTimestampType, TimestampType
 

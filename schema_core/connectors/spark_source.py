@@ -35,8 +35,7 @@ from schema_core.spark.commit.commit import (
     recover,
 )
 from schema_core.spark.commit.file_systems import absolute, locate_file_system
-from schema_core.spark.compiler.projection import select
-from schema_core.spark.compiler.tree import Column
+from schema_core.spark.compiler.tree import Column, select
 from schema_core.spark.connector import ConnectorBase, SupportsOverwrite, SupportsPartitioning
 from schema_core.spark.jobs import causes, condition_of
 from schema_core.spark.reading.sources import comparable

@@ -39,7 +39,7 @@ from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.mappings.spark.pyspark_types import to_spark
 from schema_core.schema.columns import PhysicalColumn, plain
-from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.tree import quote
 from schema_core.spark.filters import Filter, FilterResult
 from schema_core.spark.jobs import was_canceled
 from schema_core.spark.reading.transport_types import with_microseconds

@@ -20,9 +20,9 @@ from schema_core.spark.compiler.expression import (
     compile_expression,
     from_physical,
 )
-from schema_core.spark.compiler.printer import to_sql
+from schema_core.spark.compiler.translation import INTEGERS, MAX_PRECISION
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.value_types import INTEGERS, MAX_PRECISION
+from schema_core.spark.compiler.tree import to_sql
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import (
     MAX_LENGTH,

@@ -44,7 +44,7 @@ from schema_core.properties.property_map import decode_table
 from schema_core.query.relation import Relation
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
-from schema_core.spark.compiler import printer
+from schema_core.spark.compiler import tree
 from schema_core.spark.compiler.expression import compile_expression
 from schema_core.spark.compiler.query import query_text
 from schema_core.sql.parser import parse_expression, parse_statements, read_statements
@@ -114,7 +114,7 @@ def expression(text: str) -> object:
 
 
 def compiled(text: str) -> object:
-    return printer.to_sql(compile_expression(infer(ColumnScope(SCOPE), parse_expression(text))))
+    return tree.to_sql(compile_expression(infer(ColumnScope(SCOPE), parse_expression(text))))
 
 
 def pickled(text: str) -> object:

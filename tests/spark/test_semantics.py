@@ -10,8 +10,8 @@ import pytest
 from schema_core.errors import ExternalError, UnsupportedError
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import TranslationContext, compile_expression
-from schema_core.spark.compiler.functions.string_casts import cast_to_string
-from schema_core.spark.compiler.printer import to_sql
+from schema_core.spark.compiler.functions.casts import cast_to_string
+from schema_core.spark.compiler.tree import to_sql
 from schema_core.spark.jobs import spark_errors
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.spark.compiler.printer import to_sql, with_alias
-from schema_core.spark.compiler.tree import Column, UserSql, call
+from schema_core.spark.compiler.tree import Column, UserSql, call, to_sql, with_alias
 from schema_core.spark.writing.row_checks import require_not_null
 from schema_core.types import DataTypes, parse_type
 

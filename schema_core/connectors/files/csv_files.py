@@ -20,8 +20,8 @@ from schema_core.connectors.files.field_values import BLANK
 from schema_core.environment.options import ConfigOption, boolean, invalid_value
 from schema_core.errors import SchemaError
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import quote
 from schema_core.spark.jobs import HINT
 from schema_core.spark.session.api_mode import in_session, is_connect
 from schema_core.spark.session.settings import MEANING

@@ -14,7 +14,7 @@ from schema_core import types
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS, sql_type
+from schema_core.spark.compiler.translation import BYTES, CHARACTERS, FLOATS, INTEGERS, sql_type
 
 TEXT: Final = types.VarCharType(types.MAX_LENGTH)
 

@@ -24,11 +24,11 @@ from schema_core.connectors.files.field_values import (
 from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import convert_parts, to_physical
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.translation import CHARACTERS, sql_type
 from schema_core.spark.compiler.tree import NULL as NULL_NODE
-from schema_core.spark.compiler.value_types import CHARACTERS, sql_type
 from schema_core.spark.jobs import HINT
 from schema_core.types import (
     AnyTimestampType,

@@ -16,7 +16,7 @@ from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import SchemaError
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.value_types import sql_type
+from schema_core.spark.compiler.translation import sql_type
 
 if TYPE_CHECKING:
     from schema_core.types import RowField

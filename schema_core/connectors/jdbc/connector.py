@@ -46,14 +46,23 @@ from schema_core.environment import options as session_options
 from schema_core.errors import AlreadyExistsError, Gathering, SchemaError, at, similar
 from schema_core.mappings.spark.pyspark_types import to_spark
 from schema_core.spark.compiler.expression import from_physical, to_physical
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.functions.temporal import datetimes
-from schema_core.spark.compiler.printer import quote, to_sql
-from schema_core.spark.compiler.projection import NamedNode, select
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Cast, Literal, Node, call, function, let
+from schema_core.spark.compiler.translation import sql_type
+from schema_core.spark.compiler.tree import (
+    Cast,
+    Literal,
+    NamedNode,
+    Node,
+    call,
+    function,
+    let,
+    quote,
+    select,
+    to_sql,
+)
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.value_types import sql_type
 from schema_core.spark.connector import (
     ConnectorBase,
     ReadContext,

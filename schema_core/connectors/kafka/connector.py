@@ -33,10 +33,8 @@ from schema_core.connectors.spark_source import source_errors
 from schema_core.environment.connector import Boundedness, DeliveryGuarantee
 from schema_core.environment.options import ConfigOption
 from schema_core.errors import NotFoundError, UnsupportedError
-from schema_core.spark.compiler.printer import quote
-from schema_core.spark.compiler.projection import NamedNode, select
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Cast, Node, call
+from schema_core.spark.compiler.tree import Cast, NamedNode, Node, call, quote, select
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
     ConnectorBase,

@@ -30,8 +30,8 @@ from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.mappings.spark.pyspark_types import to_struct_field
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import from_physical
-from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.tree import quote
 from schema_core.spark.session.api_mode import functions_of
 from schema_core.types import (
     MAX_LENGTH,

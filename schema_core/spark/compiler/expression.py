@@ -5,12 +5,14 @@ What Spark cannot be made to compute as Flink does is refused, never approximate
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
 from string import Formatter
 from typing import TYPE_CHECKING, Protocol, assert_never
 
+from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.errors import at
 from schema_core.expressions.aggregate_calls import may_be_empty
@@ -28,37 +30,123 @@ from schema_core.expressions.typed import (
 from schema_core.expressions.typed import Keyword as TypedKeyword
 from schema_core.query.relation import is_aggregate
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.decimal_bounds import Bounds
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.json import refuse_document, require_maker
-from schema_core.spark.compiler.functions.literals import constant, interval
-from schema_core.spark.compiler.functions.temporal import datetimes
-from schema_core.spark.compiler.functions.temporal.nanoseconds import (
-    as_stored,
-    make_nanosecond_struct,
-    require_micros,
-    translate_with_nanoseconds,
-)
-from schema_core.spark.compiler.printer import MAX_SQL_LENGTH, to_sql, too_large
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.translation import Translate, TranslatedCall
-from schema_core.spark.compiler.tree import call, function
-from schema_core.spark.compiler.value_types import FLOATS, INTERVALS, is_fine, require_orderable
-from schema_core.sql.syntax import Interval
-from schema_core.types import (
-    ArrayType,
-    DataType,
-    DayTimeIntervalType,
-    MapType,
-    MultisetType,
-    RowType,
-    StructuredType,
-    TimeType,
-    TypeRoot,
-    YearMonthIntervalType,
+from schema_core.spark.compiler.translation import (
+    FLOATS,
+    INTERVALS,
+    Bounds,
+    Translate,
+    TranslatedCall,
+    is_fine,
+    require_orderable,
+    sql_type,
 )
+from schema_core.sql import syntax
+from schema_core.sql.syntax import Interval, LiteralKind
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
+
+# --- literals ----------------------------------------------------------------------------------
+
+#: Milliseconds of the units of an interval, and months.
+MILLIS = {
+    "WEEK": 604_800_000,
+    "DAY": 86_400_000,
+    "HOUR": 3_600_000,
+    "MINUTE": 60_000,
+    "SECOND": 1000,
+}
+MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
+_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
+
+
+def constant(literal: syntax.Literal | Interval, type_: types.DataType) -> nodes.Node:
+    """Return the node of a literal of a type.
+
+    >>> from schema_core.spark.compiler.tree import to_sql
+    >>> from schema_core.types import parse_type
+    >>> exact = syntax.Literal(LiteralKind.EXACT, "1.50")
+    >>> to_sql(constant(exact, parse_type("DECIMAL(3, 2) NOT NULL")))
+    'CAST(1.50 AS DECIMAL(3, 2))'
+    """
+    if isinstance(literal, Interval):
+        count = interval(literal, type_)
+        is_months = isinstance(type_, types.YearMonthIntervalType)
+        return nodes.Literal(count) if is_months else nodes.Literal(str(count), "L")
+    return KINDS[literal.kind](literal.text, type_)
+
+
+def interval(literal: Interval, type_: types.DataType) -> int:
+    """Return an interval as its number of months or milliseconds.
+
+    >>> from schema_core.types import parse_type
+    >>> interval(Interval("1 02:03", "DAY", "MINUTE"), parse_type("INTERVAL DAY TO MINUTE"))
+    93780000
+    """
+    text = literal.text.strip()
+    sign = -1 if literal.negative != text.startswith("-") else 1
+    numbers = re.split(r"[- :]", text.lstrip("+-").strip())
+    if isinstance(type_, types.YearMonthIntervalType):
+        months = [12, 1] if literal.to else [MONTHS[literal.unit]]
+        return sign * sum(
+            int(number) * month for number, month in zip(numbers, months, strict=True)
+        )
+    first = _UNITS.index(literal.unit) if literal.unit in _UNITS else 0
+    units = [MILLIS[unit] for unit in _UNITS[first : first + len(numbers)]]
+    if literal.unit not in _UNITS:
+        units = [MILLIS[literal.unit]]
+    return sign * sum(_to_millis(n, unit) for n, unit in zip(numbers, units, strict=True))
+
+
+def _to_millis(number: str, unit: int) -> int:
+    """Return a number of a unit in milliseconds; a fraction is that of a second, in 3 digits."""
+    integer, _, fraction = number.partition(".")
+    return int(integer or "0") * unit + int((fraction + "000")[:3])
+
+
+def _exact(text: str, type_: types.DataType) -> nodes.Node:
+    if isinstance(type_, types.IntType):
+        return nodes.Literal(int(Decimal(text)))
+    return nodes.Cast(nodes.Literal(text, "NUMBER"), sql_type(type_))
+
+
+def _time(text: str, type_: types.DataType) -> nodes.Node:
+    precise = nodes.Literal(text, "TIME")
+    return nodes.Cast(precise, sql_type(type_)) if isinstance(type_, types.TimeType) else precise
+
+
+def _timestamp(text: str, type_: types.DataType) -> nodes.Node:
+    if not is_fine(type_):
+        return _padded_datetime("TIMESTAMP_NTZ", text)
+    second, _, fraction = text.partition(".")
+    digits = fraction.ljust(9, "0")
+    return datetimes.make_nanosecond_struct(
+        _padded_datetime("TIMESTAMP_NTZ", f"{second}.{digits[:6]}"), int(digits[6:9])
+    )
+
+
+def _padded_datetime(keyword: str, text: str) -> nodes.Node:
+    year, _, rest = text.strip().partition("-")
+    return nodes.Literal(f"{year:0>4}-{rest}", keyword)
+
+
+#: Kind -> the node of a literal's text and type.
+KINDS: dict[LiteralKind, Callable[[str, types.DataType], nodes.Node]] = {
+    LiteralKind.NULL: lambda _, type_: nodes.Cast(nodes.NULL, sql_type(type_)),
+    LiteralKind.UNKNOWN: lambda _, type_: nodes.Cast(nodes.NULL, "BOOLEAN"),
+    LiteralKind.BOOLEAN: lambda text, _: nodes.Literal(text.upper() == "TRUE"),
+    LiteralKind.EXACT: _exact,
+    LiteralKind.APPROXIMATE: lambda text, type_: nodes.Cast(nodes.Literal(text), sql_type(type_)),
+    LiteralKind.STRING: lambda text, _: nodes.Literal(text),
+    LiteralKind.BINARY: lambda text, _: nodes.Literal(text, "X"),
+    LiteralKind.DATE: lambda text, _: _padded_datetime("DATE", text),
+    LiteralKind.TIME: _time,
+    LiteralKind.TIMESTAMP: _timestamp,
+}
+
 
 #: Functions that Spark only has over ordered rows; Flink takes rows in any order.
 NUMBERING = frozenset(
@@ -98,7 +186,7 @@ def user_call(called: TranslatedCall) -> nodes.Node:
         case None:
             raise nodes.unsupported_error(f"{call.function.name} has no implementation for Spark")
         case write:
-            sql = write(call, [to_sql(argument) for argument in arguments])
+            sql = write(call, [nodes.to_sql(argument) for argument in arguments])
             return nodes.UserSql((sql,), call.function.deterministic)
 
 
@@ -149,7 +237,7 @@ def _compile(typed: Typed, context: TranslationContext) -> nodes.Node:
     match typed:
         case Ref():
             if not is_fine(typed.type):
-                require_micros(typed.type)
+                datetimes.require_micros(typed.type)
             return context.column(typed)
         case Constant(literal, type_):
             return constant(literal, type_)
@@ -159,7 +247,7 @@ def _compile(typed: Typed, context: TranslationContext) -> nodes.Node:
             return nodes.Keyword("")
         case Access(value, name):
             field_ = nodes.Field(_compile(value, context), name)
-            return make_nanosecond_struct(field_, 0) if is_fine(typed.type) else field_
+            return datetimes.make_nanosecond_struct(field_, 0) if is_fine(typed.type) else field_
         case FunctionCall():
             return _compile_chain(typed, context)
         case Select():
@@ -199,7 +287,7 @@ def _compile_call(
     translate = _translation(call, context)
     require_maker(call)
     if not is_fine(call.type):
-        require_micros(call.type)
+        datetimes.require_micros(call.type)
     others = call.arguments[len(first) :]
     arguments = (*first, *(_compile(argument, context) for argument in others))
     if call.nulls is not None and call.function.name != "ARRAY_AGG":
@@ -214,7 +302,7 @@ def _compile_call(
         context.database,
         context.bounds,
     )
-    node = translate_with_nanoseconds(translate, compiled)
+    node = datetimes.translate_with_nanoseconds(translate, compiled)
     if compiled.window is not None and call.over is not None and _excludes_nulls(call.over):
         node = nodes.Case(((nodes.is_null(_sorted_by(compiled.window)), _of_no_rows(call)),), node)
     if node.facts & nodes.Fact.UDF_IN_LAMBDA:
@@ -224,8 +312,8 @@ def _compile_call(
             "a subquery is not supported within a function over the elements of a collection",
             hint="compute its value in a derived table, and join that",
         )
-    if node.size > MAX_SQL_LENGTH:
-        raise too_large()
+    if node.size > nodes.MAX_SQL_LENGTH:
+        raise nodes.too_large()
     return node
 
 
@@ -253,7 +341,7 @@ def _with_udfs_outside(translate: Translate, compiled: TranslatedCall) -> nodes.
 
     def body(*names: nodes.Node) -> nodes.Node:
         bound = dict(enumerate(arguments)) | dict(zip(places, names, strict=True))
-        return translate_with_nanoseconds(
+        return datetimes.translate_with_nanoseconds(
             translate, replace(compiled, arguments=tuple(bound.values()))
         )
 
@@ -326,7 +414,7 @@ def _order_value(value: Typed, over: Over, context: TranslationContext) -> nodes
     require_orderable(value.type, "ORDER BY")
     node = _compile(value, context)
     is_measured = over.frame is not None and over.frame.unit == "RANGE" and may_be_empty(over)
-    if is_measured and isinstance(value.type, TimeType):
+    if is_measured and isinstance(value.type, types.TimeType):
         return datetimes.time_millis(node)
     return node
 
@@ -358,9 +446,9 @@ def _frame_bound(bound: Bound, context: TranslationContext, frame: str, unit: in
 
 
 #: Root of the type by which RANGE is sorted -> the milliseconds of a unit of its distances.
-_UNITS_OF_RANGE: dict[TypeRoot | None, int] = {
-    TypeRoot.DATE: datetimes.DAY,
-    TypeRoot.TIME_WITHOUT_TIME_ZONE: 1,
+_UNITS_OF_RANGE: dict[types.TypeRoot | None, int] = {
+    types.TypeRoot.DATE: datetimes.DAY,
+    types.TypeRoot.TIME_WITHOUT_TIME_ZONE: 1,
 }
 
 #: Spark counts rows in 32 bits; a partition of more rows does not fit into memory.
@@ -376,13 +464,13 @@ def _distance(distance: Typed, context: TranslationContext, frame: str, unit: in
         frame: ROWS or RANGE.
         unit: The milliseconds of a unit in which rows that are sorted by a DATE or TIME differ.
     """
-    if isinstance(distance.type, YearMonthIntervalType | DayTimeIntervalType):
+    if isinstance(distance.type, types.YearMonthIntervalType | types.DayTimeIntervalType):
         if not isinstance(distance, Constant) or not isinstance(distance.literal, Interval):
             raise nodes.unsupported_error(
                 "a frame whose interval is not constant is not supported on Spark"
             )
         count = interval(distance.literal, distance.type)
-        if isinstance(distance.type, YearMonthIntervalType):
+        if isinstance(distance.type, types.YearMonthIntervalType):
             return f"INTERVAL '{count}' MONTH"
         if unit == 1:
             return f"{count}"
@@ -395,7 +483,7 @@ def _distance(distance: Typed, context: TranslationContext, frame: str, unit: in
         digits = str(rows.value).partition(".")[0]  # its fraction is 0
         if digits.isdecimal():
             return f"{min(int(digits), MAX_ROWS)}"
-    return to_sql(node)
+    return nodes.to_sql(node)
 
 
 def sort_key(node: nodes.Node, key: Direction) -> nodes.SortKey:
@@ -407,14 +495,14 @@ def sort_key(node: nodes.Node, key: Direction) -> nodes.SortKey:
 # --- columns -----------------------------------------------------------------------------------
 
 
-def from_physical(node: nodes.Node, type_: DataType) -> nodes.Node:
+def from_physical(node: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return a stored value as expressions see it: intervals become numbers."""
     match type_:
         case _ if is_fine(type_):
-            return make_nanosecond_struct(node, 0)
-        case YearMonthIntervalType():
+            return datetimes.make_nanosecond_struct(node, 0)
+        case types.YearMonthIntervalType():
             return inline("CAST(CAST({v} AS INTERVAL MONTH) AS INT)", v=node)
-        case DayTimeIntervalType():
+        case types.DayTimeIntervalType():
             return inline(
                 "CAST(CAST(CAST({v} AS INTERVAL SECOND) AS DECIMAL(20, 6)) * 1000 AS BIGINT)",
                 v=node,
@@ -425,14 +513,14 @@ def from_physical(node: nodes.Node, type_: DataType) -> nodes.Node:
             return node
 
 
-def to_physical(node: nodes.Node, type_: DataType) -> nodes.Node:
+def to_physical(node: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return the value of an expression as it is stored: numbers become intervals again."""
     match type_:
         case _ if is_fine(type_):
-            return as_stored(node, type_)
-        case YearMonthIntervalType():
+            return datetimes.as_stored(node, type_)
+        case types.YearMonthIntervalType():
             return inline("make_ym_interval(0, {v})", v=node)
-        case DayTimeIntervalType():
+        case types.DayTimeIntervalType():
             return inline("make_dt_interval(0, 0, 0, CAST({v} AS DECIMAL(20, 6)) / 1000)", v=node)
         case _ if has_intervals(type_):
             return convert_parts(node, type_, to_physical)
@@ -440,30 +528,36 @@ def to_physical(node: nodes.Node, type_: DataType) -> nodes.Node:
             return node
 
 
-def has_intervals(type_: DataType) -> bool:
+def has_intervals(type_: types.DataType) -> bool:
     """Return whether a type is an interval or contains one, which expressions see as a number."""
     return any(isinstance(part, INTERVALS) for part in type_.walk())
 
 
 def convert_parts(
-    node: nodes.Node, type_: DataType, convert: Callable[[nodes.Node, DataType], nodes.Node]
+    node: nodes.Node,
+    type_: types.DataType,
+    convert: Callable[[nodes.Node, types.DataType], nodes.Node],
 ) -> nodes.Node:
     """Return a nested value whose parts are converted, each by its type."""
 
     def entry(one: nodes.Node) -> nodes.Node:
         key = convert(nodes.Field(one, "key"), type_.children()[0])
         value: nodes.Node = nodes.Field(one, "value")
-        if isinstance(type_, MapType):
+        if isinstance(type_, types.MapType):
             value = convert(value, type_.value_type)
-        return call("named_struct", "key", key, "value", value)
+        return nodes.call("named_struct", "key", key, "value", value)
 
     match type_:
-        case ArrayType(element_type=element):
-            return call("transform", node, function(lambda item: convert(item, element)))
-        case MapType() | MultisetType():
-            entries = call("transform", call("map_entries", node), function(entry))
-            return call("map_from_entries", entries)
-        case RowType() | StructuredType():
+        case types.ArrayType(element_type=element):
+            return nodes.call(
+                "transform", node, nodes.function(lambda item: convert(item, element))
+            )
+        case types.MapType() | types.MultisetType():
+            entries = nodes.call(
+                "transform", nodes.call("map_entries", node), nodes.function(entry)
+            )
+            return nodes.call("map_from_entries", entries)
+        case types.RowType() | types.StructuredType():
             return nodes.let(node, lambda row: _converted_row(row, type_, convert))
         case _:
             return node
@@ -471,15 +565,15 @@ def convert_parts(
 
 def _converted_row(
     row: nodes.Node,
-    type_: RowType | StructuredType,
-    convert: Callable[[nodes.Node, DataType], nodes.Node],
+    type_: types.RowType | types.StructuredType,
+    convert: Callable[[nodes.Node, types.DataType], nodes.Node],
 ) -> nodes.Node:
     parts = [
         part
         for item in type_.fields
         for part in (item.name, convert(nodes.Field(row, item.name), item.data_type))
     ]
-    return nodes.null_or(call("isnull", row), call("named_struct", *parts))
+    return nodes.null_or(nodes.call("isnull", row), nodes.call("named_struct", *parts))
 
 
 # --- negated comparisons ------------------------------------------------------------------------

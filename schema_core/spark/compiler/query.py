@@ -10,35 +10,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import field, replace
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard, assert_never, cast
+from typing import TypeAlias, TypeGuard, assert_never, cast
 
+from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.errors import UnsupportedError
 from schema_core.expressions import typed
-from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed, operands
-from schema_core.expressions.typed import Select as Subquery
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
 from schema_core.query import relation as relational
-from schema_core.query.relation import (
-    Names,
-    Relation,
-    Select,
-    adds_elements,
-    calls_in,
-    columns_of,
-    columns_read,
-    expressions_of,
-    is_aggregate,
-    is_own,
-    outer_columns,
-    rows_of,
-    subexpressions,
-    subqueries_in,
-    subqueries_of_group,
-)
+from schema_core.query.relation import Relation, Select
 from schema_core.query.scope import OF_GROUPING
 from schema_core.query.sources import OPTIONS, hinted_sources
-from schema_core.spark.compiler import tree
-from schema_core.spark.compiler.decimal_bounds import Bounds
+from schema_core.spark.compiler import tree, windows
 from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
@@ -55,55 +38,17 @@ from schema_core.spark.compiler.functions.aggregates import (
     set_number,
 )
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.functions.temporal.datetimes import clock_millis
-from schema_core.spark.compiler.printer import (
-    AGGREGATED,
-    ALWAYS,
-    LIFTED,
-    REPEATED,
-    Lifting,
-    Projection,
-    quote,
-    to_sql,
-    with_alias,
-)
+from schema_core.spark.compiler.functions.datetimes import clock_millis
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.translation import TranslatedCall
-from schema_core.spark.compiler.tree import (
-    Aggregate,
-    Cast,
-    Fact,
-    Field,
-    Node,
-    call,
-    children,
-    is_simple,
-    unsupported_error,
+from schema_core.spark.compiler.translation import (
+    Bounds,
+    TranslatedCall,
+    is_fine,
+    require_orderable,
+    sql_type,
 )
-from schema_core.spark.compiler.value_types import is_fine, require_orderable, sql_type
-from schema_core.spark.compiler.windows import (
-    BOUNDS,
-    END,
-    START,
-    bound_of,
-    lengths_of,
-    session_key,
-    spark_window,
-    windows_of,
-)
+from schema_core.spark.compiler.tree import Lifting, Node, Projection, call, quote, to_sql
 from schema_core.sql.syntax import JoinKind
-from schema_core.types import (
-    ArrayType,
-    DataType,
-    MapType,
-    MultisetType,
-    RowType,
-    VariantType,
-)
-
-if TYPE_CHECKING:
-    from schema_core.expressions.typed import Typed
-    from schema_core.query.relation import Relation, Select
 
 #: Compiles a call of a user's function over its arguments.
 UserCall: TypeAlias = "Callable[[TranslatedCall], Node]"
@@ -161,7 +106,7 @@ def query_text(
     compiler = QueryCompiler(source, zone, user, rows, database=database, staged=staged)
     given = relational.result_columns(relation)
     nodes: list[Node] = [tree.Column(item.name) for item in given]
-    if any(call.function.name in UNDEFINED for call in calls_in(relation)):
+    if any(call.function.name in UNDEFINED for call in relational.calls_in(relation)):
         nodes = [
             as_returned(node, item.type, item.name) for node, item in zip(nodes, given, strict=True)
         ]
@@ -182,7 +127,7 @@ MAX_QUERY = 2_000_000
 
 def _require_length(text: str) -> str:
     if len(text) > MAX_QUERY:
-        raise unsupported_error(
+        raise tree.unsupported_error(
             "the query is too large to run, its views included",
             hint="write a part of it into a table, and read that",
         )
@@ -201,7 +146,7 @@ def _is_plain(scan: relational.Scan) -> bool:
     return not any(has_intervals(column.type) or is_fine(column.type) for column in scan.columns)
 
 
-def _to_column_type(node: Node, given: DataType, target: DataType, zone: str) -> Node:
+def _to_column_type(node: Node, given: types.DataType, target: types.DataType, zone: str) -> Node:
     return to_physical(convert(node, given, target, zone), target)
 
 
@@ -284,7 +229,7 @@ class QueryCompiler:
 
     def subquery(self, select: typed.Select) -> Node:
         """Compile a query used as a value."""
-        query = tree.Subquery(f"({self.inner().write(rows_of(select))})")
+        query = tree.Subquery(f"({self.inner().write(relational.rows_of(select))})")
         return call("any_value", query) if id(select) in self.in_group else query
 
     def inner(self) -> QueryCompiler:
@@ -299,7 +244,7 @@ class QueryCompiler:
         items = []
         for node, name in columns:
             if node.facts & tree.Fact.SUBQUERY_IN_LAMBDA:
-                raise unsupported_error(
+                raise tree.unsupported_error(
                     "Spark does not support a subquery inside a collection conversion"
                 )
             items.append(f"{to_sql(node, lifting)} AS {quote(name)}")
@@ -350,7 +295,9 @@ class QueryCompiler:
                 return self.function_table(relation)
             case relational.ProcessTable() | relational.Match():
                 problem = f"{NOT_RUN[type(relation)]} is not supported on Spark"
-                raise unsupported_error(problem, hint="run the query on an engine that supports it")
+                raise tree.unsupported_error(
+                    problem, hint="run the query on an engine that supports it"
+                )
             case _:
                 assert_never(relation)
 
@@ -367,7 +314,7 @@ class QueryCompiler:
     def scan(self, scan: relational.Scan) -> str:
         """A table's columns as expressions see them."""
         if scan.period is not None:
-            raise unsupported_error("FOR SYSTEM_TIME AS OF is not supported on Spark")
+            raise tree.unsupported_error("FOR SYSTEM_TIME AS OF is not supported on Spark")
         if _is_plain(scan):
             return f"SELECT * FROM {self.source(scan)}"
         columns = [
@@ -384,7 +331,7 @@ class QueryCompiler:
     def hints(self, block: Select) -> str:
         """The hints of a block that Spark has too; what cannot change a result is left out."""
         if any(hint.name.upper() == OPTIONS for hint in block.hints):
-            raise unsupported_error(
+            raise tree.unsupported_error(
                 "OPTIONS after SELECT has no effect in Flink",
                 hint="write the hint after the name of the table",
             )
@@ -451,11 +398,11 @@ class QueryCompiler:
 
     def align_columns(self, relation: Relation, text: str, columns: relational.Columns) -> str:
         """The text of a relation with its columns in other types, by position."""
-        types = zip(relation.columns, columns, strict=True)
-        if all(first.type.nullable() == other.type.nullable() for first, other in types):
+        sides = zip(relation.columns, columns, strict=True)
+        if all(first.type.nullable() == other.type.nullable() for first, other in sides):
             return text
         given = relational.result_columns(relation)
-        pairs = list(zip(given, columns, strict=True))
+        pairs = zip(given, columns, strict=True)
         converted = [
             (convert(tree.Column(item.name), item.type, to.type.nullable(), self.zone), item.name)
             for item, to in pairs
@@ -522,7 +469,7 @@ class QueryCompiler:
     def with_tables(self, query: relational.With) -> str:
         """Write common tables, each of which is in scope of those after it."""
         if query.recursive:
-            raise unsupported_error(
+            raise tree.unsupported_error(
                 "WITH RECURSIVE is not supported on Spark",
                 hint="omit RECURSIVE if no common table reads itself",
             )
@@ -557,7 +504,7 @@ class QueryCompiler:
         )
         left.offered = frozenset(aliases_of(join.left))
         on = ""
-        write_explode = adds_elements(join)
+        write_explode = relational.adds_elements(join)
         if join.condition is not None and not write_explode:
             own = (left,) if is_lateral else (left, right)
             hiding = frozenset(aliases_of(join))
@@ -598,9 +545,9 @@ class QueryCompiler:
             UnsupportedError: with code `not-executable` for a subquery that reads other columns.
         """
         type_ = unnest.collection.type
-        for subquery in subqueries_in(unnest.collection):
-            if any(outer_columns(rows_of(subquery))):
-                raise unsupported_error(
+        for subquery in relational.subqueries_in(unnest.collection):
+            if any(relational.outer_columns(relational.rows_of(subquery))):
+                raise tree.unsupported_error(
                     "a subquery within UNNEST that reads columns of other tables is not supported "
                     "on Spark",
                     hint="compute the collection in a derived table",
@@ -609,24 +556,24 @@ class QueryCompiler:
         element: Node = tree.Column(ELEMENT)
         fields = [element]
         match type_:
-            case ArrayType():
+            case types.ArrayType():
                 row = type_.element_type
-                if isinstance(row, RowType):
-                    fields = [Field(element, item.name) for item in row.fields]
+                if isinstance(row, types.RowType):
+                    fields = [tree.Field(element, item.name) for item in row.fields]
                     if row.is_nullable and not unnest.ordinality:
                         collection = inline("filter({v}, e -> e IS NOT NULL)", v=collection)
-            case MapType():
+            case types.MapType():
                 collection = call("map_entries", collection)
-                fields = [Field(element, "key"), Field(element, "value")]
-            case MultisetType():
+                fields = [tree.Field(element, "key"), tree.Field(element, "value")]
+            case types.MultisetType():
                 collection = inline(
                     "flatten(transform(map_entries({v}), e -> array_repeat(e.key, e.value)))",
                     v=collection,
                 )
-                if isinstance(type_.element_type, RowType):
-                    fields = [Field(element, item.name) for item in type_.element_type.fields]
+                if isinstance(type_.element_type, types.RowType):
+                    fields = [tree.Field(element, item.name) for item in type_.element_type.fields]
             case _:
-                raise unsupported_error(
+                raise tree.unsupported_error(
                     f"UNNEST of {type_.as_summary_string()} is not supported on Spark"
                 )
         columns = list(map(to_sql, fields))
@@ -659,8 +606,8 @@ class QueryCompiler:
     def function_table(self, table: relational.FunctionTable, suffix: str = "") -> str:
         """Write the rows of a table function: the elements of the array that it is run to give."""
         apply = table.call
-        if self.rows is None or not isinstance(apply, typed.FunctionCall):
-            raise unsupported_error(
+        if self.rows is None or not isinstance(apply, FunctionCall):
+            raise tree.unsupported_error(
                 "table functions are not supported here",
                 hint="run the query on an engine that supports it",
             )
@@ -668,8 +615,8 @@ class QueryCompiler:
         rows = self.rows(TranslatedCall(apply, arguments, self.zone))
         element = tree.Column(ELEMENT)
         fields: list[Node] = [element]
-        if isinstance(apply.type, RowType):
-            fields = [Field(element, item.name) for item in apply.type.fields]
+        if isinstance(apply.type, types.RowType):
+            fields = [tree.Field(element, item.name) for item in apply.type.fields]
         columns = ", ".join(map(to_sql, fields))
         collection, source = self.computed_first(rows)
         write_explode = self.write_explode(f"explode{suffix}", collection, quote(ELEMENT), source)
@@ -682,7 +629,7 @@ class QueryCompiler:
         """
         lifting = Lifting(own=self.around)
         text = to_sql(collection, lifting)
-        if is_simple(collection) or collection.facts & tree.Fact.SUBQUERY:
+        if tree.is_simple(collection) or collection.facts & tree.Fact.SUBQUERY:
             return text
         place = lifting.place_of(collection, collection.facts, lifting.mode, {})
         return text if place is None else quote(place.column(text))
@@ -691,7 +638,7 @@ class QueryCompiler:
 
     def window_table(self, table: relational.WindowTable) -> str:
         """Write a window function: every row once for each window that contains it."""
-        lengths = lengths_of(table.function, table.sizes)
+        lengths = windows.lengths_of(table.function, table.sizes)
         time, type_ = tree.Column(table.time.name), table.time.type
         own = Projection()
         source = partial(self.window_rows, table, own)
@@ -700,9 +647,12 @@ class QueryCompiler:
             rows = self.sessions(table, lengths[0], source(f"{millis} AS {TIME}"))
         else:
             given = (table.function, time, type_, lengths, self.zone)
-            window = spark_window(*given) or call("explode", windows_of(*given))
+            window = windows.spark_window(*given) or call("explode", windows.windows_of(*given))
             rows = source(f"{to_sql(window, Lifting(own=(own,)))} AS {quote(ELEMENT)}")
-        bounds = [bound_of(part, tree.Column(ELEMENT), type_, self.zone) for part in BOUNDS]
+        bounds = [
+            windows.bound_of(part, tree.Column(ELEMENT), type_, self.zone)
+            for part in windows.BOUNDS
+        ]
         names = [quote(column.name) for column in table.columns[-3:]]
         added = ", ".join(
             f"{to_sql(bound)} AS {name}" for bound, name in zip(bounds, names, strict=True)
@@ -730,7 +680,7 @@ class QueryCompiler:
         over = f"OVER (PARTITION BY {', '.join([*keys, NUMBER])})"
         bounds = f"min({TIME}) {over}", f"max({TIME}) {over} + {gap}"
         start, end = (f"CAST(timestamp_millis({bound}) AS TIMESTAMP_NTZ)" for bound in bounds)
-        window = f"named_struct('{START}', {start}, '{END}', {end})"
+        window = f"named_struct('{windows.START}', {start}, '{windows.END}', {end})"
         dropped = f"{TIME}, {BEGINS}, {NUMBER}"
         return f"SELECT * EXCEPT ({dropped}), {window} AS {quote(ELEMENT)} FROM ({rows})"
 
@@ -749,18 +699,22 @@ def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:
     Raises:
         UnsupportedError: with code `not-executable`.
     """
-    own = columns_of(block.source)
-    expressions = (*expressions_of(block), *hidden)
-    inner = [rows_of(query) for expression in expressions for query in subqueries_in(expression)]
+    own = relational.columns_of(block.source)
+    expressions = (*relational.expressions_of(block), *hidden)
+    inner = [
+        relational.rows_of(query)
+        for expression in expressions
+        for query in relational.subqueries_in(expression)
+    ]
     for query in (*inner, *_lateral(block.source)):
-        for column in _foreign(outer_columns(query), own):
+        for column in _foreign(relational.outer_columns(query), own):
             raise _unsupported_column(
                 column,
                 f"a subquery reads the column {column.name!r} of a query two levels above it",
                 "join the inner tables in a derived table, or select the column in between",
             )
     for expression in _grouped_parts(block, hidden):
-        for column in _foreign(columns_read(expression), own):
+        for column in _foreign(relational.columns_read(expression), own):
             raise _unsupported_column(
                 column,
                 f"a subquery with groups or windows reads the column {column.name!r} of the"
@@ -769,8 +723,8 @@ def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:
             )
 
 
-def _foreign(columns: Iterable[Ref], own: Names) -> Iterator[Ref]:
-    return (column for column in columns if not is_own(column, own))
+def _foreign(columns: Iterable[Ref], own: relational.Names) -> Iterator[Ref]:
+    return (column for column in columns if not relational.is_own(column, own))
 
 
 def _grouped_parts(block: Select, hidden: Sequence[Typed]) -> Iterator[Typed]:
@@ -781,7 +735,9 @@ def _grouped_parts(block: Select, hidden: Sequence[Typed]) -> Iterator[Typed]:
         yield from (*items, *block.grouping.keys)
     for expression in (*items, *conditions):
         yield from (
-            part for part in subexpressions(expression) if is_aggregate(part) or is_windowed(part)
+            part
+            for part in relational.subexpressions(expression)
+            if relational.is_aggregate(part) or typed.is_windowed(part)
         )
 
 
@@ -805,7 +761,7 @@ def conditions_of(filters: Sequence[Typed], values: Sequence[Typed]) -> frozense
     """
     rest = list(filters)
     for expression in (*filters, *values):
-        for part in subexpressions(expression):
+        for part in relational.subexpressions(expression):
             if isinstance(part, FunctionCall) and part.function.name == "CASE":
                 rest.extend(part.arguments[:-1:2])
     found = set()
@@ -830,17 +786,17 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
     grouping = block.grouping
     if grouping is None:
         return frozenset()
-    own, keys = columns_of(block.source), frozenset(grouping.keys)
+    own, keys = relational.columns_of(block.source), frozenset(grouping.keys)
     plain = frozenset(key for key in keys if isinstance(key, Ref))
     found = set()
     over_groups = [item.expression for item in block.items]
     over_groups += [*hidden, *([block.having] if block.having is not None else [])]
     for expression in over_groups:
-        for query, is_value in subqueries_of_group(expression, keys):
+        for query, is_value in relational.subqueries_of_group(expression, keys):
             if not _reads(query, own):
                 continue
             if grouping.sets is not None:
-                raise unsupported_error(
+                raise tree.unsupported_error(
                     "a correlated subquery over several grouping sets is not supported on Spark",
                     hint="group in a derived table, and use the subquery over that",
                 )
@@ -848,24 +804,24 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
             if is_value:
                 found.add(id(query))
             elif _reads(query, own, plain):
-                raise unsupported_error(
+                raise tree.unsupported_error(
                     "a subquery over groups reads an expression of GROUP BY that is not a column",
                     hint="group in a derived table, and use the subquery over that",
                 )
     if block.qualify is not None:
-        for query, _ in subqueries_of_group(block.qualify, keys):
+        for query, _ in relational.subqueries_of_group(block.qualify, keys):
             if _reads(query, own):
                 problem = "a correlated subquery in QUALIFY over groups is not supported on Spark"
-                raise unsupported_error(problem, hint="use QUALIFY over a derived table")
+                raise tree.unsupported_error(problem, hint="use QUALIFY over a derived table")
     return frozenset(found)
 
 
-def _reads(query: Subquery, own: Names, keys: Collection[Typed] = ()) -> list[Ref]:
+def _reads(query: typed.Select, own: relational.Names, keys: Collection[Typed] = ()) -> list[Ref]:
     """The columns of a block that a subquery reads, outside of `keys`."""
-    return [item for item in columns_read(query, keys) if is_own(item, own)]
+    return [item for item in relational.columns_read(query, keys) if relational.is_own(item, own)]
 
 
-def _require_grouped(query: Subquery, own: Names, keys: Collection[Typed]) -> None:
+def _require_grouped(query: typed.Select, own: relational.Names, keys: Collection[Typed]) -> None:
     for column in _reads(query, own, keys):
         raise _unsupported_column(
             column,
@@ -876,7 +832,7 @@ def _require_grouped(query: Subquery, own: Names, keys: Collection[Typed]) -> No
 
 
 def _unsupported_column(column: Ref, problem: str, hint: str) -> UnsupportedError:
-    error = unsupported_error(problem, hint=hint)
+    error = tree.unsupported_error(problem, hint=hint)
     error.span = column.span
     return error
 
@@ -914,7 +870,7 @@ class FromProjections:
     def __init__(self, depth: int = 0) -> None:
         self.names: count[int] = count(1)
         #: Those of an enclosing query have another prefix.
-        self.prefix: str = f"{LIFTED}{depth}_" if depth else LIFTED
+        self.prefix: str = f"{tree.LIFTED}{depth}_" if depth else tree.LIFTED
         self.projections: list[Projection] = []
 
     def projection(self, relations: frozenset[str | None] | None = None) -> Projection:
@@ -942,16 +898,14 @@ class Block:
         self.source: str = (
             "" if block.source is None else query_compiler.source_of(block.source, self.scope)
         )
-        own = frozenset(alias for alias, _ in columns_of(block.source))
+        own = frozenset(alias for alias, _ in relational.columns_of(block.source))
         self.relations: frozenset[str | None] | None = (
             frozenset({None, *own}) if query_compiler.correlated else None
         )
         self.rows: Projection = self.scope.projection(self.relations)
         self.rows.offered = own
         self.has_subqueries: bool = False
-        self.lifting: Lifting = Lifting(
-            ALWAYS, ALWAYS, (self.rows,), query_compiler.around, hiding=own
-        )
+        self.lifting: Lifting = Lifting(own=(self.rows,), outer=query_compiler.around, hiding=own)
         self.where: str = self.condition(block.where, self.compiler((self.rows,)), self.lifting)
         self.start()
 
@@ -994,7 +948,7 @@ class Block:
         if condition is None:
             return ""
         node = compiled(condition)
-        self.has_subqueries |= bool(node.facts & Fact.SUBQUERY)
+        self.has_subqueries |= bool(node.facts & tree.Fact.SUBQUERY)
         return to_sql(node, lifting)
 
     def columns(self, compiled: Callable[[Typed], Node]) -> list[tuple[Node, str]]:
@@ -1054,7 +1008,7 @@ class Block:
         compiled = self.compiler((self.rows,))
         columns = self.columns(compiled)
         self.start()
-        items = [with_alias(node, name, self.lifting) for node, name in columns]
+        items = [tree.with_alias(node, name, self.lifting) for node, name in columns]
         qualify = self.condition(self.block.qualify, compiled, self.lifting)
         if self.lifting.missed:
             return self.over_windows(columns, compiled)
@@ -1066,14 +1020,19 @@ class Block:
     ) -> str:
         """Return a block whose items use the results of functions over windows more than once."""
         self.rows.forget(self.mark)
-        windows, above = Projection(prefix=WINDOWED), Projection(self.relations, self.scope.names)
+        windowed, above = Projection(prefix=WINDOWED), Projection(self.relations, self.scope.names)
         lifting = Lifting(
-            ALWAYS, ALWAYS, (above,), aggregates=windows, windows=True, below=self.lifting
+            tree.ALWAYS,
+            tree.ALWAYS,
+            (above,),
+            aggregates=windowed,
+            windows=True,
+            below=self.lifting,
         )
-        items = [with_alias(node, name, lifting) for node, name in columns]
+        items = [tree.with_alias(node, name, lifting) for node, name in columns]
         qualify = self.condition(self.block.qualify, compiled, lifting)
         rows, where, hints = self.from_rows()
-        rows = self.nested(f"{rows}{where}", hints, self.scope.lifted(), _aliases(windows))
+        rows = self.nested(f"{rows}{where}", hints, self.scope.lifted(), _aliases(windowed))
         return self.after(items, rows, above, qualify)
 
     def after(self, items: Sequence[str], rows: str, above: Projection, condition: str) -> str:
@@ -1086,15 +1045,15 @@ class Block:
     def grouped(self) -> str:
         """Return a block with aggregates or GROUP BY."""
         for key in self.block.grouping.keys if self.block.grouping else ():
-            if any(isinstance(part, VariantType) for part in key.type.walk()):
+            if any(isinstance(part, types.VariantType) for part in key.type.walk()):
                 require_orderable(key.type, "GROUP BY")  # Spark groups by maps
         keys, computed = self.keys(self.compiler(()))
         self.start()
         compiled = self.compiler((), computed)
         columns = self.columns(compiled)
-        lifting = replace(self.lifting, mode=REPEATED)
-        self.has_subqueries = any(node.facts & Fact.SUBQUERY for node, _ in columns)
-        items = [with_alias(node, name, lifting) for node, name in columns]
+        lifting = replace(self.lifting, mode=tree.REPEATED)
+        self.has_subqueries = any(node.facts & tree.Fact.SUBQUERY for node, _ in columns)
+        items = [tree.with_alias(node, name, lifting) for node, name in columns]
         having = self.condition(self.block.having, compiled, lifting)
         qualify = self.condition(self.block.qualify, compiled, lifting)
         if (lifting.missed or self.filters_sets()) and not self.has_subqueries:
@@ -1124,12 +1083,12 @@ class Block:
                 continue
             node = compiled(key)
             if isinstance(key, Constant):
-                node = Cast(node, sql_type(key.type))
-            probe = Lifting(REPEATED, REPEATED, (), ())
+                node = tree.Cast(node, sql_type(key.type))
+            probe = Lifting(tree.REPEATED, tree.REPEATED, (), ())
             text = to_sql(node, probe)
-            if probe.missed and not node.facts & Fact.RANDOM:
+            if probe.missed and not node.facts & tree.Fact.RANDOM:
                 text = to_sql(node, self.lifting)
-                name = self.rows.column(text, raises=bool(node.facts & Fact.RAISES))
+                name = self.rows.column(text, raises=bool(node.facts & tree.Fact.RAISES))
                 node, text = tree.Column(name), quote(name)
                 computed |= dict.fromkeys(self.seen(key), node)
             nodes |= dict.fromkeys(self.seen(key), node)
@@ -1145,21 +1104,21 @@ class Block:
         """
         time, *sizes = key.arguments
         name, zone = GROUP_WINDOWS[key.function.name], self.query_compiler.zone
-        lengths, datetime = lengths_of(name, sizes), compiled(time)
+        lengths, datetime = windows.lengths_of(name, sizes), compiled(time)
         if name == "SESSION":
             self.require_one_session()
             millis = to_sql(clock_millis(datetime, time.type, zone), self.lifting)
-            millis = self.rows.column(millis, raises=bool(datetime.facts & Fact.RAISES))
-            return to_sql(session_key(tree.Column(millis), *lengths)), tree.Column(SESSION)
-        windows = to_sql(windows_of(name, datetime, time.type, lengths, zone))
-        column = self.rows.column(f"explode({windows})")
+            millis = self.rows.column(millis, raises=bool(datetime.facts & tree.Fact.RAISES))
+            return to_sql(windows.session_key(tree.Column(millis), *lengths)), tree.Column(SESSION)
+        array = to_sql(windows.windows_of(name, datetime, time.type, lengths, zone))
+        column = self.rows.column(f"explode({array})")
         return quote(column), tree.Column(column)
 
     def require_one_session(self) -> None:
         """Refuse sessions beside other windows, or within grouping sets."""
         grouping = cast("relational.Grouping", self.block.grouping)  # sessions are its keys
         if grouping.sets is not None or sum(map(_is_group_window, grouping.keys)) > 1:
-            raise unsupported_error(
+            raise tree.unsupported_error(
                 "SESSION beside another window, or within grouping sets, is not supported on Spark"
             )
 
@@ -1167,10 +1126,10 @@ class Block:
         """Return the bounds of a group's window for the functions that ask for them."""
         name = GROUP_WINDOWS[key.function.name]
         return {
-            item: bound_of(part, window, key.type, self.query_compiler.zone)
-            for item in calls_of((*expressions_of(self.block), *self.hidden))
+            item: windows.bound_of(part, window, key.type, self.query_compiler.zone)
+            for item in calls_of((*relational.expressions_of(self.block), *self.hidden))
             if item.arguments == key.arguments
-            for part in BOUNDS
+            for part in windows.BOUNDS
             if item.function.name == f"{name}_{part}"
         }
 
@@ -1193,7 +1152,7 @@ class Block:
         """Return the values of GROUPING, GROUPING_ID and GROUP_ID, 0 without grouping sets."""
         found: dict[Typed, Node] = {}
         sets = self.block.grouping.sets if self.block.grouping else None
-        for item in groupings_of((*expressions_of(self.block), *self.hidden)):
+        for item in groupings_of((*relational.expressions_of(self.block), *self.hidden)):
             if item.function.name == "GROUP_ID":
                 found[item] = set_number(_marks(max(_repetitions(sets or ()), default=0)))
                 continue
@@ -1222,7 +1181,7 @@ class Block:
 
     def has_set_numbers(self) -> bool:
         """Return whether a block reads GROUP_ID, the number of a set among those equal to it."""
-        calls = groupings_of((*expressions_of(self.block), *self.hidden))
+        calls = groupings_of((*relational.expressions_of(self.block), *self.hidden))
         return any(call.function.name == "GROUP_ID" for call in calls)
 
     def over_groups(self, keys: Sequence[str], groupings: Mapping[Typed, Node]) -> str:
@@ -1247,15 +1206,15 @@ class Block:
                 computed |= self.bounds(key, tree.Column(name))
         compiled = self.compiler((), computed)
         columns = self.columns(compiled)
-        groups, above = Projection(prefix=AGGREGATED), Projection(names=self.scope.names)
-        lifting = Lifting(ALWAYS, ALWAYS, (above,), aggregates=groups, below=self.lifting)
+        groups, above = Projection(prefix=tree.AGGREGATED), Projection(names=self.scope.names)
+        lifting = Lifting(own=(above,), aggregates=groups, below=self.lifting)
         having = self.condition(self.block.having, compiled, lifting)
         mark, above.raises = len(above.columns), False
-        top, windows, last = lifting, Projection(prefix=WINDOWED), above
+        top, windowed, last = lifting, Projection(prefix=WINDOWED), above
         if self.block.qualify is not None or any(_is_windowed(node) for node, _ in columns):
             last = Projection(names=self.scope.names)
-            top = Lifting(ALWAYS, ALWAYS, (last,), aggregates=windows, windows=True, below=lifting)
-        items = [with_alias(node, name, top) for node, name in columns]
+            top = Lifting(own=(last,), aggregates=windowed, windows=True, below=lifting)
+        items = [tree.with_alias(node, name, top) for node, name in columns]
         qualify = self.condition(self.block.qualify, compiled, top)
         rows, where, hints = self.from_rows()
         shown = [f"{key} AS {quote(name)}" for key, name in zip(keys, names, strict=True)]
@@ -1267,7 +1226,7 @@ class Block:
             return self.after(items, rows, above, having)
         rows = f"(SELECT * FROM {rows}{above.laterals(0, mark)}{where}){above.laterals(mark)}"
         if last is not above:
-            rows = f"(SELECT {', '.join(['*', *_aliases(windows)])} FROM {rows}){last.laterals()}"
+            rows = f"(SELECT {', '.join(['*', *_aliases(windowed)])} FROM {rows}){last.laterals()}"
         return self.query(items, rows, f" WHERE {qualify}" if qualify else "")
 
 
@@ -1302,7 +1261,7 @@ def calls_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
         one = rest.pop()
         if isinstance(one, FunctionCall):
             yield one
-        rest += operands(one)
+        rest += typed.operands(one)
 
 
 def _aliases(projection: Projection) -> list[str]:
@@ -1319,12 +1278,12 @@ def _is_aggregate(node: Node) -> bool:
     return any(aggregate.window is None for aggregate in _aggregates(node))
 
 
-def _aggregates(node: Node) -> Iterator[Aggregate]:
+def _aggregates(node: Node) -> Iterator[tree.Aggregate]:
     """Yield the aggregates within an expression, with and without a window."""
     rest = [node]
     while rest:
         one = rest.pop()
-        if isinstance(one, Aggregate):
+        if isinstance(one, tree.Aggregate):
             yield one
-        if one.facts & Fact.AGGREGATE:
-            rest += children(one)
+        if one.facts & tree.Fact.AGGREGATE:
+            rest += tree.children(one)

@@ -68,7 +68,7 @@ def template(text: str) -> Template:
 def sql(text: str, /, **arguments: nodes.Node | str | int | None) -> nodes.Node:
     """Return the tree of a template over named arguments; Python values become literals.
 
-    >>> from schema_core.spark.compiler.printer import to_sql
+    >>> from schema_core.spark.compiler.tree import to_sql
     >>> to_sql(sql("{a} * ({b} + 1)", a=nodes.Column("x"), b=2))
     '`x` * (2 + 1)'
     """

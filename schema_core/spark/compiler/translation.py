@@ -7,20 +7,329 @@ an interval is a number, as in Flink: months, or milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from schema_core import types
 from schema_core.base.lazy import dataclass
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
+from schema_core.query import relation as relational
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.template import Template, sql, template
-from schema_core.spark.compiler.value_types import sql_type
+from schema_core.sql.syntax import Literal, LiteralKind
+from schema_core.types.common import MAX_PRECISION as MAX_DIGITS
 
-if TYPE_CHECKING:
-    from schema_core.expressions.typed import FunctionCall
-    from schema_core.types import DataType
+INTEGERS = (types.TinyIntType, types.SmallIntType, types.IntType, types.BigIntType)
+FLOATS = (types.FloatType, types.DoubleType)
+NUMBERS = (*INTEGERS, *FLOATS, types.DecimalType)
+CHARACTERS = (types.CharType, types.VarCharType)
+BYTES = (types.BinaryType, types.VarBinaryType)
+INTERVALS = (types.YearMonthIntervalType, types.DayTimeIntervalType)
+
+#: Digits that an integer of a type needs as a DECIMAL.
+DIGITS: dict[type[types.DataType], int] = {
+    types.TinyIntType: 3,
+    types.SmallIntType: 5,
+    types.IntType: 10,
+    types.BigIntType: 19,
+}
+
+#: Spark stores microseconds.
+MAX_PRECISION = 6
+
+#: The fields of a timestamp with more digits: Spark's timestamp and the nanoseconds beyond it.
+MICROS, NANOS = "micros", "nanos"
+
+_NAMES: dict[type[types.DataType], str] = {
+    types.NullType: "VOID",
+    types.BooleanType: "BOOLEAN",
+    types.TinyIntType: "TINYINT",
+    types.SmallIntType: "SMALLINT",
+    types.IntType: "INT",
+    types.BigIntType: "BIGINT",
+    types.FloatType: "FLOAT",
+    types.DoubleType: "DOUBLE",
+    types.CharType: "STRING",
+    types.VarCharType: "STRING",
+    types.BinaryType: "BINARY",
+    types.VarBinaryType: "BINARY",
+    types.DateType: "DATE",
+    types.LocalZonedTimestampType: "TIMESTAMP",
+    types.TimestampType: "TIMESTAMP_NTZ",
+    types.YearMonthIntervalType: "INT",
+    types.DayTimeIntervalType: "BIGINT",
+    types.VariantType: "VARIANT",
+}
+
+
+def is_fine(type_: types.DataType) -> bool:
+    """Return whether a timestamp has fractional digits that Spark does not store."""
+    return isinstance(type_, types.AnyTimestampType) and type_.precision > MAX_PRECISION
+
+
+def truncated_to_micros(type_: types.DataType) -> types.DataType:
+    """Return the type of a timestamp without nanoseconds; other types unchanged."""
+    match type_:
+        case types.TimestampType():
+            return types.TimestampType(min(type_.precision, MAX_PRECISION))
+        case types.LocalZonedTimestampType():
+            return types.LocalZonedTimestampType(min(type_.precision, MAX_PRECISION))
+        case _:
+            return type_
+
+
+def digits_of(type_: types.DataType) -> tuple[int, int]:
+    """Return precision and scale of a DECIMAL, or of an integer as one."""
+    if isinstance(type_, types.DecimalType):
+        return type_.precision, type_.scale
+    return DIGITS[type(type_)], 0
+
+
+def is_orderable(type_: types.DataType) -> bool:
+    """Return whether Spark sorts, groups and compares values of a type.
+
+    >>> from schema_core.types import parse_type
+    >>> is_orderable(parse_type("ARRAY<INT>")), is_orderable(parse_type("ROW<a MAP<INT, INT>>"))
+    (True, False)
+    """
+    return not any(
+        isinstance(part, types.MapType | types.MultisetType | types.VariantType)
+        for part in type_.walk()
+    )
+
+
+def require_orderable(type_: types.DataType, clause: str) -> None:
+    """Refuse a clause that sorts or compares values which Spark does not sort.
+
+    Raises:
+        UnsupportedError: with code `not-executable`.
+    """
+    if not is_orderable(type_):
+        raise nodes.unsupported_error(
+            f"{clause} of {type_.as_summary_string()} is not supported on Spark"
+        )
+
+
+def sql_type(type_: types.DataType) -> str:
+    """Return the Spark type that holds a value within an expression; intervals are numbers.
+
+    Raises:
+        UnsupportedError: with code `not-executable` where there is none.
+
+    >>> from schema_core.types import parse_type
+    >>> sql_type(parse_type("ROW<a CHAR(3), b ARRAY<DECIMAL(4, 2)>>"))
+    'STRUCT<`a`: STRING, `b`: ARRAY<DECIMAL(4, 2)>>'
+    """
+    match type_:
+        case types.DecimalType():
+            return f"DECIMAL({type_.precision}, {type_.scale})"
+        case types.TimeType():
+            return f"TIME({type_.precision})"
+        case types.AnyTimestampType() if is_fine(type_):
+            return f"STRUCT<{MICROS}: {_NAMES[type(type_)]}, {NANOS}: SMALLINT>"
+        case types.ArrayType():
+            return f"ARRAY<{_part(type_.element_type)}>"
+        case types.MapType():
+            return f"MAP<{_key(type_.key_type)}, {_part(type_.value_type)}>"
+        case types.MultisetType():
+            return f"MAP<{_key(type_.element_type)}, INT>"
+        case types.RowType() | types.StructuredType():
+            fields = (
+                f"{nodes.quote(field.name)}: {_part(field.data_type)}" for field in type_.fields
+            )
+            return f"STRUCT<{', '.join(fields)}>"
+        case _:
+            if name := _NAMES.get(type(type_)):
+                return name
+            raise nodes.unsupported_error(
+                f"Spark has no values of type {type_.as_summary_string()}"
+            )
+
+
+def _key(type_: types.DataType) -> str:
+    """Return the Spark type of the keys of a map, or of the elements of a multiset."""
+    if not is_orderable(type_):
+        raise nodes.unsupported_error(
+            f"Spark has no maps with keys, and no multisets, of {type_.as_summary_string()}"
+        )
+    return _part(type_)
+
+
+def _part(type_: types.DataType) -> str:
+    """Return the Spark type of a part of a nested value, in which timestamps have microseconds."""
+    return sql_type(truncated_to_micros(type_))
+
+
+#: Digits that Spark adds to the precision of a sum: those of the number of rows.
+SUM_DIGITS = 10
+
+#: How many expressions and queries a bound is followed through.
+MAX_DEPTH = 60
+
+#: Chooses the arguments whose values a function returns or computes with.
+Choice: TypeAlias = "Callable[[Sequence[Typed]], Sequence[Typed]]"
+
+#: Returns the bound of a result, before it is rounded, from those of the chosen arguments.
+Rule: TypeAlias = "Callable[[Sequence[int]], int]"
+
+
+def _every(arguments: Sequence[Typed]) -> Sequence[Typed]:
+    return arguments
+
+
+def _first(arguments: Sequence[Typed]) -> Sequence[Typed]:
+    return arguments[:1]
+
+
+def _value_and_default(arguments: Sequence[Typed]) -> Sequence[Typed]:
+    return [arguments[0], *arguments[2:]]
+
+
+#: Function -> its arguments and rule. The other functions are bounded by their types.
+BOUNDED: Mapping[str, tuple[Choice, Rule]] = {
+    "+": (_every, lambda found: max(found) + 1),
+    "-": (_every, lambda found: max(found) + 1),
+    "*": (_every, sum),
+    "CASE": (lambda arguments: [*arguments[1::2], arguments[-1]], max),
+    "IF": (lambda arguments: arguments[1:], max),
+    "ROUND": (_first, lambda found: found[0] + 1),
+    "SUM": (_first, lambda found: found[0] + SUM_DIGITS),
+    **dict.fromkeys(("COALESCE", "GREATEST", "IFNULL", "LEAST"), (_every, max)),
+    **dict.fromkeys(("LAG", "LEAD"), (_value_and_default, max)),
+    **dict.fromkeys(("%", "+x", "-x", "ABS", "AVG", "CAST", "CEIL", "FLOOR"), (_first, max)),
+    **dict.fromkeys(("FIRST_VALUE", "LAST_VALUE", "MAX", "MIN", "MOD"), (_first, max)),
+    **dict.fromkeys(("TRUNCATE", "TRY_CAST"), (_first, max)),
+}
+
+
+def bound_of_type(type_: types.DataType) -> int:
+    """Return how many integer digits the values of a type have at most."""
+    if isinstance(type_, types.DecimalType):
+        return type_.precision - type_.scale
+    if isinstance(type_, types.NullType):
+        return 0
+    return DIGITS.get(type(type_), MAX_DIGITS)
+
+
+def _may_round(source: types.DataType, target: types.DataType) -> bool:
+    """Return whether a value that becomes one of another type may be rounded up: 9.9 to 10."""
+    return _scale(source) > _scale(target)
+
+
+def _scale(type_: types.DataType) -> int:
+    if isinstance(type_, types.DecimalType):
+        return type_.scale
+    return 0 if type(type_) in DIGITS or isinstance(type_, types.NullType) else MAX_DIGITS
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The bounds of the expressions over a source.
+
+    `tables` are the common tables in scope, each with those before it; `known` keeps the bounds of
+    columns of queries, by identity and position, so that each is computed once.
+    """
+
+    source: relational.Relation | None = None
+    tables: Mapping[str, tuple[relational.Relation, Bounds]] = field(default_factory=dict)
+    known: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def over(self, source: relational.Relation | None) -> Bounds:
+        """Return the bounds of expressions over another source."""
+        return replace(self, source=source)
+
+    def within(self, query: relational.With) -> Bounds:
+        """Return the bounds in a query with common tables."""
+        found = self
+        for table in query.tables:
+            found = found.with_table(table)
+        return found
+
+    def with_table(self, table: relational.Common) -> Bounds:
+        """Return the bounds after one more common table, which may hide another one."""
+        return replace(self, tables={**self.tables, table.name: (table.relation, self)})
+
+    def of(self, typed: Typed, depth: int = 0) -> int:
+        """Return how many integer digits the values of an expression have at most."""
+        bound = bound_of_type(typed.type)
+        if depth > MAX_DEPTH:
+            return bound
+        match typed:
+            case Ref():
+                return min(bound, self._of_column(typed, depth + 1))
+            case Constant(literal=Literal(kind=LiteralKind.EXACT, text=text)):
+                return len(text.partition(".")[0].lstrip("0"))
+            case FunctionCall(function=function, arguments=arguments) if function.name in BOUNDED:
+                choice, rule = BOUNDED[function.name]
+                chosen = choice(arguments)
+                is_rounded = any(_may_round(item.type, typed.type) for item in chosen)
+                found = [self.of(item, depth + 1) for item in chosen]
+                return min(bound, rule(found) + is_rounded)
+            case _:
+                return bound
+
+    def _of_column(self, column: Ref, depth: int) -> int:
+        """Return the bound of a column of the source."""
+        rest = [self.source]
+        while rest:
+            match rest.pop():
+                case relational.Join(left=left, right=right):
+                    rest += [left, right]
+                case relational.Named(input=below, alias=alias, columns=columns) if (
+                    alias == column.relation
+                ):
+                    found = [
+                        self.of_output(below, place, item.type, depth)
+                        for place, item in enumerate(columns)
+                        if item.name == column.name
+                    ]
+                    return max(found, default=MAX_DIGITS)
+                case _:
+                    continue
+        return MAX_DIGITS
+
+    def of_output(
+        self, query: relational.Relation, place: int, type_: types.DataType, depth: int
+    ) -> int:
+        """Return the bound of a column of a query by its position."""
+        key = id(query), place
+        if key not in self.known:
+            self.known[key] = bound_of_type(type_)
+            if depth <= MAX_DEPTH:
+                self.known[key] = min(
+                    self.known[key], self._bound_of_query(query, place, depth + 1)
+                )
+        return self.known[key]
+
+    def _bound_of_query(self, query: relational.Relation, place: int, depth: int) -> int:
+        match query:
+            case relational.Select(items=items, source=source):
+                return self.over(source).of(items[place].expression, depth)
+            case (
+                relational.Named(input=below)
+                | relational.Sort(input=below)
+                | relational.Sample(input=below)
+            ):
+                return self.of_output(below, place, below.columns[place].type, depth)
+            case relational.WindowTable(input=below) if place < len(below.columns):
+                return self.of_output(below, place, below.columns[place].type, depth)
+            case relational.SetOperation(left=left, right=right):
+                target = query.columns[place].type
+                return max(
+                    self.of_output(operand, place, type_, depth) + _may_round(type_, target)
+                    for operand in (left, right)
+                    for type_ in [operand.columns[place].type]
+                )
+            case relational.With(input=below):
+                inner = self.within(query)
+                return inner.of_output(below, place, below.columns[place].type, depth)
+            case relational.CommonScan(name=name) if name in self.tables:
+                table, before = self.tables[name]
+                return before.of_output(table, place, table.columns[place].type, depth)
+            case _:
+                return MAX_DIGITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +351,12 @@ class TranslatedCall:
     bounds: Bounds = field(default_factory=Bounds)
 
     @property
-    def type(self) -> DataType:
+    def type(self) -> types.DataType:
         """The type of the result."""
         return self.call.type
 
     @property
-    def types(self) -> tuple[DataType, ...]:
+    def types(self) -> tuple[types.DataType, ...]:
         """The types of the arguments."""
         return tuple(argument.type for argument in self.call.arguments)
 

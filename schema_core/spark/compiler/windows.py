@@ -12,19 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from schema_core import types
 from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Constant
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.functions.literals import interval
-from schema_core.spark.compiler.functions.temporal import datetimes
+from schema_core.spark.compiler.expression import interval
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.sql.syntax import Interval
-from schema_core.types import (
-    DataType,
-    LocalZonedTimestampType,
-    TimestampType,
-    YearMonthIntervalType,
-)
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
@@ -57,7 +52,7 @@ def lengths_of(name: str, sizes: Sequence[Typed]) -> list[int]:
             raise nodes.unsupported_error(
                 f"{name} with an alignment or a computed length is not supported on Spark"
             )
-        if isinstance(item.type, YearMonthIntervalType):
+        if isinstance(item.type, types.YearMonthIntervalType):
             raise nodes.unsupported_error(f"{name} of months is not supported on Spark")
         numbers.append(interval(item.literal, item.type))
     for word, number in zip(LENGTHS[name], numbers, strict=False):
@@ -75,7 +70,7 @@ def _refuse(problem: str, sizes: Sequence[Typed]) -> NoReturn:
 
 
 def windows_of(
-    name: str, time: nodes.Node, type_: DataType, sizes: Sequence[int], zone: str
+    name: str, time: nodes.Node, type_: types.DataType, sizes: Sequence[int], zone: str
 ) -> nodes.Node:
     """Return the array of the windows that contain a time; `sizes` are milliseconds."""
     lengths = [nodes.Literal(str(size), "L") for size in sizes]
@@ -85,7 +80,7 @@ def windows_of(
 
 
 def spark_window(
-    name: str, time: nodes.Node, type_: DataType, sizes: Sequence[int], zone: str
+    name: str, time: nodes.Node, type_: types.DataType, sizes: Sequence[int], zone: str
 ) -> nodes.Node | None:
     """Return the windows of a function as Spark's ``window``; None for one that Spark lacks.
 
@@ -105,23 +100,23 @@ def session_key(time: nodes.Node, gap: int) -> nodes.Node:
 
     Sessions that touch are one, as in Flink.
     """
-    datetime = datetimes.of_millis(time, TimestampType(3))
+    datetime = datetimes.of_millis(time, types.TimestampType(3))
     length = inline("make_interval(0, 0, 0, 0, 0, 0, {gap} / 1000BD)", gap=gap)
     return nodes.call("session_window", datetime, length)
 
 
-def bound_of(part: str, window: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
+def bound_of(part: str, window: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
     """Return the START or END of a window, or its ROWTIME: the last millisecond, of a type."""
     if part != "ROWTIME":
         return nodes.Field(window, START if part == "START" else END)
     end = datetimes.millis(nodes.Field(window, END))
-    last = datetimes.of_millis(inline("{end} - 1", end=end), TimestampType(3))
-    is_instant = isinstance(type_, LocalZonedTimestampType)
+    last = datetimes.of_millis(inline("{end} - 1", end=end), types.TimestampType(3))
+    is_instant = isinstance(type_, types.LocalZonedTimestampType)
     return datetimes.instant(last, zone) if is_instant else last
 
 
 def _window(start: nodes.Node, stop: nodes.Node) -> nodes.Node:
-    first, end = (datetimes.of_millis(bound, TimestampType(3)) for bound in (start, stop))
+    first, end = (datetimes.of_millis(bound, types.TimestampType(3)) for bound in (start, stop))
     return nodes.call("named_struct", START, first, END, end)
 
 

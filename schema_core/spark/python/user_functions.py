@@ -28,11 +28,10 @@ from schema_core.expressions.user_functions import (
 )
 from schema_core.mappings.spark.pyspark_types import from_spark
 from schema_core.spark.compiler.expression import user_call
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.aggregates import compile_aggregate
-from schema_core.spark.compiler.functions.temporal import datetimes
-from schema_core.spark.compiler.translation import TranslatedCall
+from schema_core.spark.compiler.translation import MAX_PRECISION, TranslatedCall, sql_type
 from schema_core.spark.compiler.tree import Node, PythonUdf, call, node_of
-from schema_core.spark.compiler.value_types import MAX_PRECISION, sql_type
 from schema_core.spark.python.async_functions import AsyncCalls, of_batches
 from schema_core.spark.python.metric_accumulators import metric_group
 from schema_core.spark.python.udf_registration import spark_type

@@ -33,9 +33,7 @@ from schema_core.mappings.spark.pyspark_types import (
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.spark.compiler.printer import quote
-from schema_core.spark.compiler.projection import NamedNode, select
-from schema_core.spark.compiler.tree import Cast, Node
+from schema_core.spark.compiler.tree import Cast, NamedNode, Node, quote, select
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.reading.sources import comparable

@@ -22,7 +22,7 @@ from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
 from schema_core.query.relation import columns_of, expressions_of, rows_of
 from schema_core.schema.columns import PhysicalColumn
-from schema_core.spark.compiler.value_types import is_fine
+from schema_core.spark.compiler.translation import is_fine
 from schema_core.sql.syntax import JoinKind
 from schema_core.types import (
     BigIntType,

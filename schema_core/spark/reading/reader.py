@@ -15,8 +15,8 @@ from schema_core.environment.unbounded import is_unbounded, require_bounded, sca
 from schema_core.errors import UnsupportedError
 from schema_core.query.relation import Columns, Relation, Scan
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.query import query_text
+from schema_core.spark.compiler.tree import quote
 from schema_core.spark.connector import (
     Read,
     ReadContext,

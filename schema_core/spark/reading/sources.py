@@ -28,9 +28,7 @@ from schema_core.spark.compiler.expression import (
     to_physical,
 )
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.printer import quote
-from schema_core.spark.compiler.projection import NamedNode, select
-from schema_core.spark.compiler.tree import NULL, Cast
+from schema_core.spark.compiler.tree import NULL, Cast, NamedNode, quote, select
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
     ReadContext,

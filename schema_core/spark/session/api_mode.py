@@ -19,8 +19,8 @@ from weakref import finalize
 
 from schema_core.base.lazy import regex
 from schema_core.errors import ExternalError, UnsupportedError
-from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.compiler.tree import quote
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -30,8 +30,8 @@ from weakref import finalize, ref
 from schema_core.base.plugins import needs, require_modules
 from schema_core.base.text import show
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.compiler.tree import quote
 from schema_core.spark.python.udf_registration import has_udfs, register_udfs, spark_type
 from schema_core.spark.session.api_mode import (
     is_alive,

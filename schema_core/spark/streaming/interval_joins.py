@@ -19,7 +19,7 @@ from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, wa
 from schema_core.query import relation as relational
 from schema_core.query.relation import substitute_parts
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.compiler.functions.literals import interval
+from schema_core.spark.compiler.expression import interval
 from schema_core.spark.compiler.query import aliases_of
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.reading.pushdown import conjuncts

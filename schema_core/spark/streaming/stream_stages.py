@@ -15,8 +15,8 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.query.relation import Relation, Scan, SourceTable, WindowTable, result_columns
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.compiler.tree import quote
 from schema_core.spark.compiler.windows import lengths_of
 from schema_core.spark.session.api_mode import functions_of
 from schema_core.spark.session.session import TemporaryNames

@@ -19,12 +19,10 @@ from schema_core.spark.compiler.expression import (
     compile_expression,
     from_physical,
 )
-from schema_core.spark.compiler.functions.temporal import datetimes
-from schema_core.spark.compiler.printer import quote
-from schema_core.spark.compiler.projection import select
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.translation import PREFIX
-from schema_core.spark.compiler.value_types import sql_type
+from schema_core.spark.compiler.translation import PREFIX, sql_type
+from schema_core.spark.compiler.tree import quote, select
 from schema_core.spark.session.api_mode import with_metadata
 from schema_core.spark.streaming.interval_joins import TIME
 from schema_core.types import DataType, LocalZonedTimestampType, TimestampType

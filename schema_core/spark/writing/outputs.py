@@ -23,9 +23,7 @@ from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.printer import quote, string
-from schema_core.spark.compiler.projection import NamedNode, select
-from schema_core.spark.compiler.tree import Cast, Node
+from schema_core.spark.compiler.tree import Cast, NamedNode, Node, quote, select, string
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import Read, diagnosed_rows
 from schema_core.spark.jobs import spark_errors

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.functions.temporal import datetimes
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.value_types import MAX_PRECISION, NANOS, is_fine
+from schema_core.spark.compiler.translation import MAX_PRECISION, NANOS, is_fine
 from schema_core.types import (
     MAX_LENGTH,
     AnyTimestampType,
@@ -42,7 +42,7 @@ def require_not_null(node: nodes.Node, type_: DataType, name: str) -> nodes.Node
     Rows, arrays, maps, multisets and structured types are checked at every depth. Without NOT NULL
     anywhere in the type, `node` is returned unchanged.
 
-    >>> from schema_core.spark.compiler.printer import to_sql
+    >>> from schema_core.spark.compiler.tree import to_sql
     >>> from schema_core.spark.compiler.tree import Column
     >>> from schema_core.types import parse_type
     >>> to_sql(require_not_null(Column("a"), parse_type("INT"), "a"))
@@ -65,7 +65,7 @@ def of_exact_type(node: nodes.Node, type_: DataType, name: str) -> nodes.Node:
     `node` is a value in the physical type of `type_`, such as a STRING for a CHAR(3); `name` is the
     column that the message names. A type of which Spark guarantees all costs nothing.
 
-    >>> from schema_core.spark.compiler.printer import to_sql
+    >>> from schema_core.spark.compiler.tree import to_sql
     >>> from schema_core.spark.compiler.tree import Column
     >>> from schema_core.types import parse_type
     >>> to_sql(of_exact_type(Column("a"), parse_type("ARRAY<DECIMAL(5, 2)>"), "a"))

@@ -38,10 +38,8 @@ from schema_core.schema import columns as schema_columns
 from schema_core.schema.columns import MetadataColumn, PhysicalColumn
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.functions.casts import convert, fit
-from schema_core.spark.compiler.printer import quote
-from schema_core.spark.compiler.projection import NamedNode, select
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import NULL, Cast, Node, fail
+from schema_core.spark.compiler.tree import NULL, Cast, NamedNode, Node, fail, quote, select
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
     Read,

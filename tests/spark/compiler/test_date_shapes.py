@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from schema_core.spark.compiler.udfs import UdfError, java_dates, zones
+from schema_core.spark.compiler.udfs import UdfError, calendars, java_dates
 from schema_core.spark.compiler.udfs.date_shapes import simple_fields, time_fields
 
 #: Patterns by which a datetime is found again, up to the smallest unit.
@@ -107,11 +107,11 @@ def test_offsets_near_transitions(zone: str, instant: int) -> None:
     offsets = set()
 
     for seconds in range(instant - 8 * 86_400, instant + 8 * 86_400, 1797):
-        local = zones._local_datetime(seconds)
+        local = calendars._local_datetime(seconds)
         utc = local.replace(tzinfo=ZoneInfo("UTC")).astimezone(rules)
-        offsets.add(zones.util_offset(zone, seconds))
-        assert zones.util_offset(zone, seconds) == zones._offset(utc)
-        least = min(zones._offset(local.replace(tzinfo=rules, fold=fold)) for fold in (0, 1))
-        assert seconds - zones.util_instant(zone, seconds) == least
+        offsets.add(calendars.util_offset(zone, seconds))
+        assert calendars.util_offset(zone, seconds) == calendars._offset(utc)
+        least = min(calendars._offset(local.replace(tzinfo=rules, fold=fold)) for fold in (0, 1))
+        assert seconds - calendars.util_instant(zone, seconds) == least
 
     assert len(offsets) == 2

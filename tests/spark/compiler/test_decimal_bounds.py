@@ -7,7 +7,7 @@ import pytest
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.query.relation import Select, Sort, With
-from schema_core.spark.compiler.decimal_bounds import Bounds
+from schema_core.spark.compiler.translation import Bounds
 
 
 @pytest.fixture(scope="module")

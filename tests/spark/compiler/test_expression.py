@@ -16,10 +16,9 @@ from schema_core.spark.compiler.expression import (
     to_physical,
 )
 from schema_core.spark.compiler.functions.rules import FAMILIES, RULES
-from schema_core.spark.compiler.printer import string, to_sql
 from schema_core.spark.compiler.query import query_text
 from schema_core.spark.compiler.translation import Translation
-from schema_core.spark.compiler.tree import Column
+from schema_core.spark.compiler.tree import Column, string, to_sql
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes as T
 from schema_core.types import parse_type

@@ -11,8 +11,8 @@ import pytest
 
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import compile_expression
-from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.compiler.query import query_text
+from schema_core.spark.compiler.tree import to_sql
 from schema_core.spark.reading import reader
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes as T

@@ -17,16 +17,12 @@ import pytest
 from schema_core.expressions.date_patterns import parse_simple_pattern
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import compile_expression
-from schema_core.spark.compiler.functions import encodings, strings, urls
-from schema_core.spark.compiler.functions.temporal import datetimes
-from schema_core.spark.compiler.functions.temporal import numeric_patterns as native
-from schema_core.spark.compiler.printer import to_sql
-from schema_core.spark.compiler.projection import select
-from schema_core.spark.compiler.tree import Column, Fact, Literal, Node
+from schema_core.spark.compiler.functions import datetimes, encodings, strings
+from schema_core.spark.compiler.functions import numeric_patterns as native
+from schema_core.spark.compiler.tree import Column, Fact, Literal, Node, select, to_sql
 from schema_core.spark.compiler.udfs import UdfError, java_dates
 from schema_core.spark.compiler.udfs import json as udfs_json
 from schema_core.spark.compiler.udfs import strings as udfs
-from schema_core.spark.compiler.udfs import urls as url_udfs
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes, TimestampType, TimeType, parse_type
 
@@ -278,13 +274,13 @@ def test_parts_of_urls(session: SparkSession) -> None:
         session,
         values,
         [
-            (urls.parse_url(TEXT, part), lambda v, part=part: url_udfs.parse_url(v, part))
-            for part in (*sorted(urls.PARTS), "other")
+            (encodings.parse_url(TEXT, part), lambda v, part=part: udfs.parse_url(v, part))
+            for part in (*sorted(encodings.PARTS), "other")
         ]
         + [
             (
-                urls.parse_url_key(TEXT, "k"),
-                lambda v: url_udfs.parse_url_key(v, "QUERY", "k"),
+                encodings.parse_url_key(TEXT, "k"),
+                lambda v: udfs.parse_url_key(v, "QUERY", "k"),
             )
         ],
     )
@@ -463,8 +459,8 @@ def formatted(pattern: str, row: Any) -> object:
 #: Expression -> the Python function of a row that has its results.
 REFERENCES: dict[str, Callable[[Any], object]] = {
     "UNHEX(s)": lambda row: udfs.unhex(row.s),
-    "INET_ATON(s)": lambda row: url_udfs.inet_aton(row.s),
-    "INET_NTOA(l)": lambda row: url_udfs.inet_ntoa(row.l),
+    "INET_ATON(s)": lambda row: udfs.inet_aton(row.s),
+    "INET_NTOA(l)": lambda row: udfs.inet_ntoa(row.l),
     "IS_DECIMAL(s)": lambda row: udfs.is_decimal(row.s),
     "JSON_QUOTE(s)": lambda row: udfs_json.json_quote(row.s),
     "JSON_UNQUOTE(s)": lambda row: (udfs_json.json_unquote(row.s) or "").replace("\ud800", "?"),

@@ -5,23 +5,19 @@ from __future__ import annotations
 import pytest
 
 from schema_core.errors import UnsupportedError
-from schema_core.spark.compiler.printer import (
+from schema_core.spark.compiler.template import inline, sql, template
+from schema_core.spark.compiler.tree import (
     ALWAYS,
     IF_TOTAL,
     MAX_SQL_LENGTH,
     NEVER,
-    Lifting,
-    Projection,
-    same,
-    to_sql,
-)
-from schema_core.spark.compiler.template import inline, sql, template
-from schema_core.spark.compiler.tree import (
     Aggregate,
     Column,
     Fact,
+    Lifting,
     Literal,
     Node,
+    Projection,
     PythonUdf,
     Subquery,
     UserSql,
@@ -31,6 +27,8 @@ from schema_core.spark.compiler.tree import (
     let,
     let_all,
     operator,
+    same,
+    to_sql,
 )
 
 A, B = Column("a"), Column("b")

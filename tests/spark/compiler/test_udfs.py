@@ -9,9 +9,8 @@ from itertools import product
 import pyarrow as pa
 import pytest
 
-from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.compiler.translation import call_udf
-from schema_core.spark.compiler.tree import Column, Fact, call, function
+from schema_core.spark.compiler.tree import Column, Fact, call, function, to_sql
 from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs import json as json_udfs
 from schema_core.spark.compiler.udfs.registry import REFERENCES, UDFS

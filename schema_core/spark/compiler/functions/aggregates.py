@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING
 
 from schema_core import types
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.decimal_bounds import SUM_DIGITS
-from schema_core.spark.compiler.functions import json
-from schema_core.spark.compiler.functions.quotients import quotient
-from schema_core.spark.compiler.functions.temporal import datetimes
+from schema_core.spark.compiler.functions import datetimes, json
+from schema_core.spark.compiler.functions.numbers import quotient
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
-    TranslatedCall,
-    TranslationRule,
-    native,
-    refusal_rule,
-    rewrite_rule,
-)
-from schema_core.spark.compiler.value_types import (
     CHARACTERS,
     FLOATS,
     INTEGERS,
+    SUM_DIGITS,
+    TranslatedCall,
+    TranslationRule,
     digits_of,
     is_orderable,
+    native,
+    refusal_rule,
     require_orderable,
+    rewrite_rule,
     sql_type,
 )
 from schema_core.types.common import MAX_PRECISION, decimal_result, decimal_sum

@@ -11,12 +11,11 @@ from typing import TypeAlias
 
 from schema_core import types
 from schema_core.base.lazy import dataclass
+from schema_core.expressions.typed import Constant, Typed
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.functions.string_casts import cast_to_string
-from schema_core.spark.compiler.functions.temporal import datetimes
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.translation import call_udf
-from schema_core.spark.compiler.value_types import (
+from schema_core.spark.compiler.translation import (
     BYTES,
     CHARACTERS,
     DIGITS,
@@ -24,6 +23,10 @@ from schema_core.spark.compiler.value_types import (
     INTEGERS,
     INTERVALS,
     NUMBERS,
+    TranslatedCall,
+    TranslationRule,
+    call_udf,
+    rewrite_rule,
     sql_type,
     truncated_to_micros,
 )
@@ -52,7 +55,7 @@ def convert(
     Raises:
         UnsupportedError: with code `not-executable` for a cast that is not in the tables.
 
-    >>> from schema_core.spark.compiler.printer import to_sql
+    >>> from schema_core.spark.compiler.tree import to_sql
     >>> from schema_core.spark.compiler.tree import Column
     >>> from schema_core.types import parse_type
     >>> to_sql(convert(Column("a"), parse_type("BIGINT"), parse_type("CHAR(3)")))
@@ -465,6 +468,83 @@ def _row(
     return nodes.null_or(nodes.is_null(node), nodes.call("named_struct", *parts))
 
 
+def cast_to_string(node: nodes.Node, source: types.DataType, zone: str) -> nodes.Node:
+    """Return a value as Flink's cast to STRING prints it.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for a type that has no such string here.
+    """
+    match source:
+        case types.CharType() | types.VarCharType():
+            return node
+        case types.BooleanType():
+            return nodes.call("upper", nodes.Cast(node, "STRING"))
+        case types.DecimalType():
+            return nodes.Cast(node, "STRING", safe=True)
+        case types.BinaryType() | types.VarBinaryType():
+            return nodes.call("make_valid_utf8", nodes.Cast(node, "STRING"))
+        case types.DateType():
+            return nodes.Cast(node, "STRING")
+        case types.NullType():
+            return nodes.Cast(nodes.Literal(None), "STRING")
+        case types.TimeType() | types.TimestampType() | types.LocalZonedTimestampType():
+            return datetimes.format_datetime(node, source, zone)
+        case types.YearMonthIntervalType() | types.DayTimeIntervalType():
+            return datetimes.printed_interval(node, source)
+        case types.ArrayType():
+            return _join_in_brackets(
+                "[", nodes.call("transform", node, _each(source.element_type, zone)), "]"
+            )
+        case types.MapType() | types.MultisetType():
+            return _printed_map(node, source, zone)
+        case types.RowType() | types.StructuredType():
+            return nodes.let(node, lambda v: _printed_row(v, source, zone))
+        case _ if isinstance(source, (*INTEGERS, *FLOATS)):
+            return nodes.Cast(node, "STRING")
+        case _:
+            raise nodes.unsupported_error(
+                f"{source.as_summary_string()} cannot be cast to a string on Spark"
+            )
+
+
+def _or_null(node: nodes.Node, source: types.DataType, zone: str) -> nodes.Node:
+    return nodes.call("coalesce", cast_to_string(node, source, zone), "NULL")
+
+
+def _each(element: types.DataType, zone: str) -> nodes.Node:
+    return nodes.function(lambda item: _or_null(item, element, zone))
+
+
+def _join_in_brackets(opening: str, strings: nodes.Node, closing: str) -> nodes.Node:
+    return nodes.call("concat", opening, nodes.call("array_join", strings, ", "), closing)
+
+
+def _printed_map(
+    node: nodes.Node, source: types.MapType | types.MultisetType, zone: str
+) -> nodes.Node:
+    key, *values = source.children()
+
+    def entry(one: nodes.Node) -> nodes.Node:
+        value = nodes.Field(one, "value")
+        shown = _or_null(value, values[0], zone) if values else nodes.Cast(value, "STRING")
+        return nodes.call("concat", _or_null(nodes.Field(one, "key"), key, zone), "=", shown)
+
+    return _join_in_brackets(
+        "{", nodes.call("transform", nodes.call("map_entries", node), nodes.function(entry)), "}"
+    )
+
+
+def _printed_row(
+    node: nodes.Node, source: types.RowType | types.StructuredType, zone: str
+) -> nodes.Node:
+    parts: list[nodes.Node | str] = []
+    for field in source.fields:
+        parts += [", "] if parts else []
+        parts += [f"{field.name}="] if isinstance(source, types.StructuredType) else []
+        parts.append(_or_null(nodes.Field(node, field.name), field.data_type, zone))
+    return nodes.null_or(nodes.is_null(node), nodes.call("concat", "(", *parts, ")"))
+
+
 #: Tried in order; the first that has the pair of types returns the cast.
 STEPS: tuple[Step, ...] = (
     from_null,
@@ -484,3 +564,41 @@ def as_decimal(node: nodes.Node, source: types.DataType) -> nodes.Node:
     if digits := DIGITS.get(type(source)):
         return nodes.Cast(node, f"DECIMAL({digits}, 0)")
     return node
+
+
+def cast(*, try_: bool) -> TranslationRule:
+    """CAST, or TRY_CAST: the second argument is the type."""
+
+    def translate(called: TranslatedCall) -> nodes.Node:
+        target = called.call.arguments[1].type if len(called.arguments) > 1 else called.type
+        converted = convert(called[0], called.types[0], target, called.zone, try_=try_)
+        if (
+            isinstance(target, types.DecimalType)
+            and _is_number(called.call.arguments[0])
+            and not try_
+        ):
+            return nodes.call("coalesce", converted, nodes.fail(f"the value does not fit {target}"))
+        return converted
+
+    return rewrite_rule(translate)
+
+
+def _is_number(tree: Typed) -> bool:
+    """Return whether a value is a literal other than NULL: Flink casts it while planning."""
+    return isinstance(tree, Constant) and not isinstance(tree.type, types.NullType)
+
+
+def type_of(called: TranslatedCall) -> nodes.Node:
+    """TYPEOF: the type as a string, in its long form on demand."""
+    type_ = called.types[0]
+    full = called[1] if len(called.arguments) > 1 else None
+    long = isinstance(full, nodes.Literal) and full.value is True
+    return nodes.Literal(type_.as_serializable_string() if long else type_.as_summary_string())
+
+
+RULES: dict[str, TranslationRule] = {
+    "CAST": cast(try_=False),
+    "TRY_CAST": cast(try_=True),
+    "REINTERPRET_CAST": cast(try_=False),
+    "TYPEOF": rewrite_rule(type_of),
+}

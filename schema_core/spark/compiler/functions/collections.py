@@ -6,27 +6,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
+from schema_core import types
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.functions.conditions import compare_values, null_safe_equal
 from schema_core.spark.compiler.template import inline, sql, template
 from schema_core.spark.compiler.translation import (
+    CHARACTERS,
+    FLOATS,
     TranslatedCall,
     TranslationRule,
+    is_orderable,
     native,
     refusal_rule,
     rewrite_rule,
-)
-from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS, is_orderable, sql_type
-from schema_core.types import (
-    ArrayType,
-    DataType,
-    MapType,
-    MultisetType,
-    NullType,
-    RowType,
-    StructuredType,
-    VariantType,
+    sql_type,
 )
 
 
@@ -57,9 +51,9 @@ def compile_map(called: TranslatedCall) -> nodes.Node:
 def row(called: TranslatedCall) -> nodes.Node:
     """ROW(...)."""
     type_ = called.type
-    if not isinstance(type_, RowType):
+    if not isinstance(type_, types.RowType):
         raise nodes.unsupported_error(f"{type_.as_summary_string()} is not supported on Spark")
-    if any(isinstance(data_type, NullType) for data_type in called.types):
+    if any(isinstance(data_type, types.NullType) for data_type in called.types):
         raise nodes.unsupported_error(
             "Flink does not support an untyped NULL in a row", hint="write CAST(NULL AS ...)"
         )
@@ -71,7 +65,7 @@ def row(called: TranslatedCall) -> nodes.Node:
 
 def object_of(called: TranslatedCall) -> nodes.Node:
     """OBJECT_OF(class, name, value, ...): a structured value."""
-    if not isinstance(called.type, StructuredType):
+    if not isinstance(called.type, types.StructuredType):
         raise nodes.unsupported_error(
             f"{called.type.as_summary_string()} is not supported on Spark"
         )
@@ -85,7 +79,7 @@ def object_of(called: TranslatedCall) -> nodes.Node:
 def compile_object_update(called: TranslatedCall) -> nodes.Node:
     """OBJECT_UPDATE(object, name, value, ...): a structured value with other values of fields."""
     source, target = called.types[0], called.type
-    if not (isinstance(source, StructuredType) and isinstance(target, StructuredType)):
+    if not (isinstance(source, types.StructuredType) and isinstance(target, types.StructuredType)):
         raise nodes.unsupported_error(f"{source.as_summary_string()} is not supported on Spark")
     names = map(nodes.string_of, called.arguments[1::2])
     pairs = zip(called.arguments[2::2], called.types[2::2], strict=True)
@@ -104,20 +98,20 @@ def compile_object_update(called: TranslatedCall) -> nodes.Node:
 def item(called: TranslatedCall) -> nodes.Node:
     """``array[position]``, ``map[key]`` and ``row[position]``."""
     source, position = called.types[0], nodes.integer_of(called[1])
-    if isinstance(source, ArrayType):
+    if isinstance(source, types.ArrayType):
         if position is not None and position < 1:
             raise nodes.unsupported_error("array positions start at 1")
         return inline("get({a}, CAST({i} AS INT) - 1)", a=called[0], i=called[1])
-    if isinstance(source, MapType):
+    if isinstance(source, types.MapType):
         key, sought = called[1], source.key_type.nullable()
         if not isinstance(sought, CHARACTERS):  # a string of another length is another key
             key = convert(key, called.types[1], sought, called.zone)
         return sql("if({k} IS NULL, NULL, try_element_at({m}, {k}))", m=called[0], k=key)
-    if isinstance(source, RowType) and position is not None:
+    if isinstance(source, types.RowType) and position is not None:
         return nodes.Field(called[0], source.fields[position - 1].name)
-    if isinstance(source, RowType) and (name := nodes.string_of(called[1])) is not None:
+    if isinstance(source, types.RowType) and (name := nodes.string_of(called[1])) is not None:
         return nodes.Field(called[0], name)
-    if isinstance(source, VariantType):
+    if isinstance(source, types.VariantType):
         return _item_of_variant(called)
     raise nodes.unsupported_error(
         f"an item of {source.as_summary_string()} is not supported on Spark"
@@ -163,14 +157,14 @@ def _member_of_variant(variant: nodes.Node, name: str) -> nodes.Node:
 
 def cardinality(called: TranslatedCall) -> nodes.Node:
     """CARDINALITY: the number of elements; NULL for NULL."""
-    if isinstance(called.types[0], MultisetType):
+    if isinstance(called.types[0], types.MultisetType):
         return inline("CAST(aggregate(map_values({m}), 0, (n, c) -> n + c) AS INT)", m=called[0])
     return sql("if({v} IS NULL, NULL, cardinality({v}))", v=called[0])
 
 
 def element(called: TranslatedCall) -> nodes.Node:
     """ELEMENT: the only element of a collection; NULL if it is empty, an error if it has more."""
-    if not isinstance(called.types[0], ArrayType):
+    if not isinstance(called.types[0], types.ArrayType):
         type_ = called.types[0].as_summary_string()
         raise nodes.unsupported_error(f"ELEMENT of {type_} is not supported on Spark")
     return sql("if(size({v}) > 1, raise_error('more than one element'), get({v}, 0))", v=called[0])
@@ -213,7 +207,7 @@ def extreme(name: str, symbol: str) -> TranslationRule:
 Equality: TypeAlias = "Callable[[nodes.Node, nodes.Node], nodes.Node]"
 
 
-def _equality(left: DataType, right: DataType, zone: str) -> Equality | None:
+def _equality(left: types.DataType, right: types.DataType, zone: str) -> Equality | None:
     """Return how to compare elements of two types; None where Spark does so as Flink.
 
     NaN equals no value. Maps, and rows whose fields have other names, are compared by their parts.
@@ -244,7 +238,7 @@ def seeking(
 
     def translate(called: TranslatedCall) -> nodes.Node:
         element, sought = called.types[0].children()[0], called.types[1]
-        if isinstance(sought, NullType):
+        if isinstance(sought, types.NullType):
             sought = element
         equality = _equality(element, sought, called.zone)
         if equality is None:

@@ -4,80 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from schema_core import types
 from schema_core.expressions.typed import Constant, Select
+from schema_core.spark.compiler import tree as nodes
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.functions.temporal import datetimes
-from schema_core.spark.compiler.printer import same
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
-    TranslatedCall,
-    TranslationRule,
-    native,
-    rewrite_rule,
-)
-from schema_core.spark.compiler.tree import (
-    FALSE,
-    NULL,
-    TRUE,
-    Call,
-    Case,
-    Cast,
-    Fact,
-    Field,
-    Literal,
-    Node,
-    Operator,
-    Subquery,
-    all_of,
-    any_null,
-    any_of,
-    call,
-    function,
-    let,
-    let_all,
-    null_or,
-    operator,
-    string_of,
-    unsupported_error,
-)
-from schema_core.spark.compiler.tree import (
-    negate as not_,
-)
-from schema_core.spark.compiler.value_types import (
     BYTES,
     CHARACTERS,
     FLOATS,
     INTEGERS,
     NUMBERS,
+    TranslatedCall,
+    TranslationRule,
     digits_of,
     is_fine,
     is_orderable,
+    native,
     require_orderable,
+    rewrite_rule,
     sql_type,
-)
-from schema_core.types import (
-    AnyTimestampType,
-    ArrayType,
-    BooleanType,
-    CharType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    NullType,
-    RowType,
-    TimestampType,
-    TimeType,
-    VarCharType,
 )
 from schema_core.types.common import MAX_PRECISION, common_decimal
 
-TEMPORAL = (DateType, TimeType, AnyTimestampType)
+TEMPORAL = (types.DateType, types.TimeType, types.AnyTimestampType)
 
 #: Operator -> the comparison of operands that may be NaN, which Spark orders above all numbers.
 _NAN = {
@@ -97,15 +48,20 @@ _NAN_RIGHT = {symbol: f"{{a}} {symbol} {{b}} AND NOT isnan({{b}})" for symbol in
 
 
 def compare_values(
-    symbol: str, a: Node, left: DataType, b: Node, right: DataType, zone: str = "UTC"
-) -> Node:
+    symbol: str,
+    a: nodes.Node,
+    left: types.DataType,
+    b: nodes.Node,
+    right: types.DataType,
+    zone: str = "UTC",
+) -> nodes.Node:
     """Return a comparison of values as they are; instants are compared with local times of a zone.
 
     Numbers are compared as Java compares them: an integer with a FLOAT as FLOATs, a FLOAT with a
     DOUBLE as DOUBLEs. Flink does so for `<` and its kin, BETWEEN and the fields of rows.
     """
-    if (left.children() or right.children()) and NullType in (type(left), type(right)):
-        return Cast(NULL, "BOOLEAN")
+    if (left.children() or right.children()) and types.NullType in (type(left), type(right)):
+        return nodes.Cast(nodes.NULL, "BOOLEAN")
     _require_comparable(symbol, left, right)
     if isinstance(left, CHARACTERS) and isinstance(right, (*TEMPORAL, *NUMBERS)):
         return compare_values(
@@ -114,47 +70,57 @@ def compare_values(
     if isinstance(left, (*TEMPORAL, *NUMBERS)) and isinstance(right, CHARACTERS):
         return compare_values(symbol, a, left, _as_other(symbol, b, right, left, zone), left, zone)
     if is_fine(left) or is_fine(right):
-        instants = any(isinstance(operand, LocalZonedTimestampType) for operand in (left, right))
-        both = LocalZonedTimestampType(9) if instants else TimestampType(9)
-        return operator(symbol, convert(a, left, both, zone), convert(b, right, both, zone))
-    if isinstance(left, TimestampType) and isinstance(right, LocalZonedTimestampType):
-        return operator(symbol, datetimes.instant(a, zone), b)
-    if isinstance(left, LocalZonedTimestampType) and isinstance(right, TimestampType):
-        return operator(symbol, a, datetimes.instant(b, zone))
-    if isinstance(left, MapType | MultisetType) and type(left) is type(right):
-        return let_all([a, b], lambda x, y: _maps(symbol, x, left, y, right, zone))
-    if isinstance(left, ArrayType) and isinstance(right, ArrayType) and not _is_native(left, right):
-        return let_all([a, b], lambda x, y: _arrays(symbol, x, left, y, right, zone))
-    if isinstance(left, RowType) and isinstance(right, RowType) and not _is_native(left, left):
-        return let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right, zone))
+        instants = any(
+            isinstance(operand, types.LocalZonedTimestampType) for operand in (left, right)
+        )
+        both = types.LocalZonedTimestampType(9) if instants else types.TimestampType(9)
+        return nodes.operator(symbol, convert(a, left, both, zone), convert(b, right, both, zone))
+    match left, right:
+        case types.TimestampType(), types.LocalZonedTimestampType():
+            return nodes.operator(symbol, datetimes.instant(a, zone), b)
+        case types.LocalZonedTimestampType(), types.TimestampType():
+            return nodes.operator(symbol, a, datetimes.instant(b, zone))
+        case ((types.MapType() | types.MultisetType()), _) if type(left) is type(right):
+            return nodes.let_all([a, b], lambda x, y: _maps(symbol, x, left, y, right, zone))
+        case types.ArrayType(), types.ArrayType() if not _is_native(left, right):
+            return nodes.let_all([a, b], lambda x, y: _arrays(symbol, x, left, y, right, zone))
+        case types.RowType(), types.RowType() if not _is_native(left, left):
+            return nodes.let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right, zone))
     for type_ in (left, right):
         if not is_orderable(type_):
-            raise unsupported_error(f"Spark cannot compare {type_.as_summary_string()}")
-    if same(a, b):
-        return operator(symbol, a, b)
-    if isinstance(left, CHARACTERS) != isinstance(right, CHARACTERS) and BooleanType in (
+            raise nodes.unsupported_error(f"Spark cannot compare {type_.as_summary_string()}")
+    if nodes.same(a, b):
+        return nodes.operator(symbol, a, b)
+    if isinstance(left, CHARACTERS) != isinstance(right, CHARACTERS) and types.BooleanType in (
         type(left),
         type(right),
     ):
-        return null_or(any_null(a, b), FALSE if symbol == "=" else TRUE)
-    if isinstance(left, RowType) and isinstance(right, RowType):
-        return let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right, zone))
+        return nodes.null_or(nodes.any_null(a, b), nodes.FALSE if symbol == "=" else nodes.TRUE)
+    if isinstance(left, types.RowType) and isinstance(right, types.RowType):
+        return nodes.let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right, zone))
     (x, first), (y, second) = _as_decimals(a, left, b, right)
-    if isinstance(first, DecimalType) and isinstance(second, DecimalType):
+    if isinstance(first, types.DecimalType) and isinstance(second, types.DecimalType):
         return _decimals(symbol, x, first, y, second)
-    if not (isinstance(left, FLOATS) or isinstance(right, FLOATS)):
-        return operator(symbol, a, b)
+    if isinstance(left, FLOATS) or isinstance(right, FLOATS):
+        return _compare_floats(symbol, a, left, b, right)
+    return nodes.operator(symbol, a, b)
+
+
+def _compare_floats(
+    symbol: str, a: nodes.Node, left: types.DataType, b: nodes.Node, right: types.DataType
+) -> nodes.Node:
+    """Compare numbers of which one is a FLOAT or DOUBLE, in the type in which Java compares."""
     approximate = {
         sql_type(operand) for operand in (left, right) if not isinstance(operand, INTEGERS)
     }
     name = approximate.pop() if len(approximate) == 1 else "DOUBLE"
     x, y = (
-        node if sql_type(type_) == name else Cast(node, name)
+        node if sql_type(type_) == name else nodes.Cast(node, name)
         for node, type_ in ((a, left), (b, right))
     )
-    if symbol in _MIRRORED and isinstance(left, DecimalType):
+    if symbol in _MIRRORED and isinstance(left, types.DecimalType):
         return _with_decimal(_MIRRORED[symbol], y, x)
-    if symbol in _MIRRORED and isinstance(right, DecimalType):
+    if symbol in _MIRRORED and isinstance(right, types.DecimalType):
         return _with_decimal(symbol, x, y)
     for constant, without in ((y, _NAN_LEFT), (x, _NAN_RIGHT)):
         if _is_number(constant):
@@ -162,12 +128,14 @@ def compare_values(
     return sql(_NAN[symbol], a=x, b=y)
 
 
-def _as_other(symbol: str, node: Node, source: DataType, target: DataType, zone: str) -> Node:
+def _as_other(
+    symbol: str, node: nodes.Node, source: types.DataType, target: types.DataType, zone: str
+) -> nodes.Node:
     """Return a string as a datetime or number of the type it is compared with, as Flink casts it.
 
     An invalid string fails the job, unless values are compared by `=` and `<>`: then it is NULL.
     """
-    try_ = symbol in {"=", "<>"} and string_of(node) is None
+    try_ = symbol in {"=", "<>"} and nodes.string_of(node) is None
     return convert(node, source, target.nullable(), zone, try_=try_)
 
 
@@ -175,24 +143,29 @@ def _as_other(symbol: str, node: Node, source: DataType, target: DataType, zone:
 _ZERO = {"<": "{x} <= {d} AND pow({x}, -1D) < 0", ">=": "{x} >= {d} AND NOT pow({x}, -1D) < 0"}
 
 
-def _with_decimal(symbol: str, x: Node, decimal: Node) -> Node:
+def _with_decimal(symbol: str, x: nodes.Node, decimal: nodes.Node) -> nodes.Node:
     """Compare a float with a DECIMAL by Java's total order, as Flink does except for `=`.
 
     NaN is above all numbers, as in Spark, and -0.0 is below 0.
     """
     number = _number(decimal)
     if number is None:
-        least = Literal("-4.9e-324", "D")
+        least = nodes.Literal("-4.9e-324", "D")
         lowered = sql("if({v} = 0D AND pow({v}, -1D) < 0, {least}, {v})", v=x, least=least)
-        return operator(symbol, lowered, decimal)
+        return nodes.operator(symbol, lowered, decimal)
     if float(number) == 0 and symbol in _ZERO:
         return sql(_ZERO[symbol], x=x, d=decimal)
-    return operator(symbol, x, decimal)
+    return nodes.operator(symbol, x, decimal)
 
 
 def compare_equal(
-    symbol: str, a: Node, left: DataType, b: Node, right: DataType, zone: str = "UTC"
-) -> Node:
+    symbol: str,
+    a: nodes.Node,
+    left: types.DataType,
+    b: nodes.Node,
+    right: types.DataType,
+    zone: str = "UTC",
+) -> nodes.Node:
     """Return `=` or `<>`, for which Calcite casts both operands to a common type.
 
     That loses digits: a DOUBLE becomes a FLOAT beside a FLOAT on the left, and two DECIMALs are
@@ -207,44 +180,44 @@ def compare_equal(
 
 
 def _as_decimals(
-    a: Node, left: DataType, b: Node, right: DataType
-) -> tuple[tuple[Node, DataType], tuple[Node, DataType]]:
+    a: nodes.Node, left: types.DataType, b: nodes.Node, right: types.DataType
+) -> tuple[tuple[nodes.Node, types.DataType], tuple[nodes.Node, types.DataType]]:
     """Return operands of which an integer beside a DECIMAL is one where Spark would round it."""
     pair = [(a, left), (b, right)]
     for place, (first, other) in enumerate(((left, right), (right, left))):
-        if isinstance(first, INTEGERS) and isinstance(other, DecimalType):
-            type_ = DecimalType(*digits_of(first), nullable=first.is_nullable)
+        if isinstance(first, INTEGERS) and isinstance(other, types.DecimalType):
+            type_ = types.DecimalType(*digits_of(first), nullable=first.is_nullable)
             if not _fits(type_, other):
-                pair[place] = (Cast(pair[place][0], sql_type(type_)), type_)
+                pair[place] = (nodes.Cast(pair[place][0], sql_type(type_)), type_)
     return pair[0], pair[1]
 
 
-def _equated_type(left: DataType, right: DataType) -> DataType | None:
+def _equated_type(left: types.DataType, right: types.DataType) -> types.DataType | None:
     """Return the type that both operands of `=` are cast to where that makes a difference."""
     match left, right:
-        case DecimalType(), DecimalType() if not _fits(left, right):
+        case types.DecimalType(), types.DecimalType() if not _fits(left, right):
             return common_decimal(left, right).nullable()
-        case ((FloatType() | DoubleType()), (FloatType() | DoubleType())):
+        case ((types.FloatType() | types.DoubleType()), (types.FloatType() | types.DoubleType())):
             return left.nullable() if type(left) is not type(right) else None
         case _:
             return None
 
 
-def _number(node: Node) -> str | int | None:
+def _number(node: nodes.Node) -> str | int | None:
     """Return the value of a literal number, maybe in a cast, that is neither NULL nor NaN."""
-    while isinstance(node, Cast):
+    while isinstance(node, nodes.Cast):
         node = node.value
-    if not isinstance(node, Literal) or node.value == "NaN":
+    if not isinstance(node, nodes.Literal) or node.value == "NaN":
         return None
     return node.value
 
 
-def _is_number(node: Node) -> bool:
+def _is_number(node: nodes.Node) -> bool:
     """Return whether a node is a literal number, maybe in a cast: neither NULL nor NaN."""
     return _number(node) is not None
 
 
-def _require_comparable(symbol: str, left: DataType, right: DataType) -> None:
+def _require_comparable(symbol: str, left: types.DataType, right: types.DataType) -> None:
     """Refuse comparisons that Flink types but does not support.
 
     Raises:
@@ -253,24 +226,28 @@ def _require_comparable(symbol: str, left: DataType, right: DataType) -> None:
     if symbol in {"=", "<>"}:
         pairs = ((left, right), (right, left))
         if any(isinstance(a, CHARACTERS) and isinstance(b, NUMBERS) for a, b in pairs):
-            raise unsupported_error(
+            raise nodes.unsupported_error(
                 "Flink does not compare a string with a number", hint="add a CAST"
             )
     if _are_mixed(left, right):
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             f"Spark does not compare {left.as_summary_string()} with {right.as_summary_string()}",
             hint="add a CAST",
         )
-    if symbol not in {"=", "<>"} and isinstance(left, ArrayType | MapType | MultisetType | RowType):
-        raise unsupported_error(f"Flink does not order values of type {left.as_summary_string()}")
+    if symbol not in {"=", "<>"} and isinstance(
+        left, types.ArrayType | types.MapType | types.MultisetType | types.RowType
+    ):
+        raise nodes.unsupported_error(
+            f"Flink does not order values of type {left.as_summary_string()}"
+        )
 
 
-def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool:
+def _are_mixed(left: types.DataType, right: types.DataType, *, nested: bool = False) -> bool:
     """Return whether Spark has no common type for two operands: a number and a date, for example.
 
     It casts a string to the type it is compared with, but not the strings of an array.
     """
-    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+    if isinstance(left, types.ArrayType) and isinstance(right, types.ArrayType):
         return _are_mixed(left.element_type, right.element_type, nested=True)
     strings = isinstance(left, CHARACTERS), isinstance(right, CHARACTERS)
     if any(strings):
@@ -282,22 +259,24 @@ def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool
     )
 
 
-def _differ(left: DataType, right: DataType) -> bool:
+def _differ(left: types.DataType, right: types.DataType) -> bool:
     """Return whether two parts of nested values are numbers or datetimes of different types."""
-    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+    if isinstance(left, types.ArrayType) and isinstance(right, types.ArrayType):
         return _differ(left.element_type, right.element_type)
     known = all(isinstance(operand, (*NUMBERS, *TEMPORAL)) for operand in (left, right))
     return known and left.nullable() != right.nullable()
 
 
-def _is_native(left: DataType, right: DataType) -> bool:
+def _is_native(left: types.DataType, right: types.DataType) -> bool:
     """Return whether Spark compares two nested values of these types as Flink does."""
     if _differ(left, right) or not (is_orderable(left) and is_orderable(right)):
         return False
     return left.nullable() == right.nullable() or sql_type(left) == sql_type(right)
 
 
-def null_safe_equal(a: Node, left: DataType, b: Node, right: DataType, zone: str = "UTC") -> Node:
+def null_safe_equal(
+    a: nodes.Node, left: types.DataType, b: nodes.Node, right: types.DataType, zone: str = "UTC"
+) -> nodes.Node:
     """Return whether two parts of nested values are equal; it is never NULL.
 
     NULL equals NULL, except where the parts are numbers or datetimes of different types.
@@ -306,82 +285,107 @@ def null_safe_equal(a: Node, left: DataType, b: Node, right: DataType, zone: str
         UnsupportedError: with code `not-executable` for types that Spark cannot compare.
     """
     if _differ(left, right):
-        return call("coalesce", compare_equal("=", a, left, b, right, zone), FALSE)
+        return nodes.call("coalesce", compare_equal("=", a, left, b, right, zone), nodes.FALSE)
     if _is_native(left, right) or not (left.children() and right.children()):
         if not is_orderable(left):
-            raise unsupported_error(f"Spark cannot compare {left.as_summary_string()}")
-        return operator("<=>", a, b)
+            raise nodes.unsupported_error(f"Spark cannot compare {left.as_summary_string()}")
+        return nodes.operator("<=>", a, b)
 
-    def body(x: Node, y: Node) -> Node:
+    def body(x: nodes.Node, y: nodes.Node) -> nodes.Node:
         return inline(
             "if({x} IS NULL OR {y} IS NULL, ({x} IS NULL) = ({y} IS NULL), {equal})",
             x=x,
             y=y,
-            equal=call("coalesce", compare_values("=", x, left, y, right, zone), FALSE),
+            equal=nodes.call("coalesce", compare_values("=", x, left, y, right, zone), nodes.FALSE),
         )
 
-    return let_all([a, b], body)
+    return nodes.let_all([a, b], body)
 
 
-def _arrays(symbol: str, a: Node, left: ArrayType, b: Node, right: ArrayType, zone: str) -> Node:
+def _arrays(
+    symbol: str,
+    a: nodes.Node,
+    left: types.ArrayType,
+    b: nodes.Node,
+    right: types.ArrayType,
+    zone: str,
+) -> nodes.Node:
     """Compare arrays whose elements Spark does not compare as Flink does."""
 
-    def equal(x: Node, y: Node) -> Node:
+    def equal(x: nodes.Node, y: nodes.Node) -> nodes.Node:
         return null_safe_equal(x, left.element_type, y, right.element_type, zone)
 
-    pairs = call("zip_with", a, b, function(equal, 2))
-    same_size = operator("=", call("size", a), call("size", b))
-    found = all_of([same_size, call("forall", pairs, function(lambda item: item))])
-    return null_or(any_null(a, b), found if symbol == "=" else not_(found))
+    pairs = nodes.call("zip_with", a, b, nodes.function(equal, 2))
+    same_size = nodes.operator("=", nodes.call("size", a), nodes.call("size", b))
+    found = nodes.all_of(
+        [same_size, nodes.call("forall", pairs, nodes.function(lambda item: item))]
+    )
+    return nodes.null_or(nodes.any_null(a, b), found if symbol == "=" else nodes.negate(found))
 
 
-def _entry_types(type_: DataType) -> tuple[DataType, DataType]:
+def _entry_types(type_: types.DataType) -> tuple[types.DataType, types.DataType]:
     """Return the types of the keys and values of a MAP, or of a MULTISET as a MAP of counts."""
-    if isinstance(type_, MapType):
+    if isinstance(type_, types.MapType):
         return type_.key_type, type_.value_type
-    return type_.children()[0], IntType(nullable=False)
+    return type_.children()[0], types.IntType(nullable=False)
 
 
-def _maps(symbol: str, a: Node, left: DataType, b: Node, right: DataType, zone: str) -> Node:
+def _maps(
+    symbol: str,
+    a: nodes.Node,
+    left: types.DataType,
+    b: nodes.Node,
+    right: types.DataType,
+    zone: str,
+) -> nodes.Node:
     """Compare maps: they are equal when they have the same keys with the same values."""
     keys, values = zip(_entry_types(left), _entry_types(right), strict=True)
 
-    def is_same_entry(x: Node, y: Node) -> Node:
-        return all_of(
+    def is_same_entry(x: nodes.Node, y: nodes.Node) -> nodes.Node:
+        return nodes.all_of(
             [
-                null_safe_equal(Field(x, name), types[0], Field(y, name), types[1], zone)
-                for name, types in (("key", keys), ("value", values))
+                null_safe_equal(nodes.Field(x, name), pair[0], nodes.Field(y, name), pair[1], zone)
+                for name, pair in (("key", keys), ("value", values))
             ]
         )
 
-    def is_in_other(x: Node) -> Node:
-        return call("exists", call("map_entries", b), function(lambda y: is_same_entry(x, y)))
+    def is_in_other(x: nodes.Node) -> nodes.Node:
+        return nodes.call(
+            "exists", nodes.call("map_entries", b), nodes.function(lambda y: is_same_entry(x, y))
+        )
 
-    equal: Node = TRUE
-    if not same(a, b):
-        same_size = operator("=", call("size", a), call("size", b))
-        equal = all_of([same_size, call("forall", call("map_entries", a), function(is_in_other))])
-    return null_or(any_null(a, b), equal if symbol == "=" else not_(equal))
+    equal: nodes.Node = nodes.TRUE
+    if not nodes.same(a, b):
+        same_size = nodes.operator("=", nodes.call("size", a), nodes.call("size", b))
+        equal = nodes.all_of(
+            [
+                same_size,
+                nodes.call("forall", nodes.call("map_entries", a), nodes.function(is_in_other)),
+            ]
+        )
+    return nodes.null_or(nodes.any_null(a, b), equal if symbol == "=" else nodes.negate(equal))
 
 
-def _rows(symbol: str, a: Node, left: RowType, b: Node, right: RowType, zone: str) -> Node:
+def _rows(
+    symbol: str, a: nodes.Node, left: types.RowType, b: nodes.Node, right: types.RowType, zone: str
+) -> nodes.Node:
     """Compare rows: they are equal when their fields are."""
     if symbol not in {"=", "<>"}:
-        raise unsupported_error("Flink does not order rows")
-    equal = all_of(
+        raise nodes.unsupported_error("Flink does not order rows")
+    equal = nodes.all_of(
         [
             compare_values(
                 "=",
-                Field(a, first.name),
+                nodes.Field(a, first.name),
                 first.data_type,
-                Field(b, other.name),
+                nodes.Field(b, other.name),
                 other.data_type,
                 zone,
             )
             for first, other in zip(left.fields, right.fields, strict=True)
         ]
     )
-    return equal if symbol == "=" else not_(equal)
+    return equal if symbol == "=" else nodes.negate(equal)
 
 
 #: Comparison of a decimal with one of more fractional digits -> the function that rounds that.
@@ -390,7 +394,9 @@ _ROUNDED = {"<": "ceil", ">=": "ceil", ">": "floor", "<=": "floor"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def _decimals(symbol: str, a: Node, left: DecimalType, b: Node, right: DecimalType) -> Node:
+def _decimals(
+    symbol: str, a: nodes.Node, left: types.DecimalType, b: nodes.Node, right: types.DecimalType
+) -> nodes.Node:
     """Compare two decimals; where Spark has no type for all their digits, by fewer of them.
 
     A number is greater than another one of more fractional digits if it is greater than that one
@@ -398,19 +404,19 @@ def _decimals(symbol: str, a: Node, left: DecimalType, b: Node, right: DecimalTy
     integers and fractions.
     """
     if _fits(left, right):
-        return operator(symbol, a, b)
+        return nodes.operator(symbol, a, b)
     if symbol in _ROUNDED and left.scale > right.scale:
         return _decimals(_MIRRORED[symbol], b, right, a, left)
     if symbol in _ROUNDED:
-        return operator(symbol, a, call(_ROUNDED[symbol], b, left.scale))
+        return nodes.operator(symbol, a, nodes.call(_ROUNDED[symbol], b, left.scale))
     parts = (
         "if({v} IS NULL, NULL, struct(CAST(floor({v}) AS DECIMAL(38, 0)),"
         " CAST(pmod({v}, 1BD) AS DECIMAL(38, 38))))"
     )
-    return operator(symbol, sql(parts, v=a), sql(parts, v=b))
+    return nodes.operator(symbol, sql(parts, v=a), sql(parts, v=b))
 
 
-def _fits(left: DecimalType, right: DecimalType) -> bool:
+def _fits(left: types.DecimalType, right: types.DecimalType) -> bool:
     """Return whether a DECIMAL has all digits of both."""
     digits = max(left.precision - left.scale, right.precision - right.scale)
     return digits + max(left.scale, right.scale) <= MAX_PRECISION
@@ -420,7 +426,7 @@ def comparison(symbol: str) -> TranslationRule:
     """A comparison of two arguments."""
     rule = compare_equal if symbol in {"=", "<>"} else compare_values
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         left, right = called.types
         return rule(symbol, called[0], left, called[1], right, called.zone)
 
@@ -429,10 +435,10 @@ def comparison(symbol: str) -> TranslationRule:
 
 def compile_and_or(symbol: str) -> TranslationRule:
     """AND and OR."""
-    return native(lambda called: Operator(symbol, called.arguments))
+    return native(lambda called: nodes.Operator(symbol, called.arguments))
 
 
-def indistinct(called: TranslatedCall) -> Node:
+def indistinct(called: TranslatedCall) -> nodes.Node:
     """IS NOT DISTINCT FROM: NULL equals NULL."""
     (first, left), (second, right) = _as_decimals(
         called[0], called.types[0], called[1], called.types[1]
@@ -442,28 +448,28 @@ def indistinct(called: TranslatedCall) -> Node:
         isinstance(left, others) and isinstance(right, CHARACTERS)
     )
     match left, right:
-        case DecimalType(), DecimalType() if not _fits(left, right):
+        case types.DecimalType(), types.DecimalType() if not _fits(left, right):
             pass
         case _ if is_fine(left) or is_fine(right):
             pass
         case _ if isinstance(left, FLOATS) or isinstance(right, FLOATS):
             if any(map(_is_number, (first, second))):  # never NaN, and pushed to files
-                return operator("<=>", called[0], called[1])
-        case AnyTimestampType(), AnyTimestampType() if type(left) is not type(right):
+                return nodes.operator("<=>", called[0], called[1])
+        case types.AnyTimestampType(), types.AnyTimestampType() if type(left) is not type(right):
             pass
         case _ if is_text:
             pass
-        case _, NullType():
-            return operator("IS NULL", first)
-        case NullType(), _:
-            return operator("IS NULL", second)
+        case _, types.NullType():
+            return nodes.operator("IS NULL", first)
+        case types.NullType(), _:
+            return nodes.operator("IS NULL", second)
         case _ if left.children() and right.children() and not _is_native(left, right):
             pass
         case _:
             require_orderable(left, called.call.function.name)
-            return operator("<=>", called[0], called[1])
+            return nodes.operator("<=>", called[0], called[1])
 
-    def body(a: Node, b: Node) -> Node:
+    def body(a: nodes.Node, b: nodes.Node) -> nodes.Node:
         equal = compare_values("=", a, left, b, right, called.zone)
         return inline(
             "if({a} IS NULL OR {b} IS NULL, ({a} IS NULL) = ({b} IS NULL), {equal})",
@@ -472,41 +478,47 @@ def indistinct(called: TranslatedCall) -> Node:
             equal=inline("coalesce({e}, FALSE)", e=equal) if is_text else equal,
         )
 
-    return let_all([first, second], body)
+    return nodes.let_all([first, second], body)
 
 
 def between_rule(*, negated: bool) -> TranslationRule:
     """Between two bounds, which may come in either order if the call is SYMMETRIC."""
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         written = called.call.written
         symmetric = written is not None and written.symbol == "SYMMETRIC"
         value, low, high = called.types[:3]
 
-        def inside(x: Node, a: Node, first: DataType, b: Node, last: DataType) -> Node:
-            return all_of(
+        def inside(
+            x: nodes.Node, a: nodes.Node, first: types.DataType, b: nodes.Node, last: types.DataType
+        ) -> nodes.Node:
+            return nodes.all_of(
                 [
                     compare_values(">=", x, value, a, first, called.zone),
                     compare_values("<=", x, value, b, last, called.zone),
                 ]
             )
 
-        def outside(x: Node, a: Node, first: DataType, b: Node, last: DataType) -> Node:
-            return any_of(
+        def outside(
+            x: nodes.Node, a: nodes.Node, first: types.DataType, b: nodes.Node, last: types.DataType
+        ) -> nodes.Node:
+            return nodes.any_of(
                 [
                     compare_values("<", x, value, a, first, called.zone),
                     compare_values(">", x, value, b, last, called.zone),
                 ]
             )
 
-        def body(x: Node, a: Node, b: Node) -> Node:
+        def body(x: nodes.Node, a: nodes.Node, b: nodes.Node) -> nodes.Node:
             bounds = [(a, low, b, high), (b, high, a, low)][: 2 if symmetric else 1]
             if negated and any(isinstance(operand, FLOATS) for operand in (value, low, high)):
-                return all_of([outside(x, *bound) for bound in bounds])  # NaN is not outside either
-            found = any_of([inside(x, *bound) for bound in bounds])
-            return not_(found) if negated else found
+                return nodes.all_of(
+                    [outside(x, *bound) for bound in bounds]
+                )  # NaN is not outside either
+            found = nodes.any_of([inside(x, *bound) for bound in bounds])
+            return nodes.negate(found) if negated else found
 
-        return let_all(called.arguments[:3], body)
+        return nodes.let_all(called.arguments[:3], body)
 
     return rewrite_rule(translate)
 
@@ -514,57 +526,64 @@ def between_rule(*, negated: bool) -> TranslationRule:
 def membership(*, negated: bool) -> TranslationRule:
     """Whether a value is one of a list, or of the rows of a query."""
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         first, *others = zip(called.arguments, called.types, strict=True)
         query = called.call.arguments[1]
         if len(others) == 1 and isinstance(query, Select):
             return _in_query(called, query, negated=negated)
 
         members = [_member(first[1], *other, called.zone) for other in others]
-        nodes, types = zip(*members, strict=True)
+        values, value_types = zip(*members, strict=True)
         literals = all(isinstance(argument, Constant) for argument in called.call.arguments[1:])
-        as_set = literals and len(nodes) > 1
-        if len(nodes) > 1 and _have_one_type((first[1], *types)) and not _may_raise(nodes):
-            found: Node = Operator("IN", (first[0], *nodes))
+        as_set = literals and len(values) > 1
+        if len(values) > 1 and _have_one_type((first[1], *value_types)) and not _may_raise(values):
+            found: nodes.Node = nodes.Operator("IN", (first[0], *values))
         else:
-            found = let(
+            found = nodes.let(
                 first[0],
-                lambda value: any_of(
+                lambda value: nodes.any_of(
                     [
                         _same(value, first[1], *member, called.zone, as_set=as_set)
                         for member in members
                     ]
                 ),
             )
-        return not_(found) if negated else found
+        return nodes.negate(found) if negated else found
 
     return rewrite_rule(translate)
 
 
 #: Types that Spark's IN compares without a loss of digits: within a group as each pair by itself.
-_GROUPS = (CHARACTERS, BYTES, (DateType,), (TimeType,), (TimestampType,), (BooleanType,))
+_GROUPS = (
+    CHARACTERS,
+    BYTES,
+    (types.DateType,),
+    (types.TimeType,),
+    (types.TimestampType,),
+    (types.BooleanType,),
+)
 
 
-def _have_one_type(types: Sequence[DataType]) -> bool:
+def _have_one_type(value_types: Sequence[types.DataType]) -> bool:
     """Return whether Spark's IN compares operands of these types exactly.
 
     It casts all of them to one type, which holds 38 digits at most.
     """
-    if any(map(is_fine, types)):
+    if any(map(is_fine, value_types)):
         return False
-    known = [type_ for type_ in types if not isinstance(type_, NullType)]
-    if known and all(isinstance(type_, (DecimalType, *INTEGERS)) for type_ in known):
+    known = [type_ for type_ in value_types if not isinstance(type_, types.NullType)]
+    if known and all(isinstance(type_, (types.DecimalType, *INTEGERS)) for type_ in known):
         digits = [digits_of(type_) for type_ in known]
         return max(p - s for p, s in digits) + max(s for _, s in digits) <= 38
     return any(all(isinstance(type_, group) for type_ in known) for group in _GROUPS)
 
 
-def _may_raise(nodes: Sequence[Node]) -> bool:
+def _may_raise(values: Sequence[nodes.Node]) -> bool:
     """Return whether a node may fail; those of OR after one that is true are not computed."""
-    return any(node.facts & Fact.RAISES for node in nodes)
+    return any(node.facts & nodes.Fact.RAISES for node in values)
 
 
-def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
+def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> nodes.Node:
     """Return membership in the rows of a query; a row is compared column by column.
 
     Spark's IN is false where Flink's is NULL: conditions do not distinguish them, values do.
@@ -575,43 +594,45 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
     symbol = "NOT IN" if negated else "IN"
     value, type_ = called[0], called.types[0]
     columns = query.rows.columns
-    is_row = isinstance(type_, RowType) and len(columns) > 1
-    types = [type_]
-    if isinstance(type_, RowType) and is_row:
-        value = Call("", tuple(Field(value, field.name) for field in type_.fields))
-        types = [field.data_type for field in type_.fields]
-    for type_of, (_, column) in zip(types, columns, strict=False):
+    is_row = isinstance(type_, types.RowType) and len(columns) > 1
+    value_types = [type_]
+    if isinstance(type_, types.RowType) and is_row:
+        value = nodes.Call("", tuple(nodes.Field(value, field.name) for field in type_.fields))
+        value_types = [field.data_type for field in type_.fields]
+    for type_of, (_, column) in zip(value_types, columns, strict=False):
         is_nested = type_of.children() or column.children()
         if not is_orderable(type_of) or (is_nested and not _is_native(type_of, column)):
-            raise unsupported_error(
+            raise nodes.unsupported_error(
                 f"{type_of.as_summary_string()} IN a query of {column.as_summary_string()} is not "
                 "supported on Spark",
                 hint="join the query with a condition",
             )
     may_miss = any(column.is_nullable for _, column in columns)
-    is_known = not may_miss and not any(data_type.is_nullable for data_type in types)
+    is_known = not may_miss and not any(data_type.is_nullable for data_type in value_types)
     rows = called[1]
-    if called.in_condition or is_known or not isinstance(rows, Subquery):
-        return operator(symbol, value, rows)
+    if called.in_condition or is_known or not isinstance(rows, nodes.Subquery):
+        return nodes.operator(symbol, value, rows)
     if is_row:
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             "IN over rows of a query is supported on Spark only as a condition",
             hint="write it in WHERE or as a condition of CASE",
         )
 
-    def body(one: Node) -> Node:
-        missing: list[Node] = []
+    def body(one: nodes.Node) -> nodes.Node:
+        missing: list[nodes.Node] = []
         if may_miss:
             nulls = f"(SELECT 1 FROM {rows.sql} AS `members`(`member`) WHERE `member` IS NULL)"
-            missing.append(operator("EXISTS", Subquery(nulls)))
+            missing.append(nodes.operator("EXISTS", nodes.Subquery(nulls)))
         if type_.is_nullable:
-            missing.append(all_of([inline("{v} IS NULL", v=one), operator("EXISTS", rows)]))
-        found = operator("IN", one, rows)
-        unknown = Cast(NULL, "BOOLEAN")
-        inside, outside = (FALSE, TRUE) if negated else (TRUE, FALSE)
-        return Case(((found, inside), (any_of(missing), unknown)), outside)
+            missing.append(
+                nodes.all_of([inline("{v} IS NULL", v=one), nodes.operator("EXISTS", rows)])
+            )
+        found = nodes.operator("IN", one, rows)
+        unknown = nodes.Cast(nodes.NULL, "BOOLEAN")
+        inside, outside = (nodes.FALSE, nodes.TRUE) if negated else (nodes.TRUE, nodes.FALSE)
+        return nodes.Case(((found, inside), (nodes.any_of(missing), unknown)), outside)
 
-    return let(value, body)
+    return nodes.let(value, body)
 
 
 def compile_quantified(symbol: str, *, every: bool) -> TranslationRule:
@@ -622,126 +643,138 @@ def compile_quantified(symbol: str, *, every: bool) -> TranslationRule:
     """
     rule = compare_equal if symbol in {"=", "<>"} else compare_values
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         first, *others = zip(called.arguments, called.types, strict=True)
         if len(others) == 1 and isinstance(called.call.arguments[1], Select):
             return _with_extreme(called, symbol, every=every)
 
-        def body(value: Node) -> Node:
+        def body(value: nodes.Node) -> nodes.Node:
             found = [rule(symbol, value, first[1], *other, called.zone) for other in others]
-            return all_of(found) if every else any_of(found)
+            return nodes.all_of(found) if every else nodes.any_of(found)
 
-        return let(first[0], body)
+        return nodes.let(first[0], body)
 
     return rewrite_rule(translate)
 
 
-def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> Node:
+def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> nodes.Node:
     """Return a comparison with the rows of a query, of which only the extreme one matters.
 
     Without rows it is TRUE for ALL and FALSE for SOME; a NULL among them leaves the result unknown
     unless another row decides it.
     """
     if symbol in {"=", "<>"}:
-        raise unsupported_error(f"Flink does not support {called.call.function.name} of a query")
+        raise nodes.unsupported_error(
+            f"Flink does not support {called.call.function.name} of a query"
+        )
     if len({isinstance(data_type, CHARACTERS) for data_type in called.types}) > 1:
-        raise unsupported_error(
+        raise nodes.unsupported_error(
             "a string is not compared with rows of another type on Spark", hint="add a CAST"
         )
     rows = called[1]
-    if not isinstance(rows, Subquery):
-        raise unsupported_error(
+    if not isinstance(rows, nodes.Subquery):
+        raise nodes.unsupported_error(
             "a comparison with the rows of a query is not supported on Spark over groups"
         )
     members = f"FROM {rows.sql} AS `members`(`member`)"
     extreme_ = "max" if symbol.startswith(">") == every else "min"
-    bound = Subquery(f"(SELECT {extreme_}(`member`) {members})")
+    bound = nodes.Subquery(f"(SELECT {extreme_}(`member`) {members})")
     state = (
         "CASE WHEN count(1) = 0 THEN TRUE WHEN count(`member`) < count(1) THEN NULL ELSE FALSE END"
     )
-    is_empty = Subquery(f"(SELECT {state} {members})")  # NULL: there is a NULL among the rows
+    is_empty = nodes.Subquery(f"(SELECT {state} {members})")  # NULL: there is a NULL among the rows
     found = compare_values(symbol, called[0], called.types[0], bound, called.types[1], called.zone)
     if every:
         return inline("{e} IS TRUE OR {found} AND NOT {e}", e=is_empty, found=found)
     return inline("{e} IS NOT TRUE AND ({found} OR {e})", e=is_empty, found=found)
 
 
-def _member(value: DataType, node: Node, type_: DataType, zone: str) -> tuple[Node, DataType]:
+def _member(
+    value: types.DataType, node: nodes.Node, type_: types.DataType, zone: str
+) -> tuple[nodes.Node, types.DataType]:
     """Return a member of a list, cast to the type of the value if it is of another type.
 
     The cast may lose digits: 1 IN (1.5) is true.
     """
     numbers = isinstance(value, NUMBERS) and isinstance(type_, NUMBERS)
-    padded = isinstance(value, CharType) and isinstance(type_, VarCharType)
+    padded = isinstance(value, types.CharType) and isinstance(type_, types.VarCharType)
     text = isinstance(value, CHARACTERS) != isinstance(type_, CHARACTERS)
-    is_null = isinstance(value, NullType) or isinstance(type_, NullType)
+    is_null = isinstance(value, types.NullType) or isinstance(type_, types.NullType)
     if (numbers and type(value) is not type(type_)) or padded or (text and not is_null):
         return convert(node, type_, value.nullable(), zone), value
     return node, type_
 
 
 def _same(
-    value: Node, left: DataType, node: Node, right: DataType, zone: str, *, as_set: bool
-) -> Node:
+    value: nodes.Node,
+    left: types.DataType,
+    node: nodes.Node,
+    right: types.DataType,
+    zone: str,
+    *,
+    as_set: bool,
+) -> nodes.Node:
     """Return equality as in a list; one of several literals is a set of values of the same type.
 
     There floats are equal if their strings are, and decimals are rounded to a common type.
     """
     if as_set and isinstance(left, FLOATS) and type(left) is type(right):
-        return operator("=", Cast(value, "STRING"), Cast(node, "STRING"))
-    rule = compare_equal if as_set and isinstance(left, DecimalType) else compare_values
+        return nodes.operator("=", nodes.Cast(value, "STRING"), nodes.Cast(node, "STRING"))
+    rule = compare_equal if as_set and isinstance(left, types.DecimalType) else compare_values
     return rule("=", value, left, node, right, zone)
 
 
 def branches(
-    called: TranslatedCall, nodes: Sequence[Node], types: Sequence[DataType]
-) -> list[Node]:
+    called: TranslatedCall, values: Sequence[nodes.Node], value_types: Sequence[types.DataType]
+) -> list[nodes.Node]:
     """Return values of several types as values of the result's type."""
     return [
         convert(node, type_, called.type.nullable(), called.zone)
-        for node, type_ in zip(nodes, types, strict=True)
+        for node, type_ in zip(values, value_types, strict=True)
     ]
 
 
-def case(called: TranslatedCall) -> Node:
+def case(called: TranslatedCall) -> nodes.Node:
     """CASE: conditions and values in turn, and last the value of ELSE."""
     values = branches(called, called.arguments[1::2], called.types[1::2])
     otherwise = branches(called, called.arguments[-1:], called.types[-1:])[0]
-    return Case(tuple(zip(called.arguments[:-1:2], values, strict=False)), otherwise)
+    return nodes.Case(tuple(zip(called.arguments[:-1:2], values, strict=False)), otherwise)
 
 
-def choice(called: TranslatedCall) -> Node:
+def choice(called: TranslatedCall) -> nodes.Node:
     """IF(condition, value, value)."""
-    return call("if", called[0], *branches(called, called.arguments[1:], called.types[1:]))
+    return nodes.call("if", called[0], *branches(called, called.arguments[1:], called.types[1:]))
 
 
-def first_known(called: TranslatedCall) -> Node:
+def first_known(called: TranslatedCall) -> nodes.Node:
     """COALESCE and IFNULL."""
-    return call("coalesce", *branches(called, called.arguments, called.types))
+    return nodes.call("coalesce", *branches(called, called.arguments, called.types))
 
 
-def unless_equal(called: TranslatedCall) -> Node:
+def unless_equal(called: TranslatedCall) -> nodes.Node:
     """NULLIF: NULL if both are equal, else the first."""
     value = convert(called[0], called.types[0], called.type.nullable(), called.zone)
     equal = compare_equal("=", called[0], called.types[0], called[1], called.types[1], called.zone)
-    return call("if", equal, called.cast(NULL), value)
+    return nodes.call("if", equal, called.cast(nodes.NULL), value)
 
 
 def extreme(name: str) -> TranslationRule:
     """GREATEST and LEAST: NULL as soon as one argument is."""
 
-    def translate(called: TranslatedCall) -> Node:
+    def translate(called: TranslatedCall) -> nodes.Node:
         require_orderable(called.type, called.call.function.name)
         values = branches(called, called.arguments, called.types)
         if len(values) == 1:
             return values[0]
-        found = _extreme_float if isinstance(called.type, FLOATS) else call
-        return let_all(values, lambda *names: null_or(any_null(*names), found(name, *names)))
+        found = _extreme_float if isinstance(called.type, FLOATS) else nodes.call
+        return nodes.let_all(
+            values, lambda *names: nodes.null_or(nodes.any_null(*names), found(name, *names))
+        )
 
     return rewrite_rule(translate)
 
 
-def _extreme_float(name: str, *values: Node) -> Node:
+def _extreme_float(name: str, *values: nodes.Node) -> nodes.Node:
     """Return GREATEST or LEAST of floats, of which -0.0 is less than 0.0, unlike in Spark."""
     sign, zero = (">", "abs({found})") if name == "greatest" else ("<", "-abs({found})")
     zeros = [
@@ -750,14 +783,17 @@ def _extreme_float(name: str, *values: Node) -> Node:
         if _number(value) is None or float(str(_number(value))) == 0
     ]
     if not zeros:
-        return call(name, *values)
+        return nodes.call(name, *values)
     exact = f"if({{found}} = 0 AND ({{is_zero}}), {zero}, {{found}})"
-    return let(call(name, *values), lambda found: inline(exact, found=found, is_zero=any_of(zeros)))
+    return nodes.let(
+        nodes.call(name, *values),
+        lambda found: inline(exact, found=found, is_zero=nodes.any_of(zeros)),
+    )
 
 
 RULES: dict[str, TranslationRule] = {
     **{symbol: comparison(symbol) for symbol in _NAN},
-    "IS DISTINCT FROM": rewrite_rule(lambda called: not_(indistinct(called))),
+    "IS DISTINCT FROM": rewrite_rule(lambda called: nodes.negate(indistinct(called))),
     "IS NOT DISTINCT FROM": rewrite_rule(indistinct),
     "AND": compile_and_or("AND"),
     "OR": compile_and_or("OR"),
@@ -776,7 +812,7 @@ RULES: dict[str, TranslationRule] = {
     "NOT IN": membership(negated=True),
     "= SOME": membership(negated=False),
     "<> ALL": membership(negated=True),
-    "EXISTS": native(lambda called: operator("EXISTS", called[0])),
+    "EXISTS": native(lambda called: nodes.operator("EXISTS", called[0])),
     "CASE": native(case),
     "IF": native(choice),
     "COALESCE": native(first_known),

@@ -17,6 +17,10 @@ from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
+    BYTES,
+    CHARACTERS,
+    FLOATS,
+    INTEGERS,
     TranslatedCall,
     TranslationRule,
     call_udf,
@@ -24,12 +28,8 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     udf,
 )
-from schema_core.spark.compiler.tree import (
-    negate as not_,
-)
 from schema_core.spark.compiler.udfs import UdfError
-from schema_core.spark.compiler.udfs.json_paths import NoSuchPathError, compile_path
-from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS
+from schema_core.spark.compiler.udfs.json import NoSuchPathError, compile_path
 from schema_core.sql import syntax
 
 MODE = regex(r"\s*(?:strict|lax)\s+", re.IGNORECASE)
@@ -429,7 +429,7 @@ def is_json(kind: str, *, negated: bool) -> TranslationRule:
 
     def translate(called: TranslatedCall) -> nodes.Node:
         found = _with_document(called[0], usual, body, lambda text: call_udf("is_json", text, kind))
-        return not_(found) if negated else found
+        return nodes.negate(found) if negated else found
 
     return udf(translate)
 

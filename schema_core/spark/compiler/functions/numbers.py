@@ -6,44 +6,34 @@ for logarithms of numbers below or equal to zero; where Spark returns NULL, the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
+from schema_core import types
 from schema_core.spark.compiler import tree as nodes
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import as_decimal, convert
-from schema_core.spark.compiler.functions.quotients import quotient, zero_of
-from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline, sql, template
 from schema_core.spark.compiler.translation import (
-    TranslatedCall,
-    TranslationRule,
-    native,
-    refusal_rule,
-    rewrite_rule,
-)
-from schema_core.spark.compiler.value_types import (
     FLOATS,
     INTEGERS,
     INTERVALS,
     NUMBERS,
+    TranslatedCall,
+    TranslationRule,
     digits_of,
+    native,
+    refusal_rule,
+    rewrite_rule,
     sql_type,
-)
-from schema_core.types import (
-    AnyTimestampType,
-    BigIntType,
-    DataType,
-    DateType,
-    DayTimeIntervalType,
-    DecimalType,
-    DoubleType,
-    TimeType,
-    YearMonthIntervalType,
 )
 from schema_core.types.common import KEPT_SCALE, MAX_PRECISION
 
 
-def _operands(called: TranslatedCall, result: DataType) -> tuple[nodes.Node, nodes.Node]:
+def _operands(called: TranslatedCall, result: types.DataType) -> tuple[nodes.Node, nodes.Node]:
     """Return both arguments in the type in which Flink computes: that of the result."""
     left, right = called.types
-    if isinstance(result, DecimalType):
+    if isinstance(result, types.DecimalType):
         return as_decimal(called[0], left), as_decimal(called[1], right)
     return (
         convert(called[0], left, result.nullable()),
@@ -54,7 +44,7 @@ def _operands(called: TranslatedCall, result: DataType) -> tuple[nodes.Node, nod
 _BY_ZERO = "if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
 
 
-def _quotient(called: TranslatedCall, result: DecimalType) -> nodes.Node:
+def _quotient(called: TranslatedCall, result: types.DecimalType) -> nodes.Node:
     left, right = map(digits_of, called.types)
     first, second = _operands(called, result)
     found = quotient(
@@ -68,7 +58,11 @@ _FLOAT_QUOTIENT = "if({b} = 0, {a} * pow({b}, -1), {a} / {b})"
 
 
 def _integral_quotient(
-    symbol: str, a: nodes.Node, b: nodes.Node, result: DataType, zero: nodes.Node | None = None
+    symbol: str,
+    a: nodes.Node,
+    b: nodes.Node,
+    result: types.DataType,
+    zero: nodes.Node | None = None,
 ) -> nodes.Node:
     """Return DIV or % of integers: a divisor of 0 fails the job, unless the dividend is NULL."""
     text = f"CAST({{a}} {symbol} {_BY_ZERO} AS {{type}})"
@@ -79,9 +73,12 @@ def arithmetic(symbol: str) -> TranslationRule:
     """Plus, minus and times, of numbers, datetimes and intervals."""
 
     def translate(called: TranslatedCall) -> nodes.Node:
-        if any(isinstance(type_, (DateType, TimeType, AnyTimestampType)) for type_ in called.types):
+        if any(
+            isinstance(type_, (types.DateType, types.TimeType, types.AnyTimestampType))
+            for type_ in called.types
+        ):
             return datetime_arithmetic(symbol, called)
-        if isinstance(called.type, DecimalType):
+        if isinstance(called.type, types.DecimalType):
             # Spark derives Flink's type for sums and products, and rounds once to it as well
             return called.cast(nodes.operator(symbol, *_operands(called, called.type)))
         if any(isinstance(type_, INTERVALS) for type_ in called.types):  # integers that wrap
@@ -102,9 +99,9 @@ def negative(called: TranslatedCall) -> nodes.Node:
 KEPT = 34
 
 
-def _minus(node: nodes.Node, type_: DataType) -> nodes.Node:
+def _minus(node: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return a number with the other sign, a decimal with all its digits."""
-    if not isinstance(type_, DecimalType) or type_.precision <= KEPT:
+    if not isinstance(type_, types.DecimalType) or type_.precision <= KEPT:
         return nodes.operator("-", node)
     whole = max(type_.precision - type_.scale, 1)
     if type_.scale <= KEPT_SCALE or whole + type_.scale < MAX_PRECISION:
@@ -123,7 +120,7 @@ def absolute(called: TranslatedCall) -> nodes.Node:
     """ABS; Flink accepts an interval, but cannot evaluate it."""
     if isinstance(called.type, INTERVALS):
         raise nodes.unsupported_error("Flink does not support ABS of an interval")
-    if isinstance(called.type, DecimalType) and called.type.precision > KEPT:
+    if isinstance(called.type, types.DecimalType) and called.type.precision > KEPT:
         minus = _minus(called[0], called.type)
         zero = zero_of(digits_of(called.type))
         return inline("if({v} < {zero}, {minus}, {v})", v=called[0], minus=minus, zero=zero)
@@ -132,7 +129,7 @@ def absolute(called: TranslatedCall) -> nodes.Node:
 
 def divide(called: TranslatedCall) -> nodes.Node:
     """Division: of integers towards zero."""
-    if isinstance(called.type, DecimalType):
+    if isinstance(called.type, types.DecimalType):
         return _quotient(called, called.type)
     if isinstance(called.type, FLOATS):
         first, second = _operands(called, called.type)
@@ -145,15 +142,155 @@ def divide(called: TranslatedCall) -> nodes.Node:
 def remainder(called: TranslatedCall) -> nodes.Node:
     """The remainder has the sign of the dividend, which is not cast."""
     left, right = called.types
-    if isinstance(left, DecimalType) and isinstance(called.type, INTEGERS):
-        integral = convert(called[0], left, BigIntType(nullable=True))
+    if isinstance(left, types.DecimalType) and isinstance(called.type, INTEGERS):
+        integral = convert(called[0], left, types.BigIntType(nullable=True))
         return _integral_quotient("%", integral, called[1], called.type)
-    if isinstance(called.type, DecimalType) or isinstance(left, DecimalType):
+    if isinstance(called.type, types.DecimalType) or isinstance(left, types.DecimalType):
         first, second = as_decimal(called[0], left), as_decimal(called[1], right)
         return _integral_quotient("%", first, second, called.type, zero_of(digits_of(right)))
-    if isinstance(left, BigIntType) or isinstance(right, BigIntType):
+    if isinstance(left, types.BigIntType) or isinstance(right, types.BigIntType):
         return _integral_quotient("%", nodes.Cast(called[0], "BIGINT"), called[1], called.type)
     return _integral_quotient("%", *_operands(called, called.type), called.type)
+
+
+# --- quotients of DECIMALs ---------------------------------------------------------------------
+
+#: Precision and scale.
+Digits: TypeAlias = tuple[int, int]
+
+#: A function that computes a value once, for a function of it.
+Binding: TypeAlias = "Callable[[nodes.Node, Callable[[nodes.Node], nodes.Node]], nodes.Node]"
+
+_INTEGER = f"DECIMAL({MAX_PRECISION}, 0)"
+_CHECKED = "{a} / if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
+
+
+def quotient(
+    a: nodes.Node,
+    left: Digits,
+    b: nodes.Node,
+    right: Digits,
+    result: Digits,
+    *,
+    integer_digits: int = MAX_PRECISION,
+    may_be_zero: bool = True,
+    are_aggregates: bool = False,
+) -> nodes.Node:
+    """Return the quotient of decimals of some digits as a DECIMAL, whose digits are given.
+
+    Spark derives the same type for quotients as Flink does. The dividend has at most
+    `integer_digits` digits before the point, also if its type allows more, and is NULL wherever
+    the divisor is 0 unless that `may_be_zero`, which fails the job. Operands that `are_aggregates`
+    are repeated, so that no query above the aggregation has to compute the quotient: Spark joins a
+    correlated subquery with the rows of the outer one if it has such a query.
+    """
+    simple = _CHECKED if may_be_zero else "{a} / {b}"
+    limit = MAX_PRECISION - 1 - result[1] - right[1]  # a power of ten
+    if min(left[0] - left[1], integer_digits) <= limit:
+        return sql(simple, a=a, b=b, zero=zero_of(right))
+
+    def body(x: nodes.Node, y: nodes.Node) -> nodes.Node:
+        found = inline(simple, a=x, b=y, zero=zero_of(right))
+        if are_aggregates:
+            values = nodes.call("named_struct", "found", found, "x", x, "y", y)
+            exact = nodes.interpret_rarely(
+                values,
+                lambda item: corrected(*(nodes.Field(item, name) for name in ("found", "x", "y"))),
+            )
+        else:
+            bind = _lambda_free(
+                found, nodes.interpret_rarely if left[0] == MAX_PRECISION else nodes.rarely
+            )
+            exact = bind(found, lambda item: corrected(item, x, y))
+        return nodes.call("if", _is_beyond(x, left, limit), exact, found)
+
+    def corrected(found: nodes.Node, x: nodes.Node, y: nodes.Node) -> nodes.Node:
+        return _correct_rounding(found, x, left, y, right, result)
+
+    return body(a, b) if are_aggregates else nodes.let_all([a, b], body)
+
+
+def _lambda_free(node: nodes.Node, bind: Binding) -> Binding:
+    """Return `bind`, or `let` where a subquery is used, which no lambda may contain."""
+    return nodes.let if node.facts & nodes.Fact.SUBQUERY else bind
+
+
+def zero_of(digits: Digits) -> nodes.Node:
+    """Return 0 of a type: beside a literal of fewer decimal places Spark rounds 1E-38 to 0."""
+    return nodes.Cast(nodes.Literal(0), "DECIMAL({}, {})".format(*digits))
+
+
+def _is_beyond(node: nodes.Node, digits: Digits, exponent: int) -> nodes.Node:
+    """Return whether the absolute value of a decimal is 10^exponent at least."""
+    if exponent < -digits[1]:
+        return nodes.operator("<>", node, zero_of(digits))
+    type_ = "DECIMAL({}, {})".format(*digits)
+    low, high = (nodes.Cast(nodes.Literal(f"{sign}1E{exponent}"), type_) for sign in ("-", ""))
+    return inline("{v} >= {high} OR {v} <= {low}", v=node, low=low, high=high)
+
+
+def _magnitude(node: nodes.Node, exponent: int, type_: str = _INTEGER) -> nodes.Node:
+    """Return the absolute value of a decimal times 10^exponent, which must be of the type.
+
+    Spark keeps only 34 digits where it changes a sign.
+    """
+    text = nodes.call("translate", nodes.Cast(node, "STRING", safe=True), "-", "")
+    return nodes.Cast(nodes.call("concat", text, f"E{exponent}"), type_)
+
+
+def _remainder(a: nodes.Node, b: nodes.Node, digits: Digits, exponent: int) -> nodes.Node:
+    """Return ``a * 10^exponent`` modulo ``|b|``, both as integers.
+
+    Spark computes a remainder of decimals exactly if the quotient has at most 38 integer digits;
+    ``a * 10^exponent`` itself may have more.
+    """
+    for step in (
+        (exponent,) if exponent <= MAX_PRECISION else (MAX_PRECISION, exponent - MAX_PRECISION)
+    ):
+        divisor = _magnitude(b, digits[1] - step, f"DECIMAL({MAX_PRECISION}, {step})")
+        a = _magnitude(nodes.operator("%", a, divisor), step)
+    return a
+
+
+def _correct_rounding(
+    found: nodes.Node, a: nodes.Node, left: Digits, b: nodes.Node, right: Digits, result: Digits
+) -> nodes.Node:
+    """Return Spark's quotient, or the next one where Flink's first rounding yields the middle.
+
+    `lack` is by how much twice the remainder is less than the divisor. If it is positive, Spark
+    rounded down. A first rounding to g digits beyond those of the result yields the middle if
+    ``lack <= divisor / 10^g``.
+    """
+    scale = result[1]
+    remainder = _remainder(_magnitude(a, left[1]), b, right, scale + right[1] - left[1])
+
+    def of_lack(divisor: nodes.Node, lack: nodes.Node, units: nodes.Node) -> nodes.Node:
+        return inline(
+            "if({lack} > 0 AND {lack} <= CAST(concat('0', left(lpad(CAST({b} AS STRING), {most},"
+            " '0'), length(ltrim('0', CAST({n} AS STRING))) % {most})) AS {integer}),"
+            " CAST(concat(if(rlike(concat({x}, ' ', {y}), {one_minus}), '-', ''),"
+            " CAST({n} + 1 AS STRING), {shift}) AS {type}), {q})",
+            lack=lack,
+            b=divisor,
+            n=units,
+            most=MAX_PRECISION,
+            integer=_INTEGER,
+            x=nodes.Cast(a, "STRING"),
+            y=nodes.Cast(b, "STRING"),
+            one_minus="^(-.* [^-]|[^-].* -)",
+            shift=f"E-{scale}",
+            type="DECIMAL({}, {})".format(*result),
+            q=found,
+        )
+
+    def of_divisor(divisor: nodes.Node) -> nodes.Node:
+        lack = inline("{b} - {r} - {r}", b=divisor, r=remainder)
+        units = _magnitude(found, scale)
+        return bind(lack, lambda item: bind(units, lambda n: of_lack(divisor, item, n)))
+
+    bind = _lambda_free(found, nodes.rarely)
+    corrected = bind(_magnitude(b, right[1]), of_divisor)
+    return inline("if({q} IS NULL, NULL, {corrected})", q=found, corrected=corrected)
 
 
 # --- datetimes ---------------------------------------------------------------------------------
@@ -174,18 +311,18 @@ def _interval_count(symbol: str, count: nodes.Node) -> nodes.Node:
 
 
 def add_interval(
-    node: nodes.Node, type_: DataType, count: nodes.Node, unit: DataType
+    node: nodes.Node, type_: types.DataType, count: nodes.Node, unit: types.DataType
 ) -> nodes.Node:
     """Return a datetime plus an interval: a DATE by days, a TIME within its day."""
-    if isinstance(unit, YearMonthIntervalType):
-        if isinstance(type_, TimeType):
+    if isinstance(unit, types.YearMonthIntervalType):
+        if isinstance(type_, types.TimeType):
             return node
-        if isinstance(type_, DateType):
+        if isinstance(type_, types.DateType):
             return nodes.call("add_months", node, count)
         return nodes.operator("+", node, nodes.call("make_ym_interval", 0, count))
-    if isinstance(type_, DateType):
+    if isinstance(type_, types.DateType):
         return inline("date_add({d}, CAST({n} DIV 86400000 AS INT))", d=node, n=count)
-    if isinstance(type_, TimeType):
+    if isinstance(type_, types.TimeType):
         return datetimes.time_of_millis(
             nodes.operator("+", datetimes.time_millis(node), count), type_
         )
@@ -195,14 +332,14 @@ def add_interval(
 
 def interval_between(
     first: nodes.Node,
-    left: DataType,
+    left: types.DataType,
     second: nodes.Node,
-    right: DataType,
-    result: DataType,
+    right: types.DataType,
+    result: types.DataType,
     zone: str,
 ) -> nodes.Node:
     """Return the interval from the second datetime to the first."""
-    if isinstance(result, DayTimeIntervalType):
+    if isinstance(result, types.DayTimeIntervalType):
         return nodes.operator("-", _millis(first, left), _millis(second, right))
     clocks = datetimes.clock(first, left, zone), datetimes.clock(second, right, zone)
     return nodes.Cast(months_between(*clocks), "INT")
@@ -247,11 +384,11 @@ def _months(later: nodes.Node, earlier: nodes.Node) -> nodes.Node:
     return inline("{n} - if(add_months({b}, {n}) > {a}, 1, 0)", n=count, a=later, b=earlier)
 
 
-def _millis(node: nodes.Node, type_: DataType) -> nodes.Node:
+def _millis(node: nodes.Node, type_: types.DataType) -> nodes.Node:
     match type_:
-        case DateType():
+        case types.DateType():
             return inline("unix_date({d}) * 86400000L", d=node)
-        case TimeType():
+        case types.TimeType():
             return datetimes.time_millis(node)
         case _:
             return datetimes.millis(node)
@@ -262,7 +399,9 @@ def _millis(node: nodes.Node, type_: DataType) -> nodes.Node:
 
 def _doubles(called: TranslatedCall) -> list[nodes.Node]:
     return [
-        convert(node, type_, DoubleType(nullable=True)) if isinstance(type_, NUMBERS) else node
+        convert(node, type_, types.DoubleType(nullable=True))
+        if isinstance(type_, NUMBERS)
+        else node
         for node, type_ in zip(called.arguments, called.types, strict=True)
     ]
 
@@ -342,7 +481,9 @@ def _of_digits(called: TranslatedCall, text: str) -> nodes.Node:
 
 def sign(called: TranslatedCall) -> nodes.Node:
     """-1, 0 or 1 in the argument's own type."""
-    value = called[0] if isinstance(called.type, DecimalType) else nodes.Cast(called[0], "DOUBLE")
+    value = (
+        called[0] if isinstance(called.type, types.DecimalType) else nodes.Cast(called[0], "DOUBLE")
+    )
     return called.cast(nodes.call("sign", value))
 
 
@@ -359,11 +500,11 @@ def compile_truncate(called: TranslatedCall) -> nodes.Node:
             return called[0]
         unit = nodes.Literal(str(10 ** min(-places, 18)), "L")
         return called.cast(inline("{v} DIV {unit} * {unit}", v=called[0], unit=unit))
-    if isinstance(type_, DecimalType) and type_.precision == MAX_PRECISION:
+    if isinstance(type_, types.DecimalType) and type_.precision == MAX_PRECISION:
         return _truncated_decimal(called, type_, places)
     value = called[0]
-    if not isinstance(type_, DecimalType):
-        value = convert(value, type_, DecimalType(38, 18))
+    if not isinstance(type_, types.DecimalType):
+        value = convert(value, type_, types.DecimalType(38, 18))
     return sql(
         "CAST(if({v} < 0, ceil({v}, {places}), floor({v}, {digits})) AS {type})",
         v=value,
@@ -373,7 +514,7 @@ def compile_truncate(called: TranslatedCall) -> nodes.Node:
     )
 
 
-def _truncated_decimal(called: TranslatedCall, type_: DecimalType, places: int) -> nodes.Node:
+def _truncated_decimal(called: TranslatedCall, type_: types.DecimalType, places: int) -> nodes.Node:
     """Return TRUNCATE of a DECIMAL of 38 digits; its ceiling would have 39."""
     if places >= type_.scale:
         return called.cast(called[0])

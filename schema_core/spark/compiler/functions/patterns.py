@@ -24,16 +24,13 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     udf,
 )
-from schema_core.spark.compiler.tree import (
-    negate as not_,
-)
 from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.java_patterns import (
     group_count,
     has_optional_groups,
     may_skip_group,
+    similar_pattern,
 )
-from schema_core.spark.compiler.udfs.similar_patterns import similar_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +254,7 @@ def similar(*, negated: bool) -> TranslationRule:
         if (text := nodes.string_of(pattern)) is not None:
             shape = nodes.node_of(rf"\A(?:{text})\z")
         found = nodes.call("rlike", called[0], shape)
-        return not_(found) if negated else found
+        return nodes.negate(found) if negated else found
 
     return udf(translate)
 

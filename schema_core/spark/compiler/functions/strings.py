@@ -8,10 +8,15 @@ from collections.abc import Sequence
 from schema_core import types
 from schema_core.expressions.typed import Constant, FunctionCall, Typed
 from schema_core.spark.compiler import tree as nodes
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import FLOAT_SHAPE, convert
-from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
+    BYTES,
+    CHARACTERS,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
     TranslatedCall,
     TranslationRule,
     call_udf,
@@ -20,7 +25,6 @@ from schema_core.spark.compiler.translation import (
     udf,
 )
 from schema_core.spark.compiler.udfs.strings import MAX_UNITS, is_format, to_units
-from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS, NUMBERS
 
 
 def strings(called: TranslatedCall) -> list[nodes.Node]:

@@ -138,7 +138,13 @@ def simple_fields(text: str, pattern: str) -> dict[str, int] | None:
 @lru_cache(maxsize=200)
 def _simple_shape(pattern: str) -> Shape:
     refused = {letter: NOT_PARSED.format(letter) for letter in "uFW"}
-    return _shape(parse_simple_pattern(pattern), _simple_piece, _SIMPLE_FIELDS, refused, re.DOTALL)
+    return _shape(
+        parse_simple_pattern(pattern),
+        _simple_piece,
+        _SIMPLE_FIELDS,
+        refused,
+        re.DOTALL,
+    )
 
 
 def _is_simple_number(part: Part) -> bool:

@@ -12,19 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from schema_core.base.lazy import regex
-from schema_core.expressions.date_patterns import (
-    DAYS,
-    ERAS,
-    HALVES,
-    MONTHS,
-    ZONES,
-    DatePatternError,
-    Part,
-    era_names,
-    name_of,
-    parse_simple_pattern,
-    parse_time_pattern,
-)
+from schema_core.expressions import date_patterns
 from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.calendars import (
     Calendar,
@@ -33,11 +21,13 @@ from schema_core.spark.compiler.udfs.calendars import (
     days_of,
     java_date_of,
     java_days_of,
+    util_instant,
+    util_name,
+    util_offset,
     week_of,
     weekday_of,
 )
 from schema_core.spark.compiler.udfs.date_shapes import simple_fields, time_fields, wrap_int
-from schema_core.spark.compiler.udfs.zones import util_instant, util_name, util_offset
 
 SECOND = 1_000_000_000
 DAY = 86_400 * SECOND
@@ -71,7 +61,7 @@ Formatter: TypeAlias = Callable[[LocalDateTime, int], str]
 def _format(
     value: LocalDateTime,
     pattern: str,
-    parse: Callable[[str], tuple[Part, ...]],
+    parse: Callable[[str], tuple[date_patterns.Part, ...]],
     formatters: Mapping[str, Formatter],
 ) -> str:
     """Format a datetime.
@@ -81,7 +71,7 @@ def _format(
     """
     try:
         parts = parse(pattern)
-    except DatePatternError as error:
+    except date_patterns.DatePatternError as error:
         raise _invalid(pattern, error) from None
     texts = []
     for part in parts:
@@ -96,7 +86,7 @@ def _format(
     return "".join(texts)
 
 
-def _invalid(pattern: str, error: DatePatternError) -> UdfError:
+def _invalid(pattern: str, error: date_patterns.DatePatternError) -> UdfError:
     return UdfError(f"invalid pattern {pattern!r}: {error}")
 
 
@@ -143,7 +133,7 @@ _COMMON_FORMATTERS: Mapping[str, Formatter] = {
     "s": _number(lambda value: value.nanos // SECOND % 60),
     "w": _number(lambda value: _week(value)[1]),
     "W": _number(_week_of_month),
-    "a": lambda value, _: HALVES[value.hour >= 12],
+    "a": lambda value, _: date_patterns.HALVES[value.hour >= 12],
 }
 
 
@@ -192,11 +182,11 @@ def _without_zone(letter: str) -> Formatter:
 
 
 def _month_name(value: LocalDateTime, count: int) -> str:
-    return name_of(MONTHS[value.date.month - 1], count)
+    return date_patterns.name_of(date_patterns.MONTHS[value.date.month - 1], count)
 
 
 def _weekday_name(value: LocalDateTime, count: int) -> str:
-    return name_of(DAYS[weekday_of(value.days)], count)
+    return date_patterns.name_of(date_patterns.DAYS[weekday_of(value.days)], count)
 
 
 _WEEKDAY = _number(lambda value: weekday_of(value.days) + 1)
@@ -204,7 +194,7 @@ _WEEKDAY = _number(lambda value: weekday_of(value.days) + 1)
 #: Letter of a java.time pattern -> formatter.
 _TIME_FORMATTERS: Mapping[str, Formatter] = {
     **_COMMON_FORMATTERS,
-    **{letter: _without_zone(letter) for letter in ZONES},
+    **{letter: _without_zone(letter) for letter in date_patterns.ZONES},
     "[": lambda value, count: "",
     "]": lambda value, count: "",
     "u": lambda value, count: _year(value.date.year, count),
@@ -217,7 +207,7 @@ _TIME_FORMATTERS: Mapping[str, Formatter] = {
     "c": _by_count(_weekday_name, _WEEKDAY),
     "Q": _by_count(_quarter_name, _number(_quarter)),
     "q": _by_count(_quarter_name, _number(_quarter)),
-    "G": lambda value, count: era_names(count)[value.date.year > 0],
+    "G": lambda value, count: date_patterns.era_names(count)[value.date.year > 0],
     "B": _part_of_day,
     "S": lambda value, count: f"{value.nanos % SECOND:09}"[:count],
     "F": _number(lambda value: (value.date.day - 1) % 7 + 1),
@@ -241,11 +231,11 @@ def _short_name(name: str, count: int) -> str:
 
 
 def _simple_month(value: LocalDateTime, count: int) -> str:
-    return _short_name(MONTHS[value.date.month - 1], count)
+    return _short_name(date_patterns.MONTHS[value.date.month - 1], count)
 
 
 def _simple_weekday(value: LocalDateTime, count: int) -> str:
-    return _short_name(DAYS[weekday_of(value.days)], count)
+    return _short_name(date_patterns.DAYS[weekday_of(value.days)], count)
 
 
 def _iso_offset(value: LocalDateTime, count: int) -> str:
@@ -271,7 +261,7 @@ _SIMPLE_FORMATTERS: Mapping[str, Formatter] = {
     "M": _by_count(_simple_month, _MONTH),
     "L": _by_count(_simple_month, _MONTH),
     "E": _simple_weekday,
-    "G": lambda value, _: ERAS[value.date.year > 0],
+    "G": lambda value, _: date_patterns.ERAS[value.date.year > 0],
     "S": _number(lambda value: value.nanos % SECOND // 1_000_000),
     "F": _number(lambda value: (value.date.day - 1) // 7 + 1),
     "u": _number(lambda value: (value.days + 3) % 7 + 1),
@@ -424,7 +414,7 @@ def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> 
         return None
     days, rest = divmod(seconds, 86_400)
     value = LocalDateTime(days, rest * SECOND + nanos, date_of(days), days_of)
-    return _format(value, pattern, parse_time_pattern, _TIME_FORMATTERS)
+    return _format(value, pattern, date_patterns.parse_time_pattern, _TIME_FORMATTERS)
 
 
 def to_timestamp(text: str | None, pattern: str | None) -> int | None:
@@ -451,7 +441,7 @@ def to_timestamp_micros(text: str | None, pattern: str | None) -> int | None:
     try:
         fields = time_fields(text, pattern)
         nanos = _standard_nanos(text) if fields is None else _strict_nanos(fields)
-    except DatePatternError:
+    except date_patterns.DatePatternError:
         return None
     except MismatchError:
         nanos = _standard_nanos(text)
@@ -490,7 +480,7 @@ def simple_format(seconds: int | None, pattern: str | None, zone: str) -> str | 
         offset,
         util_name(zone, millis // 1000) if "z" in pattern else "",
     )
-    return _format(local, pattern, parse_simple_pattern, _SIMPLE_FORMATTERS)
+    return _format(local, pattern, date_patterns.parse_simple_pattern, _SIMPLE_FORMATTERS)
 
 
 def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None:
@@ -503,7 +493,7 @@ def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None
         return None
     try:
         fields = simple_fields(text, pattern)
-    except DatePatternError as error:
+    except date_patterns.DatePatternError as error:
         raise _invalid(pattern, error) from None
     return UNPARSEABLE if fields is None else _long(_lenient_millis(fields, zone))
 

@@ -11,23 +11,7 @@ from decimal import InvalidOperation
 from secrets import token_hex
 from typing import Any, Final
 
-from schema_core.spark.compiler.udfs import UdfError
-from schema_core.spark.compiler.udfs.json import (
-    DECODER,
-    MODE,
-    is_kind,
-    parse,
-    query_fallback,
-    scalar_string,
-    serialize,
-)
-from schema_core.spark.compiler.udfs.json_paths import (
-    Indices,
-    Members,
-    NoSuchPathError,
-    Path,
-    compile_path,
-)
+from schema_core.spark.compiler.udfs import UdfError, json
 
 #: What stands for a string that is not JSON.
 INVALID: Final = object()
@@ -58,7 +42,7 @@ def parse_all(texts: Sequence[str | None]) -> list[Any]:
 def _parse_some(texts: list[str]) -> list[Any]:
     """Parse strings together, or in halves if one of them is not just one value."""
     try:
-        found = DECODER.decode(f"[{_BETWEEN.join(texts)}]")
+        found = json.DECODER.decode(f"[{_BETWEEN.join(texts)}]")
     except (ValueError, RecursionError, InvalidOperation):
         found = []
     marks = found[1::2]
@@ -73,7 +57,7 @@ def _parse_some(texts: list[str]) -> list[Any]:
 
 def _parse_one(text: str) -> Any:
     try:
-        return parse(text)
+        return json.parse(text)
     except ValueError:
         return INVALID
 
@@ -88,30 +72,30 @@ def serialize_all(values: list[Any]) -> list[str]:
         return []
     mixed = [_MARK] * (2 * len(values) - 1)
     mixed[::2] = values
-    return serialize(mixed)[1:-1].split(_BETWEEN)
+    return json.serialize(mixed)[1:-1].split(_BETWEEN)
 
 
 # --- functions -----------------------------------------------------------------------------------
 
 
-def _steps(path: str | None) -> Path | None:
+def _steps(path: str | None) -> json.Path | None:
     """Return the steps of a strict path of single names and positions, or None for any other."""
-    if path is None or MODE.fullmatch(path):
+    if path is None or json.MODE.fullmatch(path):
         return None
     try:
-        steps = compile_path(path)
-    except (NoSuchPathError, UdfError):
+        steps = json.compile_path(path)
+    except (json.NoSuchPathError, UdfError):
         return None
     for step in steps:
-        is_single = (isinstance(step, Members) and len(step.names) == 1) or (
-            isinstance(step, Indices) and len(step.indices) == 1
+        is_single = (isinstance(step, json.Members) and len(step.names) == 1) or (
+            isinstance(step, json.Indices) and len(step.indices) == 1
         )
         if not is_single:
             return None
     return steps
 
 
-def _find_all(texts: Sequence[str | None], steps: Path) -> list[Any]:
+def _find_all(texts: Sequence[str | None], steps: json.Path) -> list[Any]:
     """Return the value at a path of each document; None where there is none, or null.
 
     All of these are errors of a strict path: a string that is not JSON, a path without a value,
@@ -119,10 +103,10 @@ def _find_all(texts: Sequence[str | None], steps: Path) -> list[Any]:
     """
     values = parse_all(texts)
     for step in steps:
-        if isinstance(step, Members):
+        if isinstance(step, json.Members):
             name = step.names[0]
             values = [value.get(name) if type(value) is dict else None for value in values]
-        elif isinstance(step, Indices):
+        elif isinstance(step, json.Indices):
             index = step.indices[0]
             values = [
                 value[index] if type(value) is list and -len(value) <= index < len(value) else None
@@ -143,7 +127,7 @@ def json_query_all(
         strings = iter(serialize_all([item for item in found if type(item) in _CONTAINERS]))
     except UdfError:
         return None
-    otherwise = query_fallback(on_error)
+    otherwise = json.query_fallback(on_error)
     return [
         next(strings) if type(item) in _CONTAINERS else None if text is None else otherwise
         for text, item in zip(texts, found, strict=True)
@@ -167,7 +151,7 @@ def json_value_all(
     return [
         (None if text is None else otherwise)
         if item is None or type(item) in _CONTAINERS
-        else scalar_string(item)
+        else json.scalar_string(item)
         for text, item in zip(texts, _find_all(texts, steps), strict=True)
     ]
 
@@ -193,7 +177,9 @@ def is_json_all(texts: Sequence[str | None], kind: str | None) -> list[bool] | N
     documents = parse_all(texts)
     types = {type(document) for document in documents}
     accepted = {
-        data_type for data_type in types if data_type is not object and is_kind(data_type(), kind)
+        data_type
+        for data_type in types
+        if data_type is not object and json.is_kind(data_type(), kind)
     }
     return [
         type(item) in accepted and text is not None

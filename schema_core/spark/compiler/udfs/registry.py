@@ -15,9 +15,7 @@ from schema_core.spark.compiler.udfs import (
     java_patterns,
     json,
     json_batches,
-    similar_patterns,
     strings,
-    urls,
 )
 
 
@@ -51,9 +49,9 @@ UDFS: Mapping[str, Udf] = {
     "date_format": Udf(java_dates.date_format, "STRING", fails=True),
     "to_timestamp": Udf(java_dates.to_timestamp, "BIGINT", fails=True),
     "to_timestamp_micros": Udf(java_dates.to_timestamp_micros, "BIGINT", fails=True),
-    "similar_pattern": Udf(similar_patterns.similar_pattern, "STRING", fails=True),
-    "parse_url": Udf(urls.parse_url, "STRING"),
-    "parse_url_key": Udf(urls.parse_url_key, "STRING"),
+    "similar_pattern": Udf(java_patterns.similar_pattern, "STRING", fails=True),
+    "parse_url": Udf(strings.parse_url, "STRING"),
+    "parse_url_key": Udf(strings.parse_url_key, "STRING"),
     "truncate_string": Udf(strings.truncate, "STRING"),
     "lpad": Udf(strings.lpad, "STRING", fails=True),
     "rpad": Udf(strings.rpad, "STRING", fails=True),
@@ -73,8 +71,8 @@ UDFS: Mapping[str, Udf] = {
 REFERENCES: Mapping[str, Udf] = {
     "json_quote": Udf(json.json_quote, "STRING"),
     "json_unquote": Udf(json.json_unquote, "STRING"),
-    "inet_aton": Udf(urls.inet_aton, "BIGINT"),
-    "inet_ntoa": Udf(urls.inet_ntoa, "STRING"),
+    "inet_aton": Udf(strings.inet_aton, "BIGINT"),
+    "inet_ntoa": Udf(strings.inet_ntoa, "STRING"),
     "overlay": Udf(strings.overlay, "STRING"),
     "locate": Udf(strings.locate, "INT"),
     "from_base64": Udf(strings.from_base64, "STRING", fails=True),

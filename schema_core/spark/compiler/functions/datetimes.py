@@ -10,31 +10,24 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+from schema_core import types
 from schema_core.base.lazy import regex
+from schema_core.expressions.typed import Ref
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.functions.temporal.nanoseconds import (
-    make_nanosecond_struct,
-    micros_of,
-    nanos,
-)
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.udfs.zones import standard_offset
-from schema_core.spark.compiler.value_types import (
+from schema_core.spark.compiler.translation import (
     MAX_PRECISION,
+    MICROS,
+    NANOS,
+    Translate,
+    TranslatedCall,
     is_fine,
     sql_type,
     truncated_to_micros,
 )
-from schema_core.types import (
-    AnyTimestampType,
-    DataType,
-    DateType,
-    LocalZonedTimestampType,
-    TimestampType,
-    TimeType,
-    YearMonthIntervalType,
-)
+from schema_core.spark.compiler.udfs.calendars import standard_offset
 
 #: Milliseconds of a day.
 DAY = 86_400_000
@@ -77,17 +70,17 @@ def days(node: nodes.Node) -> nodes.Node:
     return nodes.call("unix_date", node)
 
 
-def of_micros(count: nodes.Node, type_: DataType) -> nodes.Node:
+def of_micros(count: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return the timestamp at a number of microseconds since 1970."""
     timestamp = nodes.call("timestamp_micros", count)
-    is_instant = isinstance(type_, LocalZonedTimestampType)
+    is_instant = isinstance(type_, types.LocalZonedTimestampType)
     return timestamp if is_instant else nodes.Cast(timestamp, "TIMESTAMP_NTZ")
 
 
-def of_millis(count: nodes.Node, type_: DataType) -> nodes.Node:
+def of_millis(count: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return the timestamp at a number of milliseconds since 1970."""
     timestamp = nodes.call("timestamp_millis", count)
-    is_instant = isinstance(type_, LocalZonedTimestampType)
+    is_instant = isinstance(type_, types.LocalZonedTimestampType)
     return timestamp if is_instant else nodes.Cast(timestamp, "TIMESTAMP_NTZ")
 
 
@@ -101,7 +94,7 @@ def time_millis(node: nodes.Node) -> nodes.Node:
     return nodes.call("time_to_millis", node)
 
 
-def time_of_millis(count: nodes.Node, type_: DataType) -> nodes.Node:
+def time_of_millis(count: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return the time at a number of milliseconds since midnight, modulo a day."""
     return nodes.Cast(sql("time_from_millis(pmod({0}, 86400000))", **{"0": count}), sql_type(type_))
 
@@ -121,22 +114,22 @@ def instant(node: nodes.Node, zone: str) -> nodes.Node:
     return shown if zone == "UTC" else nodes.call("to_utc_timestamp", shown, zone)
 
 
-def clock(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
+def clock(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
     """Return any datetime as the local time of the zone, a TIMESTAMP_NTZ."""
     if is_fine(type_):
         node = micros_of(node)
     match type_:
-        case LocalZonedTimestampType():
+        case types.LocalZonedTimestampType():
             return local(node, zone)
-        case DateType():
+        case types.DateType():
             return nodes.Cast(node, "TIMESTAMP_NTZ")
         case _:
             return node
 
 
-def clock_millis(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
+def clock_millis(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
     """Return the milliseconds since 1970 of any datetime, by its local time in the zone."""
-    if isinstance(type_, LocalZonedTimestampType) and zone == "UTC":
+    if isinstance(type_, types.LocalZonedTimestampType) and zone == "UTC":
         return nodes.call("unix_millis", micros_of(node) if is_fine(type_) else node)
     return millis(clock(node, type_, zone))
 
@@ -154,9 +147,9 @@ def util_local(node: nodes.Node, zone: str) -> nodes.Node:
     return nodes.Cast(shown, "TIMESTAMP_NTZ")
 
 
-def util_clock(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
+def util_clock(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
     """Return `clock`, but of an instant by java.util."""
-    if isinstance(type_, LocalZonedTimestampType):
+    if isinstance(type_, types.LocalZonedTimestampType):
         return util_local(micros_of(node) if is_fine(type_) else node, zone)
     return clock(node, type_, zone)
 
@@ -176,7 +169,9 @@ def truncate_digits(node: nodes.Node, source: int, target: int) -> nodes.Node:
     return nodes.call("time_bucket", _interval(10 ** (MAX_PRECISION - target)), node)
 
 
-def narrow_timestamp(node: nodes.Node, source: int, target: int, type_: DataType) -> nodes.Node:
+def narrow_timestamp(
+    node: nodes.Node, source: int, target: int, type_: types.DataType
+) -> nodes.Node:
     """Return a timestamp cast to fewer digits: milliseconds are truncated towards 1970."""
     if target >= min(source, MAX_PRECISION):
         return node
@@ -186,9 +181,11 @@ def narrow_timestamp(node: nodes.Node, source: int, target: int, type_: DataType
     return of_millis(sql("{n} - {n} % {unit}", n=millis(node), unit=unit), type_)
 
 
-def convert(node: nodes.Node, source: DataType, target: DataType, zone: str) -> nodes.Node:
+def convert(
+    node: nodes.Node, source: types.DataType, target: types.DataType, zone: str
+) -> nodes.Node:
     """Return a datetime as another type of datetimes."""
-    if isinstance(target, AnyTimestampType) and is_fine(target):
+    if isinstance(target, types.AnyTimestampType) and is_fine(target):
         beyond: nodes.Node | int = 0
         if is_fine(source):
             unit = 10 ** (9 - target.precision)
@@ -199,27 +196,27 @@ def convert(node: nodes.Node, source: DataType, target: DataType, zone: str) -> 
     if is_fine(source):
         return convert(micros_of(node), truncated_to_micros(source), target, zone)
     match source, target:
-        case DateType(), TimestampType():
+        case types.DateType(), types.TimestampType():
             return nodes.Cast(node, "TIMESTAMP_NTZ")
-        case DateType(), LocalZonedTimestampType():
+        case types.DateType(), types.LocalZonedTimestampType():
             return instant(nodes.Cast(node, "TIMESTAMP_NTZ"), zone)
-        case LocalZonedTimestampType(), DateType():
+        case types.LocalZonedTimestampType(), types.DateType():
             return nodes.Cast(local(node, zone), "DATE")
-        case AnyTimestampType(), DateType():
+        case types.AnyTimestampType(), types.DateType():
             return of_days(sql("{n} DIV 86400000", n=clock_millis(node, source, zone)))
-        case AnyTimestampType(), TimeType():
+        case types.AnyTimestampType(), types.TimeType():
             time = sql("{n} % 86400000", n=clock_millis(node, source, zone))
             return time_of_millis(time, target)
-        case AnyTimestampType(), AnyTimestampType() if type(source) is type(target):
+        case types.AnyTimestampType(), types.AnyTimestampType() if type(source) is type(target):
             return narrow_timestamp(node, source.precision, target.precision, target)
-        case LocalZonedTimestampType(), TimestampType():
+        case types.LocalZonedTimestampType(), types.TimestampType():
             return narrow_timestamp(local(node, zone), source.precision, target.precision, target)
-        case TimestampType(), LocalZonedTimestampType():
+        case types.TimestampType(), types.LocalZonedTimestampType():
             return narrow_timestamp(instant(node, zone), source.precision, target.precision, target)
-        case TimeType(), TimestampType():
+        case types.TimeType(), types.TimestampType():
             return of_millis(time_millis(node), target)
-        case TimeType(), LocalZonedTimestampType():
-            return instant(of_millis(time_millis(node), TimestampType(3)), zone)
+        case types.TimeType(), types.LocalZonedTimestampType():
+            return instant(of_millis(time_millis(node), types.TimestampType(3)), zone)
         case _:
             return nodes.Cast(node, sql_type(target))
 
@@ -283,16 +280,16 @@ def _usually(
 
 
 #: Type -> the format of its usual literals, and the prefix of Spark's literals.
-_LITERALS: Mapping[type[DataType], tuple[re.Pattern[str], str]] = {
-    DateType: (regex(r"\d{4}-\d{2}-\d{2}", re.ASCII), "DATE"),
-    TimestampType: (
+_LITERALS: Mapping[type[types.DataType], tuple[re.Pattern[str], str]] = {
+    types.DateType: (regex(r"\d{4}-\d{2}-\d{2}", re.ASCII), "DATE"),
+    types.TimestampType: (
         regex(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.(\d{1,6}))?", re.ASCII),
         "TIMESTAMP_NTZ",
     ),
 }
 
 
-def constant(node: nodes.Node, target: DataType) -> nodes.Node | None:
+def constant(node: nodes.Node, target: types.DataType) -> nodes.Node | None:
     """Return the literal that a constant string is as a datetime; None for unusual strings.
 
     >>> constant(nodes.Literal("2024-02-29"), DateType())
@@ -307,7 +304,7 @@ def constant(node: nodes.Node, target: DataType) -> nodes.Node | None:
     found = shape.fullmatch(text) if isinstance(text, str) else None
     if found is None or is_fine(target):
         return None
-    if isinstance(target, TimestampType) and len(found[1] or "") > target.precision:
+    if isinstance(target, types.TimestampType) and len(found[1] or "") > target.precision:
         return None
     try:
         dt.datetime.fromisoformat(found[0])
@@ -363,7 +360,7 @@ def date_of_string(
     return _usually(node, _has_mask(node, "0000-00-00"), rf"^{_ISO_DATE}\z", "DATE", parse)
 
 
-def time_of_string(node: nodes.Node, target: TimeType) -> nodes.Node:
+def time_of_string(node: nodes.Node, target: types.TimeType) -> nodes.Node:
     """Parse a time: hours, optionally minutes, seconds and a fraction, rounded to 3 digits."""
     shape = rf"^\d\d:\d\d:\d\d{_fraction(min(target.precision, 3))}\z"
     is_digit = inline("{s} >= '0' AND {s} < ':'", s=node)
@@ -375,7 +372,7 @@ def _fraction(digits: int) -> str:
     return rf"(?:\.\d{{1,{digits}}})?" if digits else ""
 
 
-def any_time_of_string(node: nodes.Node, target: TimeType) -> nodes.Node:
+def any_time_of_string(node: nodes.Node, target: types.TimeType) -> nodes.Node:
     """Parse a time of any shape, and move it by the time zone that may follow.
 
     Milliseconds are rounded by the fourth digit; anything else than a digit among them is a zero.
@@ -421,13 +418,13 @@ def _within_day(count: nodes.Node) -> nodes.Node:
     return inline("if({n} BETWEEN 0 AND 86399999, {n}, {problem})", n=count, problem=problem)
 
 
-def timestamp_of_string(node: nodes.Node, target: TimestampType) -> nodes.Node:
+def timestamp_of_string(node: nodes.Node, target: types.TimestampType) -> nodes.Node:
     """Parse a timestamp: a date with a four-digit year, optionally with a time to the second.
 
     A day beyond the end of its month is the last day of the month; 24:00:00 is the next midnight.
     """
     if is_fine(target):
-        whole_part = timestamp_of_string(node, TimestampType(MAX_PRECISION))
+        whole_part = timestamp_of_string(node, types.TimestampType(MAX_PRECISION))
         return make_nanosecond_struct(whole_part, _beyond(node, target))
     clock = r"\d{1,2}:\d{1,2}:\d{1,2}" + _fraction(min(target.precision, MAX_PRECISION))
     shape = rf"^(?!0000){_ISO_DATE}(?: {clock})?\z"
@@ -439,7 +436,7 @@ def timestamp_of_string(node: nodes.Node, target: TimestampType) -> nodes.Node:
     )
 
 
-def any_timestamp_of_string(node: nodes.Node, target: TimestampType) -> nodes.Node:
+def any_timestamp_of_string(node: nodes.Node, target: types.TimestampType) -> nodes.Node:
     """Parse a timestamp of any shape."""
     year, month, day = (_part(node, _STAMP, group) for group in (1, 2, 3))
     hours, minutes, seconds = (_part(node, _STAMP, group) for group in (4, 5, 6))
@@ -468,7 +465,7 @@ def any_timestamp_of_string(node: nodes.Node, target: TimestampType) -> nodes.No
     return sql("if({valid}, {value}, NULL)", valid=valid, value=value)
 
 
-def _beyond(node: nodes.Node, target: TimestampType) -> nodes.Node:
+def _beyond(node: nodes.Node, target: types.TimestampType) -> nodes.Node:
     """Return the nanoseconds of a string beyond its microseconds, truncated to a precision."""
     return sql(
         "CAST(rpad(left(substring({fraction}, 7), {digits}), 3, '0') AS SMALLINT)",
@@ -477,9 +474,9 @@ def _beyond(node: nodes.Node, target: TimestampType) -> nodes.Node:
     )
 
 
-def format_datetime(node: nodes.Node, source: DataType, zone: str) -> nodes.Node:
+def format_datetime(node: nodes.Node, source: types.DataType, zone: str) -> nodes.Node:
     """Format a time or timestamp with exactly the digits of its precision."""
-    if isinstance(source, TimeType):
+    if isinstance(source, types.TimeType):
         text = nodes.Cast(node, "STRING")
         if source.precision == 0:
             return nodes.call("left", text, 8)
@@ -490,7 +487,7 @@ def format_datetime(node: nodes.Node, source: DataType, zone: str) -> nodes.Node
             digits=sql("if({d} = '', '0', {d})", d=sql("rtrim('0', substring({t}, 10))", t=text)),
         )
     shown = clock(node, source, zone)
-    precision = source.precision if isinstance(source, AnyTimestampType) else 0
+    precision = source.precision if isinstance(source, types.AnyTimestampType) else 0
     if precision == 0:
         return nodes.call("date_format", shown, "yyyy-MM-dd HH:mm:ss")
     shape = f"yyyy-MM-dd HH:mm:ss.{'S' * min(precision, MAX_PRECISION)}"
@@ -504,9 +501,9 @@ def format_datetime(node: nodes.Node, source: DataType, zone: str) -> nodes.Node
     return nodes.call("concat", nodes.call("date_format", shown, shape), beyond)
 
 
-def printed_interval(node: nodes.Node, source: DataType) -> nodes.Node:
+def printed_interval(node: nodes.Node, source: types.DataType) -> nodes.Node:
     """Format an interval: ``+1-02``, or ``+1 02:03:04.005``."""
-    if isinstance(source, YearMonthIntervalType):
+    if isinstance(source, types.YearMonthIntervalType):
         return nodes.let(
             node,
             lambda n: sql(
@@ -528,3 +525,133 @@ def printed_interval(node: nodes.Node, source: DataType) -> nodes.Node:
 
 def _sign(count: nodes.Node) -> nodes.Node:
     return sql("if({n} < 0, '-', '+')", n=count)
+
+
+#: Functions whose rules take and return the structs.
+EXACT = frozenset(
+    {"=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"}
+    | {"BETWEEN", "NOT BETWEEN", "IN", "NOT IN"}
+    | {f"{symbol} ALL" for symbol in ("=", "<>", "<", "<=", ">", ">=")}
+    | {f"{symbol} SOME" for symbol in ("=", "<>", "<", "<=", ">", ">=")}
+    | {"CASE", "IF", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"}
+    | {"CAST", "TRY_CAST", "EXTRACT", "DATE_FORMAT", "TO_TIMESTAMP_LTZ", "TYPEOF"}
+    | {
+        "IS NULL",
+        "IS NOT NULL",
+        "COUNT",
+        "MIN",
+        "MAX",
+        "FIRST_VALUE",
+        "LAST_VALUE",
+        "SINGLE_VALUE",
+        "LAG",
+        "LEAD",
+    }
+)
+
+#: Functions of a timestamp that do not depend on its nanoseconds.
+WHOLE = frozenset(
+    {"YEAR", "QUARTER", "MONTH", "WEEK", "DAYOFYEAR", "DAYOFMONTH", "DAYOFWEEK", "HOUR", "MINUTE"}
+    | {"SECOND", "TIMESTAMPDIFF", "FLOOR", "CEIL", "CEILING", "(-)"}
+)
+
+#: Units to which the nanoseconds of a timestamp are rounded up.
+DURATIONS = frozenset({"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY"})
+
+#: Functions that add an interval to a timestamp, or subtract one: its nanoseconds stay.
+SHIFTS = frozenset({"+", "-", "TIMESTAMPADD"})
+
+
+def micros_of(node: nodes.Node) -> nodes.Node:
+    """Return the timestamp of a struct, in microseconds."""
+    return nodes.Field(node, MICROS)
+
+
+def nanos(node: nodes.Node) -> nodes.Node:
+    """Return the nanoseconds of a struct beyond its microseconds, 0 to 999."""
+    return nodes.Field(node, NANOS)
+
+
+def make_nanosecond_struct(micros: nodes.Node, beyond: nodes.Node | int) -> nodes.Node:
+    """Return the struct of a timestamp and its nanoseconds; NULL if the timestamp is."""
+    return nodes.let(
+        micros,
+        lambda at: inline(
+            f"if({{at}} IS NULL, NULL, named_struct('{MICROS}', {{at}}, '{NANOS}', {{beyond}}))",
+            at=at,
+            beyond=nodes.Cast(inline("{n}", n=beyond), "SMALLINT"),
+        ),
+    )
+
+
+def as_stored(node: nodes.Node, type_: types.DataType) -> nodes.Node:
+    """Return the timestamp of a struct; the job fails if it has nanoseconds."""
+    problem = f"Spark stores microseconds, a {type_.as_summary_string()} has nanoseconds"
+    return nodes.let(
+        node,
+        lambda v: inline(
+            "if({n} <> 0, {problem}, {at})",
+            n=nanos(v),
+            problem=nodes.fail(problem),
+            at=micros_of(v),
+        ),
+    )
+
+
+def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> nodes.Node:
+    """Return a call of which an argument or the result may be a struct.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for a function that has no such values here.
+    """
+    name = called.call.function.name
+    places = [place for place, type_ in enumerate(called.types) if is_fine(type_)]
+    if name in EXACT or not (places or is_fine(called.type)):
+        return translate(called)
+    if called.call.function.declared is not None or name not in WHOLE | SHIFTS or not places:
+        require_micros(*called.types, called.type)
+    call = replace(
+        called.call,
+        type=truncated_to_micros(called.type),
+        arguments=tuple(
+            Ref("", truncated_to_micros(argument.type)) if place in places else argument
+            for place, argument in enumerate(called.call.arguments)
+        ),
+    )
+    is_local = isinstance(called.types[places[0]], types.TimestampType)
+    is_up = name in {"CEIL", "CEILING"} and is_local and called.keyword(1) in DURATIONS
+    part = _rounded_up if is_up else micros_of
+    node = translate(replace(_change_arguments(called, places, part), call=call))
+    if not is_fine(called.type):
+        return node
+    return make_nanosecond_struct(node, nanos(called[places[0]]) if name in SHIFTS else 0)
+
+
+def _change_arguments(
+    called: TranslatedCall, places: list[int], change: Callable[[nodes.Node], nodes.Node]
+) -> TranslatedCall:
+    """Return a call with some of its arguments changed."""
+    arguments = tuple(
+        change(node) if place in places else node for place, node in enumerate(called.arguments)
+    )
+    return replace(called, arguments=arguments)
+
+
+def _rounded_up(node: nodes.Node) -> nodes.Node:
+    """Return the first microsecond that is not before a timestamp."""
+    up = "make_dt_interval(0, 0, 0, if({n} > 0, 0.000001, 0))"
+    return inline(f"{{at}} + {up}", at=micros_of(node), n=nanos(node))
+
+
+def require_micros(*types: types.DataType) -> None:
+    """Refuse timestamps with more digits than Spark stores.
+
+    Raises:
+        UnsupportedError: with code `not-executable`.
+    """
+    for part in (part for type_ in types for part in type_.walk()):
+        if is_fine(part):
+            raise nodes.unsupported_error(
+                f"Spark stores microseconds, {part.as_summary_string()} has more digits",
+                hint=f"cast it to a precision of {MAX_PRECISION}",
+            )

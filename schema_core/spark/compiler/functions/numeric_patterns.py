@@ -7,10 +7,12 @@ follow the Python functions of `schema_core.spark.compiler.udfs.java_dates`. No 
 
 from __future__ import annotations
 
+import datetime as dt
 import sys
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
+from zoneinfo import ZoneInfo
 
 from schema_core.base.lazy import dataclass, regex
 from schema_core.expressions.date_patterns import (
@@ -20,22 +22,268 @@ from schema_core.expressions.date_patterns import (
     parse_time_pattern,
 )
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.functions.temporal.calendars import (
-    DAY,
-    any_instant_of,
-    any_local_at,
-    floor_div,
-    instant_of,
-    is_known_zone,
-    java_days_of,
-    local_at,
-    long,
-    with_java_date,
-)
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.udfs import java_dates
+from schema_core.spark.compiler.udfs.calendars import (
+    CUTOVER,
+    CYCLED_TO,
+    FIRST,
+    standard_offset,
+    util_zone,
+)
 from schema_core.spark.compiler.udfs.date_shapes import number_shape, simple_number_shape
-from schema_core.spark.compiler.udfs.java_dates import RANGES, UNPARSEABLE
+
+DAY = 86_400
+
+
+def long(value: int) -> nodes.Literal:
+    """Return a BIGINT literal."""
+    return nodes.Literal(str(value), "L")
+
+
+def floor_div(value: nodes.Node, unit: int) -> nodes.Node:
+    """Return a BIGINT divided by a unit, rounded down."""
+    return sql("({n} - pmod({n}, {unit})) DIV {unit}", n=value, unit=long(unit))
+
+
+# --- calendars -----------------------------------------------------------------------------------
+
+
+def _from_march(
+    year: nodes.Node, month: nodes.Node, body: Callable[[nodes.Node, nodes.Node], nodes.Node]
+) -> nodes.Node:
+    """Call a body with the year from March on and the days before the month in it."""
+    shifted = sql(
+        "{y} + {carried} - if({m} <= 2, 1L, 0L)",
+        y=year,
+        carried=floor_div(sql("{m} - 1L", m=month), 12),
+        m=sql("pmod({m} - 1L, 12L) + 1L", m=month),
+    )
+    days = sql("(153L * pmod({m} + 9L, 12L) + 2L) DIV 5L", m=month)
+    return nodes.let_all([shifted, days], body)
+
+
+def days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.Node:
+    """Return the days since 1970 of a Gregorian date; month and day may be out of range."""
+    return _from_march(
+        year,
+        month,
+        lambda y, days: inline(
+            "365L * {y} + {four} - {century} + {cycle} + {days} + {day} - 719469L",
+            y=y,
+            days=days,
+            day=day,
+            four=floor_div(y, 4),
+            century=floor_div(y, 100),
+            cycle=floor_div(y, 400),
+        ),
+    )
+
+
+def julian_days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.Node:
+    """Return the days since 1970 of a Julian date; month and day may be out of range."""
+    return _from_march(
+        year,
+        month,
+        lambda y, days: inline(
+            "365L * {y} + {four} + {days} + {day} - 719471L",
+            y=y,
+            days=days,
+            day=day,
+            four=floor_div(y, 4),
+        ),
+    )
+
+
+def java_days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.Node:
+    """Return the days since 1970 of a date of Java's calendar, Julian before 1582-10-15.
+
+    The days of a year before 1582 are Julian ones, however many they are.
+    """
+
+    def body(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.Node:
+        return sql(
+            "if({year} >= 1582L AND {gregorian} >= {cut}, {gregorian}, {julian})",
+            year=year,
+            gregorian=days_of(year, month, day),
+            julian=julian_days_of(year, month, day),
+            cut=long(CUTOVER),
+        )
+
+    return nodes.let_all([year, month, day], body)
+
+
+def with_java_date(
+    days: nodes.Node, body: Callable[[nodes.Node, nodes.Node, nodes.Node], nodes.Node]
+) -> nodes.Node:
+    """Call a body with year, month and day of days since 1970 in Java's calendar."""
+
+    def date_node(day: nodes.Node) -> nodes.Node:
+        era = floor_div(inline("{d} + 719470L", d=day), 1461)
+        place = inline("pmod({d} + 719470L, 1461L)", d=day)
+        gregorian = inline("date_from_unix_date(CAST(pmod({d}, 146097L) AS INT))", d=day)
+        cycle = inline("400L * {n}", n=floor_div(day, 146_097))
+        year = inline("least({p} DIV 365L, 3L)", p=place)
+        return nodes.let_all(
+            [gregorian, cycle, era, year, inline("{p} - 365L * {y}", p=place, y=year)],
+            lambda g, cycle, era, year, rest: _split(day, g, cycle, (era, year, rest), body),
+        )
+
+    return nodes.let(days, date_node)
+
+
+def _split(
+    day: nodes.Node,
+    gregorian: nodes.Node,
+    cycle: nodes.Node,
+    julian: tuple[nodes.Node, nodes.Node, nodes.Node],
+    body: Callable[[nodes.Node, nodes.Node, nodes.Node], nodes.Node],
+) -> nodes.Node:
+    era, year, rest = julian
+    month = inline("(5L * {rest} + 2L) DIV 153L", rest=rest)
+    names = {"d": day, "cut": long(CUTOVER), "g": gregorian, "rest": rest, "month": month}
+    return nodes.let_all(
+        [
+            inline(
+                "if({d} >= {cut}, year({g}) + {cycle},"
+                " {year} + 4L * {era} + if({month} >= 10L, 1L, 0L))",
+                cycle=cycle,
+                year=year,
+                era=era,
+                **names,
+            ),
+            inline("if({d} >= {cut}, month({g}), ({month} + 2L) % 12L + 1L)", **names),
+            inline(
+                "if({d} >= {cut}, day({g}), {rest} - (153L * {month} + 2L) DIV 5L + 1L)", **names
+            ),
+        ],
+        body,
+    )
+
+
+# --- zones ---------------------------------------------------------------------------------------
+
+_REGION = regex(
+    r"(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Za-z_/-]+"
+)
+_UTC = frozenset({"UTC", "GMT", "Etc/UTC", "Etc/GMT"})
+
+_CYCLE = 146_097 * DAY
+_FIRST_CYCLED = 253_000_000_000
+
+
+def is_known_zone(name: str) -> bool:
+    """Return whether Java has a zone that java.util.TimeZone resolves a name to."""
+    zone = util_zone(name)
+    if not isinstance(zone, ZoneInfo):
+        return True
+    return zone.key in _UTC or _REGION.fullmatch(zone.key) is not None
+
+
+def fixed_offset(name: str) -> int | None:
+    """Return the offset of a zone without transitions, in seconds, or None for any other zone."""
+    zone = util_zone(name)
+    if isinstance(zone, ZoneInfo):
+        return 0 if zone.key in _UTC else None
+    return int((zone.utcoffset(None) or dt.timedelta()).total_seconds())
+
+
+def _key(name: str) -> nodes.Literal:
+    zone = util_zone(name)
+    return nodes.Literal(zone.key if isinstance(zone, ZoneInfo) else "UTC")
+
+
+def local_at(seconds: nodes.Node, zone: str) -> nodes.Node:
+    """Return local seconds at an instant from 1900 to 9999, both in seconds since 1970."""
+    offset = fixed_offset(zone)
+    if offset is not None:
+        return inline("{n} + {offset}", n=seconds, offset=long(offset)) if offset else seconds
+    return inline(
+        "unix_seconds(from_utc_timestamp(timestamp_micros({n} * 1000000L), {zone}))",
+        n=seconds,
+        zone=_key(zone),
+    )
+
+
+def instant_of(seconds: nodes.Node, zone: str) -> nodes.Node:
+    """Return the instant of local seconds from 1900 to 9999, the later one in an overlap."""
+    offset = fixed_offset(zone)
+    if offset is not None:
+        return inline("{n} - {offset}", n=seconds, offset=long(offset)) if offset else seconds
+    read = "unix_seconds(to_utc_timestamp(timestamp_micros({n} * 1000000L), {zone}))"
+    key = _key(zone)
+    first = inline(read, n=seconds, zone=key)
+    later = inline("{n} + 86400L", n=seconds)
+    last = inline("{n} - 86400L", n=inline(read, n=later, zone=key))
+    return inline(
+        "if({last} > {first} AND {local} = {n}, {last}, {first})",
+        n=seconds,
+        first=first,
+        last=last,
+        local=local_at(last, zone),
+    )
+
+
+def _convert_in_cycle(
+    seconds: nodes.Node, convert: Callable[[nodes.Node], nodes.Node]
+) -> nodes.Node:
+    """Convert a datetime after 9986 as the one of the same place in a cycle of 400 years."""
+
+    def body(n: nodes.Node) -> nodes.Node:
+        cycle = floor_div(inline("{n} - {to}", n=n, to=long(CYCLED_TO)), _CYCLE)
+        moved = sql(
+            "if({n} < {limit}, 0L, {cycle} * {size})",
+            n=n,
+            limit=long(_FIRST_CYCLED),
+            cycle=cycle,
+            size=long(_CYCLE),
+        )
+        return nodes.let(
+            moved,
+            lambda gap: nodes.let(
+                inline("{n} - {gap}", n=n, gap=gap),
+                lambda one: inline("{one} + {gap}", one=convert(one), gap=gap),
+            ),
+        )
+
+    return nodes.let(seconds, body)
+
+
+def any_local_at(seconds: nodes.Node, zone: str) -> nodes.Node:
+    """Return local seconds at any instant: `local_at`, but standard time before 1900."""
+    if fixed_offset(zone) is not None:
+        return local_at(seconds, zone)
+    return nodes.let(
+        seconds,
+        lambda n: inline(
+            "if({n} < {first}, {n} + {offset}, {cycled})",
+            n=n,
+            first=long(FIRST),
+            offset=long(standard_offset(zone)),
+            cycled=_convert_in_cycle(n, lambda item: local_at(item, zone)),
+        ),
+    )
+
+
+def any_instant_of(seconds: nodes.Node, zone: str) -> nodes.Node:
+    """Return the instant of any local seconds: `instant_of`, but standard time before 1900.
+
+    1900 begins by the offset of its first instant, in the zones that Spark has.
+    """
+    if fixed_offset(zone) is not None:
+        return instant_of(seconds, zone)
+    offset = standard_offset(zone)
+    return nodes.let(
+        seconds,
+        lambda n: inline(
+            "if({n} < {first}, {n} - {offset}, {cycled})",
+            n=n,
+            first=local_at(long(FIRST), zone),
+            offset=long(offset),
+            cycled=_convert_in_cycle(n, lambda item: instant_of(item, zone)),
+        ),
+    )
+
 
 #: The pattern of functions that are called without one.
 STANDARD = "yyyy-MM-dd HH:mm:ss"
@@ -276,7 +524,8 @@ def unix_timestamp(node: nodes.Node, pattern: NumericPattern, zone: str) -> node
             "coalesce({certain}, {rest})",
             certain=_without_negative_millis(certain, pattern, text),
             rest=_unless_null(
-                text, inline("coalesce({v}, {least})", v=lenient, least=long(UNPARSEABLE))
+                text,
+                inline("coalesce({v}, {least})", v=lenient, least=long(java_dates.UNPARSEABLE)),
             ),
         )
 
@@ -504,7 +753,7 @@ def _strict_value(found: dict[str, nodes.Node]) -> nodes.Node:
     year, month, day = (found.get(letter, long(1970 if letter == "y" else 1)) for letter in "yMd")
     valid = [
         inline("{n} BETWEEN {least} AND {most}", n=found[letter], least=least, most=most)
-        for letter, (least, most) in RANGES.items()
+        for letter, (least, most) in java_dates.RANGES.items()
         if letter in found
     ]
     time = {letter: found.get(letter, long(0)) for letter in "HmsS"}

@@ -7,26 +7,24 @@ from collections.abc import Collection, Mapping
 
 from schema_core import types
 from schema_core.base.lazy import regex
+from schema_core.expressions.typed import FunctionCall
 from schema_core.spark.compiler import tree as nodes
+from schema_core.spark.compiler.functions import datetimes, numeric_patterns
 from schema_core.spark.compiler.functions.numbers import add_interval, months_between
-from schema_core.spark.compiler.functions.temporal import datetimes, numeric_patterns
-from schema_core.spark.compiler.functions.temporal.nanoseconds import make_nanosecond_struct, nanos
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
-    TranslatedCall,
-    TranslationRule,
-    call_udf,
-    refusal_rule,
-    rewrite_rule,
-    udf,
-)
-from schema_core.spark.compiler.value_types import (
     CHARACTERS,
     FLOATS,
     INTEGERS,
     MAX_PRECISION,
+    TranslatedCall,
+    TranslationRule,
+    call_udf,
     is_fine,
+    refusal_rule,
+    rewrite_rule,
     sql_type,
+    udf,
 )
 
 MILLIS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
@@ -118,7 +116,7 @@ def _fraction(
     digits: int, node: nodes.Node, type_: types.AnyTimestampType, zone: str
 ) -> nodes.Node:
     """Return the fraction of a second as an integer: milliseconds are negative before 1970."""
-    beyond = nanos(node) if is_fine(type_) else 0
+    beyond = datetimes.nanos(node) if is_fine(type_) else 0
     return nodes.let(
         datetimes.micros(datetimes.util_clock(node, type_, zone)),
         lambda n: inline(
@@ -243,7 +241,7 @@ def date_format(called: TranslatedCall) -> nodes.Node:
     if known is not None and is_plain(known):
         return _format_plain(clock, known)
     coarse = known is not None and re.search("SSSSSSS|[nNA]", known) is None
-    beyond = nanos(node) if is_fine(type_) and not coarse else 0
+    beyond = datetimes.nanos(node) if is_fine(type_) and not coarse else 0
     return nodes.let(
         clock,
         lambda shown: call_udf(
@@ -400,7 +398,7 @@ def _instant(count: nodes.Node, digits: int, type_: types.DataType) -> nodes.Nod
     if isinstance(type_, types.AnyTimestampType) and not is_fine(type_):
         return datetimes.truncate_digits(instant, MAX_PRECISION, max(3, type_.precision))
     rest = inline("pmod({n}, {unit}) * {size}", n=count, unit=unit, size=1000 // unit)
-    return make_nanosecond_struct(instant, rest)
+    return datetimes.make_nanosecond_struct(instant, rest)
 
 
 def _instant_of_string(called: TranslatedCall) -> nodes.Node:
@@ -471,6 +469,199 @@ def unix_time(called: TranslatedCall) -> nodes.Node:
     return call_udf("unix_timestamp", called[0], pattern, called.zone)
 
 
+# --- FLOOR and CEIL ----------------------------------------------------------------------------
+
+#: Units that a TIME has.
+TIME_UNITS = frozenset({"MILLISECOND", "SECOND", "MINUTE", "HOUR"})
+
+#: Units to which a DATE is rounded; to any other, it stays as it is.
+DATE_UNITS = frozenset({"DAY", "WEEK", *MONTHS})
+
+
+def rounding(*, up: bool) -> TranslationRule:
+    """FLOOR, or CEIL: of numbers, and of datetimes to a unit."""
+
+    def translate(called: TranslatedCall) -> nodes.Node:
+        name = "ceil" if up else "floor"
+        if len(called.arguments) == 1:
+            return _integral(name, called)
+        value, unit = called[0], called.keyword(1)
+        type_ = called.types[0]
+        if isinstance(type_, types.TimeType) and unit not in TIME_UNITS:
+            raise nodes.unsupported_error(
+                f"{name.upper()} of a TIME to {unit} is not supported on Spark"
+            )
+        if _is_repeated(called) or (isinstance(type_, types.DateType) and unit not in DATE_UNITS):
+            return value
+        if isinstance(type_, types.LocalZonedTimestampType):
+            return nodes.let(value, lambda v: _step_instant(unit, v, called.zone, up=up))
+        return floor_to_unit(unit, value, type_, up=up)
+
+    return rewrite_rule(translate)
+
+
+def _is_repeated(called: TranslatedCall) -> bool:
+    """Return whether a rounding to a unit is rounded again, which Flink's planner removes."""
+    outer, inner = called.call, called.call.arguments[0]
+    return (
+        isinstance(inner, FunctionCall)
+        and inner.function is outer.function
+        and inner.arguments[1:] == outer.arguments[1:]
+    )
+
+
+def _step_instant(unit: str, node: nodes.Node, zone: str, *, up: bool) -> nodes.Node:
+    """Round an instant in local time of a zone, with the offset from UTC at the instant itself.
+
+    Flink ignores what it has beyond milliseconds, also when it rounds up.
+    """
+
+    def body(clock: nodes.Node) -> nodes.Node:
+        millis = datetimes.truncate_digits(clock, 6, 3) if up else clock
+        return inline(
+            "timestamp_micros({step} - ({clock} - {instant}))",
+            step=datetimes.micros(floor_to_unit(unit, millis, types.TimestampType(3), up=up)),
+            clock=datetimes.micros(clock),
+            instant=datetimes.micros(node),
+        )
+
+    return nodes.let(datetimes.util_local(node, zone), body)
+
+
+def _integral(name: str, called: TranslatedCall) -> nodes.Node:
+    """Round a number; a float stays a float and keeps the sign of zero."""
+    if not isinstance(called.type, FLOATS):
+        return called.cast(nodes.call(name, called[0]))
+    rounded = (
+        "CAST(CAST(floor({v}) AS DOUBLE) * CAST(1 AS DOUBLE) AS {type})"
+        if name == "floor"
+        else "CAST(CAST(floor(-{v}) AS DOUBLE) * CAST(-1 AS DOUBLE) AS {type})"
+    )
+    return nodes.let(
+        called[0],
+        lambda v: inline(
+            "if(isnan({v}) OR abs({v}) > 4e18 OR {v} = 0, {v}, {rounded})",
+            v=v,
+            rounded=inline(rounded, v=v, type=sql_type(called.type)),
+        ),
+    )
+
+
+def floor_to_unit(unit: str, node: nodes.Node, type_: types.DataType, *, up: bool) -> nodes.Node:
+    """Round a datetime without a zone down (or up) to the start of a unit."""
+    if unit in MILLIS and not isinstance(type_, types.DateType):
+        return _stepped_time(MILLIS[unit], node, type_, up=up)
+
+    def body(day: nodes.Node) -> nodes.Node:
+        return nodes.let(_reread(day), lambda shown: _stepped_day(unit, type_, day, shown, up=up))
+
+    return nodes.let(datetimes.convert(node, type_, types.DateType(), "UTC"), body)
+
+
+def _stepped_day(
+    unit: str, type_: types.DataType, day: nodes.Node, shown: nodes.Node, *, up: bool
+) -> nodes.Node:
+    """Return the start of the unit of a day, which before 1582 is printed as another day."""
+    start = _start(unit, shown, day)
+    if up:
+        start = nodes.let(start, lambda first: _rounded_up(unit, first, shown))
+    return datetimes.convert(start, types.DateType(), type_, "UTC")
+
+
+def _rounded_up(unit: str, start: nodes.Node, shown: nodes.Node) -> nodes.Node:
+    """Return the start of the next unit; of years to weeks, the first day itself stays.
+
+    Flink ignores the time of the day here, and of quarters only the first one of a year stays.
+    """
+    following = _following(unit, start)
+    if unit not in STAYING:
+        return following
+    first = nodes.call("trunc", shown, "YEAR") if unit == "QUARTER" else start
+    return inline(
+        "if({first} = {shown}, {first}, {next})", first=first, shown=shown, next=following
+    )
+
+
+def _reread(day: nodes.Node) -> nodes.Node:
+    """Return a date before 1582 by its Julian year, month and day, which Flink uses here.
+
+    They are interpreted in the Gregorian calendar, so that the date shifts by some days. That
+    calendar begins on day -141427, counted from 1970.
+    """
+    count = datetimes.days(day)
+    year = inline(  # from March on
+        "CAST(floor((4L * ({count} + 719470) + 3) / 1461D) AS INT)", count=count
+    )
+    moved = sql(
+        "{count} + 2 - CAST(floor({year} / 100D) AS INT) + CAST(floor({year} / 400D) AS INT)",
+        count=count,
+        year=year,
+    )
+    return inline(
+        "if({count} < -141427, {moved}, {day})",
+        count=count,
+        moved=datetimes.of_days(moved),
+        day=day,
+    )
+
+
+def _stepped_time(size: int, node: nodes.Node, type_: types.DataType, *, up: bool) -> nodes.Node:
+    is_time = isinstance(type_, types.TimeType)
+    count = datetimes.time_millis(node) if is_time else datetimes.millis(node)
+    if up and size == 1 and not is_time:
+        count = sql("-(-{n} - pmod(-{n}, 1000)) DIV 1000", n=datetimes.micros(node))
+
+    def body(value: nodes.Node) -> nodes.Node:
+        step = inline("{v} - pmod({v}, {size})", v=value, size=size)
+        if up:
+            step = inline(
+                "if(pmod({v}, {size}) = 0, {v}, {down} + {size})", v=value, size=size, down=step
+            )
+        if not is_time:
+            return datetimes.of_millis(step, type_)
+        if up:
+            step = sql(
+                "if({step} >= 86400000, {beyond}, {step})",
+                step=step,
+                beyond=nodes.fail("the time exceeds a day"),
+            )
+        return datetimes.time_of_millis(step, type_)
+
+    return nodes.let(count, body)
+
+
+#: Units that are not rounded up on their first day.
+STAYING = frozenset({"WEEK", "MONTH", "QUARTER", "YEAR"})
+
+
+def _start(unit: str, shown: nodes.Node, day: nodes.Node) -> nodes.Node:
+    """Return the first day of a unit; the day of the week is that of the day itself."""
+    match unit:
+        case "DAY":
+            return shown
+        case "WEEK":
+            return inline("date_sub({shown}, dayofweek({day}) - 1)", shown=shown, day=day)
+        case "MONTH" | "QUARTER" | "YEAR":
+            return nodes.call("trunc", shown, unit)
+        case "DECADE":
+            return inline("make_date(floor(year({shown}) / 10) * 10, 1, 1)", shown=shown)
+        case "CENTURY":
+            text = "make_date(floor((year({shown}) - 1) / 100) * 100 + 1, 1, 1)"
+            return inline(text, shown=shown)
+        case "MILLENNIUM":
+            text = "make_date(floor((year({shown}) - 1) / 1000) * 1000 + 1, 1, 1)"
+            return inline(text, shown=shown)
+        case _:
+            raise nodes.unsupported_error(f"FLOOR to {unit} is not supported on Spark")
+
+
+def _following(unit: str, start: nodes.Node) -> nodes.Node:
+    """Return the start of the next unit."""
+    if unit in ("DAY", "WEEK"):
+        return nodes.call("date_add", start, 7 if unit == "WEEK" else 1)
+    return nodes.call("add_months", start, MONTHS.get(unit, 0))
+
+
 _STREAMS = "it belongs to windows and watermarks of streams"
 
 RULES: dict[str, TranslationRule] = {
@@ -495,6 +686,9 @@ RULES: dict[str, TranslationRule] = {
     "UNIX_TIMESTAMP": udf(unix_time),
     "CONVERT_TZ": udf(convert_tz),
     "OVERLAPS": rewrite_rule(overlaps),
+    "FLOOR": rounding(up=False),
+    "CEIL": rounding(up=True),
+    "CEILING": rounding(up=True),
     **{
         name: refusal_rule(_STREAMS)
         for name in (

@@ -1,1 +1,0 @@
-"""Translations of functions of dates, times and timestamps."""
