@@ -280,17 +280,18 @@ def _order(cursor: Cursor, expected: str) -> str | None:
             break
         if key in order and order.index(key) > own:
             first = key
-    if first is None or (order is TABLE_ORDER and not _defines_table(cursor)):
+    statement = cursor.tokens[_statement_start(cursor)].key
+    if first is None or (order is TABLE_ORDER and statement not in ("CREATE", "REPLACE")):
         return None
-    return f"write {_clause(cursor.key)} before {_clause(first)}"
+    own_clause, first_clause = (
+        f"{key} BY" if key in ("GROUP", "ORDER", "DISTRIBUTED", "PARTITIONED") else key
+        for key in (cursor.key, first)
+    )
+    return f"write {own_clause} before {first_clause}"
 
 
 #: Keywords before which the clauses of another query end.
 _BEGINS_QUERY = frozenset({"SELECT", "UNION", "INTERSECT", "EXCEPT", "MINUS"})
-
-
-def _clause(key: str) -> str:
-    return f"{key} BY" if key in ("GROUP", "ORDER", "DISTRIBUTED", "PARTITIONED") else key
 
 
 def _statement_start(cursor: Cursor) -> int:
@@ -299,10 +300,6 @@ def _statement_start(cursor: Cursor) -> int:
     while index and cursor.tokens[index - 1].key != ";":
         index -= 1
     return index
-
-
-def _defines_table(cursor: Cursor) -> bool:
-    return cursor.tokens[_statement_start(cursor)].key in ("CREATE", "REPLACE")
 
 
 #: Keywords that continue a statement and begin none.
@@ -339,15 +336,10 @@ def _misspelt(cursor: Cursor, expected: str) -> str | None:
             or token.key in WORDS
         ):
             continue
-        if best := _meant(token.key, expected):
-            here = token is cursor.token
-            return f"did you mean {best}{'' if here else f' instead of {token.value!r}'}?"
+        if matches := keywords_like(token.key, expected):
+            instead = "" if token is cursor.token else f" instead of {token.value!r}"
+            return f"did you mean {matches[0]}{instead}?"
     return None
-
-
-def _meant(misspelt: str, expected: str) -> str | None:
-    """Return the keyword most similar to a word: an expected one if possible."""
-    return next(iter(keywords_like(misspelt, expected)), None)
 
 
 @cached(lambda word, expected: len(word) + len(expected))
@@ -397,28 +389,21 @@ def _reserved_word(cursor: Cursor, expected: str) -> str | None:
     if cursor.peek().key == "BY":
         return None
     others = CLAUSES - (NAMES if "name" in expected else SORTS)
-    is_name = token.kind == "reserved" and token.key not in others
-    if not is_name:
+    if token.kind != "reserved" or token.key in others:
         return None
     advice = "quote a reserved word with backticks"
-    path = _path_around(cursor)
-    return f"{advice}: {path}" if path else advice
-
-
-def _path_around(cursor: Cursor) -> str:
-    """Return the dotted path that a reserved word is a part of, with the word quoted, or ''."""
     first = last = cursor.index
     while first > 1 and cursor.tokens[first - 1].key == ".":
         first -= 2
     while last + 2 < len(cursor.tokens) and cursor.tokens[last + 1].key == ".":
         last += 2
     if first == last:
-        return ""
-    parts = cursor.tokens[first : last + 1 : 2]
-    return ".".join(
+        return advice
+    path = ".".join(
         quote_identifier(part.value) if part.kind in ("reserved", "name") else part.value
-        for part in parts
+        for part in cursor.tokens[first : last + 1 : 2]
     )
+    return f"{advice}: {path}"
 
 
 #: Rules in order of priority.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import math
 import re
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -37,15 +38,12 @@ NUMBERS = {
 def number(cursor: Cursor) -> Literal:
     """Parse a number without a sign: ``12``, ``1.50``, ``1e3``."""
     token = cursor.tokens[cursor.index]
-    if token.kind == "approximate" and (math.isinf(float(token.value)) or _is_tiny(token.value)):
-        raise cursor.fail(f"{token.value} is out of range", code="invalid-literal")
+    if token.kind == "approximate":
+        exponent = token.value.lower().partition("e")[2]
+        if math.isinf(float(token.value)) or len(exponent) > 9:  # more than any number needs
+            raise cursor.fail(f"{token.value} is out of range", code="invalid-literal")
     cursor.index += 1
     return Literal(NUMBERS[token.kind], token.value, span=token.span)
-
-
-def _is_tiny(text: str) -> bool:
-    """Return whether the exponent has more digits than any number needs."""
-    return len(text.lower().partition("e")[2]) > 9
 
 
 def add_sign(literal: Literal, sign: str, span: Span) -> Literal:
@@ -63,17 +61,17 @@ def decimal(cursor: Cursor) -> Literal:
     """
     start = cursor.advance().start
     token = cursor.token
-    written = string(cursor).strip()
-    try:
-        value = Decimal(written) if re.fullmatch(r"[-+.0-9eE]{1,100}", written) else Decimal("NaN")
-        text = f"{value:f}" if value.is_finite() and abs(value.adjusted()) < 100 else ""
-    except InvalidOperation:
-        text = ""
-    if not text:
+    content = string(cursor).strip()
+    digits = ""
+    with suppress(InvalidOperation):
+        if re.fullmatch(r"[-+.0-9eE]{1,100}", content):
+            value = Decimal(content)
+            digits = f"{value:f}" if value.is_finite() and abs(value.adjusted()) < 100 else ""
+    if not digits:
         raise cursor.fail(
             f"{token.display} is not a number", span=token.span, code="invalid-literal"
         )
-    digits = text.replace("-", "-0", 1) if "." in text else text
+    digits = digits.replace("-", "-0", 1) if "." in digits else digits
     return Literal(LiteralKind.EXACT, digits, span=cursor.span_from(start))
 
 
@@ -105,23 +103,18 @@ def string_in_pieces(cursor: Cursor) -> str:
 
     Calcite's parser accepts them, and Flink validates only those of queries.
     """
-    _require_string(cursor)
     return _text(cursor, lambda _: True).text
 
 
 def string_in_one_piece(cursor: Cursor) -> str:
     """Parse a string of any kind in one piece: another one follows a missing comma."""
-    _require_string(cursor)
     return _text(cursor, lambda _: False).text
-
-
-def _require_string(cursor: Cursor) -> None:
-    if cursor.token.kind not in STRINGS:
-        raise refuse(cursor, "a string in single quotes")
 
 
 def _text(cursor: Cursor, continues: Callable[[Cursor], bool]) -> Literal:
     token = cursor.tokens[cursor.index]
+    if token.kind not in STRINGS:
+        raise refuse(cursor, "a string in single quotes")
     cursor.index += 1
     rest = []
     while cursor.token.kind == "string" and token.kind != "escaped" and continues(cursor):
@@ -145,9 +138,9 @@ def _requires_new_line(cursor: Cursor) -> bool:
     return True
 
 
-def _charset(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple[list[str], str]:
+def _charset(cursor: Cursor, source: str, rest: list[str], span: Span) -> tuple[list[str], str]:
     """Decode ``_UTF16'..'`` and ``N'..'``: the character set must be able to encode the content."""
-    prefix, _, quoted = written.partition("'")
+    prefix, _, quoted = source.partition("'")
     name = "ISO-8859-1" if prefix in ("N", "n") else prefix[1:].upper()
     pieces = [quoted[:-1].replace("''", "'"), *rest]
     if name not in CHARSETS:
@@ -162,7 +155,7 @@ def _charset(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple
     return pieces, name
 
 
-def _unicode(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple[list[str], str]:
+def _unicode(cursor: Cursor, source: str, rest: list[str], span: Span) -> tuple[list[str], str]:
     r"""Decode ``U&'\00e4'``, also with another escape character: ``U&'!00e4' UESCAPE '!'``.
 
     The escape character is that of all pieces.
@@ -174,20 +167,16 @@ def _unicode(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple
         escape = string(cursor)
         if not ESCAPE_CHARACTER.fullmatch(escape):
             raise cursor.fail(f"{token.display} is not a valid escape character", span=token.span)
-    pieces = [written[3:-1].replace("''", "'"), *rest]
-    return [_decode_unicode(cursor, piece, escape, span) for piece in pieces], "UTF16"
+    decoded = []
+    for piece in (source[3:-1].replace("''", "'"), *rest):
+        content = unescaped(piece, escape)
+        if content is None:
+            raise cursor.fail(f"{escape} is not followed by four hex digits", span=span)
+        decoded.append(content)
+    return decoded, "UTF16"
 
 
-def _decode_unicode(cursor: Cursor, content: str, escape: str, span: Span) -> str:
-    found = unescaped(content, escape)
-    if found is None:
-        raise cursor.fail(f"{escape} is not followed by four hex digits", span=span)
-    return found
-
-
-def _decode_c_escapes(
-    cursor: Cursor, written: str, rest: list[str], span: Span
-) -> tuple[list[str], str]:
+def _c_escapes(cursor: Cursor, source: str, rest: list[str], span: Span) -> tuple[list[str], str]:
     r"""Decode ``E'a\nb'``: escapes as in C; an unknown escape is kept as written.
 
     Such a string has one piece.
@@ -205,12 +194,12 @@ def _decode_c_escapes(
             raise cursor.fail(f"{match[0]} is not a character", span=span)
         return chr(code)
 
-    content = _ESCAPED.sub(decode_character, written[2:-1].replace("''", "'"))
+    content = _ESCAPED.sub(decode_character, source[2:-1].replace("''", "'"))
     return [pair_surrogates(content), *rest], "UTF16"
 
 
 #: Kind of token -> decoder.
-_PREFIXED = {"charset": _charset, "unicode": _unicode, "escaped": _decode_c_escapes}
+_PREFIXED = {"charset": _charset, "unicode": _unicode, "escaped": _c_escapes}
 
 #: Kinds of tokens that are strings.
 STRINGS = ("string", *_PREFIXED)
@@ -288,18 +277,14 @@ def _exists(parts: dict[str, int]) -> bool:
             return False
     if "day" not in parts:
         return True
-    date = (parts["year"], parts["month"], parts["day"])
-    if (1582, 10, 4) < date < (1582, 10, 15):
+    year, month, day = parts["year"], parts["month"], parts["day"]
+    if (1582, 10, 4) < (year, month, day) < (1582, 10, 15):
         return False
-    return 1 <= date[2] <= _days(date[0], date[1])
-
-
-def _days(year: int, month: int) -> int:
-    """Return the number of days of a month."""
+    days = 30 if month in (4, 6, 9, 11) else 31
     if month == 2:
-        every_hundred = year > 1582 and year % 100 == 0 and year % 400 != 0
-        return 29 if year % 4 == 0 and not every_hundred else 28
-    return 30 if month in (4, 6, 9, 11) else 31
+        is_common_century = year > 1582 and year % 100 == 0 and year % 400 != 0
+        days = 29 if year % 4 == 0 and not is_common_century else 28
+    return 1 <= day <= days
 
 
 # ----------------------------------------------------------------------------------- intervals
@@ -397,9 +382,9 @@ def _interval_problem(content: str, unit: Interval) -> str | None:
         return "it does not have the form of the unit"
     if len(match[1]) > 18 or int(match[1]) > min(10 ** (unit.leading or 2) - 1, 2147483647):
         return f"{match[1]} has more digits than {unit.unit}({unit.leading or 2}) allows"
-    for item, value in zip(following, match.groups()[1:], strict=True):
-        if int(value) > FOLLOWING[item][1]:
-            return f"{item} {value} is out of range"
+    for part, value in zip(following, match.groups()[1:], strict=True):
+        if int(value) > FOLLOWING[part][1]:
+            return f"{part} {value} is out of range"
     return None
 
 
@@ -409,12 +394,10 @@ def _form(first: str, last: str | None, places: int) -> tuple[re.Pattern[str], t
     following: tuple[str, ...] = ()
     if last is not None:
         between = UNITS[UNITS.index(first) + 1 : UNITS.index(last) + 1]
-        following = tuple(
-            token for token in between if token in FOLLOWING and token in ENDINGS[first]
-        )
+        following = tuple(part for part in between if part in FOLLOWING and part in ENDINGS[first])
     pattern = r"[+-]?(\d+)"
-    for token in following:
-        pattern += rf"{FOLLOWING[token][0]}(\d{{1,2}})"
+    for part in following:
+        pattern += rf"{FOLLOWING[part][0]}(\d{{1,2}})"
     if "SECOND" in (first, last):
         pattern += rf"(?:\.\d{{1,{places}}})?"
     return regex(pattern, re.ASCII), following

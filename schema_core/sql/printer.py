@@ -9,18 +9,17 @@ caller. A function with a `path` is printed by that path in backticks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from decimal import Decimal
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
+from typing import NamedTuple, TypeAlias, assert_never
 
 from schema_core.base.keywords import NILADIC
 from schema_core.base.lazy import regex
 from schema_core.base.secrets import mask_query
 from schema_core.base.text import quote_identifier, quote_string
-from schema_core.sql import syntax
-from schema_core.sql.expression import OPERATORS, TESTS
+from schema_core.sql import expression, syntax
 from schema_core.sql.literals import format_unit
 
 # --- identifiers, literals and types --------------------------------------------------------------
@@ -30,9 +29,6 @@ from schema_core.sql.literals import format_unit
 _BEFORE_SIGN = regex(r"[ ](?=`[\[\]).,]`(?!`))|'(?:[^']|'')*'|`(?:[^`]|``)*`")
 
 _HALF = regex("[\ud800-\udfff]")
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 def print_path(parts: tuple[str, ...]) -> str:
@@ -52,12 +48,12 @@ def print_string(text: str) -> str:
     if text.isascii() and all(char >= " " or char in "\r\n" for char in text):
         return quote_string(text)
     units = text.encode("utf-16-be", "surrogatepass")
-    found = []
+    escaped = []
     for high, low in zip(units[::2], units[1::2], strict=True):
         code = high * 256 + low
         plain = {"'": "''", "\\": "\\\\"}.get(chr(code), chr(code))
-        found.append(plain if 32 <= code < 128 else f"\\{code:04x}")
-    return f"u&'{''.join(found)}'"
+        escaped.append(plain if 32 <= code < 128 else f"\\{code:04x}")
+    return f"u&'{''.join(escaped)}'"
 
 
 def _string(literal: syntax.Literal) -> str:
@@ -74,10 +70,6 @@ def _string(literal: syntax.Literal) -> str:
     if _HALF.search(literal.text):
         return print_string(literal.text)
     return f"_{literal.charset}" + "\n".join(map(quote_string, pieces))
-
-
-def _hex(literal: syntax.Literal) -> str:
-    return "X" + "\n".join(f"'{piece}'" for piece in literal.pieces or (literal.text,))
 
 
 def _exact(literal: syntax.Literal) -> str:
@@ -113,19 +105,14 @@ def _approximate(literal: syntax.Literal) -> str:
     power = len(digits) + int(exponent) - 1
     every = "".join(map(str, digits))
     for most in (20, len(every)):
-        kept = every[:most]
+        first, rest = every[0], every[1:most]
         if exponent == 0:
-            kept = kept[0] + kept[1:].rstrip("0")
-        fraction = f".{kept[1:]}" if len(kept) > 1 else ""
-        printed = f"{'-' if sign and any(digits) else ''}{kept[0]}{fraction}E{power}"
+            rest = rest.rstrip("0")
+        fraction = f".{rest}" if rest else ""
+        printed = f"{'-' if sign and any(digits) else ''}{first}{fraction}E{power}"
         if float(printed) == float(literal.text):
             break
     return printed
-
-
-def _timestamp(literal: syntax.Literal) -> str:
-    zone = " WITH LOCAL TIME ZONE" if literal.charset == "LOCAL" else ""
-    return f"TIMESTAMP{zone} {print_string(literal.text)}"
 
 
 def print_literal(literal: syntax.Literal) -> str:
@@ -148,10 +135,15 @@ LITERALS: Mapping[syntax.LiteralKind, Callable[[syntax.Literal], str]] = {
     syntax.LiteralKind.EXACT: _exact,
     syntax.LiteralKind.APPROXIMATE: _approximate,
     syntax.LiteralKind.STRING: _string,
-    syntax.LiteralKind.BINARY: _hex,
+    syntax.LiteralKind.BINARY: lambda literal: (
+        "X" + "\n".join(f"'{piece}'" for piece in literal.pieces or (literal.text,))
+    ),
     syntax.LiteralKind.DATE: lambda literal: f"DATE {print_string(literal.text)}",
     syntax.LiteralKind.TIME: lambda literal: f"TIME {print_string(literal.text)}",
-    syntax.LiteralKind.TIMESTAMP: _timestamp,
+    syntax.LiteralKind.TIMESTAMP: lambda literal: (
+        f"TIMESTAMP{' WITH LOCAL TIME ZONE' if literal.charset == 'LOCAL' else ''} "
+        f"{print_string(literal.text)}"
+    ),
 }
 
 
@@ -164,7 +156,7 @@ def print_interval(literal: syntax.Interval) -> str:
 # --------------------------------------------------------------------------------------- types
 
 
-def print_type(written: syntax.TypeName) -> str:
+def print_type(type_: syntax.TypeName) -> str:
     """Return a type as Flink prints it in a cast.
 
     >>> from schema_core.sql.tokens import cursor_over
@@ -172,52 +164,39 @@ def print_type(written: syntax.TypeName) -> str:
     >>> print(print_type(cast_target(cursor_over("ROW<a INT NOT NULL, b BYTES ARRAY>"))))
     ROW< `a` INTEGER NOT NULL, `b` BYTES ARRAY >
     """
-    arguments = written.arguments
-    if written.path:
-        return print_path(written.path)
-    if written.interval is not None:
-        return f"INTERVAL {format_unit(written.interval)}"
-    match written.keyword:
-        case "ARRAY" | "MULTISET" if written.postfix:
-            return f"{_nullable_type(arguments[0])} {written.keyword}"
-        case "ARRAY" | "MULTISET":
-            return f"{written.keyword}< {_nullable_type(arguments[0])} >"
-        case "MAP":
-            return f"MAP< {_nullable_type(arguments[0])}, {_nullable_type(arguments[1])} >"
-        case "ROW":
-            fields = _fields(written)
-            if written.postfix:
-                return f"ROW({', '.join(fields)})"
-            return f"ROW< {', '.join(fields)} >" if fields else "ROW<>"
-        case "STRUCTURED":
-            return (
-                f"STRUCTURED< {', '.join([quote_string(written.strings[0]), *_fields(written)])} >"
-            )
-        case "RAW":
-            return f"RAW({', '.join(map(quote_string, written.strings))})"
-        case _:
-            return _atomic_type(written)
-
-
-def _nullable_type(written: syntax.TypeName) -> str:
-    """Return a type with NOT NULL if it was written so."""
-    return print_type(written) + (" NOT NULL" if written.nullable is False else "")
-
-
-def _fields(written: syntax.TypeName) -> list[str]:
-    return [
+    if type_.path:
+        return print_path(type_.path)
+    if type_.interval is not None:
+        return f"INTERVAL {format_unit(type_.interval)}"
+    arguments = ", ".join(map(_nullable_type, type_.arguments))
+    fields = [
         f"{quote_identifier(field.name)} {_nullable_type(field.type)}"
         + ("" if field.comment is None else f" {quote_string(field.comment)}")
-        for field in written.fields
+        for field in type_.fields
     ]
+    match type_.keyword:
+        case "ARRAY" | "MULTISET" if type_.postfix:
+            return f"{arguments} {type_.keyword}"
+        case "ARRAY" | "MULTISET" | "MAP":
+            return f"{type_.keyword}< {arguments} >"
+        case "ROW" if type_.postfix:
+            return f"ROW({', '.join(fields)})"
+        case "ROW":
+            return f"ROW< {', '.join(fields)} >" if fields else "ROW<>"
+        case "STRUCTURED":
+            return f"STRUCTURED< {', '.join([quote_string(type_.strings[0]), *fields])} >"
+        case "RAW":
+            return f"RAW({', '.join(map(quote_string, type_.strings))})"
+        case _:  # parameters precede the time zone
+            keyword, blank, zone = type_.keyword.partition(" WITH")
+            numbers = f"({', '.join(map(str, type_.parameters))})" if type_.parameters else ""
+            charset = f" CHARACTER SET {quote_identifier(type_.charset)}" if type_.charset else ""
+            return f"{keyword}{numbers}{blank}{zone}{charset}"
 
 
-def _atomic_type(written: syntax.TypeName) -> str:
-    """Return the keyword with its parameters, which precede the time zone."""
-    keyword, blank, zone = written.keyword.partition(" WITH")
-    numbers = f"({', '.join(map(str, written.parameters))})" if written.parameters else ""
-    charset = f" CHARACTER SET {quote_identifier(written.charset)}" if written.charset else ""
-    return f"{keyword}{numbers}{blank}{zone}{charset}"
+def _nullable_type(type_: syntax.TypeName) -> str:
+    """Return a type with NOT NULL if it was written so."""
+    return print_type(type_) + (" NOT NULL" if type_.nullable is False else "")
 
 
 def close_up(text: str) -> str:
@@ -226,7 +205,7 @@ def close_up(text: str) -> str:
     >>> close_up("`b` + `,` + ' `,`'")
     "`b` +`,` + ' `,`'"
     """
-    return _BEFORE_SIGN.sub(lambda found: found[0].removeprefix(" "), text)
+    return _BEFORE_SIGN.sub(lambda match: match[0].removeprefix(" "), text)
 
 
 # --- expressions and queries ----------------------------------------------------------------------
@@ -242,34 +221,23 @@ class Power(NamedTuple):
     right: int
 
 
+#: The precedences of infix operators by their keywords, as they are parsed.
+INFIX: Mapping[str, Power] = {key: Power(*infix[:2]) for key, infix in expression.INFIX.items()}
+
 FUNCTION = Power(100, 100)
-ACCESS = Power(100, 101)
+ACCESS, LIKE, AMONG, TEST = INFIX["."], INFIX["LIKE"], INFIX["IN"], INFIX["IS"]
 CONSTRUCTOR = Power(200, 201)
-LIKE = Power(33, 32)
-AMONG = Power(32, 33)
-TEST = Power(28, 29)
 CLAUSE = Power(20, 21)
 COMMA = Power(2, 3)
 
+COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
+
 #: Operators between two operands.
 BINARY: Mapping[str, Power] = {
-    "||":                   Power(60, 61),
-    "*":                    Power(60, 61),
-    "/":                    Power(60, 61),
-    "%":                    Power(60, 61),
-    "+":                    Power(40, 41),
-    "-":                    Power(40, 41),
-    "=":                    Power(30, 31),
-    "<>":                   Power(30, 31),
-    "<":                    Power(30, 31),
-    "<=":                   Power(30, 31),
-    ">":                    Power(30, 31),
-    ">=":                   Power(30, 31),
-    "IS DISTINCT FROM":     Power(30, 31),
-    "IS NOT DISTINCT FROM": Power(30, 31),
-    "AND":                  Power(24, 25),
-    "OR":                   Power(22, 23),
-}  # fmt: skip
+    **{name: INFIX[name] for name in ("||", "*", "/", "%", "+", "-", *COMPARISONS, "AND", "OR")},
+    "IS DISTINCT FROM": INFIX["="],
+    "IS NOT DISTINCT FROM": INFIX["="],
+}
 
 #: Operators before their operand -> (symbol, precedences).
 PREFIX: Mapping[str, tuple[str, Power]] = {
@@ -285,9 +253,9 @@ POWERS: Mapping[str, Power] = {
     "ARRAY":    CONSTRUCTOR,
     "MAP":      CONSTRUCTOR,
     "MULTISET": CONSTRUCTOR,
-    "(-)":      Power(40, 41),
+    "(-)":      INFIX["-"],
     "EXISTS":   Power(40, 41),
-    "OVERLAPS": Power(30, 31),
+    "OVERLAPS": INFIX["OVERLAPS"],
     "INTERVAL": Power(0, 1),
 }  # fmt: skip
 
@@ -447,11 +415,11 @@ def _print_between(name: str, call: syntax.Call, left: int, right: int) -> tuple
 def _has_and(node: syntax.Expression) -> bool:
     waiting: list[syntax.Expression] = [node]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, syntax.Call):
-            if one.name == "AND":
+        part = waiting.pop()
+        if isinstance(part, syntax.Call):
+            if part.name == "AND":
                 return True
-            waiting += one.arguments
+            waiting += part.arguments
     return False
 
 
@@ -463,23 +431,13 @@ def _among(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, in
     return f" {name} {listed}", left, AMONG.left
 
 
-def _element(call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
-    return f"[{render(call.arguments[1], 0, 0)}]", left, 0
-
-
-def _field(call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
-    return f".{render(call.arguments[1], 0, 0)}", left, 0
-
-
-COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
-
 #: Name -> (precedences, printer of what follows the first operand).
 LEADING: Mapping[str, tuple[Power, Writer]] = {
     **{name: (power, partial(_binary, name, power)) for name, power in BINARY.items()},
     **{
         name: (TEST, partial(_test, name))
         for is_ in ("IS", "IS NOT")
-        for name in (f"{is_} {test}" for test in TESTS.values())
+        for name in (f"{is_} {test}" for test in expression.TESTS.values())
     },
     **{
         name: (LIKE, partial(_print_like, name))
@@ -490,8 +448,8 @@ LEADING: Mapping[str, tuple[Power, Writer]] = {
         name: (AMONG, partial(_among, name))
         for name in ("IN", "NOT IN", *map(" ".join, product(COMPARISONS, ("SOME", "ALL"))))
     },
-    "[]": (ACCESS, _element),
-    ".": (ACCESS, _field),
+    "[]": (ACCESS, lambda call, left, right: (f"[{render(call.arguments[1], 0, 0)}]", left, 0)),
+    ".": (ACCESS, lambda call, left, right: (f".{render(call.arguments[1], 0, 0)}", left, 0)),
 }
 
 
@@ -566,10 +524,6 @@ def _interval_of(call: syntax.Call, left: int, right: int) -> str:
     return f"INTERVAL {text if is_plain else f'({text})'} {render_unit(unit)}"
 
 
-def _exists(call: syntax.Call, left: int, right: int) -> str:
-    return f"EXISTS {render(call.arguments[0], 0, 0)}"
-
-
 def _json_exists(call: syntax.Call, left: int, right: int) -> str:
     """Return ``JSON_EXISTS(a, path TRUE ON ERROR)``; only the path depends on the neighbours."""
     document, path, *rest = call.arguments
@@ -579,18 +533,18 @@ def _json_exists(call: syntax.Call, left: int, right: int) -> str:
 
 def _json_path(call: syntax.Call, left: int, right: int) -> str:
     """Return JSON_VALUE or JSON_QUERY: document, path, and the clauses after it."""
-    clauses = "".join(f" {_clause(argument, left, right)}" for argument in call.arguments[2:])
-    return f"{call.name}({render_list(call.arguments[:2], left, right)}{clauses})"
-
-
-def _clause(node: syntax.Expression, left: int, right: int) -> str:
-    match node:
-        case syntax.TypeName():
-            return f"RETURNING {print_type(node)}"
-        case syntax.Call(name="DEFAULT ON EMPTY" | "DEFAULT ON ERROR" as name, arguments=(value,)):
-            return name.replace("DEFAULT", f"DEFAULT {render(value, left, right)}", 1)
-        case _:
-            return render(node, left, right)
+    text = render_list(call.arguments[:2], left, right)
+    for clause in call.arguments[2:]:
+        match clause:
+            case syntax.TypeName():
+                text += f" RETURNING {print_type(clause)}"
+            case syntax.Call(name="DEFAULT ON EMPTY" | "DEFAULT ON ERROR", arguments=(value,)):
+                text += (
+                    f" DEFAULT {render(value, left, right)}{clause.name.removeprefix('DEFAULT')}"
+                )
+            case _:
+                text += f" {render(clause, left, right)}"
+    return f"{call.name}({text})"
 
 
 def _json_pairs(call: syntax.Call, left: int, right: int) -> str:
@@ -633,7 +587,7 @@ FORMS: Mapping[str, Callable[[syntax.Call, int, int], str]] = {
     "CEIL":            _print_floor,
     "TRIM":            _trim,
     "INTERVAL":        _interval_of,
-    "EXISTS":          _exists,
+    "EXISTS":          lambda call, left, right: f"EXISTS {render(call.arguments[0], 0, 0)}",
     "JSON_EXISTS":     _json_exists,
     "JSON_VALUE":      _json_path,
     "JSON_QUERY":      _json_path,
@@ -679,18 +633,13 @@ def print_window(window: syntax.Window) -> str:
         parts.append(f"PARTITION BY {render_list(window.partition_by, *COMMA)}")
     if window.order_by:
         parts.append(f"ORDER BY {print_sort_keys(window.order_by)}")
-    if window.frame is not None:
-        parts.append(_frame(window.frame))
+    if (frame := window.frame) is not None:
+        bounds = _print_bound(frame.lower)
+        if frame.upper is not None:
+            bounds = f"BETWEEN {bounds} AND {_print_bound(frame.upper)}"
+        partial = " DISALLOW PARTIAL" if frame.disallow_partial else ""
+        parts.append(f"{frame.unit} {bounds}{partial}")
     return f"({' '.join(parts)})"
-
-
-def _frame(frame: syntax.Frame) -> str:
-    partial = " DISALLOW PARTIAL" if frame.disallow_partial else ""
-    if frame.upper is None:
-        return f"{frame.unit} {_print_bound(frame.lower)}{partial}"
-    return (
-        f"{frame.unit} BETWEEN {_print_bound(frame.lower)} AND {_print_bound(frame.upper)}{partial}"
-    )
 
 
 def _print_bound(bound: syntax.Call | syntax.Symbol) -> str:
@@ -727,11 +676,15 @@ def print_query(query: syntax.Query) -> str:
         case syntax.SetOperation():
             return _set_operation(query)
         case syntax.With():
-            tables = ", ".join(map(_common_table, query.tables))
+            tables = ", ".join(
+                f"{quote_identifier(table.name)}{_names(table.columns)} AS"
+                f" ({print_query(table.query)})"
+                for table in query.tables
+            )
             word = "WITH RECURSIVE" if query.recursive else "WITH"
             return f"{word} {tables} {_operand(query.query, syntax.Ordered, syntax.With)}"
         case syntax.Ordered():
-            return _print_ordered(query)
+            return _ordered(query)
         case _:
             assert_never(query)
 
@@ -740,10 +693,10 @@ def _list(expressions: tuple[syntax.Expression, ...]) -> str:
     return ", ".join(map(_expression, expressions))
 
 
-def _expression(expression: syntax.Expression) -> str:
+def _expression(node: syntax.Expression) -> str:
     """Return an expression; a subquery is printed in parentheses."""
-    text = print_expression(expression)
-    return f"({text})" if isinstance(expression, syntax.Subquery) else text
+    text = print_expression(node)
+    return f"({text})" if isinstance(node, syntax.Subquery) else text
 
 
 def _names(names: tuple[str, ...]) -> str:
@@ -762,7 +715,12 @@ def _operand(query: syntax.Query, *bracketed: type[syntax.Query]) -> str:
 def _select(query: syntax.Select) -> str:
     start = "SELECT " if not query.hints else f"SELECT\n{_hints(query.hints)}\n"
     distinct = "DISTINCT " if query.distinct else ""
-    lines = [start + distinct + ", ".join(map(_item, query.items))]
+    items = [
+        _expression(item.expression)
+        + ("" if item.alias is None else f" AS {quote_identifier(item.alias)}")
+        for item in query.items
+    ]
+    lines = [start + distinct + ", ".join(items)]
     if query.source is not None:
         lines.append(f"FROM {print_source(query.source)}")
     if query.where is not None:
@@ -781,58 +739,47 @@ def _select(query: syntax.Select) -> str:
     return "\n".join(lines)
 
 
-def _item(item: syntax.SelectItem) -> str:
-    text = _expression(item.expression)
-    return text if item.alias is None else f"{text} AS {quote_identifier(item.alias)}"
-
-
 def _group_item(item: syntax.GroupItem) -> str:
     if not isinstance(item, syntax.GroupingSets):
         return _expression(item)
     if item.kind == "()":
         return "()"
     sets = [
-        _group_item(set_) if isinstance(set_, syntax.GroupingSets) else _row(set_)
-        for set_ in item.sets
+        _group_item(keys)
+        if isinstance(keys, syntax.GroupingSets)
+        else _bracket_several(_list(keys), keys)
+        for keys in item.sets
     ]
     return f"{item.kind}({', '.join(sets)})"
 
 
-def _row(keys: tuple[syntax.Expression, ...]) -> str:
-    """Return one key as it is, and any other number of keys in parentheses."""
-    return _expression(keys[0]) if len(keys) == 1 else f"({_list(keys)})"
+def _bracket_several(text: str, keys: Sized) -> str:
+    """Return a list of keys, in parentheses unless there is exactly one."""
+    return text if len(keys) == 1 else f"({text})"
 
 
 def _set_operation(query: syntax.SetOperation) -> str:
     """Return a set operation, with operands in parentheses where precedence requires them."""
+    precedences, bracketed = (
+        expression.OPERATORS,
+        (syntax.Ordered, syntax.With, syntax.SetOperation),
+    )
     chain = [query]
-    while isinstance(chain[-1].left, syntax.SetOperation) and _holds(chain[-1], chain[-1].left):
-        chain.append(chain[-1].left)
-    text = _operand(chain[-1].left, syntax.Ordered, syntax.With, syntax.SetOperation)
-    for item in reversed(chain):
-        tight = isinstance(item.right, syntax.SetOperation) and (
-            OPERATORS[item.right.operator] > OPERATORS[item.operator]
+    while isinstance(left := chain[-1].left, syntax.SetOperation) and (
+        precedences[left.operator] >= precedences[chain[-1].operator]
+    ):
+        chain.append(left)
+    text = _operand(chain[-1].left, *bracketed)
+    for operation in reversed(chain):
+        is_tight = isinstance(operation.right, syntax.SetOperation) and (
+            precedences[operation.right.operator] > precedences[operation.operator]
         )
-        right = (
-            print_query(item.right)
-            if tight
-            else _operand(item.right, syntax.Ordered, syntax.With, syntax.SetOperation)
-        )
-        text += f"\n{item.operator}{' ALL' if item.all else ''}\n{right}"
+        right = _operand(operation.right, *(() if is_tight else bracketed))
+        text += f"\n{operation.operator}{' ALL' if operation.all else ''}\n{right}"
     return text
 
 
-def _holds(outer: syntax.SetOperation, left: syntax.SetOperation) -> bool:
-    """Return whether the left operand needs no parentheses."""
-    return OPERATORS[left.operator] >= OPERATORS[outer.operator]
-
-
-def _common_table(table: syntax.CommonTable) -> str:
-    name = quote_identifier(table.name)
-    return f"{name}{_names(table.columns)} AS ({print_query(table.query)})"
-
-
-def _print_ordered(query: syntax.Ordered) -> str:
+def _ordered(query: syntax.Ordered) -> str:
     lines = [_operand(query.query, syntax.Ordered)]
     if query.order_by:
         lines.append(f"ORDER BY {print_sort_keys(query.order_by)}")
@@ -847,14 +794,10 @@ def _table_argument(query: syntax.TableArgument) -> str:
     text = _operand(
         query.query, syntax.Select, syntax.Values, syntax.SetOperation, syntax.With, syntax.Ordered
     )
-    if query.partition_by:
-        keys = _list(query.partition_by)
-        text += (
-            f" PARTITION BY {keys}" if len(query.partition_by) == 1 else f" PARTITION BY ({keys})"
-        )
-    if query.order_by:
-        keys = print_sort_keys(query.order_by)
-        text += f" ORDER BY {keys}" if len(query.order_by) == 1 else f" ORDER BY ({keys})"
+    if keys := query.partition_by:
+        text += f" PARTITION BY {_bracket_several(_list(keys), keys)}"
+    if order := query.order_by:
+        text += f" ORDER BY {_bracket_several(print_sort_keys(order), order)}"
     return text
 
 
@@ -865,12 +808,12 @@ def print_source(source: syntax.Source) -> str:
     """Return a source of a FROM clause."""
     match source:
         case syntax.TableName(name=name, hints=hints, period=period):
-            return print_path(name.parts) + _behind_table(hints, period)
+            return print_path(name.parts) + _table_suffix(hints, period)
         case syntax.Derived(query=query, lateral=lateral):
             return f"{'LATERAL ' if lateral else ''}({print_query(query)})"
         case syntax.TableFunction(call=call, lateral=lateral, hints=hints, period=period):
             text = f"{'LATERAL ' if lateral else ''}TABLE({_expression(call)})"
-            return text + _behind_table(hints, period)
+            return text + _table_suffix(hints, period)
         case syntax.Unnest(collections=collections, ordinality=ordinality, lateral=lateral):
             word = "LATERAL UNNEST" if lateral else "UNNEST"
             return f"{word}({_list(collections)}){' WITH ORDINALITY' if ordinality else ''}"
@@ -886,7 +829,7 @@ def print_source(source: syntax.Source) -> str:
             assert_never(source)
 
 
-def _behind_table(hints: tuple[syntax.Hint, ...], period: syntax.Expression | None) -> str:
+def _table_suffix(hints: tuple[syntax.Hint, ...], period: syntax.Expression | None) -> str:
     text = f"\n{_hints(hints)}" if hints else ""
     if period is not None:
         text += f" FOR SYSTEM_TIME AS OF {_expression(period)}"
@@ -894,13 +837,12 @@ def _behind_table(hints: tuple[syntax.Hint, ...], period: syntax.Expression | No
 
 
 def _hints(hints: tuple[syntax.Hint, ...]) -> str:
-    return f"/*+ {', '.join(map(_hint, hints))} */"
-
-
-def _hint(hint: syntax.Hint) -> str:
-    options = [f"{quote_string(key)} = {quote_string(value)}" for key, value in hint.options]
-    inner = ", ".join([*options, *map(_expression, hint.arguments)])
-    return f"{quote_identifier(hint.name)}({inner})" if inner else quote_identifier(hint.name)
+    texts = []
+    for hint in hints:
+        options = [f"{quote_string(key)} = {quote_string(value)}" for key, value in hint.options]
+        inner = ", ".join([*options, *map(_expression, hint.arguments)])
+        texts.append(quote_identifier(hint.name) + (f"({inner})" if inner else ""))
+    return f"/*+ {', '.join(texts)} */"
 
 
 def _sample(sample: syntax.Sample) -> str:
@@ -918,29 +860,24 @@ def _join(join: syntax.Join, gap: str = "\n") -> str:
     while isinstance(chain[-1].left, syntax.Join):
         chain.append(chain[-1].left)
     text = print_source(chain[-1].left)
-    return text + "".join(_joined_side(item, gap) for item in reversed(chain))
-
-
-def _joined_side(join: syntax.Join, gap: str) -> str:
-    """Return a join without its left side."""
-    if join.kind is syntax.JoinKind.COMMA:
-        return f",{gap}{_right(join.right, gap, is_loose=True)}"
-    right = _right(join.right, gap, is_loose=False)
-    text = f"{gap}{'NATURAL ' if join.natural else ''}{join.kind.value} {right}"
-    if join.condition is not None:
-        return f"{text} ON {_expression(join.condition)}"
-    if join.using:
-        return f"{text} USING ({', '.join(print_path(name.parts) for name in join.using)})"
+    for part in reversed(chain):
+        is_comma = part.kind is syntax.JoinKind.COMMA
+        match part.right:  # a join has parentheses unless a comma precedes it
+            case syntax.Join(kind=kind) as inner if is_comma and kind is not syntax.JoinKind.COMMA:
+                right = _join(inner, gap)
+            case syntax.Join() as inner:
+                right = f"({_join(inner, ' ')})"
+            case source:
+                right = print_source(source)
+        if is_comma:
+            text += f",{gap}{right}"
+            continue
+        text += f"{gap}{'NATURAL ' if part.natural else ''}{part.kind.value} {right}"
+        if part.condition is not None:
+            text += f" ON {_expression(part.condition)}"
+        elif part.using:
+            text += f" USING ({', '.join(print_path(name.parts) for name in part.using)})"
     return text
-
-
-def _right(source: syntax.Source, gap: str, *, is_loose: bool) -> str:
-    """Return the right side of a join; a join in parentheses unless a comma precedes it."""
-    if not isinstance(source, syntax.Join):
-        return print_source(source)
-    if is_loose and source.kind is not syntax.JoinKind.COMMA:
-        return _join(source, gap)
-    return f"({_join(source, ' ')})"
 
 
 # ---------------------------------------------------------------------------- MATCH_RECOGNIZE
@@ -953,39 +890,34 @@ def _match_recognize(match: syntax.MatchRecognize) -> str:
     if match.order_by:
         lines.append(f"ORDER BY {print_sort_keys(match.order_by)}")
     if match.measures:
-        lines.append(f"MEASURES {', '.join(map(_measure, match.measures))}")
+        measures = [
+            f"{_expression(measure.expression)} AS {quote_identifier(measure.name)}"
+            for measure in match.measures
+        ]
+        lines.append(f"MEASURES {', '.join(measures)}")
     if match.rows_per_match is not None:
         lines.append(match.rows_per_match)
     if match.after_match:
-        lines.append(f"AFTER MATCH {_after_match(match.after_match)}")
+        *words, last = match.after_match
+        if words[1:2] == ["TO"] and last != "ROW":  # the name of a pattern variable
+            last = quote_identifier(last)
+        lines.append(f"AFTER MATCH {' '.join((*words, last))}")
     pattern = "" if match.pattern is None else _pattern(match.pattern)
     edges = f"{'^ ' if match.starts else ''}{pattern}{' $' if match.ends else ''}"
     within = "" if match.within is None else f" WITHIN {_expression(match.within)}"
     lines.append(f"PATTERN ({edges}){within}")
     if match.subsets:
-        lines.append(f"SUBSET {', '.join(map(_subset, match.subsets))}")
-    lines.append(f"DEFINE {', '.join(map(_define, match.defines))})")
+        subsets = [
+            f"{quote_identifier(name)} = ({', '.join(map(quote_identifier, members))})"
+            for name, members in match.subsets
+        ]
+        lines.append(f"SUBSET {', '.join(subsets)}")
+    defines = [
+        f"{quote_identifier(define.name)} AS {_expression(define.expression)}"
+        for define in match.defines
+    ]
+    lines.append(f"DEFINE {', '.join(defines)})")
     return "\n".join(lines)
-
-
-def _measure(measure: syntax.Measure) -> str:
-    return f"{_expression(measure.expression)} AS {quote_identifier(measure.name)}"
-
-
-def _define(measure: syntax.Measure) -> str:
-    return f"{quote_identifier(measure.name)} AS {_expression(measure.expression)}"
-
-
-def _subset(subset: tuple[str, tuple[str, ...]]) -> str:
-    name, members = subset
-    return f"{quote_identifier(name)} = ({', '.join(map(quote_identifier, members))})"
-
-
-def _after_match(words: tuple[str, ...]) -> str:
-    """Return the clause AFTER MATCH; a pattern variable is the last word after TO."""
-    if words[1] == "TO" and words[-1] != "ROW":
-        return " ".join((*words[:-1], quote_identifier(words[-1])))
-    return " ".join(words)
 
 
 def _pattern(pattern: syntax.Expression) -> str:

@@ -541,9 +541,8 @@ def walk(expression: Expression) -> Iterator[Expression]:
     """Yield an expression and all its sub-expressions, in no particular order."""
     rest = [expression]
     while rest:
-        one = rest.pop()
-        yield one
-        rest.extend(parts(one))
+        yield (part := rest.pop())
+        rest.extend(parts(part))
 
 
 def size(expression: Expression) -> Size:
@@ -555,15 +554,15 @@ def size(expression: Expression) -> Size:
     """
     waiting = [expression]
     while waiting:
-        one = waiting[-1]
-        below = list(parts(one))
+        node = waiting[-1]
+        below = list(parts(node))
         missing = [part for part in below if isinstance(part, Call) and part.size is None]
         if missing:
             waiting += missing
             continue
         waiting.pop()
-        if isinstance(one, Call):
-            object.__setattr__(one, "size", _size_over(below))
+        if isinstance(node, Call):
+            object.__setattr__(node, "size", _size_over(below))
     return _size(expression)
 
 
@@ -575,8 +574,8 @@ def _size(expression: Expression) -> Size:
 
 def _size_over(below: list[Expression]) -> Size:
     sizes = [_size(part) for part in below]
-    levels = max((found.levels + (place > 0) for place, found in enumerate(sizes)), default=1)
-    return Size(1 + sum(found.nodes for found in sizes), levels)
+    levels = max((part.levels + (place > 0) for place, part in enumerate(sizes)), default=1)
+    return Size(1 + sum(part.nodes for part in sizes), levels)
 
 
 def rewrite(expression: Expression, change: Change) -> Expression:
@@ -594,21 +593,18 @@ def rewrite(expression: Expression, change: Change) -> Expression:
             break
         spine.append(expression)
         expression = expression.arguments[0]
-    found = changed if changed is not None else _below(expression, change)
+    if changed is None:
+        match expression:
+            case Named(value=value):
+                changed = replace(expression, value=rewrite(value, change))
+            case Call():
+                changed = _rewrite_clauses(expression, change)
+            case _:
+                changed = expression
     for call in reversed(spine):
         rest = tuple(rewrite(argument, change) for argument in call.arguments[1:])
-        found = _rewrite_clauses(replace(call, arguments=(found, *rest)), change)
-    return found
-
-
-def _below(expression: Expression, change: Change) -> Expression:
-    match expression:
-        case Named(value=value):
-            return replace(expression, value=rewrite(value, change))
-        case Call():
-            return _rewrite_clauses(expression, change)
-        case _:
-            return expression
+        changed = _rewrite_clauses(replace(call, arguments=(changed, *rest)), change)
+    return changed
 
 
 def _rewrite_clauses(call: Call, change: Change) -> Call:

@@ -177,18 +177,9 @@ def _element(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
     return {"arguments": (grammar.element(cursor),)}
 
 
-def _row(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
-    postfix = cursor.key == "("
-    return {"fields": tuple(grammar.row(cursor)), "postfix": postfix}
-
-
-def _parse_structured(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
+def _structured(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
     name, fields = grammar.structured(cursor)
     return {"strings": (name,), "fields": tuple(fields)}
-
-
-def _decimal(precision: int = 10, scale: int = 0) -> types.DataType:
-    return types.DecimalType(min(precision, 38), scale)
 
 
 def _length(kind: type[types.LengthType], default: int) -> _Build:
@@ -231,7 +222,8 @@ TYPES: tuple[SqlType, ...] = (
     SqlType("INTEGER",       "INT INTEGER",         _nothing,     types.IntType),
     SqlType("REAL",          "REAL",                _nothing),
     SqlType("DOUBLE",        "DOUBLE",              _double,      types.DoubleType),
-    SqlType("DECIMAL",       "DECIMAL DEC NUMERIC", _numbers(2),  _decimal),
+    SqlType("DECIMAL",       "DECIMAL DEC NUMERIC", _numbers(2),
+            lambda precision=10, scale=0: types.DecimalType(min(precision, 38), scale)),
     SqlType("CHAR",          "CHAR CHARACTER",      _CHARACTERS,  _length(types.CharType, 1)),
     SqlType("VARCHAR",       "VARCHAR",             _CHARACTERS,  _STRING),
     SqlType("STRING",        "STRING",              _nothing,     _STRING),
@@ -248,8 +240,11 @@ TYPES: tuple[SqlType, ...] = (
     SqlType("MULTISET",      "MULTISET",            _nested(_element)),
     SqlType("MAP",           "MAP",
             _nested(lambda grammar, cursor: {"arguments": grammar.entry(cursor)})),
-    SqlType("ROW",           "ROW",                 _nested(_row)),
-    SqlType("STRUCTURED",    "STRUCTURED",          _nested(_parse_structured)),
+    SqlType("ROW",           "ROW",
+            _nested(lambda grammar, cursor: {
+                "postfix": cursor.key == "(", "fields": tuple(grammar.row(cursor)),
+            })),
+    SqlType("STRUCTURED",    "STRUCTURED",          _nested(_structured)),
     SqlType("RAW",           "RAW",
             lambda grammar, cursor: {"strings": grammar.strings(cursor)}),
     SqlType("ANY",           "ANY",                 _nothing),
@@ -277,38 +272,35 @@ def data_type(name: TypeName, *, as_cast: bool) -> types.DataType:
     >>> print(data_type(cast_target(cursor_over("INT ARRAY")), as_cast=True))
     ARRAY<INT NOT NULL>
     """
-    type_ = _bare_type(name, as_cast=as_cast)
+    type_ = _nullable_type(name, as_cast=as_cast)
     return type_ if name.nullable is not False else type_.not_null()
 
 
-def _bare_type(type_name: TypeName, *, as_cast: bool) -> types.DataType:
+def _nullable_type(type_name: TypeName, *, as_cast: bool) -> types.DataType:
+    # the comment of a field is not part of the type in SQL
+    fields = [
+        types.RowField(field.name, data_type(field.type, as_cast=False))
+        for field in type_name.fields
+    ]
     match type_name:
-        case TypeName(keyword="ARRAY" | "MULTISET", arguments=(element,)):
-            return _collection_type(type_name, element, as_cast=as_cast)
+        case TypeName(
+            keyword="ARRAY" | "MULTISET" as keyword, arguments=(argument,), postfix=postfix
+        ):
+            element = data_type(argument, as_cast=as_cast and postfix)
+            element = element.not_null() if as_cast and postfix else element
+            return types.ArrayType(element) if keyword == "ARRAY" else types.MultisetType(element)
         case TypeName(keyword="MAP", arguments=(key, value)):
             return types.MapType(data_type(key, as_cast=False), data_type(value, as_cast=False))
-        case TypeName(keyword="ROW", fields=fields):
-            return types.RowType([_field(field) for field in fields])
-        case TypeName(keyword="STRUCTURED", strings=(name,), fields=fields):
-            return types.StructuredType(name, [_field(field) for field in fields])
+        case TypeName(keyword="ROW"):
+            return types.RowType(fields)
+        case TypeName(keyword="STRUCTURED", strings=(name,)):
+            return types.StructuredType(name, fields)
         case TypeName(keyword="RAW", strings=(name, snapshot)):
             return types.parse_type(f"RAW({quote_string(name)}, {quote_string(snapshot)})")
         case TypeName(interval=unit) if unit is not None:
             return interval_type(months=unit.unit in literals.MONTHS)
         case _:
             return _atomic_type(type_name)
-
-
-def _collection_type(name: TypeName, element: TypeName, *, as_cast: bool) -> types.DataType:
-    inner = data_type(element, as_cast=as_cast and name.postfix)
-    if as_cast and name.postfix:
-        inner = inner.not_null()
-    return types.ArrayType(inner) if name.keyword == "ARRAY" else types.MultisetType(inner)
-
-
-def _field(field: TypeField) -> types.RowField:
-    """Return a field of a row; its comment is not part of the type in SQL."""
-    return types.RowField(field.name, data_type(field.type, as_cast=False))
 
 
 def interval_type(*, months: bool) -> types.DataType:
@@ -326,12 +318,9 @@ def _atomic_type(name: TypeName) -> types.DataType:
     if name.path:
         return types.UnresolvedType(name.path)
     if name.charset not in (None, CHARSET) or name.keyword not in BUILDERS:
-        word = f"{name.keyword} CHARACTER SET {name.charset}" if name.charset else ""
-        raise SchemaError(
-            f"{word or name.keyword} is not supported",
-            code="unsupported-type",
-            span=name.span,
-        )
+        charset = f" CHARACTER SET {name.charset}" if name.charset else ""
+        problem = f"{name.keyword}{charset} is not supported"
+        raise SchemaError(problem, code="unsupported-type", span=name.span)
     try:
         return BUILDERS[name.keyword](*name.parameters)
     except SchemaError as error:
@@ -361,8 +350,16 @@ def type_name_of(type_: types.DataType) -> TypeName:
             return TypeName("MULTISET", arguments=(type_name_of(element),), postfix=True)
         case types.MapType(key_type=key, value_type=value):
             return TypeName("MAP", arguments=(type_name_of(key), type_name_of(value)))
-        case types.RowType(fields=fields):
-            return TypeName("ROW", fields=tuple(map(_spelled_field, fields)), postfix=True)
+        case types.RowType(fields=fields):  # unlike elements, keys and values, fields keep NOT NULL
+            names = [(field, type_name_of(field.data_type)) for field in fields]
+            spelled = (
+                TypeField(
+                    field.name,
+                    name if field.data_type.is_nullable else replace(name, nullable=False),
+                )
+                for field, name in names
+            )
+            return TypeName("ROW", fields=tuple(spelled), postfix=True)
         case types.LocalZonedTimestampType(precision=precision):
             return TypeName("TIMESTAMP WITH LOCAL TIME ZONE", (precision,))
         case types.CharType() | types.VarCharType():
@@ -374,11 +371,3 @@ def type_name_of(type_: types.DataType) -> TypeName:
         case _ if type_.keyword in BUILDERS:
             return TypeName(type_.keyword, type_.parameters())
     raise SchemaError(f"CAST to {type_} has no SQL syntax", code="cast-not-in-sql")
-
-
-def _spelled_field(field: types.RowField) -> TypeField:
-    """Return a field of a row; unlike elements, keys and values, it keeps NOT NULL."""
-    name = type_name_of(field.data_type)
-    if field.data_type.is_nullable:
-        return TypeField(field.name, name)
-    return TypeField(field.name, replace(name, nullable=False))
