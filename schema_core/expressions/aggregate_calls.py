@@ -36,7 +36,7 @@ Infer: TypeAlias = Callable[[Scope, syntax.Expression], Typed]
 def aggregate_call(
     scope: Scope, typed: FunctionCall, call: syntax.Call, infer: Infer
 ) -> FunctionCall:
-    """Return the call of an aggregate with its FILTER and OVER, and its nullability.
+    """The call of an aggregate with its FILTER and OVER, and its nullability.
 
     Raises:
         SchemaError: with code `nested-aggregate`, `misplaced-clause`, `wrong-type` or
@@ -112,7 +112,7 @@ def _type_filter(scope: Scope, expression: syntax.Expression, infer: Infer) -> T
 
 
 def _is_aggregate(typed: Typed) -> bool:
-    """Return whether the node is an aggregate; window functions such as RANK are one with OVER."""
+    """Whether the node is an aggregate; window functions such as RANK are one with OVER."""
     if not isinstance(typed, FunctionCall) or typed.function.kind is not FunctionKind.AGGREGATE:
         return False
     return typed.function.frames or typed.over is not None
@@ -121,7 +121,7 @@ def _is_aggregate(typed: Typed) -> bool:
 def _may_be_null(
     scope: Scope, function: Function, condition: Typed | None, over: Over | None
 ) -> bool:
-    """Return whether the aggregate may be NULL because its input may be empty."""
+    """Whether the aggregate may be NULL because its input may be empty."""
     if over is not None:
         if over.frame is not None and over.frame.disallow_partial and not scope.in_query:
             return True
@@ -145,7 +145,7 @@ DISTANCES = {
 
 
 def resolve_window(scope: Scope, function: Function, written: syntax.Window, infer: Infer) -> Over:
-    """Return the window of a call, with a named window resolved.
+    """The window of a call, with a named window resolved.
 
     Raises:
         SchemaError: with code `invalid-window`, or as `infer`.
@@ -203,12 +203,12 @@ def _type_window(scope: Scope, written: syntax.Window, infer: Infer) -> Over:
 
 
 def may_be_empty(over: Over) -> bool:
-    """Return whether the frame starts or ends at a distance from the current row."""
+    """Whether the frame starts or ends at a distance from the current row."""
     return any(bound.distance is not None for bound in _bounds(over))
 
 
 def extend_window(base: syntax.Window, written: syntax.Window) -> syntax.Window:
-    """Return a named window, extended by what `written` adds to it.
+    """A named window, extended by what `written` adds to it.
 
     ``OVER w`` is the window itself; ``OVER (w ...)`` and ``v AS (w ...)`` add an order or a frame.
 
@@ -280,7 +280,7 @@ def _wrong_distance(unit: str, keys: list[DataType], distance: Typed | None) -> 
 
 
 def _counts_rows(literal: syntax.Literal | syntax.Interval) -> bool:
-    """Return whether a literal can count rows: numeric literals must be non-negative integers."""
+    """Whether a literal can count rows: numeric literals must be non-negative integers."""
     match literal:
         case syntax.Literal(kind=syntax.LiteralKind.APPROXIMATE):
             return False

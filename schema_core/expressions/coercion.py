@@ -95,7 +95,7 @@ DEFAULT_ROOT: dict[types.TypeFamily, types.TypeRoot] = {
 
 
 def coerce(actual: DataType, kind: types.TypeRoot | types.TypeFamily) -> DataType | None:
-    """Return the type that an argument is implicitly cast to for a root or family, or None.
+    """The type that an argument is implicitly cast to for a root or family, or None.
 
     >>> from schema_core.types import DataTypes as T
     >>> print(coerce(T.CHAR(3), types.TypeFamily.CHARACTER_STRING), coerce(T.TINYINT(), R.INTEGER))
@@ -111,7 +111,7 @@ def coerce(actual: DataType, kind: types.TypeRoot | types.TypeFamily) -> DataTyp
 
 
 def coerce_to_type(actual: DataType, target: DataType) -> DataType | None:
-    """Return the target with the nullability of the argument, or None without an implicit cast.
+    """The target with the nullability of the argument, or None without an implicit cast.
 
     >>> from schema_core.types import DataTypes as T
     >>> print(coerce_to_type(T.INT(nullable=False), T.BIGINT()))
@@ -124,7 +124,7 @@ def coerce_to_type(actual: DataType, target: DataType) -> DataType | None:
 
 
 def holds_null(type_: DataType) -> bool:
-    """Return whether a value or, for a row, one of its fields may be NULL.
+    """Whether a value or, for a row, one of its fields may be NULL.
 
     >>> from schema_core.types import parse_type
     >>> holds_null(parse_type("ROW<a INT> NOT NULL"))
@@ -138,12 +138,12 @@ def holds_null(type_: DataType) -> bool:
 
 
 def time_attribute(type_: DataType) -> types.TimestampKind:
-    """Return which time attribute a type is, which equality of types does not compare."""
+    """Which time attribute a type is, which equality of types does not compare."""
     return type_.kind if isinstance(type_, types.AnyTimestampType) else types.TimestampKind.REGULAR
 
 
 def varying(type_: types.LengthType) -> types.LengthType:
-    """Return the variable-length string type of the same length."""
+    """The variable-length string type of the same length."""
     kind = types.VarCharType if type_.is_(F.CHARACTER_STRING) else types.VarBinaryType
     return kind().with_length(type_.length).with_nullability(type_.is_nullable)
 
@@ -176,7 +176,7 @@ COMPARABLE_FAMILIES = (F.NUMERIC, F.DATETIME, F.CHARACTER_STRING, F.BINARY_STRIN
 
 
 def sql_comparable(left: DataType, right: DataType) -> bool:
-    """Return whether SQL compares two types by ``=``.
+    """Whether SQL compares two types by ``=``.
 
     >>> from schema_core.types import DataTypes as T
     >>> sql_comparable(T.STRING(), T.DATE()), sql_comparable(T.DATE(), T.TIMESTAMP(3))
@@ -197,7 +197,7 @@ def sql_comparable(left: DataType, right: DataType) -> bool:
 
 
 def _comparable_records(left: DataType, right: DataType) -> bool:
-    """Return whether SQL compares two types as records, field by field."""
+    """Whether SQL compares two types as records, field by field."""
     for operand in (left, right):
         if not isinstance(operand, types.RowType | types.StructuredType):
             return False
@@ -208,12 +208,12 @@ def _comparable_records(left: DataType, right: DataType) -> bool:
 
 
 def sql_ordered(type_: DataType) -> bool:
-    """Return whether SQL orders the type by ``<``; structured types have equality only."""
+    """Whether SQL orders the type by ``<``; structured types have equality only."""
     return not isinstance(type_, types.StructuredType)
 
 
 def comparable(left: DataType, right: DataType, *, ordered: bool) -> bool:
-    """Return whether the Table API compares two types, for equality or also for order.
+    """Whether the Table API compares two types, for equality or also for order.
 
     >>> from schema_core.types import DataTypes as T
     >>> comparable(T.STRING(), T.INT(), ordered=False), comparable(T.DATE(), T.TIME(), ordered=True)
@@ -313,7 +313,7 @@ CHILD_SOURCES: dict[types.TypeRoot, frozenset[types.TypeRoot]] = {
 
 
 def supports_sql_cast(source: DataType, target: DataType) -> bool:
-    """Return whether SQL types ``CAST(source AS target)``; nullability does not matter.
+    """Whether SQL types ``CAST(source AS target)``; nullability does not matter.
 
     >>> from schema_core.types import DataTypes as T
     >>> supports_sql_cast(T.STRING(), T.DATE()), supports_sql_cast(T.DATE(), T.INT())
@@ -342,13 +342,13 @@ def supports_sql_cast(source: DataType, target: DataType) -> bool:
 
 
 def _supports_children_cast(source: DataType, target: DataType) -> bool:
-    """Return whether the children are cast, in order; names do not matter."""
+    """Whether the children are cast, in order; names do not matter."""
     ours, theirs = source.children(), target.children()
     return len(ours) == len(theirs) and all(map(_supports_child_cast, ours, theirs))
 
 
 def _supports_child_cast(source: DataType, target: DataType) -> bool:
-    """Return whether a child is cast; a string child is not cast to an array."""
+    """Whether a child is cast; a string child is not cast to an array."""
     if isinstance(target, types.ArrayType) and source.is_(F.CHARACTER_STRING):
         return False
     if source.root in CHILD_SOURCES.get(target.root, frozenset()):
@@ -357,7 +357,7 @@ def _supports_child_cast(source: DataType, target: DataType) -> bool:
 
 
 def sql_cast_type(source: DataType, target: DataType) -> DataType:
-    """Return the type of a cast: the target, nullable if the source is.
+    """The type of a cast: the target, nullable if the source is.
 
     Flink's planner types the cast of an array of rows to an array of strings as a multiset of rows
     with the first field as a string.
@@ -392,7 +392,7 @@ CHARSET_ARGUMENT = {
 
 
 def charset(tree: Typed) -> str:
-    """Return the character set of a string expression: that of the literal it is derived from.
+    """The character set of a string expression: that of the literal it is derived from.
 
     >>> from schema_core.expressions.type_checker import ColumnScope, infer
     >>> from schema_core.sql.parser import parse_expression
@@ -409,7 +409,7 @@ def charset(tree: Typed) -> str:
 
 
 def _charset_source(tree: Typed) -> Typed | None:
-    """Return the part of a tree that its character set is derived from, if there is one."""
+    """The part of a tree that its character set is derived from, if there is one."""
     match tree:
         case FunctionCall(function=function, arguments=arguments) if (
             function.name in CHARSET_ARGUMENT
@@ -427,7 +427,7 @@ def _charset_source(tree: Typed) -> Typed | None:
 
 
 def has_mixed_charsets(args: ArgumentTypes, i: int) -> bool:
-    """Return whether an argument and the one before it are strings in different charsets."""
+    """Whether an argument and the one before it are strings in different charsets."""
     one, other = args.trees[max(i - 1, 0)], args.trees[i]
     if not one.type.is_(types.TypeFamily.CHARACTER_STRING):
         return False

@@ -41,7 +41,7 @@ class ListView(DataView, Generic[T]):
         self._list: list[T] = []
 
     def get(self) -> list[T]:
-        """Return the elements."""
+        """The elements."""
         return self._list
 
     def add(self, value: T) -> None:
@@ -72,7 +72,7 @@ class MapView(DataView, Generic[K, V]):
         self._dict: dict[K, V] = {}
 
     def get(self, key: K) -> V | None:
-        """Return the value of a key, None without one."""
+        """The value of a key, None without one."""
         return self._dict.get(key)
 
     def put(self, key: K, value: V) -> None:
@@ -88,23 +88,23 @@ class MapView(DataView, Generic[K, V]):
         self._dict.pop(key, None)
 
     def contains(self, key: K) -> bool:
-        """Return whether a key has a value."""
+        """Whether a key has a value."""
         return key in self._dict
 
     def items(self) -> Iterable[tuple[K, V]]:
-        """Return the keys with their values."""
+        """The keys with their values."""
         return self._dict.items()
 
     def keys(self) -> Iterable[K]:
-        """Return the keys."""
+        """The keys."""
         return self._dict.keys()
 
     def values(self) -> Iterable[V]:
-        """Return the values."""
+        """The values."""
         return self._dict.values()
 
     def is_empty(self) -> bool:
-        """Return whether there is no key."""
+        """Whether there is no key."""
         return not self._dict
 
     def clear(self) -> None:

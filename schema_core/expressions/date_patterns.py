@@ -28,12 +28,12 @@ ZONES = "xXZzVO"
 
 
 def name_of(name: str, count: int) -> str:
-    """Return a name of java.time as three letters, in full (4), or as one letter (5)."""
+    """A name of java.time as three letters, in full (4), or as one letter (5)."""
     return name[: {4: None, 5: 1}.get(count, 3)]
 
 
 def era_names(count: int) -> tuple[str, str]:
-    """Return the names of the eras in java.time."""
+    """The names of the eras in java.time."""
     return {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ERAS)
 
 
@@ -85,7 +85,7 @@ _SIMPLE_PIECES = regex(f"''|{_TIME_PIECES.pattern}", re.DOTALL)
 
 @lru_cache(maxsize=1000)
 def parse_time_pattern(pattern: str) -> tuple[Part, ...]:
-    """Return the parts of a pattern of java.time.
+    """The parts of a pattern of java.time.
 
     Raises:
         DatePatternError: for a pattern that Java rejects.
@@ -120,7 +120,7 @@ def parse_time_pattern(pattern: str) -> tuple[Part, ...]:
 
 @lru_cache(maxsize=1000)
 def parse_simple_pattern(pattern: str) -> tuple[Part, ...]:
-    """Return the parts of a pattern of SimpleDateFormat, with adjacent literal text in one part.
+    """The parts of a pattern of SimpleDateFormat, with adjacent literal text in one part.
 
     Raises:
         DatePatternError: for a pattern that Java rejects.
@@ -153,7 +153,7 @@ def _check_letter(
 
 
 def _literal(piece: re.Match[str]) -> str:
-    """Return the text of a quoted or plain piece; two quotes are one."""
+    """The text of a quoted or plain piece; two quotes are one."""
     if piece[0] == "''":
         return "'"
     return piece[0] if piece["quoted"] is None else piece["quoted"].replace("''", "'")

@@ -1,8 +1,7 @@
-"""The `Expression` class of the Table API, with PyFlink's names, and the keywords of its methods.
+"""PyFlink's class `Expression`, and the keywords of its methods.
 
-An `Expression` holds the syntax tree that the same SQL text is parsed to, so ``col("a") + 1`` and
-``call_sql("a + 1")`` are equivalent. Its type is inferred by the rules of SQL where its columns are
-known.
+An `Expression` holds the syntax tree of the same SQL text: ``col("a") + 1`` and ``call_sql("a +
+1")`` are equivalent.
 """
 
 from __future__ import annotations
@@ -122,11 +121,12 @@ _KEYWORDS = regex(r"[A-Za-z_]+( [A-Za-z_]+)*")
 
 
 def keyword(value: Enum | str, kind: type[Enum]) -> str:
-    """Return the SQL keywords of a member of `kind`, or a string in upper case.
+    """The SQL keywords of a member of `kind`, or a string in upper case.
 
     Raises:
-        SchemaError: with code `wrong-argument` for a member of another enumeration, and for a
-            string that does not consist of words.
+        SchemaError: with code `wrong-argument` for another enumeration, and for a string that is
+        not
+            words.
 
     >>> keyword(JsonOnNull.ABSENT, JsonOnNull), keyword("year", TimeIntervalUnit)
     ('ABSENT ON NULL', 'YEAR')
@@ -147,12 +147,7 @@ MAX_NODES = 100_000
 
 
 def _require_small(tree: syntax.Expression) -> None:
-    """Reject an expression that is larger than the parser accepts in SQL text.
-
-    Raises:
-        SchemaError: with code `too-wide` for more than `MAX_NODES` nodes, with code `too-deep` for
-            more than `MAX_DEPTH` levels.
-    """
+    """Reject an expression that is larger than the parser accepts in SQL text."""
     total = size(tree)
     if total.nodes > MAX_NODES:
         raise SchemaError(
@@ -170,14 +165,14 @@ def _require_small(tree: syntax.Expression) -> None:
 
 @runtime_checkable
 class TableOfQuery(Protocol):
-    """A table of the environment, whose rows are those of a query."""
+    """A table of the environment, defined by a query."""
 
     @property
     def query(self) -> syntax.Query: ...
 
 
 def to_tree(value: object) -> syntax.Expression:
-    """Return the syntax tree of an expression, or of the literal for a Python value."""
+    """The syntax tree of an expression, or of the literal for a Python value."""
     return value.syntax if isinstance(value, Expression) else literal(value)
 
 
@@ -186,21 +181,17 @@ NAMED_FIELDS = "NAMED FIELDS"
 
 
 def function_call(name: str, *arguments: object, path: tuple[str, ...] = ()) -> Expression:
-    """Return the call of a function or operator by its name in the function tables."""
+    """The call of a function or operator, by its name in the function tables."""
     return Expression(Call(name, tuple(map(to_tree, arguments)), path))
 
 
 def present(*arguments: Value) -> tuple[Value, ...]:
-    """Return the optional arguments that are not omitted, that is, not None."""
+    """The optional arguments other than None."""
     return tuple(argument for argument in arguments if argument is not None)
 
 
 def _type_argument(data_type: DataType) -> TypeName:
-    """Return the target of a cast, which is nullable; only its children may be NOT NULL.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for a value that is not a type.
-    """
+    """The target of a cast; only its children may be NOT NULL."""
     hint = "write DataTypes.INT(), or DataTypes.of with the SQL name of a type"
     require_instance(data_type, DataType, "data_type", hint=hint)
     return cast_target(cursor_over(data_type.nullable().as_serializable_string()))
@@ -211,16 +202,13 @@ def _type_argument(data_type: DataType) -> TypeName:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AliasedExpression:
-    """An expression with an alias; a table function may have one alias for each of its columns.
-
-    No operator applies to it.
-    """
+    """An expression with an alias; that of a table function has one for each column."""
 
     syntax: syntax.Expression
     names: tuple[str, ...]
 
     def alias(self, name: str, *extra_names: str) -> AliasedExpression:
-        """Return the expression with another alias."""
+        """The expression with another alias."""
         return AliasedExpression(self.syntax, (name, *extra_names))
 
 
@@ -238,9 +226,9 @@ class SortedExpression:
 class Expression:
     """A computed value: a column, a literal, or an operator or function over expressions.
 
-    Operators build expressions, including ``==``; therefore ``and``, ``or`` and ``not`` cannot be
-    used, and an expression has no truth value. An attribute that is not a method accesses a field:
-    ``col("r").x`` is ``col("r").get("x")``.
+    Operators build expressions, including ``==``; so ``and``, ``or`` and ``not`` cannot be used: an
+    expression has no truth value. Other attributes are fields: ``col("r").x`` is
+    ``col("r").get("x")``.
 
     >>> from schema_core.expressions import col
     >>> print((col("a") > 1) & col("name").upper_case.like("A%"))
@@ -255,7 +243,7 @@ class Expression:
         self._text = text
 
     def __str__(self) -> str:
-        """The expression in SQL, as it was written if it was written in SQL."""
+        """The expression in SQL, as it was written."""
         return print_expression(self.syntax) if self._text is None else self._text
 
     def __repr__(self) -> str:
@@ -278,11 +266,7 @@ class Expression:
             return self.get(name)
 
         def __call__(self, *_: object, **__: object) -> NoReturn:
-            """Reject the call of a field, which is a misspelt method.
-
-            Raises:
-                SchemaError: with code `not-an-expression`.
-            """
+            """Reject the call of a field, which is a misspelt method."""
             name = self.syntax.parts[-1] if isinstance(self.syntax, Name) else str(self)
             methods = [name for name in dir(Expression) if not name.startswith("_")]
             raise SchemaError(
@@ -363,7 +347,7 @@ class Expression:
         return function_call("ABS", self)
 
     def __invert__(self) -> Expression:
-        """Negation as in PyFlink: TRUE for NULL, unlike NOT of SQL (`expressions.not_`)."""
+        """TRUE for NULL, as in PyFlink and unlike NOT of SQL (`expressions.not_`)."""
         return function_call("IS NOT TRUE", self)
 
     def __eq__(self, other: object) -> Expression:  # type: ignore[override]
@@ -375,7 +359,7 @@ class Expression:
     # --- fields, elements, casts ------------------------------------------------------------------
 
     def get(self, name_or_index: str | int) -> Expression:
-        """Return a field by its name, or by its position, which is counted from 0."""
+        """A field by its name, or by its position from 0."""
         if isinstance(name_or_index, int):
             return function_call("[]", self, name_or_index + 1)
         name = require_instance(name_or_index, str, "the name of a field")
@@ -384,40 +368,40 @@ class Expression:
         return Expression(Call(".", (self.syntax, Name((name,)))))
 
     def at(self, index: Value) -> Expression:
-        """Return an element of an array by position, counted from 1, or of a map by key."""
+        """An element of an array by position, counted from 1, or of a map by key."""
         return function_call("[]", self, index)
 
     def cast(self, data_type: DataType) -> Expression:
-        """Return the value cast to a type; the job fails if a value cannot be cast."""
+        """CAST: the job fails if a value cannot be cast."""
         return Expression(Call("CAST", (self.syntax, _type_argument(data_type))))
 
     def try_cast(self, data_type: DataType) -> Expression:
-        """Return the value cast to a type, NULL if it cannot be cast."""
+        """TRY_CAST: NULL if the value cannot be cast."""
         return Expression(Call("TRY_CAST", (self.syntax, _type_argument(data_type))))
 
     @property
     def to_date(self) -> Expression:
-        """The value cast to DATE."""
+        """CAST to DATE."""
         return self.cast(DataTypes.DATE())
 
     @property
     def to_time(self) -> Expression:
-        """The value cast to TIME."""
+        """CAST to TIME."""
         return self.cast(DataTypes.TIME())
 
     @property
     def to_timestamp(self) -> Expression:
-        """The value cast to TIMESTAMP(3)."""
+        """CAST to TIMESTAMP(3)."""
         return self.cast(DataTypes.TIMESTAMP(3))
 
     # --- functions with a grammar of their own ----------------------------------------------------
 
     def between(self, lower_bound: Value, upper_bound: Value) -> Expression:
-        """Return whether the value is between two bounds, both included."""
+        """Whether the value is between two bounds, both included."""
         return self._between("BETWEEN", lower_bound, upper_bound)
 
     def not_between(self, lower_bound: Value, upper_bound: Value) -> Expression:
-        """Return whether the value is less than a lower or greater than an upper bound."""
+        """Whether the value is outside of two bounds."""
         return self._between("NOT BETWEEN", lower_bound, upper_bound)
 
     def _between(self, name: str, *bounds: Value) -> Expression:
@@ -427,7 +411,7 @@ class Expression:
     def in_(
         self, first_element_or_table: Value | TableOfQuery, *remaining_elements: Value
     ) -> Expression:
-        """Return whether the value equals one of the elements, or a row of a table of one column.
+        """Whether the value is one of the elements, or in a table of one column.
 
         Raises:
             SchemaError: with code `wrong-argument` for elements after a table.
@@ -442,19 +426,19 @@ class Expression:
         return Expression(Call("IN", (self.syntax, rows)))
 
     def then(self, if_true: Value, if_false: Value) -> Expression:
-        """Return the first value if this condition is true, else the second."""
+        """The first value if this condition is true, else the second."""
         return function_call("CASE", self, if_true, if_false)
 
     def trim(self, character: Value = None) -> Expression:
-        """Return the string without blanks or given characters on both sides."""
+        """The string without blanks, or these characters, on both sides."""
         return self._trim("BOTH", character)
 
     def trim_leading(self, character: Value = None) -> Expression:
-        """Return the string without leading blanks or given characters."""
+        """The string without leading blanks or characters."""
         return self._trim("LEADING", character)
 
     def trim_trailing(self, character: Value = None) -> Expression:
-        """Return the string without trailing blanks or given characters."""
+        """The string without trailing blanks or characters."""
         return self._trim("TRAILING", character)
 
     def _trim(self, side: str, character: Value) -> Expression:
@@ -462,7 +446,7 @@ class Expression:
         return Expression(Call("TRIM", (Symbol(side), characters, self.syntax)))
 
     def extract(self, time_interval_unit: Unit) -> Expression:
-        """Return a field of a date, time, timestamp or interval.
+        """A field of a datetime or interval.
 
         >>> from schema_core.expressions import col
         >>> print(col("ts").extract(TimeIntervalUnit.YEAR))
@@ -472,11 +456,11 @@ class Expression:
         return Expression(Call("EXTRACT", (unit, self.syntax)))
 
     def floor(self, time_interval_unit: Unit | None = None) -> Expression:
-        """Return the value rounded down, to a time unit if one is given."""
+        """The value rounded down, possibly to a time unit."""
         return self._round("FLOOR", time_interval_unit)
 
     def ceil(self, time_interval_unit: Unit | None = None) -> Expression:
-        """Return the value rounded up, to a time unit if one is given."""
+        """The value rounded up, possibly to a time unit."""
         return self._round("CEIL", time_interval_unit)
 
     def _round(self, name: str, unit: Unit | None) -> Expression:
@@ -484,21 +468,21 @@ class Expression:
         return Expression(Call(name, (self.syntax, *units)))
 
     def truncate(self, n: Value = 0) -> Expression:
-        """Return the number truncated to `n` decimal places."""
+        """The number truncated to `n` decimal places."""
         return function_call("TRUNCATE", self, n)
 
     def log(self, base: Value = None) -> Expression:
-        """Return the logarithm to a base, the natural logarithm by default."""
+        """The logarithm to a base, by default the natural one."""
         return function_call("LOG", *present(base), self)
 
     def list_agg(self, separator: Value = None) -> Expression:
-        """Return the concatenation of the strings of all rows, with a separator."""
+        """LISTAGG: the strings of all rows, with a separator between them."""
         return function_call("LISTAGG", self, "," if separator is None else separator)
 
     # --- JSON -------------------------------------------------------------------------------------
 
     def is_json(self, json_type: JsonType | None = None) -> Expression:
-        """Return whether the string is JSON, of a kind if one is given.
+        """Whether the string is JSON, possibly of one kind.
 
         >>> from schema_core.expressions import col
         >>> print(col("a").is_json(JsonType.ARRAY))
@@ -508,7 +492,7 @@ class Expression:
         return function_call(f"IS JSON {kind}", self)
 
     def json_exists(self, path: str, on_error: JsonExistsOnError | None = None) -> Expression:
-        """Return whether the path finds a value."""
+        """Whether the path finds a value."""
         behavior = (
             ()
             if on_error is None
@@ -525,7 +509,7 @@ class Expression:
         on_error: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
         default_on_error: Value = None,
     ) -> Expression:
-        """Return the scalar that the path finds, as STRING or another type.
+        """The scalar that the path finds, by default as STRING.
 
         >>> from schema_core.expressions import col
         >>> print(col("a").json_value("$.b", DataTypes.INT()))
@@ -545,7 +529,7 @@ class Expression:
         on_empty: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
         on_error: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
     ) -> Expression:
-        """Return the JSON that the path finds, as a string."""
+        """The JSON that the path finds, as a string."""
         behavior = (
             Symbol(keyword(wrapping_behavior, JsonQueryWrapper)),
             Symbol(f"{keyword(on_empty, JsonQueryOnEmptyOrError)} ON EMPTY"),
@@ -557,82 +541,82 @@ class Expression:
 
     @property
     def year(self) -> Expression:
-        """The interval of this number of years."""
+        """An interval of years."""
         return self._interval("YEAR")
 
     @property
     def years(self) -> Expression:
-        """The interval of this number of years."""
+        """An interval of years."""
         return self._interval("YEAR")
 
     @property
     def quarter(self) -> Expression:
-        """The interval of this number of quarters."""
+        """An interval of quarters."""
         return self._interval("QUARTER")
 
     @property
     def quarters(self) -> Expression:
-        """The interval of this number of quarters."""
+        """An interval of quarters."""
         return self._interval("QUARTER")
 
     @property
     def month(self) -> Expression:
-        """The interval of this number of months."""
+        """An interval of months."""
         return self._interval("MONTH")
 
     @property
     def months(self) -> Expression:
-        """The interval of this number of months."""
+        """An interval of months."""
         return self._interval("MONTH")
 
     @property
     def week(self) -> Expression:
-        """The interval of this number of weeks."""
+        """An interval of weeks."""
         return self._interval("WEEK")
 
     @property
     def weeks(self) -> Expression:
-        """The interval of this number of weeks."""
+        """An interval of weeks."""
         return self._interval("WEEK")
 
     @property
     def day(self) -> Expression:
-        """The interval of this number of days."""
+        """An interval of days."""
         return self._interval("DAY")
 
     @property
     def days(self) -> Expression:
-        """The interval of this number of days."""
+        """An interval of days."""
         return self._interval("DAY")
 
     @property
     def hour(self) -> Expression:
-        """The interval of this number of hours."""
+        """An interval of hours."""
         return self._interval("HOUR")
 
     @property
     def hours(self) -> Expression:
-        """The interval of this number of hours."""
+        """An interval of hours."""
         return self._interval("HOUR")
 
     @property
     def minute(self) -> Expression:
-        """The interval of this number of minutes."""
+        """An interval of minutes."""
         return self._interval("MINUTE")
 
     @property
     def minutes(self) -> Expression:
-        """The interval of this number of minutes."""
+        """An interval of minutes."""
         return self._interval("MINUTE")
 
     @property
     def second(self) -> Expression:
-        """The interval of this number of seconds."""
+        """An interval of seconds."""
         return self._interval("SECOND")
 
     @property
     def seconds(self) -> Expression:
-        """The interval of this number of seconds."""
+        """An interval of seconds."""
         return self._interval("SECOND")
 
     def _interval(self, unit: str) -> Expression:
@@ -646,12 +630,12 @@ class Expression:
 
     @property
     def milli(self) -> Expression:
-        """The interval of this number of milliseconds, which must be an integer literal."""
+        """As `millis`."""
         return self.millis
 
     @property
     def millis(self) -> Expression:
-        """The interval of this number of milliseconds, which must be an integer literal."""
+        """An interval of milliseconds; requires an integer literal."""
         match self.syntax:
             case syntax.Literal(kind=syntax.LiteralKind.EXACT, text=text) if text.isdecimal():
                 seconds, millis = divmod(int(text), 1000)
@@ -672,7 +656,7 @@ class Expression:
         return Expression(replace(self._aggregate("DISTINCT"), symbol="DISTINCT"))
 
     def over(self, alias: str | Expression) -> Expression:
-        """Return the call over a window that the query defines.
+        """The call over a window that the query defines.
 
         >>> from schema_core.expressions import col
         >>> print(col("a").sum.over("w"))
@@ -692,12 +676,12 @@ class Expression:
         )
 
     def as_argument(self, name: str) -> Expression:
-        """Return the value as the named argument of a function."""
+        """A named argument of a function."""
         require_instance(name, str, "the name of an argument")
         return Expression(syntax.Named(name, self.syntax))
 
     def alias(self, name: str, *extra_names: str) -> AliasedExpression:
-        """Return the expression with an alias; a table function has one for each column.
+        """The expression with an alias; a table function has one for each column.
 
         >>> from schema_core.expressions import col
         >>> (col("a") + 1).alias("b").names
@@ -719,17 +703,17 @@ class Expression:
 
     @property
     def flatten(self) -> Expression:
-        """The fields of a row, each a column of `Table.select`; another value is one column."""
+        """The fields of a row, each a column of `Table.select`."""
         return function_call("$FLATTEN", self)
 
     @property
     def start(self) -> Expression:
-        """The start of a window of time, included; for `select` after `Table.window`."""
+        """The start of a window, included; for `select` after `Table.window`."""
         return function_call("$START", self)
 
     @property
     def end(self) -> Expression:
-        """The end of a window of time, excluded; for `select` after `Table.window`."""
+        """The end of a window, excluded; for `select` after `Table.window`."""
         return function_call("$END", self)
 
     @property
@@ -739,51 +723,51 @@ class Expression:
 
     @property
     def proctime(self) -> Expression:
-        """The processing time of a window of time, after `Table.window`."""
+        """The processing time of a window, after `Table.window`."""
         return function_call("$PROCTIME", self)
 
     # --- conditions -------------------------------------------------------------------------------
 
     @property
     def is_null(self) -> Expression:
-        """Whether the value is NULL."""
+        """IS NULL."""
         return function_call("IS NULL", self)
 
     @property
     def is_not_null(self) -> Expression:
-        """Whether the value is not NULL."""
+        """IS NOT NULL."""
         return function_call("IS NOT NULL", self)
 
     @property
     def is_true(self) -> Expression:
-        """Whether the condition is true; never NULL."""
+        """IS TRUE, never NULL."""
         return function_call("IS TRUE", self)
 
     @property
     def is_not_true(self) -> Expression:
-        """Whether the condition is false or NULL."""
+        """IS NOT TRUE: false or NULL."""
         return function_call("IS NOT TRUE", self)
 
     @property
     def is_false(self) -> Expression:
-        """Whether the condition is false; never NULL."""
+        """IS FALSE, never NULL."""
         return function_call("IS FALSE", self)
 
     @property
     def is_not_false(self) -> Expression:
-        """Whether the condition is true or NULL."""
+        """IS NOT FALSE: true or NULL."""
         return function_call("IS NOT FALSE", self)
 
     def if_null(self, null_replacement: Value) -> Expression:
-        """Return the value, or the replacement if it is NULL."""
+        """The value, or the replacement for NULL."""
         return function_call("IFNULL", self, null_replacement)
 
     def like(self, pattern: Value = None, escape: Value = None) -> Expression:
-        """Return whether the string matches a pattern of LIKE."""
+        """Whether the string matches a pattern of LIKE."""
         return function_call("LIKE", self, *present(pattern, escape))
 
     def similar(self, pattern: Value = None) -> Expression:
-        """Return whether the string matches a regular expression of SIMILAR TO."""
+        """Whether the string matches SQL's regular expression."""
         return function_call("SIMILAR TO", self, *present(pattern))
 
     # --- numbers ----------------------------------------------------------------------------------
@@ -885,21 +869,21 @@ class Expression:
 
     @property
     def bin(self) -> Expression:
-        """The integer in binary digits."""
+        """The integer in binary."""
         return function_call("BIN", self)
 
     @property
     def hex(self) -> Expression:
-        """The integer or string in hexadecimal digits."""
+        """The integer or string in hexadecimal."""
         return function_call("HEX", self)
 
     @property
     def chr(self) -> Expression:
-        """The character with this code."""
+        """The character of this code."""
         return function_call("CHR", self)
 
     def round(self, places: Value) -> Expression:
-        """Return the number rounded to a number of decimal places."""
+        """The number rounded to decimal places."""
         return function_call("ROUND", self, places)
 
     # --- strings ----------------------------------------------------------------------------------
@@ -950,199 +934,199 @@ class Expression:
         return function_call("UNHEX", self)
 
     def concat(self, other: Value) -> Expression:
-        """Return the concatenation with another string."""
+        """The concatenation with another string."""
         return function_call("CONCAT", self, other)
 
     def replace(self, search: Value = None, replacement: Value = None) -> Expression:
-        """Return the string with all occurrences of another replaced."""
+        """The string with all occurrences of another replaced."""
         return function_call("REPLACE", self, *present(search, replacement))
 
     def translate(self, from_str: Value, to_str: Value) -> Expression:
-        """Return the string with characters replaced one by one."""
+        """The string with characters replaced one by one."""
         return function_call("TRANSLATE", self, from_str, to_str)
 
     def substring(self, begin_index: Value, length: Value = None) -> Expression:
-        """Return the substring from a position, counted from 1."""
+        """The substring from a position, counted from 1."""
         return function_call("SUBSTRING", self, begin_index, *present(length))
 
     def substr(self, begin_index: Value, length: Value = None) -> Expression:
-        """Return the substring from a position, counted from 1."""
+        """As `substring`."""
         return function_call("SUBSTR", self, begin_index, *present(length))
 
     def overlay(self, new_string: Value, starting: Value, length: Value = None) -> Expression:
-        """Return the string with a part replaced by another."""
+        """The string with a part replaced."""
         return function_call("OVERLAY", self, new_string, starting, *present(length))
 
     def left(self, length: Value) -> Expression:
-        """Return the first characters."""
+        """The first characters."""
         return function_call("LEFT", self, length)
 
     def right(self, length: Value) -> Expression:
-        """Return the last characters."""
+        """The last characters."""
         return function_call("RIGHT", self, length)
 
     def repeat(self, n: Value) -> Expression:
-        """Return the string repeated `n` times."""
+        """The string repeated `n` times."""
         return function_call("REPEAT", self, n)
 
     def lpad(self, length: Value, pad: Value) -> Expression:
-        """Return the string padded on the left to a length."""
+        """The string padded on the left."""
         return function_call("LPAD", self, length, pad)
 
     def rpad(self, length: Value, pad: Value) -> Expression:
-        """Return the string padded on the right to a length."""
+        """The string padded on the right."""
         return function_call("RPAD", self, length, pad)
 
     def instr(self, s: Value) -> Expression:
-        """Return the position of the first occurrence of another string, or 0."""
+        """The position of the first occurrence of another string, or 0."""
         return function_call("INSTR", self, s)
 
     def locate(self, s: Value, pos: Value = None) -> Expression:
-        """Return the position of this string in another, or 0."""
+        """The position of this string in another, or 0."""
         return function_call("LOCATE", self, s, *present(pos))
 
     def position(self, haystack: Value = None) -> Expression:
-        """Return the position of this string in another, or 0."""
+        """As `locate`."""
         return function_call("POSITION", self, *present(haystack))
 
     def ltrim(self, trim_str: Value = None) -> Expression:
-        """Return the string without leading blanks or given characters."""
+        """As `trim_leading`, by LTRIM."""
         return function_call("LTRIM", self, *present(trim_str))
 
     def rtrim(self, trim_str: Value = None) -> Expression:
-        """Return the string without trailing blanks or given characters."""
+        """As `trim_trailing`, by RTRIM."""
         return function_call("RTRIM", self, *present(trim_str))
 
     def btrim(self, trim_str: Value = None) -> Expression:
-        """Return the string without blanks or given characters on both sides."""
+        """As `trim`, by BTRIM."""
         return function_call("BTRIM", self, *present(trim_str))
 
     def starts_with(self, start_expr: Value) -> Expression:
-        """Return whether the string starts with another."""
+        """STARTSWITH."""
         return function_call("STARTSWITH", self, start_expr)
 
     def ends_with(self, end_expr: Value) -> Expression:
-        """Return whether the string ends with another."""
+        """ENDSWITH."""
         return function_call("ENDSWITH", self, end_expr)
 
     def encode(self, charset: Value) -> Expression:
-        """Return the bytes of the string in a character set."""
+        """The string as bytes of a character set."""
         return function_call("ENCODE", self, charset)
 
     def decode(self, charset: Value) -> Expression:
-        """Return the string of bytes in a character set."""
+        """The bytes of a character set as a string."""
         return function_call("DECODE", self, charset)
 
     def printf(self, *obj: Value) -> Expression:
-        """Return the arguments formatted by this printf-style string."""
+        """The arguments formatted by this printf-style string."""
         return function_call("PRINTF", self, *obj)
 
     def split(self, delimiter: Value) -> Expression:
-        """Return the array of parts between delimiters."""
+        """The array of parts between delimiters."""
         return function_call("SPLIT", self, delimiter)
 
     def split_index(self, separator: Value, index: Value) -> Expression:
-        """Return the part at an index, counted from 0."""
+        """The part at an index from 0."""
         return function_call("SPLIT_INDEX", self, separator, index)
 
     def str_to_map(
         self, list_delimiter: Value = None, key_value_delimiter: Value = None
     ) -> Expression:
-        """Return the map of the key-value pairs in the string."""
+        """The map of the string's key-value pairs."""
         return function_call("STR_TO_MAP", self, *present(list_delimiter, key_value_delimiter))
 
     def elt(self, expr: Value, *exprs: Value) -> Expression:
-        """Return the argument at the position that this integer gives."""
+        """The argument at this position."""
         return function_call("ELT", self, expr, *exprs)
 
     def parse_url(self, part_to_extract: Value, key: Value = None) -> Expression:
-        """Return a part of the URL."""
+        """A part of the URL."""
         return function_call("PARSE_URL", self, part_to_extract, *present(key))
 
     def url_encode(self) -> Expression:
-        """Return the string with URL escapes."""
+        """The string with URL escapes."""
         return function_call("URL_ENCODE", self)
 
     def url_decode(self) -> Expression:
-        """Return the string with URL escapes decoded."""
+        """The string without URL escapes."""
         return function_call("URL_DECODE", self)
 
     def inet_aton(self) -> Expression:
-        """Return the integer of an IPv4 address."""
+        """The integer of an IPv4 address."""
         return function_call("INET_ATON", self)
 
     def inet_ntoa(self) -> Expression:
-        """Return the IPv4 address of an integer."""
+        """The IPv4 address of an integer."""
         return function_call("INET_NTOA", self)
 
     def regexp(self, regex: Value) -> Expression:
-        """Return whether a regular expression matches a part of the string."""
+        """Whether the regular expression matches a part."""
         return function_call("REGEXP", self, regex)
 
     def regexp_replace(self, regex: Value, replacement: Value) -> Expression:
-        """Return the string with all matches of a regular expression replaced."""
+        """The string with all matches replaced."""
         return function_call("REGEXP_REPLACE", self, regex, replacement)
 
     def regexp_extract(self, regex: Value, extract_index: Value = None) -> Expression:
-        """Return a group of the first match of a regular expression."""
+        """A group of the first match."""
         return function_call("REGEXP_EXTRACT", self, regex, *present(extract_index))
 
     def regexp_extract_all(self, regex: Value, extract_index: Value = None) -> Expression:
-        """Return a group of each match of a regular expression."""
+        """A group of each match."""
         return function_call("REGEXP_EXTRACT_ALL", self, regex, *present(extract_index))
 
     def regexp_count(self, regex: Value) -> Expression:
-        """Return the number of matches of a regular expression."""
+        """The number of matches."""
         return function_call("REGEXP_COUNT", self, regex)
 
     def regexp_instr(self, regex: Value) -> Expression:
-        """Return the position of the first match of a regular expression, or 0."""
+        """The position of the first match, or 0."""
         return function_call("REGEXP_INSTR", self, regex)
 
     def regexp_substr(self, regex: Value) -> Expression:
-        """Return the first match of a regular expression."""
+        """The first match."""
         return function_call("REGEXP_SUBSTR", self, regex)
 
     @property
     def md5(self) -> Expression:
-        """The MD5 hash in hexadecimal digits."""
+        """The hash in hexadecimal."""
         return function_call("MD5", self)
 
     @property
     def sha1(self) -> Expression:
-        """The SHA-1 hash in hexadecimal digits."""
+        """The hash in hexadecimal."""
         return function_call("SHA1", self)
 
     @property
     def sha224(self) -> Expression:
-        """The SHA-224 hash in hexadecimal digits."""
+        """The hash in hexadecimal."""
         return function_call("SHA224", self)
 
     @property
     def sha256(self) -> Expression:
-        """The SHA-256 hash in hexadecimal digits."""
+        """The hash in hexadecimal."""
         return function_call("SHA256", self)
 
     @property
     def sha384(self) -> Expression:
-        """The SHA-384 hash in hexadecimal digits."""
+        """The hash in hexadecimal."""
         return function_call("SHA384", self)
 
     @property
     def sha512(self) -> Expression:
-        """The SHA-512 hash in hexadecimal digits."""
+        """The hash in hexadecimal."""
         return function_call("SHA512", self)
 
     def sha2(self, hash_length: Value) -> Expression:
-        """Return the SHA-2 hash of 224, 256, 384 or 512 bits in hexadecimal digits."""
+        """The hash of 224, 256, 384 or 512 bits in hexadecimal."""
         return function_call("SHA2", self, hash_length)
 
     def json_quote(self) -> Expression:
-        """Return the string as a JSON string literal."""
+        """The string as a JSON string literal."""
         return function_call("JSON_QUOTE", self)
 
     def json_unquote(self) -> Expression:
-        """Return the string of a JSON string literal."""
+        """The string of a JSON string literal."""
         return function_call("JSON_UNQUOTE", self)
 
     # --- collections ------------------------------------------------------------------------------
@@ -1159,129 +1143,129 @@ class Expression:
 
     @property
     def map_keys(self) -> Expression:
-        """The keys of the map as an array."""
+        """The array of keys."""
         return function_call("MAP_KEYS", self)
 
     @property
     def map_values(self) -> Expression:
-        """The values of the map as an array."""
+        """The array of values."""
         return function_call("MAP_VALUES", self)
 
     @property
     def map_entries(self) -> Expression:
-        """The entries of the map as an array of rows."""
+        """The array of entries, as rows."""
         return function_call("MAP_ENTRIES", self)
 
     def map_union(self, *maps: Value) -> Expression:
-        """Return the union with other maps."""
+        """The union with other maps."""
         return function_call("MAP_UNION", self, *maps)
 
     def array_append(self, addition: Value) -> Expression:
-        """Return the array with an element added at its end."""
+        """The array with an element at its end."""
         return function_call("ARRAY_APPEND", self, addition)
 
     def array_prepend(self, addition: Value) -> Expression:
-        """Return the array with an element added at its start."""
+        """The array with an element at its start."""
         return function_call("ARRAY_PREPEND", self, addition)
 
     def array_contains(self, needle: Value) -> Expression:
-        """Return whether the array contains an element."""
+        """ARRAY_CONTAINS."""
         return function_call("ARRAY_CONTAINS", self, needle)
 
     def array_position(self, needle: Value) -> Expression:
-        """Return the position of an element, counted from 1, or 0."""
+        """The position of an element, counted from 1, or 0."""
         return function_call("ARRAY_POSITION", self, needle)
 
     def array_remove(self, needle: Value) -> Expression:
-        """Return the array without all elements equal to another."""
+        """The array without all elements equal to another."""
         return function_call("ARRAY_REMOVE", self, needle)
 
     def array_distinct(self) -> Expression:
-        """Return the array without duplicates."""
+        """The array without duplicates."""
         return function_call("ARRAY_DISTINCT", self)
 
     def array_reverse(self) -> Expression:
-        """Return the array in reverse order."""
+        """The array in reverse order."""
         return function_call("ARRAY_REVERSE", self)
 
     def array_slice(self, start_offset: Value, end_offset: Value = None) -> Expression:
-        """Return the elements between two positions, both included."""
+        """The elements between two positions, both included."""
         return function_call("ARRAY_SLICE", self, start_offset, *present(end_offset))
 
     def array_sort(self, ascending_order: Value = None, null_first: Value = None) -> Expression:
-        """Return the sorted array."""
+        """The sorted array."""
         return function_call("ARRAY_SORT", self, *present(ascending_order, null_first))
 
     def array_join(self, delimiter: Value, null_replacement: Value = None) -> Expression:
-        """Return the concatenation of the elements with a delimiter."""
+        """The elements joined by a delimiter."""
         return function_call("ARRAY_JOIN", self, delimiter, *present(null_replacement))
 
     def array_max(self) -> Expression:
-        """Return the greatest element."""
+        """The greatest element."""
         return function_call("ARRAY_MAX", self)
 
     def array_min(self) -> Expression:
-        """Return the least element."""
+        """The least element."""
         return function_call("ARRAY_MIN", self)
 
     def array_union(self, array: Value) -> Expression:
-        """Return the union with another array, without duplicates."""
+        """The union, without duplicates."""
         return function_call("ARRAY_UNION", self, array)
 
     def array_concat(self, *arrays: Value) -> Expression:
-        """Return the concatenation with other arrays."""
+        """The concatenation of arrays."""
         return function_call("ARRAY_CONCAT", self, *arrays)
 
     def array_except(self, array: Value) -> Expression:
-        """Return the elements that are not in another array."""
+        """The elements that another array lacks."""
         return function_call("ARRAY_EXCEPT", self, array)
 
     def array_intersect(self, array: Value) -> Expression:
-        """Return the elements that are also in another array."""
+        """The elements that another array has, too."""
         return function_call("ARRAY_INTERSECT", self, array)
 
     def bitmap_build(self) -> Expression:
-        """Return the bitmap of an array of integers."""
+        """The bitmap of an array of integers."""
         return function_call("BITMAP_BUILD", self)
 
     def bitmap_cardinality(self) -> Expression:
-        """Return the number of integers in the bitmap."""
+        """The number of integers."""
         return function_call("BITMAP_CARDINALITY", self)
 
     def bitmap_and(self, bitmap2: Value) -> Expression:
-        """Return the intersection with another bitmap."""
+        """The intersection."""
         return function_call("BITMAP_AND", self, bitmap2)
 
     def bitmap_or(self, bitmap2: Value) -> Expression:
-        """Return the union with another bitmap."""
+        """The union."""
         return function_call("BITMAP_OR", self, bitmap2)
 
     def bitmap_xor(self, bitmap2: Value) -> Expression:
-        """Return the symmetric difference with another bitmap."""
+        """The symmetric difference."""
         return function_call("BITMAP_XOR", self, bitmap2)
 
     def bitmap_andnot(self, bitmap2: Value) -> Expression:
-        """Return the difference to another bitmap."""
+        """The difference."""
         return function_call("BITMAP_ANDNOT", self, bitmap2)
 
     def bitmap_to_array(self) -> Expression:
-        """Return the integers of the bitmap as an array."""
+        """The array of integers."""
         return function_call("BITMAP_TO_ARRAY", self)
 
     def bitmap_to_bytes(self) -> Expression:
-        """Return the serialized bitmap."""
+        """The serialized bitmap."""
         return function_call("BITMAP_TO_BYTES", self)
 
     def bitmap_to_string(self) -> Expression:
-        """Return the bitmap as a string."""
+        """The bitmap as a string."""
         return function_call("BITMAP_TO_STRING", self)
 
     def bitmap_from_bytes(self) -> Expression:
-        """Return the bitmap of its serialized form."""
+        """The deserialized bitmap."""
         return function_call("BITMAP_FROM_BYTES", self)
 
     def object_update(self, *kv: Value) -> Expression:
-        """Return the structured object with new values of fields, as names and values in turn."""
+        """The structured object with new values of fields: names and values in turn."""
         return function_call("OBJECT_UPDATE", self, *kv)
 
     # --- aggregates -------------------------------------------------------------------------------
@@ -1357,39 +1341,39 @@ class Expression:
         return function_call("ARRAY_AGG", self)
 
     def percentile(self, percentage: Value, frequency: Value = None) -> Expression:
-        """Return the percentile for a fraction or an array of fractions."""
+        """The percentile for a fraction or an array of fractions."""
         return function_call("PERCENTILE", self, percentage, *present(frequency))
 
     def bitmap_build_agg(self) -> Expression:
-        """Return the bitmap of the integers of all rows."""
+        """The bitmap of all integers."""
         return function_call("BITMAP_BUILD_AGG", self)
 
     def bitmap_build_cardinality_agg(self) -> Expression:
-        """Return the number of distinct integers of all rows."""
+        """The number of distinct integers."""
         return function_call("BITMAP_BUILD_CARDINALITY_AGG", self)
 
     def bitmap_and_agg(self) -> Expression:
-        """Return the intersection of the bitmaps of all rows."""
+        """The intersection of all bitmaps."""
         return function_call("BITMAP_AND_AGG", self)
 
     def bitmap_and_cardinality_agg(self) -> Expression:
-        """Return the cardinality of the intersection of all bitmaps."""
+        """The cardinality of the intersection."""
         return function_call("BITMAP_AND_CARDINALITY_AGG", self)
 
     def bitmap_or_agg(self) -> Expression:
-        """Return the union of the bitmaps of all rows."""
+        """The union of all bitmaps."""
         return function_call("BITMAP_OR_AGG", self)
 
     def bitmap_or_cardinality_agg(self) -> Expression:
-        """Return the cardinality of the union of all bitmaps."""
+        """The cardinality of the union."""
         return function_call("BITMAP_OR_CARDINALITY_AGG", self)
 
     def bitmap_xor_agg(self) -> Expression:
-        """Return the symmetric difference of the bitmaps of all rows."""
+        """The symmetric difference of all bitmaps."""
         return function_call("BITMAP_XOR_AGG", self)
 
     def bitmap_xor_cardinality_agg(self) -> Expression:
-        """Return the cardinality of the symmetric difference of all bitmaps."""
+        """The cardinality of the symmetric difference."""
         return function_call("BITMAP_XOR_CARDINALITY_AGG", self)
 
 

@@ -33,7 +33,7 @@ from schema_core.types import DataType, DataTypes
 
 
 def col(name: str) -> Expression:
-    """Return a column by its exact name.
+    """A column by its exact name.
 
     Raises:
         SchemaError: with code `wrong-argument` for a name that is not a string.
@@ -45,7 +45,7 @@ def col(name: str) -> Expression:
 
 
 def lit(v: object, data_type: DataType | None = None) -> Expression:
-    """Return the literal for a Python value, cast to a type if one is given.
+    """The literal for a Python value, cast to a type if one is given.
 
     Raises:
         SchemaError: with code `value-not-in-sql` for a value without a literal.
@@ -59,7 +59,7 @@ def lit(v: object, data_type: DataType | None = None) -> Expression:
 
 
 def call(f: str | Callable[..., Expression], *args: Value) -> Expression:
-    """Return the call of a function, given by its path or as a Python function.
+    """The call of a function, given by its path or as a Python function.
 
     Names with dots within a path are quoted with backticks.
 
@@ -75,7 +75,7 @@ def call(f: str | Callable[..., Expression], *args: Value) -> Expression:
 
 
 def call_sql(sql_expression: str) -> Expression:
-    """Return the expression that a SQL string is parsed to; a schema stores the string itself.
+    """The expression that a SQL string is parsed to; a schema stores the string itself.
 
     Raises:
         ParseError: for a string that is not an expression.
@@ -93,12 +93,12 @@ def call_sql(sql_expression: str) -> Expression:
 
 
 def and_(predicate0: Value, predicate1: Value, *predicates: Value) -> Expression:
-    """Return whether all predicates are true."""
+    """Whether all predicates are true."""
     return _left_deep("AND", (predicate0, predicate1, *predicates))
 
 
 def or_(predicate0: Value, predicate1: Value, *predicates: Value) -> Expression:
-    """Return whether one of the predicates is true."""
+    """Whether one of the predicates is true."""
     return _left_deep("OR", (predicate0, predicate1, *predicates))
 
 
@@ -108,7 +108,7 @@ def _left_deep(name: str, operands: tuple[Value, ...]) -> Expression:
 
 
 def not_(expression: Value) -> Expression:
-    """Return NOT of SQL, which is NULL if the expression is; ``~`` is TRUE then.
+    """NOT of SQL, which is NULL if the expression is; ``~`` is TRUE then.
 
     >>> from schema_core.expressions import col
     >>> print(not_(col("a") == 1))
@@ -118,42 +118,42 @@ def not_(expression: Value) -> Expression:
 
 
 def negative(v: Value) -> Expression:
-    """Return the negated number."""
+    """The negated number."""
     return function_call("-x", v)
 
 
 def if_then_else(condition: Value, if_true: Value, if_false: Value) -> Expression:
-    """Return the first value if the condition is true, else the second."""
+    """The first value if the condition is true, else the second."""
     return function_call("CASE", condition, if_true, if_false)
 
 
 def null_of(data_type: DataType) -> Expression:
-    """Return NULL of a type."""
+    """NULL of a type."""
     return lit(None, data_type)
 
 
 def row(head: Value, *tail: Value) -> Expression:
-    """Return a row of values, whose fields are ``f0``, ``f1`` and so on."""
+    """A row of values, whose fields are ``f0``, ``f1`` and so on."""
     return Expression(Call("ROW", tuple(map(to_tree, (head, *tail))), symbol=NAMED_FIELDS))
 
 
 def array(head: Value, *tail: Value) -> Expression:
-    """Return an array of values."""
+    """An array of values."""
     return function_call("ARRAY", head, *tail)
 
 
 def map_(key: Value, value: Value, *tail: Value) -> Expression:
-    """Return a map of alternating keys and values."""
+    """A map of alternating keys and values."""
     return function_call("MAP", key, value, *tail)
 
 
 def map_from_arrays(key: Value, value: Value) -> Expression:
-    """Return the map of an array of keys and an array of values."""
+    """The map of an array of keys and an array of values."""
     return function_call("MAP_FROM_ARRAYS", key, value)
 
 
 def object_of(class_name: str, *args: Value) -> Expression:
-    """Return an object of a structured type: its class name, then names and values in turn.
+    """An object of a structured type: its class name, then names and values in turn.
 
     >>> print(object_of("com.acme.User", "id", col("id")))
     OBJECT_OF('com.acme.User', 'id', `id`)
@@ -163,12 +163,12 @@ def object_of(class_name: str, *args: Value) -> Expression:
 
 
 def coalesce(*args: Value) -> Expression:
-    """Return the first argument that is not NULL."""
+    """The first argument that is not NULL."""
     return function_call("COALESCE", *args)
 
 
 def descriptor(*column_names: str) -> Expression:
-    """Return a descriptor: a list of column names as an argument.
+    """A descriptor: a list of column names as an argument.
 
     >>> print(descriptor("a", "b"))
     DESCRIPTOR(`a`, `b`)
@@ -180,42 +180,42 @@ def descriptor(*column_names: str) -> Expression:
 
 
 def pi() -> Expression:
-    """Return the constant pi."""
+    """The constant pi."""
     return function_call("PI")
 
 
 def e() -> Expression:
-    """Return the base of the natural logarithm."""
+    """The base of the natural logarithm."""
     return function_call("E")
 
 
 def log(v: Value, base: Value = None) -> Expression:
-    """Return the logarithm to a base, the natural logarithm by default."""
+    """The logarithm to a base, the natural logarithm by default."""
     return function_call("LOG", *present(base), v)
 
 
 def atan2(y: Value, x: Value) -> Expression:
-    """Return the angle of the point (x, y)."""
+    """The angle of the point (x, y)."""
     return function_call("ATAN2", y, x)
 
 
 def rand(seed: Value = None) -> Expression:
-    """Return a random number from 0, included, to 1, excluded."""
+    """A random number from 0, included, to 1, excluded."""
     return function_call("RAND", *present(seed))
 
 
 def rand_integer(bound: Value, seed: Value = None) -> Expression:
-    """Return a random integer from 0, included, to the bound, excluded."""
+    """A random integer from 0, included, to the bound, excluded."""
     return function_call("RAND_INTEGER", *present(seed), bound)
 
 
 def concat(first: Value, *others: Value) -> Expression:
-    """Return the concatenation of strings; None is a string that is NULL."""
+    """The concatenation of strings; None is a string that is NULL."""
     return function_call("CONCAT", *map(_string, (first, *others)))
 
 
 def concat_ws(separator: Value, first: Value, *others: Value) -> Expression:
-    """Return the concatenation of strings, with a separator between them, without NULL."""
+    """The concatenation of strings, with a separator between them, without NULL."""
     return function_call("CONCAT_WS", *map(_string, (separator, first, *others)))
 
 
@@ -224,7 +224,7 @@ def _string(value: Value) -> Value:
 
 
 def uuid() -> Expression:
-    """Return a random UUID as a string."""
+    """A random UUID as a string."""
     return function_call("UUID")
 
 
@@ -232,79 +232,79 @@ def uuid() -> Expression:
 
 
 def current_date() -> Expression:
-    """Return the current date in the time zone of the session."""
+    """The current date in the time zone of the session."""
     return function_call("CURRENT_DATE")
 
 
 def current_time() -> Expression:
-    """Return the current time in the time zone of the session."""
+    """The current time in the time zone of the session."""
     return function_call("CURRENT_TIME")
 
 
 def current_timestamp() -> Expression:
-    """Return the current timestamp with local time zone."""
+    """The current timestamp with local time zone."""
     return function_call("CURRENT_TIMESTAMP")
 
 
 def local_time() -> Expression:
-    """Return the current time in the time zone of the session."""
+    """The current time in the time zone of the session."""
     return function_call("LOCALTIME")
 
 
 def local_timestamp() -> Expression:
-    """Return the current timestamp in the time zone of the session."""
+    """The current timestamp in the time zone of the session."""
     return function_call("LOCALTIMESTAMP")
 
 
 def current_watermark(rowtimeAttribute: Value) -> Expression:  # noqa: N803 - PyFlink's name
-    """Return the watermark of a rowtime column, NULL before the first watermark."""
+    """The watermark of a rowtime column, NULL before the first watermark."""
     return function_call("CURRENT_WATERMARK", rowtimeAttribute)
 
 
 def source_watermark() -> Expression:
-    """Return the watermark that the source of a table provides."""
+    """The watermark that the source of a table provides."""
     return function_call("SOURCE_WATERMARK")
 
 
 def to_date(date_str: Value, format: Value = None) -> Expression:  # noqa: A002 - PyFlink's name
-    """Return the date that a string is parsed to."""
+    """The date that a string is parsed to."""
     return function_call("TO_DATE", date_str, *present(format))
 
 
 def to_timestamp(timestamp_str: Value, format: Value = None) -> Expression:  # noqa: A002
-    """Return the timestamp that a string is parsed to."""
+    """The timestamp that a string is parsed to."""
     return function_call("TO_TIMESTAMP", timestamp_str, *present(format))
 
 
 def to_timestamp_ltz(*args: Value) -> Expression:
-    """Return the timestamp with local time zone of an epoch number or a string."""
+    """The timestamp with local time zone of an epoch number or a string."""
     return function_call("TO_TIMESTAMP_LTZ", *args)
 
 
 def date_format(timestamp: Value, format: Value) -> Expression:  # noqa: A002
-    """Return a timestamp formatted by a pattern."""
+    """A timestamp formatted by a pattern."""
     return function_call("DATE_FORMAT", timestamp, format)
 
 
 def convert_tz(date_str: Value, tz_from: Value, tz_to: Value) -> Expression:
-    """Return a datetime string converted from one time zone to another."""
+    """A datetime string converted from one time zone to another."""
     return function_call("CONVERT_TZ", date_str, tz_from, tz_to)
 
 
 def from_unixtime(unixtime: Value, format: Value = None) -> Expression:  # noqa: A002
-    """Return epoch seconds as a formatted datetime string."""
+    """Epoch seconds as a formatted datetime string."""
     return function_call("FROM_UNIXTIME", unixtime, *present(format))
 
 
 def unix_timestamp(date_str: Value = None, format: Value = None) -> Expression:  # noqa: A002
-    """Return the current epoch seconds, or those of a datetime string."""
+    """The current epoch seconds, or those of a datetime string."""
     return function_call("UNIX_TIMESTAMP", *present(date_str, format))
 
 
 def timestamp_diff(
     time_point_unit: TimePointUnit | str, time_point1: Value, time_point2: Value
 ) -> Expression:
-    """Return the number of complete time units between two points in time."""
+    """The number of complete time units between two points in time."""
     points = (to_tree(time_point1), to_tree(time_point2))
     unit = Symbol(keyword(time_point_unit, TimePointUnit))
     return Expression(Call("TIMESTAMPDIFF", (unit, *points)))
@@ -313,7 +313,7 @@ def timestamp_diff(
 def temporal_overlaps(
     left_time_point: Value, left_temporal: Value, right_time_point: Value, right_temporal: Value
 ) -> Expression:
-    """Return whether two periods overlap, each given by its start and its end or length.
+    """Whether two periods overlap, each given by its start and its end or length.
 
     >>> from schema_core.expressions import col
     >>> print(temporal_overlaps(col("a"), col("b"), col("c"), col("d")))
@@ -324,7 +324,7 @@ def temporal_overlaps(
 
 
 def current_database() -> Expression:
-    """Return the name of the current database."""
+    """The name of the current database."""
     return function_call("CURRENT_DATABASE")
 
 
@@ -338,7 +338,7 @@ UNBOUNDED_RANGE = Expression(Symbol("UNBOUNDED_RANGE"))
 
 
 def row_interval(rows: int) -> Expression:
-    """Return a number of rows, as a bound of a window of `Over`.
+    """A number of rows, as a bound of a window of `Over`.
 
     Raises:
         SchemaError: with code `wrong-argument` unless it is an integer of at least 0.
@@ -349,12 +349,12 @@ def row_interval(rows: int) -> Expression:
 
 
 def lag(expr: Value, offset: Value = 1, default: Value = None) -> Expression:
-    """Return the value some rows before each row of a window, or the default."""
+    """The value some rows before each row of a window, or the default."""
     return function_call("LAG", expr, offset, *present(default))
 
 
 def lead(expr: Value, offset: Value = 1, default: Value = None) -> Expression:
-    """Return the value some rows after each row of a window, or the default."""
+    """The value some rows after each row of a window, or the default."""
     return function_call("LEAD", expr, offset, *present(default))
 
 
@@ -362,17 +362,17 @@ def lead(expr: Value, offset: Value = 1, default: Value = None) -> Expression:
 
 
 def json(value: Value) -> Expression:
-    """Return a JSON string as raw JSON within a JSON constructor."""
+    """A JSON string as raw JSON within a JSON constructor."""
     return function_call("JSON", value)
 
 
 def json_string(value: Value) -> Expression:
-    """Return a value serialized as JSON."""
+    """A value serialized as JSON."""
     return function_call("JSON_STRING", value)
 
 
 def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args: Value) -> Expression:
-    """Return a JSON object of alternating keys and values.
+    """A JSON object of alternating keys and values.
 
     >>> from schema_core.expressions import col
     >>> print(json_object(JsonOnNull.ABSENT, "k", col("a")))
@@ -382,17 +382,17 @@ def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args: Value) -> Expressi
 
 
 def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args: Value) -> Expression:
-    """Return a JSON array of values."""
+    """A JSON array of values."""
     return _json_constructor("JSON_ARRAY", on_null, *args)
 
 
 def json_object_agg(on_null: JsonOnNull, key_expr: Value, value_expr: Value) -> Expression:
-    """Return a JSON object of the keys and values of all rows."""
+    """A JSON object of the keys and values of all rows."""
     return _json_constructor("JSON_OBJECTAGG", on_null, key_expr, value_expr)
 
 
 def json_array_agg(on_null: JsonOnNull, item_expr: Value) -> Expression:
-    """Return a JSON array of the values of all rows."""
+    """A JSON array of the values of all rows."""
     return _json_constructor("JSON_ARRAYAGG", on_null, item_expr)
 
 
@@ -411,7 +411,7 @@ class ColumnRange:
     end: str | int
 
     def of(self, columns: list[str]) -> list[str]:
-        """Return the columns of the range.
+        """The columns of the range.
 
         Raises:
             SchemaError: with code `unknown-column` for an end that does not exist.
@@ -437,7 +437,7 @@ class ColumnSelection:
     inverted: bool = False
 
     def of(self, columns: list[str]) -> list[str]:
-        """Return the names of the selected columns.
+        """The names of the selected columns.
 
         Raises:
             SchemaError: with code `unknown-column`, or `not-an-expression` for another item.
@@ -447,7 +447,7 @@ class ColumnSelection:
 
 
 def selected_columns(item: object, columns: list[str]) -> Iterable[str]:
-    """Return the columns that an item selects: a column, a position, a range or a selection."""
+    """The columns that an item selects: a column, a position, a range or a selection."""
     if isinstance(item, ColumnSelection | ColumnRange):
         return item.of(columns)
     if isinstance(item, int) and not isinstance(item, bool):
@@ -466,12 +466,12 @@ def selected_columns(item: object, columns: list[str]) -> Iterable[str]:
 
 
 def range_(start: str | int, end: str | int) -> ColumnRange:
-    """Return a range of columns from one to another, by name or by position, counted from 1."""
+    """A range of columns from one to another, by name or by position, counted from 1."""
     return ColumnRange(start, end)
 
 
 def with_columns(head: object, *tails: object) -> ColumnSelection:
-    """Return a selection of columns.
+    """A selection of columns.
 
     >>> with_columns(range_("b", "c"), 1, col("d")).of(["a", "b", "c", "d"])
     ['b', 'c', 'a', 'd']
@@ -480,7 +480,7 @@ def with_columns(head: object, *tails: object) -> ColumnSelection:
 
 
 def without_columns(head: object, *tails: object) -> ColumnSelection:
-    """Return a selection of all columns except some.
+    """A selection of all columns except some.
 
     >>> without_columns(range_(2, 3)).of(["a", "b", "c"])
     ['a']
@@ -489,5 +489,5 @@ def without_columns(head: object, *tails: object) -> ColumnSelection:
 
 
 def with_all_columns() -> ColumnSelection:
-    """Return a selection of all columns."""
+    """A selection of all columns."""
     return ColumnSelection((), inverted=True)

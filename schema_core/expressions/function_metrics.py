@@ -18,7 +18,7 @@ class Measured(ABC):
 
     @abstractmethod
     def combined(self, later: Any) -> Measured:
-        """Return the value of this part and a later one together."""
+        """The value of this part and a later one together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Total(Measured):
     count: int
 
     def combined(self, later: Total) -> Total:
-        """Return the sum."""
+        """The sum."""
         return Total(self.count + later.count)
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ class Latest(Measured):
     value: Any
 
     def combined(self, later: Measured) -> Measured:
-        """Return the later value."""
+        """The later value."""
         return later
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Reading(Measured):
     function: Callable[[], Any]
 
     def combined(self, later: Measured) -> Measured:
-        """Return the later gauge."""
+        """The later gauge."""
         return later
 
     def __reduce__(self) -> tuple[type[Latest], tuple[Any]]:
@@ -77,7 +77,7 @@ class Summary(Measured):
     max: int
 
     def combined(self, later: Summary) -> Summary:
-        """Return the summary of all values."""
+        """The summary of all values."""
         return Summary(
             self.count + later.count,
             self.sum + later.sum,
@@ -118,7 +118,7 @@ class Counter(Metric):
         self.inc(-n)
 
     def get_count(self) -> int:
-        """Return the count of this worker."""
+        """The count of this worker."""
         return self._count
 
 
@@ -135,7 +135,7 @@ class Meter(Metric):
         self._report(self._name, Total(value))
 
     def get_count(self) -> int:
-        """Return the number of events of this worker."""
+        """The number of events of this worker."""
         return self._count
 
 
@@ -160,13 +160,13 @@ class MetricGroup:
         self._prefix = prefix
 
     def add_group(self, name: str, extra: str | None = None) -> MetricGroup:
-        """Return a group within this one; with `extra` that of a value of a variable."""
+        """A group within this one; with `extra` that of a value of a variable."""
         require_instance(name, str, "name")
         path = name if extra is None else f"{name}.{extra}"
         return MetricGroup(self._report, f"{self._prefix}{path}.")
 
     def counter(self, name: str) -> Counter:
-        """Return a counter."""
+        """A counter."""
         return Counter(self._path(name), self._report)
 
     def gauge(self, name: str, obj: Callable[[], int]) -> None:
@@ -174,11 +174,11 @@ class MetricGroup:
         self._report(self._path(name), Reading(obj))
 
     def meter(self, name: str, time_span_in_seconds: int = 60) -> Meter:
-        """Return a meter; the time span of its rate has no effect."""
+        """A meter; the time span of its rate has no effect."""
         return Meter(self._path(name), self._report)
 
     def distribution(self, name: str) -> Distribution:
-        """Return a distribution."""
+        """A distribution."""
         return Distribution(self._path(name), self._report)
 
     def _path(self, name: str) -> str:

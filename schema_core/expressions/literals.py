@@ -24,7 +24,7 @@ PythonValue: TypeAlias = (
 
 
 def literal(value: object) -> syntax.Expression:
-    """Return the literal for a Python value; a list becomes an array, a dictionary a map.
+    """The literal for a Python value; a list becomes an array, a dictionary a map.
 
     Raises:
         SchemaError: with code `value-not-in-sql` for a value without a literal, `too-deep` for
@@ -100,7 +100,7 @@ def _datetime(value: date | time) -> Literal:
 
 
 def _interval(value: timedelta) -> Interval:
-    """Return an interval of days to seconds, with fractional seconds."""
+    """An interval of days to seconds, with fractional seconds."""
     size = abs(value)
     minutes, seconds = divmod(size.seconds, 60)
     hours, minutes = divmod(minutes, 60)
@@ -119,7 +119,7 @@ MONTH_UNITS = frozenset({"YEAR", "QUARTER", "MONTH"})
 
 
 def constant(literal: Literal | Interval) -> Constant:
-    """Return a literal with its type, which is NOT NULL except for NULL and UNKNOWN.
+    """A literal with its type, which is NOT NULL except for NULL and UNKNOWN.
 
     Raises:
         SchemaError: with code `number-out-of-range` for a number outside the range of literals.
@@ -129,7 +129,7 @@ def constant(literal: Literal | Interval) -> Constant:
 
 
 def literal_type(literal: Literal) -> types.DataType:
-    """Return the type of a literal.
+    """The type of a literal.
 
     >>> [str(literal_type(Literal(LiteralKind.EXACT, text))) for text in ("12", "0.50")]
     ['INT NOT NULL', 'DECIMAL(3, 2) NOT NULL']
@@ -163,7 +163,7 @@ def literal_type(literal: Literal) -> types.DataType:
 
 
 def _exact(literal: Literal) -> types.DataType:
-    """Return the smaller of INT and BIGINT that holds an integer, or a decimal of all digits.
+    """The smaller of INT and BIGINT that holds an integer, or a decimal of all digits.
 
     The digits without the decimal point must fit 64 bits, which is a rule of Calcite.
     """
@@ -191,13 +191,13 @@ def _out_of_range(literal: Literal) -> SchemaError:
 
 
 def _fraction(text: str) -> int:
-    """Return the number of fractional digits of a second."""
+    """The number of fractional digits of a second."""
     _, _, fraction = text.partition(".")
     return min(len(fraction.strip()), 9)
 
 
 def interval_type(interval: Interval) -> types.DataType:
-    """Return the type of an interval: in SQL all fields are months or milliseconds."""
+    """The type of an interval: in SQL all fields are months or milliseconds."""
     if interval.unit in MONTH_UNITS:
         return types.YearMonthIntervalType(types.YearMonthResolution.MONTH, nullable=False)
     return types.DayTimeIntervalType(

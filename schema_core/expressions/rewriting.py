@@ -36,7 +36,7 @@ ScopeOf = Callable[[], Scope]
 
 
 def to_sql_meaning(given: T, scope_of: ScopeOf) -> T:
-    """Return an expression or item of a list as SQL writes what it means in PyFlink.
+    """An expression or item of a list as SQL writes what it means in PyFlink.
 
     ``+`` of strings is ``||``, and an operand that is not a string is cast to one. The fields of
     ``row(...)`` are ``f0``, ``f1``, which SQL calls ``EXPR$0``, ``EXPR$1``: the row is cast. What
@@ -67,7 +67,7 @@ def to_sql_meaning(given: T, scope_of: ScopeOf) -> T:
 def column_scope(
     columns: Iterable[tuple[str, DataType]], functions: Functions | None, types: LookUp | None
 ) -> Scope:
-    """Return the scope of those columns whose types SQL supports."""
+    """The scope of those columns whose types SQL supports."""
     found: dict[str, DataType] = {}
     for name, type_ in columns:
         try:
@@ -82,7 +82,7 @@ class _ItemScope(ColumnScope):
     """The scope of an item of a list, whose windows are defined by the query."""
 
     def window(self, name: str, span: Span) -> syntax.Window:
-        """Return a window that is ordered, which types of functions do not depend on."""
+        """A window that is ordered, which types of functions do not depend on."""
         return syntax.Window(order_by=(syntax.SortKey(Literal(LiteralKind.EXACT, "1")),))
 
 

@@ -75,28 +75,28 @@ class Scope(Protocol):
         """Calls that were already typed in an equivalent scope."""
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
-        """Return the column that a name refers to, and its remaining parts, which are fields.
+        """The column that a name refers to, and its remaining parts, which are fields.
 
         Raises:
             SchemaError: with code `unknown-column`.
         """
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
-        """Return all functions of a name.
+        """All functions of a name.
 
         Raises:
             SchemaError: with code `unknown-function`.
         """
 
     def window(self, name: str, span: Span) -> Window:
-        """Return the named window of a query.
+        """The named window of a query.
 
         Raises:
             SchemaError: with code `unknown-window`.
         """
 
     def subquery(self, query: Query, span: Span) -> Rows:
-        """Return the rows of a subquery."""
+        """The rows of a subquery."""
 
 
 #: Roots of types that columns of a query cannot have.
@@ -119,7 +119,7 @@ UNCHANGED_IN_SQL = (
 
 
 def in_sql(type_: DataType) -> DataType:
-    """Return the type that SQL gives to a column of a type.
+    """The type that SQL gives to a column of a type.
 
     Intervals lose their fields, times are limited to precision 3, rows lose the comments of fields;
     structured types are unchanged.
@@ -168,7 +168,7 @@ def _converted_to_sql(type_: DataType) -> DataType:
 
 
 def _is_same_field(field: RowField, type_: DataType) -> bool:
-    """Return whether SQL leaves a field of a row unchanged, with its type in SQL."""
+    """Whether SQL leaves a field of a row unchanged, with its type in SQL."""
     return field.data_type is type_ and field.description is None
 
 
@@ -228,7 +228,7 @@ class ColumnScope:
         return self
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
-        """Return the column of the first part of a name."""
+        """The column of the first part of a name."""
         name, *rest = parts
         if name not in self.columns:
             raise SchemaError(
@@ -240,11 +240,11 @@ class ColumnScope:
         return Ref(name, self.columns[name], span=span), tuple(rest)
 
     def names(self) -> Iterable[str]:
-        """Return the names that a hint for an unknown name may suggest."""
+        """The names that a hint for an unknown name may suggest."""
         return self.columns
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
-        """Return the user-defined or built-in functions of a name, in any case."""
+        """The user-defined or built-in functions of a name, in any case."""
         return find_function(path, span, self.functions)
 
     def window(self, name: str, span: Span) -> Window:
@@ -252,7 +252,7 @@ class ColumnScope:
         raise SchemaError(f"there is no window {name!r}", code="unknown-window", span=span)
 
     def subquery(self, query: Query, span: Span) -> Rows:
-        """Return the rows of an uncorrelated subquery."""
+        """The rows of an uncorrelated subquery."""
         if self.subqueries is None or not _selects(query):
             raise SchemaError(
                 "subqueries are not supported here", code="subquery-not-supported", span=span
@@ -261,7 +261,7 @@ class ColumnScope:
 
 
 def _selects(query: Query) -> bool:
-    """Return whether a query starts with SELECT, which Flink requires outside of queries."""
+    """Whether a query starts with SELECT, which Flink requires outside of queries."""
     match query:
         case SetOperation(left=inner) | Ordered(query=inner):
             return _selects(inner)
@@ -284,7 +284,7 @@ TABLE_API: Mapping[str, tuple[str, str]] = {
 def find_function(
     path: tuple[str, ...], span: Span, functions: Functions | None = None
 ) -> tuple[Function, ...]:
-    """Return the functions of a name: the user-defined ones, else the built-in ones.
+    """The functions of a name: the user-defined ones, else the built-in ones.
 
     Raises:
         SchemaError: with code `unknown-function`.
@@ -310,7 +310,7 @@ def find_function(
 
 @cached()
 def _hint(name: str) -> str | None:
-    """Return the hint for an unknown function, cached as expressions repeat names."""
+    """The hint for an unknown function, cached as expressions repeat names."""
     from schema_core.expressions.functions import BUILT_IN
 
     return function_hint(name) or similar(name.upper(), BUILT_IN, likeness=0.78)

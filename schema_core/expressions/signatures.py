@@ -94,7 +94,7 @@ class ArgumentTypes:
     )
 
     def memoized(self, rule: ArgumentsRule) -> DataType | None:
-        """Return the result of the rule for these arguments, evaluated once."""
+        """The result of the rule for these arguments, evaluated once."""
         if rule not in self._results:
             self._results[rule] = rule(self)
         return self._results[rule]
@@ -210,7 +210,7 @@ class Function:
         object.__setattr__(self, "overloads", overloads)
 
     def expand(self, overload: tuple[Parameter, ...], count: int) -> tuple[Parameter, ...] | None:
-        """Return the overload with its repeated parameters, or None if it cannot take `count`."""
+        """The overload with its repeated parameters, or None if it cannot take `count`."""
         extra = count - len(overload)
         if extra == 0:
             return overload
@@ -220,7 +220,7 @@ class Function:
         return None
 
     def printed_path(self, written: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the names that Flink prints in backticks; none for a keyword or an operator.
+        """The names that Flink prints in backticks; none for a keyword or an operator.
 
         Args:
             written: The path of the function in the call, if it has one.
@@ -239,7 +239,7 @@ class Function:
         return written if is_own_name else (self.name,)
 
     def format(self, overload: tuple[Parameter, ...]) -> str:
-        """Return an overload as text, such as ``SUBSTRING(<CHARACTER>, <INTEGER>)``.
+        """An overload as text, such as ``SUBSTRING(<CHARACTER>, <INTEGER>)``.
 
         >>> from schema_core.expressions.functions import BUILT_IN
         >>> str(BUILT_IN["REPEAT"][0])
@@ -372,7 +372,7 @@ def literal(inner: Parameter) -> Parameter:
 
 
 def text_of(tree: Typed) -> str | None:
-    """Return the text of a literal, or None for NULL and for other expressions."""
+    """The text of a literal, or None for NULL and for other expressions."""
     match tree:
         case Constant(literal=Literal(kind=kind, text=text)) if kind is not LiteralKind.NULL:
             return text
@@ -381,7 +381,7 @@ def text_of(tree: Typed) -> str | None:
 
 
 def constant_integer(tree: Typed, *, through_casts: bool = True) -> int | None:
-    """Return the value of an integer literal, also within casts; None for other expressions."""
+    """The value of an integer literal, also within casts; None for other expressions."""
     match tree:
         case FunctionCall(function=function, arguments=(value, _)) if function.name == "CAST":
             return constant_integer(value) if through_casts else None
@@ -462,7 +462,7 @@ def either(*parameters: Parameter) -> Parameter:
 
 
 def no_common_type(types: Iterable[DataType]) -> str:
-    """Return the message that types have no common type.
+    """The message that types have no common type.
 
     >>> from schema_core.types import DataTypes as T
     >>> no_common_type([T.INT(), T.INT(nullable=False), T.DATE()])
@@ -526,7 +526,7 @@ STRINGS = array_of("<CHARACTER_STRING>", lambda element: element.is_(F.CHARACTER
 
 
 def _ordered_with_previous(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the argument's type if the Table API orders it with itself and the one before."""
+    """The argument's type if the Table API orders it with itself and the one before."""
     type_, before = args.types[i], args.types[max(i - 1, 0)]
     is_ordered = comparable(type_, type_, ordered=True)
     return type_ if is_ordered and comparable(before, type_, ordered=True) else None
@@ -547,24 +547,24 @@ ORDINALS = ("first", "second", "third")
 
 
 def exactly(type_: DataType) -> ReturnTypeRule:
-    """Return a constant type."""
+    """A constant type."""
     return describe_rule(type_.nullable().as_summary_string(), lambda _: type_)
 
 
 def like(index: int) -> ReturnTypeRule:
-    """Return the type of an argument."""
+    """The type of an argument."""
     description = f"the type of the {ORDINALS[index]} argument"
     return describe_rule(description, lambda args: args.types[index])
 
 
 def varying_like(index: int) -> ReturnTypeRule:
-    """Return the variable-length string type with the length of an argument."""
+    """The variable-length string type with the length of an argument."""
     description = f"a variable-length string with the length of the {ORDINALS[index]} argument"
     return describe_rule(description, lambda args: varying(_string(args.types[index])))
 
 
 def combined_length(args: ArgumentTypes) -> DataType:
-    """Return a variable-length string with the length of the first two arguments together.
+    """A variable-length string with the length of the first two arguments together.
 
     It is a character or binary string as the second argument if that has a variable length, else
     as the first.
@@ -584,7 +584,7 @@ def _string(type_: DataType) -> LengthType:
 
 
 def least(start: int = 0, step: int = 1) -> ReturnTypeRule:
-    """Return the least restrictive type of every `step`-th argument from `start` on."""
+    """The least restrictive type of every `step`-th argument from `start` on."""
     which = f"every {ORDINALS[step - 1]} argument from the {ORDINALS[start]} on"
     return describe_rule(
         f"the least restrictive type of {which if step > 1 else 'all arguments'}",
@@ -593,7 +593,7 @@ def least(start: int = 0, step: int = 1) -> ReturnTypeRule:
 
 
 def commonly(start: int = 0) -> ReturnTypeRule:
-    """Return the common type of all arguments from `start` on."""
+    """The common type of all arguments from `start` on."""
     except_ = f" except the {ORDINALS[start - 1]}" if start else ""
     return describe_rule(
         f"the common type of all arguments{except_}",
@@ -602,7 +602,7 @@ def commonly(start: int = 0) -> ReturnTypeRule:
 
 
 def common_argument_type(type_: DataType | None) -> DataType:
-    """Return the common type of the arguments.
+    """The common type of the arguments.
 
     Raises:
         SchemaError: with code `no-common-type` for None.
@@ -615,18 +615,18 @@ def common_argument_type(type_: DataType | None) -> DataType:
 
 
 def element(index: int) -> ReturnTypeRule:
-    """Return the element type of a collection argument."""
+    """The element type of a collection argument."""
     description = f"the element type of the {ORDINALS[index]} argument"
     return describe_rule(description, lambda args: args.types[index].children()[0])
 
 
 def array(returns: ReturnTypeRule) -> ReturnTypeRule:
-    """Return an array of the type of another rule."""
+    """An array of the type of another rule."""
     return describe_rule(f"an array of {returns.__doc__}", lambda args: ArrayType(returns(args)))
 
 
 def map_(keys: ReturnTypeRule, values: ReturnTypeRule) -> ReturnTypeRule:
-    """Return a map of the types of two other rules."""
+    """A map of the types of two other rules."""
     description = f"a map from {keys.__doc__} to {values.__doc__}"
     return describe_rule(description, lambda args: MapType(keys(args), values(args)))
 
@@ -635,24 +635,24 @@ def map_(keys: ReturnTypeRule, values: ReturnTypeRule) -> ReturnTypeRule:
 
 
 def never(flags: Iterable[bool]) -> bool:
-    """Return False: the result is NOT NULL."""
+    """False: the result is NOT NULL."""
     del flags
     return False
 
 
 def always(flags: Iterable[bool]) -> bool:
-    """Return True: the result is nullable."""
+    """True: the result is nullable."""
     del flags
     return True
 
 
 def first(flags: Iterable[bool]) -> bool:
-    """Return whether the first argument is nullable."""
+    """Whether the first argument is nullable."""
     return next(iter(flags))
 
 
 def last(flags: Iterable[bool]) -> bool:
-    """Return whether the last argument is nullable."""
+    """Whether the last argument is nullable."""
     return list(flags)[-1]
 
 

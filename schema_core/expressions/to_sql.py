@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def to_sql(typed: Typed) -> str:
-    """Return the expression as Flink prints it, except where that would change its type.
+    """The expression as Flink prints it, except where that would change its type.
 
     Raises:
         UnsupportedError: for a part that has no SQL.
@@ -50,7 +50,7 @@ def to_sql(typed: Typed) -> str:
 
 
 def flink_sql(typed: Typed) -> str:
-    """Return the expression exactly as Flink prints it, possibly of another type.
+    """The expression exactly as Flink prints it, possibly of another type.
 
     Raises:
         UnsupportedError: as `to_sql`.
@@ -65,7 +65,7 @@ def flink_sql(typed: Typed) -> str:
 
 
 def _flink_spelling(node: syntax.Expression) -> syntax.Expression | None:
-    """Return a literal or a type of a cast as Flink spells it, None for any other node."""
+    """A literal or a type of a cast as Flink spells it, None for any other node."""
     match node:
         case syntax.Literal(kind=syntax.LiteralKind.EXACT, text=text):
             return replace(node, text=plain_digits(text))
@@ -76,7 +76,7 @@ def _flink_spelling(node: syntax.Expression) -> syntax.Expression | None:
 
 
 def _nullable_entries(written: syntax.TypeName) -> syntax.TypeName:
-    """Return the type without NOT NULL for the keys and values of its maps."""
+    """The type without NOT NULL for the keys and values of its maps."""
     arguments = tuple(map(_nullable_entries, written.arguments))
     if written.keyword == "MAP":
         arguments = tuple(replace(argument, nullable=None) for argument in arguments)
@@ -85,7 +85,7 @@ def _nullable_entries(written: syntax.TypeName) -> syntax.TypeName:
 
 
 def to_syntax(typed: Typed) -> syntax.Expression:
-    """Return the syntax tree of a typed tree, with explicit casts."""
+    """The syntax tree of a typed tree, with explicit casts."""
     pending: list[FunctionCall] = []
     while isinstance(typed, FunctionCall) and typed.arguments:
         pending.append(typed)
@@ -148,7 +148,7 @@ def _call(call: FunctionCall, arguments: tuple[syntax.Expression, ...]) -> synta
 
 
 def _path(call: FunctionCall) -> tuple[str, ...]:
-    """Return the quoted name of the function.
+    """The quoted name of the function.
 
     Raises:
         UnsupportedError: for a Python function without a name.

@@ -71,7 +71,7 @@ Leaf: TypeAlias = (
 
 
 def infer(scope: Scope, expression: syntax.Expression) -> Typed:
-    """Return the typed tree of an expression.
+    """The typed tree of an expression.
 
     Raises:
         SchemaError: with the span of the mistake; `errors.within` adds the source. Among its codes
@@ -108,7 +108,7 @@ def infer(scope: Scope, expression: syntax.Expression) -> Typed:
 def _argument_scope(
     scope: Scope, call: syntax.Call, functions: Functions, argument: syntax.Expression
 ) -> Scope:
-    """Return the scope of an argument: for a column in an aggregate, that of ungrouped rows."""
+    """The scope of an argument: for a column in an aggregate, that of ungrouped rows."""
     if not isinstance(argument, syntax.Name) or call.over is not None:
         return scope
     is_aggregate = functions and functions[0].kind is FunctionKind.AGGREGATE
@@ -126,7 +126,7 @@ def _type_bottom_up(pending: PendingCalls, first: Typed) -> Typed:
 
 
 def check(scope: Scope, expression: syntax.Expression, expected: types.DataType) -> Typed:
-    """Return the typed tree of an expression in an implicit cast to the expected type.
+    """The typed tree of an expression in an implicit cast to the expected type.
 
     Raises:
         SchemaError: as `infer`, or with code `wrong-type` for a type without an implicit cast.
@@ -180,7 +180,7 @@ def _type_leaf(scope: Scope, expression: Leaf) -> Typed:
 
 
 def cast_target(scope: Scope, written: syntax.TypeName) -> TypeArgument:
-    """Return the target type of a cast, with the full paths of user-defined types.
+    """The target type of a cast, with the full paths of user-defined types.
 
     Raises:
         UnsupportedError: with code `unknown-type` for a name that is not defined.
@@ -190,7 +190,7 @@ def cast_target(scope: Scope, written: syntax.TypeName) -> TypeArgument:
 
 
 def _with_full_paths(written: syntax.TypeName, type_: types.DataType) -> syntax.TypeName:
-    """Return the type as written, with the full paths of user-defined types."""
+    """The type as written, with the full paths of user-defined types."""
     if written.path:
         return replace(written, path=getattr(type_, "path", written.path))
     inner = type_.children()
@@ -208,7 +208,7 @@ def _with_full_paths(written: syntax.TypeName, type_: types.DataType) -> syntax.
 
 
 def scalar(rows: Select) -> Select:
-    """Return a query as a scalar, which is NULL if the query has no rows.
+    """A query as a scalar, which is NULL if the query has no rows.
 
     Raises:
         SchemaError: with code `subquery-column-count` unless it has one column.
@@ -241,7 +241,7 @@ def _type_argument(scope: Scope, argument: syntax.Expression, function: Function
 
 
 def field(value: Typed, name: str, span: Span) -> Access:
-    """Return the access to a field, nullable if the value or the field is.
+    """The access to a field, nullable if the value or the field is.
 
     Raises:
         SchemaError: with code `unknown-field`.
@@ -262,7 +262,7 @@ def field(value: Typed, name: str, span: Span) -> Access:
 
 
 def _find_functions(scope: Scope, call: syntax.Call) -> Functions:
-    """Return the functions of a call's name, preferring those for its number of arguments."""
+    """The functions of a call's name, preferring those for its number of arguments."""
     if call.name == ".":
         return ()
     if isinstance(call.inline, tuple):  # of a Python function
@@ -359,7 +359,7 @@ def _reject_aligned_intervals(constructor: FunctionCall) -> None:
 def resolve_call(
     functions: Sequence[Function], arguments: tuple[Typed, ...], call: syntax.Call
 ) -> FunctionCall:
-    """Return the call of the first function and overload that accept the arguments.
+    """The call of the first function and overload that accept the arguments.
 
     Raises:
         SchemaError: with code `wrong-argument-count` or `wrong-argument-type`, located at the
@@ -391,7 +391,7 @@ def resolve_call(
 
 
 def result_type(function: Function, args: ArgumentTypes) -> types.DataType:
-    """Return the type of a call for arguments of these types, with its nullability."""
+    """The type of a call for arguments of these types, with its nullability."""
     type_ = function.returns(args)
     if function.nullability is None or type_.root is types.TypeRoot.NULL:
         return type_
@@ -402,7 +402,7 @@ def result_type(function: Function, args: ArgumentTypes) -> types.DataType:
 def resolve_overload(
     functions: Sequence[Function], args: ArgumentTypes, call: syntax.Call
 ) -> tuple[Function, tuple[types.DataType, ...]]:
-    """Return the first function with a matching overload, and the types to pass arguments as.
+    """The first function with a matching overload, and the types to pass arguments as.
 
     Raises:
         SchemaError: with code `wrong-argument-count` or `wrong-argument-type`.
@@ -424,12 +424,12 @@ def resolve_overload(
 
 
 def accepts_count(function: Function, count: int) -> bool:
-    """Return whether a function has an overload for this number of arguments."""
+    """Whether a function has an overload for this number of arguments."""
     return any(function.expand(overload, count) is not None for overload in function.overloads)
 
 
 def wrong_count(functions: Sequence[Function], call: syntax.Call) -> SchemaError:
-    """Return the error for a call with a number of arguments that no overload accepts."""
+    """The error for a call with a number of arguments that no overload accepts."""
     signatures = [
         function.format(overload) for function in functions for overload in function.overloads
     ]
@@ -447,7 +447,7 @@ _NUMERIC_LABELS = frozenset({NUMERIC.label, EXACT.label, INTEGER.label})
 
 
 def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Call) -> SchemaError:
-    """Return the error of the overload that matched most arguments.
+    """The error of the overload that matched most arguments.
 
     It lists what all overloads that matched as many arguments expect next.
     """
@@ -478,7 +478,7 @@ def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Ca
 
 
 def coerce_argument(argument: Typed, type_: types.DataType, function: Function) -> Typed:
-    """Return the argument, in an implicit cast if the function's rules require one."""
+    """The argument, in an implicit cast if the function's rules require one."""
     actual = first_phase_type(argument)
     if function.aligns:
         aligned = actual == type_ and time_attribute(actual) is time_attribute(type_)
@@ -494,7 +494,7 @@ def coerce_argument(argument: Typed, type_: types.DataType, function: Function) 
 def implicit_cast(
     value: Typed, target: types.DataType, type_: types.DataType | None = None
 ) -> FunctionCall:
-    """Return the value in an implicit cast to the target; `type_` overrides the type of the call.
+    """The value in an implicit cast to the target; `type_` overrides the type of the call.
 
     Raises:
         SchemaError: with code `cast-not-in-sql` where Flink has no SQL for the cast.
@@ -537,7 +537,7 @@ def _refuse_months(value: Typed, target: types.DataType) -> None:
 
 
 def as_spelled(type_: types.DataType) -> types.DataType:
-    """Return a type as a cast in SQL spells it: elements NOT NULL, timestamps without attributes.
+    """A type as a cast in SQL spells it: elements NOT NULL, timestamps without attributes.
 
     >>> from schema_core.types import parse_type
     >>> print(as_spelled(parse_type("MAP<INT, ARRAY<INT>>")))

@@ -163,19 +163,19 @@ Typed: TypeAlias = Ref | Constant | Keyword | TypeArgument | Access | FunctionCa
 
 
 def first_phase_type(typed: Typed) -> DataType:
-    """Return the type that Flink infers before it converts a call to its own representation."""
+    """The type that Flink infers before it converts a call to its own representation."""
     if isinstance(typed, FunctionCall) and typed.first_phase_type:
         return typed.first_phase_type
     return typed.type
 
 
 def is_windowed(typed: Typed) -> bool:
-    """Return whether an expression is a call with OVER."""
+    """Whether an expression is a call with OVER."""
     return isinstance(typed, FunctionCall) and typed.over is not None
 
 
 def children(typed: Typed) -> tuple[Typed, ...]:
-    """Return the direct subtrees, without those of FILTER and OVER."""
+    """The direct subtrees, without those of FILTER and OVER."""
     match typed:
         case Access(value=value):
             return (value,)
@@ -195,7 +195,7 @@ def walk(typed: Typed) -> Iterator[Typed]:
 
 
 def operands(typed: Typed) -> list[Typed]:
-    """Return the direct subtrees, those of FILTER and OVER included."""
+    """The direct subtrees, those of FILTER and OVER included."""
     subtrees = list(children(typed))
     if isinstance(typed, FunctionCall):
         if typed.filter is not None:

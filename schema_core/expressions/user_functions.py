@@ -87,13 +87,13 @@ class FunctionContext:
         self._attempt = attempt_number
 
     def in_task(self, index: int, attempt: int) -> FunctionContext:
-        """Return the context in a task of the job, by its index and the number of its attempt."""
+        """The context in a task of the job, by its index and the number of its attempt."""
         return FunctionContext(
             self._group, self._parameters, index_of_this_subtask=index, attempt_number=attempt
         )
 
     def get_metric_group(self) -> MetricGroup:
-        """Return the group of the metrics of the function.
+        """The group of the metrics of the function.
 
         Raises:
             UnsupportedError: with code `unsupported` if the option ``python.metric.enabled`` is
@@ -106,15 +106,15 @@ class FunctionContext:
         return self._group
 
     def get_index_of_this_subtask(self) -> int:
-        """Return the number of the task, from 0."""
+        """The number of the task, from 0."""
         return self._index
 
     def get_attempt_number(self) -> int:
-        """Return how many attempts of the task have failed."""
+        """How many attempts of the task have failed."""
         return self._attempt
 
     def get_job_parameter(self, key: str, default_value: str) -> str:
-        """Return a value of the option ``pipeline.global-job-parameters``, or the default."""
+        """A value of the option ``pipeline.global-job-parameters``, or the default."""
         return self._parameters.get(key, default_value)
 
 
@@ -128,7 +128,7 @@ class UserDefinedFunction:
         """Release resources, after the last row."""
 
     def is_deterministic(self) -> bool:
-        """Return whether equal arguments always have equal results."""
+        """Whether equal arguments always have equal results."""
         return True
 
 
@@ -137,7 +137,7 @@ class ScalarFunction(UserDefinedFunction, ABC):
 
     @abstractmethod
     def eval(self, *arguments: Any, **named: Any) -> Any:
-        """Return the value; each overload of `typing.overload` is a signature."""
+        """The value; each overload of `typing.overload` is a signature."""
 
 
 class AsyncScalarFunction(UserDefinedFunction, ABC):
@@ -149,7 +149,7 @@ class AsyncScalarFunction(UserDefinedFunction, ABC):
 
     @abstractmethod
     async def eval(self, *arguments: Any, **named: Any) -> Any:
-        """Return the value; each overload of `typing.overload` is a signature."""
+        """The value; each overload of `typing.overload` is a signature."""
 
 
 class TableFunction(UserDefinedFunction, ABC):
@@ -165,7 +165,7 @@ class ImperativeAggregateFunction(UserDefinedFunction, ABC, Generic[Result, Accu
 
     @abstractmethod
     def create_accumulator(self) -> Accumulator:
-        """Return the accumulator before the first row."""
+        """The accumulator before the first row."""
 
     @abstractmethod
     def accumulate(self, accumulator: Accumulator, *arguments: Any, **named: Any) -> None:
@@ -180,7 +180,7 @@ class AggregateFunction(ImperativeAggregateFunction[Result, Accumulator]):
 
     @abstractmethod
     def get_value(self, accumulator: Accumulator) -> Result:
-        """Return the result of an accumulator."""
+        """The result of an accumulator."""
 
 
 class TableAggregateFunction(ImperativeAggregateFunction[Result, Accumulator]):
@@ -236,14 +236,14 @@ class UserFunction:
     names: tuple[str, ...] = ()
 
     def alias(self, *alias_names: str) -> UserFunction:
-        """Return the function with names for the columns of its result.
+        """The function with names for the columns of its result.
 
         They are used where `aggregate`, `flat_aggregate` or `join_lateral` call it with whole rows.
         """
         return replace(self, names=alias_names)
 
     def rows(self, path: tuple[str, ...] = ()) -> tuple[Function, ...]:
-        """Return the function signatures, under the path that the function is registered at."""
+        """The function signatures, under the path that the function is registered at."""
         name = path[-1] if path else self.name
         return declare(
             name,
@@ -255,13 +255,13 @@ class UserFunction:
         )
 
     def __call__(self, *arguments: Value) -> Expression:
-        """Return the call of the function as an expression."""
+        """The call of the function as an expression."""
         trees = tuple(map(to_tree, arguments))
         return Expression(Call(f"*{self.name}*", trees, inline=self.rows()))
 
 
 def as_aggregate(call: Call) -> tuple[Call, DataType]:
-    """Return the call of a table aggregate as one of an aggregate of an array of rows.
+    """The call of a table aggregate as one of an aggregate of an array of rows.
 
     The second part is the type of a row.
 
@@ -311,12 +311,12 @@ class Declares(Protocol[Options]):
 def _with_overloads(
     function: Callable[Concatenate[Python | None, Options], UserFunction | Decorator],
 ) -> Declares[Options]:
-    """Return the function itself, for type checkers with its overloads."""
+    """The function itself, for type checkers with its overloads."""
     return cast("Declares[Options]", function)
 
 
 def user_function(function: object, name: str | None = None) -> UserFunction:
-    """Return the user-defined function of a class, an object or a plain Python function.
+    """The user-defined function of a class, an object or a plain Python function.
 
     Raises:
         SchemaError: with code `invalid-function-hints` for missing type hints,
@@ -350,7 +350,7 @@ def udf(
     name: str | None = None,
     func_type: str = "general",
 ) -> UserFunction | Decorator:
-    """Return a scalar function, or a decorator if `f` is omitted.
+    """A scalar function, or a decorator if `f` is omitted.
 
     Args:
         f: A function, a callable object, a `ScalarFunction` or its class; a coroutine function or
@@ -382,7 +382,7 @@ def udtf(
     deterministic: bool | None = None,
     name: str | None = None,
 ) -> UserFunction | Decorator:
-    """Return a table function; several result types are the columns f0, f1, ... of a row.
+    """A table function; several result types are the columns f0, f1, ... of a row.
 
     Raises:
         SchemaError: with code `wrong-argument` for an empty list of types; others as
@@ -414,7 +414,7 @@ def udaf(
     name: str | None = None,
     func_type: str = "general",
 ) -> UserFunction | Decorator:
-    """Return an aggregate function of a class or an instance of `AggregateFunction`.
+    """An aggregate function of a class or an instance of `AggregateFunction`.
 
     Args:
         f: The class or object; with `func_type` ``pandas`` also a function of series that returns
@@ -444,7 +444,7 @@ def udtaf(
     name: str | None = None,
     func_type: str = "general",
 ) -> UserFunction | Decorator:
-    """Return a table aggregate function of a `TableAggregateFunction`, for `flat_aggregate`.
+    """A table aggregate function of a `TableAggregateFunction`, for `flat_aggregate`.
 
     Args and errors are those of `udaf`; there are none of pandas.
     """
@@ -472,7 +472,7 @@ def _decorate(
     name: str | None,
     func_type: str = "general",
 ) -> UserFunction | Decorator:
-    """Return the function, or a decorator if `f` is omitted."""
+    """The function, or a decorator if `f` is omitted."""
     if func_type not in FUNCTION_TYPES[kind]:
         known = " or ".join(map(repr, FUNCTION_TYPES[kind]))
         problem = f"func_type must be {known}, got {show(func_type)}"
@@ -497,7 +497,7 @@ def _decorate(
 
 
 def is_asynchronous(implementation: object) -> bool:
-    """Return whether a call of a function returns an object to wait for.
+    """Whether a call of a function returns an object to wait for.
 
     >>> async def look_up(key: int) -> str: ...
     >>> is_asynchronous(look_up), is_asynchronous(len)
@@ -511,7 +511,7 @@ def is_asynchronous(implementation: object) -> bool:
 
 
 def _type(type_like: TypeLike) -> DataType:
-    """Return the data type of its SQL name, or of a Python class or type hint."""
+    """The data type of its SQL name, or of a Python class or type hint."""
     return DataTypes.of(type_like) if isinstance(type_like, str) else type_of(type_like)
 
 
@@ -523,7 +523,7 @@ def _declare_function(
     deterministic: bool | None = None,
     name: str | None = None,
 ) -> UserFunction:
-    """Return the function; types that are not declared are inferred from type hints."""
+    """The function; types that are not declared are inferred from type hints."""
     instance = _instance(function)
     found = str(name or getattr(function, "__name__", type(instance).__name__))
     with at(f"function {found!r}"):
@@ -534,7 +534,7 @@ def _declare_function(
 
 
 def _instance(function: object) -> object:
-    """Return a function, or an object of its class.
+    """A function, or an object of its class.
 
     Raises:
         SchemaError: with code `invalid-function-class` for a class that needs arguments or whose
@@ -589,7 +589,7 @@ def _signatures(
     parameters: tuple[DataType, ...] | None,
     returns: DataType | None,
 ) -> tuple[Signature, ...]:
-    """Return a signature of each overload of `typing.overload`, and each number of arguments."""
+    """A signature of each overload of `typing.overload`, and each number of arguments."""
     if returns is None and callable(declared := getattr(instance, "get_result_type", None)):
         returns = _type(declared())
     if parameters is not None and returns is not None:
@@ -607,7 +607,7 @@ def _signatures(
 
 
 def _overloads(instance: object, name: str) -> Sequence[Callable[..., Any]]:
-    """Return the overloads of a method, or the method itself; another callable is its own."""
+    """The overloads of a method, or the method itself; another callable is its own."""
     if not isinstance(instance, UserDefinedFunction) and callable(instance):
         return [instance]
     found = getattr(type(instance), name, None)
@@ -630,7 +630,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declared, ...]]:
-    """Return the types of the parameters after the first ones, for each number of arguments."""
+    """The types of the parameters after the first ones, for each number of arguments."""
     try:
         signature = inspect.signature(function)
     except ValueError:  # of some functions in C
@@ -665,7 +665,7 @@ IMPRECISE = (Decimal, dt.datetime, dt.time)
 
 
 def _parameter_type(hint: Any) -> Declared:
-    """Return the type of a parameter, or None for one that takes arguments of any type."""
+    """The type of a parameter, or None for one that takes arguments of any type."""
     if hint is Any or _is_imprecise(hint):
         return None
     try:
@@ -677,7 +677,7 @@ def _parameter_type(hint: Any) -> Declared:
 
 
 def _is_imprecise(hint: Any) -> bool:
-    """Return whether a hint names an imprecise class, other than within ``Annotated``."""
+    """Whether a hint names an imprecise class, other than within ``Annotated``."""
     if any(hint is data_type for data_type in IMPRECISE):
         return True
     nested = () if get_origin(hint) is Annotated else get_args(hint)
@@ -685,7 +685,7 @@ def _is_imprecise(hint: Any) -> bool:
 
 
 def _result(function: Callable[..., Any], many: bool) -> DataType:
-    """Return the type of the result, or of one row of a table function."""
+    """The type of the result, or of one row of a table function."""
     with at("the result"):
         hint = _hints(function).get("return")
         rows = get_args(hint)

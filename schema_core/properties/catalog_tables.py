@@ -12,7 +12,7 @@ from schema_core.schema.resolve import SchemaResolver
 
 
 def encode(table: CatalogTable) -> Properties:
-    """Return the property map of a table; an unresolved one is resolved with built-in functions.
+    """The property map of a table; an unresolved one is resolved with built-in functions.
 
     Raises:
         SchemaError: as `resolve_table`.
@@ -22,5 +22,5 @@ def encode(table: CatalogTable) -> Properties:
 
 
 def decode(properties: Mapping[str, str]) -> CatalogTable:
-    """Return the unresolved table of a property map; errors are those of `decode_table`."""
+    """The unresolved table of a property map; errors are those of `decode_table`."""
     return decode_table(properties)

@@ -71,7 +71,7 @@ def column_keys(prefix: str) -> Iterator[tuple[str, str, str]]:
 
 
 def is_reserved(key: str) -> bool:
-    """Return whether a key is part of the format, so that it cannot be an option.
+    """Whether a key is part of the format, so that it cannot be an option.
 
     >>> is_reserved("schema.registry"), is_reserved("value.schema")
     (True, False)
@@ -121,7 +121,7 @@ def split_names(text: str) -> list[str]:
 
 
 def malformed_key(key: str, problem: str, code: str = "invalid-key-value") -> SchemaError:
-    """Return the error for a malformed key, with the key as its location."""
+    """The error for a malformed key, with the key as its location."""
     return SchemaError(problem, code=code, path=(key,))
 
 
@@ -145,12 +145,12 @@ def require_strings(properties: Mapping[Any, Any]) -> None:
 
 @lru_cache(maxsize=256)
 def _numbers(start: str, end: str) -> re.Pattern[str]:
-    """Return a pattern for keys with a number between `start` and `end`, one key per line."""
+    """A pattern for keys with a number between `start` and `end`, one key per line."""
     return re.compile(rf"\n{re.escape(start)}([0-9]+){re.escape(end)}")
 
 
 def _count(keys: Iterable[str], start: str, end: str) -> int:
-    """Return one more than the highest number between `start` and `end`, as a Java int."""
+    """One more than the highest number between `start` and `end`, as a Java int."""
     pattern = _numbers(start, end)
     highest = -1
     for key in keys:
@@ -163,18 +163,18 @@ def _count(keys: Iterable[str], start: str, end: str) -> int:
 
 
 def column_length(name: str, type_: str, comment: str | None = None) -> int:
-    """Return the weight of a physical column in a cache."""
+    """The weight of a physical column in a cache."""
     return len(name) + len(type_) + len(comment or "") + 32
 
 
 @cached(column_length, budget=600_000)
 def physical_column(name: str, type_: str, comment: str | None) -> UnresolvedPhysicalColumn:
-    """Return a physical column; cached, since the tables of a catalog repeat columns."""
+    """A physical column; cached, since the tables of a catalog repeat columns."""
     return UnresolvedPhysicalColumn(name, type_, comment)
 
 
 def _shared_column(name: Any, type_: Any, comment: Any) -> UnresolvedPhysicalColumn:
-    """Return a physical column whose name and type are one string in all columns of the cache.
+    """A physical column whose name and type are one string in all columns of the cache.
 
     The names and types of a catalog repeat, and looking columns up compares fewer strings.
 
@@ -195,7 +195,7 @@ def _shared_column(name: Any, type_: Any, comment: Any) -> UnresolvedPhysicalCol
 def _split_columns(
     properties: Mapping[str, str],
 ) -> tuple[list[UnresolvedPhysicalColumn], Properties]:
-    """Return the first columns, up to one without a name or a type, and the rest of the map.
+    """The first columns, up to one without a name or a type, and the rest of the map.
 
     Raises:
         TypeError: for columns of anything but strings.
@@ -305,18 +305,18 @@ class PropertyReader:
         self._columns.append((count, others))
 
     def under(self, prefix: str) -> PropertyReader:
-        """Return the part whose keys start with the prefix and a dot."""
+        """The part whose keys start with the prefix and a dot."""
         return PropertyReader(self._properties, f"{self._prefix}{prefix}.", self)
 
     def has_other(self, start: str) -> bool:
-        """Return whether one of `other_keys` starts with a string.
+        """Whether one of `other_keys` starts with a string.
 
         It is always True if a key contains a line break.
         """
         return self._lines is None or f"\n{self._prefix}{start}" in self._lines
 
     def non_physical_columns(self) -> Collection[int] | None:
-        """Return the rows of `first_columns` that are computed or metadata columns.
+        """The rows of `first_columns` that are computed or metadata columns.
 
         None if a key contains a line break, or if there are further keys of columns.
         """
@@ -329,12 +329,12 @@ class PropertyReader:
         return set(rows) if is_complete else None
 
     def get(self, key: str) -> str | None:
-        """Return the value of a key, or None."""
+        """The value of a key, or None."""
         self._read.add(self._prefix + key)
         return self._properties.get(self._prefix + key)
 
     def require(self, key: str) -> str:
-        """Return the value of a key.
+        """The value of a key.
 
         Raises:
             SchemaError: with code `missing-key` if it does not exist.
@@ -348,7 +348,7 @@ class PropertyReader:
         return value
 
     def integer(self, key: str, bits: int) -> int | None:
-        """Return the value of a key as an integer of so many bits, or None if it does not exist.
+        """The value of a key as an integer of so many bits, or None if it does not exist.
 
         Raises:
             SchemaError: with code `invalid-key-value` for any other string.
@@ -362,7 +362,7 @@ class PropertyReader:
         return number
 
     def member(self, key: str, kinds: type[Member]) -> Member:
-        """Return the member of an enumeration that a key names; case matters.
+        """The member of an enumeration that a key names; case matters.
 
         Raises:
             SchemaError: with code `missing-key` or `invalid-key-value`.
@@ -377,7 +377,7 @@ class PropertyReader:
         return malformed_key(name, f"the key {name!r} must be {wanted}, got {value!r}")
 
     def rows(self, prefix: str, field: str) -> Iterator[PropertyReader]:
-        """Return the numbered rows from 0 to the highest number that has `field`.
+        """The numbered rows from 0 to the highest number that has `field`.
 
         A missing number is returned as well. Callers must require `field` of every row, so that a
         missing row raises an error; otherwise the iteration would continue up to any number in a
@@ -390,7 +390,7 @@ class PropertyReader:
         return (self.under(f"{prefix}.{number}") for number in range(total))
 
     def count(self, prefix: str, field: str) -> int:
-        """Return the number of rows: one more than the highest number that has `field`.
+        """The number of rows: one more than the highest number that has `field`.
 
         As in Flink, anything may follow `field`, and the number after the highest integer
         overflows.
@@ -411,7 +411,7 @@ class PropertyReader:
         return highest + 1 if highest < MAX_INT else _count(self._properties, start, end)
 
     def options(self) -> Properties:
-        """Return all keys that are not reserved."""
+        """All keys that are not reserved."""
         return {
             key: self._properties[key]
             for key in self._others
@@ -419,7 +419,7 @@ class PropertyReader:
         }
 
     def ignored(self) -> tuple[Diagnostic, ...]:
-        """Return a diagnostic for each reserved key that was not requested: reading drops it."""
+        """A diagnostic for each reserved key that was not requested: reading drops it."""
         requested = self.requested
         return tuple(
             Diagnostic("ignored-key", "this key has no meaning and is dropped", path=(key,))

@@ -86,7 +86,7 @@ class Versions(NamedTuple):
 
 
 def versions_of(keys: Iterable[str]) -> Versions:
-    """Return the versions that may have written a map with these keys.
+    """The versions that may have written a map with these keys.
 
     >>> print(versions_of(["schema.0.name", "schema.0.data-type", "schema.0.comment"]))
     Flink 1.18 to 2.3
@@ -132,13 +132,13 @@ class TimeColumns:
         self.notes: list[Diagnostic] = []
 
     def source_of(self, row: ColumnKeys) -> str | None:
-        """Return the source field of a column's values, if it is named."""
+        """The source field of a column's values, if it is named."""
         if "proctime" in row:
             return ""
         return row.get("from", row.get("rowtime.timestamps.from"))
 
     def converted(self) -> list[ColumnKeys]:
-        """Return the converted columns, in order."""
+        """The converted columns, in order."""
         return [new for number, row in self.rows.items() for new in self.convert(number, row)]
 
     def convert(self, number: int, row: ColumnKeys) -> Iterator[ColumnKeys]:
@@ -239,13 +239,13 @@ TIMESTAMPS: dict[str, Callable[[TimeColumns, str, ColumnKeys], Iterator[ColumnKe
 
 
 def delay_of(row: ColumnKeys) -> int | None:
-    """Return the watermark delay in milliseconds if an interval can represent it."""
+    """The watermark delay in milliseconds if an interval can represent it."""
     text = row.get("rowtime.watermarks.delay", "")
     return int(text) if re.fullmatch(r"[0-9]{1,14}", text) else None
 
 
 def interval(milliseconds: int) -> str:
-    """Return an interval literal of so many milliseconds.
+    """An interval literal of so many milliseconds.
 
     >>> interval(1), interval(60_000), interval(90_061_500)
     ("INTERVAL '0.001' SECOND", "INTERVAL '60' SECOND", "INTERVAL '1 01:01:01.500' DAY TO SECOND")
@@ -342,7 +342,7 @@ FLINK_KEY_PREFIXES = (
 
 
 def has_hive_prefix(properties: Mapping[str, str]) -> bool:
-    """Return whether the properties are those of a metastore, where Flink's keys have a prefix.
+    """Whether the properties are those of a metastore, where Flink's keys have a prefix.
 
     >>> (
     ...     has_hive_prefix({"is_generic": "true"}),
@@ -356,7 +356,7 @@ def has_hive_prefix(properties: Mapping[str, str]) -> bool:
 
 
 def is_hive_table(properties: Mapping[str, str]) -> bool:
-    """Return whether a table in a metastore is Hive's own, as HiveCatalog decides it.
+    """Whether a table in a metastore is Hive's own, as HiveCatalog decides it.
 
     >>> is_hive_table({"flink.connector": "kafka"}), is_hive_table({"EXTERNAL": "TRUE"})
     (False, True)
@@ -368,7 +368,7 @@ def is_hive_table(properties: Mapping[str, str]) -> bool:
 
 
 def strip_hive_prefix(properties: Mapping[str, str]) -> Properties:
-    """Return Flink's map from the properties of a metastore.
+    """Flink's map from the properties of a metastore.
 
     Raises:
         SchemaError: with code `hive-table` for a table whose columns only Hive stores.
@@ -423,7 +423,7 @@ def convert_types(properties: Properties) -> tuple[Properties, list[Diagnostic]]
 
 
 def type_of(information: Information) -> types.DataType:
-    """Return the type of legacy type information; classes without a type remain opaque."""
+    """The type of legacy type information; classes without a type remain opaque."""
     type_ = current_type(information)
     if isinstance(type_, types.RawType) and type_.class_name not in CLASSES:
         return types.LegacyType(types.TypeRoot.RAW, str(information))

@@ -48,11 +48,11 @@ class StoreLimits:
     prefix: str = ""
 
     def length(self, text: str) -> int:
-        """Return the length of a string in the store's unit."""
+        """The length of a string in the store's unit."""
         return len(text) if self.unit == "characters" else len(text.encode("utf-8", "replace"))
 
     def unsupported_character(self, text: str, besides: str = "") -> str | None:
-        """Return an error for the first unsupported character, or None."""
+        """An error for the first unsupported character, or None."""
         classes = self.unsupported + besides
         found = re.search(f"[{classes}]", text) if classes else None
         return f"the store does not support the character U+{ord(found[0]):04X}" if found else None
@@ -94,7 +94,7 @@ STORES: dict[str, StoreLimits] = {
 
 
 def get_store_limits(name: str) -> StoreLimits:
-    """Return the limits of a store.
+    """The limits of a store.
 
     Raises:
         SchemaError: with code `unknown-store` for any other name.
@@ -129,7 +129,7 @@ def limit_violations(properties: Mapping[str, str], store: StoreLimits) -> Itera
 
 
 def limit_violation(key: str, value: str, store: StoreLimits) -> str | None:
-    """Return why the store does not support a key with this value, or None."""
+    """Why the store does not support a key with this value, or None."""
     if (length := store.length(store.prefix + key)) > store.key:
         return f"the key has {length:,} {store.unit}; the store supports {store.key:,}"
     if (length := store.length(value)) > store.value:
@@ -154,7 +154,7 @@ def check_names(
     comment: str | None,
     store: StoreLimits,
 ) -> tuple[Diagnostic, ...]:
-    """Return diagnostics for names and comments that the store cannot represent in its own columns.
+    """Diagnostics for names and comments that the store cannot represent in its own columns.
 
     The property map preserves the case of column names; this concerns the store's own columns,
     which other engines use.

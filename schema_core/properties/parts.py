@@ -62,7 +62,7 @@ def pack(properties: Mapping[str, str], store: StoreLimits) -> Properties:
 
 
 def keys_to_move(properties: Mapping[str, str], store: StoreLimits) -> list[str]:
-    """Return the keys that do not fit, and all keys of a schema of which one does not fit.
+    """The keys that do not fit, and all keys of a schema of which one does not fit.
 
     A comment is moved on its own, since Flink reads the schema without it.
     """
@@ -78,17 +78,17 @@ def keys_to_move(properties: Mapping[str, str], store: StoreLimits) -> list[str]
 
 
 def is_schema_key(key: str, prefix: str) -> bool:
-    """Return whether a key belongs to the schema under a prefix and is not a sidecar key."""
+    """Whether a key belongs to the schema under a prefix and is not a sidecar key."""
     return key.startswith(prefix) and not key.startswith(f"{prefix}{VERSION}.")
 
 
 def is_required_by_flink(key: str, prefix: str) -> bool:
-    """Return whether Flink would decode a different schema without this key."""
+    """Whether Flink would decode a different schema without this key."""
     return is_schema_key(key, prefix) and not key.endswith(".comment")
 
 
 def is_schema_moved(moved: Mapping[str, str], prefix: str) -> bool:
-    """Return whether the schema under a prefix is stored in parts."""
+    """Whether the schema under a prefix is stored in parts."""
     return any(is_required_by_flink(key, prefix) for key in moved)
 
 
@@ -107,12 +107,12 @@ def split_parts(moved: Mapping[str, str], most: int) -> Properties:
 
 
 def part_checksum(number: int, text: str) -> str:
-    """Return the checksum of a part at its position."""
+    """The checksum of a part at its position."""
     return f"{zlib.crc32(f'{number} {text}'.encode()):08x}"
 
 
 def sha256(text: str) -> str:
-    """Return the checksum of all parts."""
+    """The checksum of all parts."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -146,7 +146,7 @@ def unpack(stored: Mapping[str, str], store: StoreLimits) -> Properties:
 
 
 def join_parts(properties: Mapping[str, str]) -> Properties:
-    """Return the map with the keys of its parts, if it has any.
+    """The map with the keys of its parts, if it has any.
 
     Raises:
         SchemaError: as `unpack`.
@@ -166,17 +166,17 @@ def join_parts(properties: Mapping[str, str]) -> Properties:
 
 
 def has_parts(properties: Mapping[str, str]) -> bool:
-    """Return whether the map has parts or any key that describes parts."""
+    """Whether the map has parts or any key that describes parts."""
     return COUNT in properties or any(map(is_part, properties))
 
 
 def is_part(key: str) -> bool:
-    """Return whether the key is a part or describes parts."""
+    """Whether the key is a part or describes parts."""
     return key in (COUNT, CHECKSUM) or key.startswith(PART)
 
 
 def joined_text(properties: Mapping[str, str]) -> str:
-    """Return the joined content of the parts."""
+    """The joined content of the parts."""
     count = int(properties[COUNT])
     return "".join(properties[f"{PART}{number}"][HEADER_LENGTH:] for number in range(count))
 
@@ -185,7 +185,7 @@ def joined_text(properties: Mapping[str, str]) -> str:
 
 
 def malformed_parts(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
-    """Return a diagnostic for each malformed part; none for a map without parts.
+    """A diagnostic for each malformed part; none for a map without parts.
 
     The codes are `missing-part-count`, `missing-part`, `unexpected-part`, `corrupt-part`,
     `part-checksum-mismatch`, and `duplicate-key` for a key that exists both in the parts and
@@ -203,7 +203,7 @@ def malformed_parts(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
 
 
 def part_numbers(properties: Mapping[str, str]) -> set[str]:
-    """Return the suffixes of the keys of parts."""
+    """The suffixes of the keys of parts."""
     return {key[len(PART) :] for key in properties if key.startswith(PART)}
 
 
@@ -231,7 +231,7 @@ def malformed_part_keys(
 
 
 def is_intact(number: int, part: str) -> bool:
-    """Return whether a part matches its checksum at its position."""
+    """Whether a part matches its checksum at its position."""
     found = _PART.fullmatch(part)
     return found is not None and found[1] == part_checksum(number, found[2])
 

@@ -67,7 +67,7 @@ SCHEMA = "schema"
 
 
 def encode_column_kind(column: AnyColumn) -> Properties:
-    """Return the keys of a column besides its name, type and comment."""
+    """The keys of a column besides its name, type and comment."""
     match column:
         case PhysicalColumn():
             return {}
@@ -104,7 +104,7 @@ def encode_watermark(watermark: WatermarkSpec) -> Properties:
 
 
 def decode_watermark(row: PropertyReader) -> tuple[str, str]:
-    """Return the column and the expression of a watermark."""
+    """The column and the expression of a watermark."""
     row.get("strategy.data-type")  # inferred when the expression is resolved
     return row.require("rowtime"), row.require("strategy.expr")
 
@@ -115,7 +115,7 @@ def encode_names(named: Constraint | Index) -> Properties:
 
 
 def decode_names(row: PropertyReader) -> tuple[str, list[str]] | None:
-    """Return the name and the columns of a key constraint or index; None if it has no name."""
+    """The name and the columns of a key constraint or index; None if it has no name."""
     name = row.get("name")
     return None if name is None else (name, split_names(row.require("columns")))
 
@@ -137,19 +137,19 @@ def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
 
 @cached(column_length, budget=600_000)
 def computed_column(name: str, sql: str, comment: str | None) -> UnresolvedComputedColumn:
-    """Return a computed column; cached as physical ones."""
+    """A computed column; cached as physical ones."""
     return UnresolvedComputedColumn(name, SqlExpression(sql), comment)
 
 
 @cached(column_length, budget=200_000)
 def watermark(column: str, sql: str) -> UnresolvedWatermarkSpec:
-    """Return a watermark; cached as columns are."""
+    """A watermark; cached as columns are."""
     return UnresolvedWatermarkSpec(column, SqlExpression(sql))
 
 
 @cached(column_length, budget=200_000)
 def primary_key(name: str, columns: str) -> UnresolvedPrimaryKey:
-    """Return the primary key on columns whose names are joined; cached as columns are.
+    """The primary key on columns whose names are joined; cached as columns are.
 
     Raises:
         SchemaError: with code `blank-name` or `missing-key-columns`.
@@ -159,7 +159,7 @@ def primary_key(name: str, columns: str) -> UnresolvedPrimaryKey:
 
 
 def immutable_columns(name: str, columns: str) -> UnresolvedImmutableColumns:
-    """Return the constraint on columns whose names are joined.
+    """The constraint on columns whose names are joined.
 
     Raises:
         SchemaError: with code `blank-name` or `missing-key-columns`.
@@ -261,7 +261,7 @@ def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
 
 
 def _read_constraint(part: PropertyReader, kind: str) -> tuple[str, str] | None:
-    """Return the name and the joined columns of a key constraint; None if it has no name."""
+    """The name and the joined columns of a key constraint; None if it has no name."""
     if not part.has_other(f"{kind}.") or (name := part.get(f"{kind}.name")) is None:
         return None
     return name, part.require(f"{kind}.columns")
@@ -416,7 +416,7 @@ def decode_table(
 def ignored_keys(
     properties: Mapping[str, str], fallback: str | None = None
 ) -> tuple[Diagnostic, ...]:
-    """Return the keys that `decode_table` drops, which Flink drops silently.
+    """The keys that `decode_table` drops, which Flink drops silently.
 
     Raises:
         SchemaError: as `decode_table`.
@@ -741,7 +741,7 @@ ORIGINAL, EXPANDED = "original-query", "expanded-query"
 
 
 def encode_object(table: ResolvedTable) -> Properties:
-    """Return the property map of a table, view or materialized table, which loses nothing.
+    """The property map of a table, view or materialized table, which loses nothing.
 
     >>> from schema_core.testing.catalog_cases import VIEW, with_derived_schema
     >>> properties = encode_object(with_derived_schema(VIEW))
@@ -763,7 +763,7 @@ def encode_object(table: ResolvedTable) -> Properties:
 def decode_object(
     kind: objects.TableKind, properties: Mapping[str, str]
 ) -> objects.CatalogBaseTable:
-    """Return the unresolved table, view or materialized table that a catalog has stored.
+    """The unresolved table, view or materialized table that a catalog has stored.
 
     Raises:
         SchemaError: for a malformed map.

@@ -55,7 +55,7 @@ OPTIONS, COMMENT, HANDLER = "options", "comment", "refresh-handler"
 
 
 def sidecar_key(part: str, prefix: str = "schema") -> str:
-    """Return the complete key of a part.
+    """The complete key of a part.
 
     >>> sidecar_key("options")
     'schema.schema-core-1.options'
@@ -70,22 +70,22 @@ OPTIONS_KEY, COMMENT_KEY = sidecar_key(OPTIONS), sidecar_key(COMMENT)
 
 
 def is_ambiguous(named: Constraint | Index) -> bool:
-    """Return whether the column names, joined with commas, are split differently."""
+    """Whether the column names, joined with commas, are split differently."""
     return tuple(split_names(join_names(named.columns))) != named.columns
 
 
 def is_lossy(constraint: Constraint) -> bool:
-    """Return whether a key constraint cannot be decoded from Flink's keys."""
+    """Whether a key constraint cannot be decoded from Flink's keys."""
     return is_blank(constraint.name) or is_ambiguous(constraint)
 
 
 def is_lost(option: str, removed: tuple[str, ...]) -> bool:
-    """Return whether an option is lost on decoding: its key is reserved, or Flink removes it."""
+    """Whether an option is lost on decoding: its key is reserved, or Flink removes it."""
     return is_reserved(option) or option in removed
 
 
 def is_read_by_older_flink(option: str) -> bool:
-    """Return whether a lost option may stay in the map, since Flink up to 2.1 reads it there.
+    """Whether a lost option may stay in the map, since Flink up to 2.1 reads it there.
 
     >>> is_read_by_older_flink("schema-registry.url"), is_read_by_older_flink("schema.0.name")
     (True, False)
@@ -120,7 +120,7 @@ def split_schema(schema: ResolvedSchema, prefix: str) -> tuple[ResolvedSchema, P
 
 
 def non_column_keys(schema: ResolvedSchema, prefix: str) -> Properties:
-    """Return sidecar keys for everything but columns, for maps of models."""
+    """Sidecar keys for everything but columns, for maps of models."""
     return schema_keys(
         prefix,
         schema.columns,
@@ -140,7 +140,7 @@ def schema_keys(
     indexes: Iterable[Index] = (),
     watermarks: Iterable[WatermarkSpec] = (),
 ) -> Properties:
-    """Return the sidecar keys of these members of a schema; absent members have none."""
+    """The sidecar keys of these members of a schema; absent members have none."""
     members = {
         PRIMARY_KEY: [] if primary_key is None else [primary_key.name, *primary_key.columns],
         IMMUTABLE: [] if immutable is None else [immutable.name, *immutable.columns],
@@ -159,7 +159,7 @@ def schema_keys(
 
 
 def has_explicit_default_key(column: AnyColumn) -> bool:
-    """Return whether a metadata column has its own name as key; Flink decodes it as absent."""
+    """Whether a metadata column has its own name as key; Flink decodes it as absent."""
     return isinstance(column, MetadataColumn) and column.metadata_key == column.name
 
 
@@ -179,12 +179,12 @@ def split_options(
 
 
 def comment_key(comment: str | None) -> Properties:
-    """Return the sidecar key of an empty comment, which the map cannot represent."""
+    """The sidecar key of an empty comment, which the map cannot represent."""
     return {COMMENT_KEY: ""} if comment == "" else {}
 
 
 def handler_key(handler: bytes | None) -> Properties:
-    """Return the sidecar key of an empty refresh handler, which the map cannot represent."""
+    """The sidecar key of an empty refresh handler, which the map cannot represent."""
     return {sidecar_key(HANDLER): ""} if handler == b"" else {}
 
 
@@ -207,7 +207,7 @@ def check_version(reader: PropertyReader) -> None:
 
 
 def open_reader(properties: Mapping[str, str]) -> PropertyReader:
-    """Return a reader of a map after checking its types and version.
+    """A reader of a map after checking its types and version.
 
     Raises:
         SchemaError: with code `invalid-key-value` for anything but strings, or as `check_version`.
@@ -218,7 +218,7 @@ def open_reader(properties: Mapping[str, str]) -> PropertyReader:
 
 
 def restore_schema(reader: PropertyReader, schema: Schema, prefix: str) -> Schema:
-    """Return the schema with the parts that sidecar keys contain."""
+    """The schema with the parts that sidecar keys contain."""
     part = reader.under(f"{prefix}.{VERSION}")
     changes: dict[str, Any] = {}
     if key := _read(part, PRIMARY_KEY, NAMED_COLUMNS):
@@ -238,14 +238,14 @@ def restore_schema(reader: PropertyReader, schema: Schema, prefix: str) -> Schem
 
 
 def _with_explicit_key(column: UnresolvedColumn, same: tuple[str, ...]) -> UnresolvedColumn:
-    """Return the column with its name as metadata key, unless Flink's keys contain another one."""
+    """The column with its name as metadata key, unless Flink's keys contain another one."""
     if not isinstance(column, UnresolvedMetadataColumn) or column.metadata_key is not None:
         return column
     return replace(column, metadata_key=column.name) if column.name in same else column
 
 
 def restore_options(reader: PropertyReader) -> Properties:
-    """Return all options, including those in the sidecar key."""
+    """All options, including those in the sidecar key."""
     options = reader.options()
     if (text := reader.get(OPTIONS_KEY)) is None:
         return options
@@ -257,13 +257,13 @@ def restore_options(reader: PropertyReader) -> Properties:
 
 
 def restore_comment(reader: PropertyReader) -> str | None:
-    """Return the comment of an object, which may be empty."""
+    """The comment of an object, which may be empty."""
     own, representable = reader.get(COMMENT_KEY), reader.get("comment")
     return own if representable is None else representable
 
 
 def restore_handler(reader: PropertyReader, handler: bytes | None) -> bytes | None:
-    """Return the refresh handler, which may be empty."""
+    """The refresh handler, which may be empty."""
     return b"" if reader.get(sidecar_key(HANDLER)) is not None and handler is None else handler
 
 

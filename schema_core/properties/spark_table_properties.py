@@ -36,7 +36,7 @@ THRESHOLD = 4_000
 
 
 def has_spark_schema(properties: Mapping[str, str]) -> bool:
-    """Return whether the properties contain a schema written by Spark."""
+    """Whether the properties contain a schema written by Spark."""
     return any(key.startswith(SCHEMA) for key in properties)
 
 
@@ -50,7 +50,7 @@ def write_spark_table(
     on_loss: Policy = "error",
     threshold: int = THRESHOLD,
 ) -> Properties:
-    """Return the properties that Spark writes for a table of this schema.
+    """The properties that Spark writes for a table of this schema.
 
     Raises:
         UnsupportedError: for a type that Spark cannot store, and as `loss.enforce`.
@@ -80,7 +80,7 @@ def write_spark_table(
 
 
 def schema_json(schema: ResolvedSchema, on_loss: Policy) -> str:
-    """Return the schema as Spark stores it: CHAR and VARCHAR are strings with metadata."""
+    """The schema as Spark stores it: CHAR and VARCHAR are strings with metadata."""
     tree = schemas.parse_json(schemas.to_json(schema, on_loss=on_loss))
     types = {column.name: column.data_type for column in schema.columns}
     for field in tree["fields"]:
@@ -90,7 +90,7 @@ def schema_json(schema: ResolvedSchema, on_loss: Policy) -> str:
 
 
 def bounded_string(type_: DataType) -> str | None:
-    """Return Spark's name of a string type with a length limit, or None for other types.
+    """Spark's name of a string type with a length limit, or None for other types.
 
     >>> from schema_core.types import DataTypes
     >>> bounded_string(DataTypes.VARCHAR(7)), bounded_string(DataTypes.STRING())
@@ -144,7 +144,7 @@ def read_spark_table(
 
 
 def stored_schema_json(properties: Mapping[str, str]) -> str:
-    """Return the JSON of the schema, from one property or joined from its parts."""
+    """The JSON of the schema, from one property or joined from its parts."""
     if SCHEMA in properties:
         return properties[SCHEMA]
     return "".join(indexed_values(properties, PARTS, PART))

@@ -268,7 +268,7 @@ def stale_types(
 
 
 def schemas_of(resolved: ResolvedStoredObject) -> tuple[tuple[str, ResolvedSchema], ...]:
-    """Return the schemas of an object with the prefixes of their keys."""
+    """The schemas of an object with the prefixes of their keys."""
     if isinstance(resolved, objects.ResolvedCatalogModel):
         return (
             ("input-schema", resolved.resolved_input_schema),

@@ -93,7 +93,7 @@ MAX_REPORTED_GAPS = 8
 
 
 def numbers_of(properties: Mapping[str, str], prefix: str) -> set[str]:
-    """Return the numbers of the rows under a prefix, as written."""
+    """The numbers of the rows under a prefix, as written."""
     pattern = re.compile(rf"{re.escape(prefix)}\.([0-9]+)\.")
     return {row[1] for key in properties if (row := pattern.match(key))}
 
@@ -270,7 +270,7 @@ def verify(
     resolver: SchemaResolver | None = None,
     kind: MapKind | None = None,
 ) -> tuple[Diagnostic, ...]:
-    """Return a diagnostic for each malformed key of a map, whichever Flink or store wrote it.
+    """A diagnostic for each malformed key of a map, whichever Flink or store wrote it.
 
     Codes: those of `parts.malformed_parts`; `missing-key`, `invalid-key-value`,
     `invalid-key-number`, `duplicate-key`, `unknown-key`; `option-kept` for an option that Flink
@@ -416,7 +416,7 @@ def _is_ordinary(key: str) -> bool:
 
 
 def _has_ordinary_parts(properties: Mapping[str, str], row: int) -> bool:
-    """Return whether a computed or metadata column has the keys that Flink writes."""
+    """Whether a computed or metadata column has the keys that Flink writes."""
     parts = {part for part in COLUMN_PARTS if f"schema.{row}.{part}" in properties}
     virtual = properties.get(f"schema.{row}.virtual", "true")
     return parts in ORDINARY_PARTS and virtual in ("true", "false")
@@ -435,7 +435,7 @@ REPORTED_NOTES = ("mixed-versions", "duplicate-type", "virtual-assumed", "option
 
 
 def distinct(*parts: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics of all parts, each code once for each key."""
+    """The diagnostics of all parts, each code once for each key."""
     seen: dict[tuple[str, tuple[str, ...]], Diagnostic] = {}
     for part in parts:
         for diagnostic in part:
@@ -470,7 +470,7 @@ def _read_index(row: PropertyReader) -> None:
 
 
 def _read_key(name: str) -> Callable[[PropertyReader], None]:
-    """Return a decoder of a key constraint, which has a name and columns, or neither."""
+    """A decoder of a key constraint, which has a name and columns, or neither."""
 
     def read(reader: PropertyReader) -> None:
         part = reader.under(f"schema.{name}")
@@ -563,7 +563,7 @@ def _with_keys(
 
 
 def keys_by_location(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the locations that a resolver reports -> the keys of the map."""
+    """The locations that a resolver reports -> the keys of the map."""
     places = {
         f"column {properties[f'schema.{number}.name']!r}": f"schema.{number}"
         for number in numbers_of(properties, "schema")

@@ -113,8 +113,8 @@ class DoubleType(FractionalType):
 class DecimalType(FractionalType):
     """An exact number of `precision` digits, `scale` of them after the point.
 
-    >>> str(DecimalType(12, 2)), str(DecimalType(5, nullable=False))
-    ('DECIMAL(12, 2)', 'DECIMAL(5, 0) NOT NULL')
+    >>> str(DecimalType(12, 2))
+    'DECIMAL(12, 2)'
     """
 
     keyword = "DECIMAL"
@@ -146,29 +146,24 @@ class LengthType(AtomicType):
 
     @classmethod
     def empty(cls, nullable: bool = False) -> LengthType:
-        """Return the type of an empty literal, of length 0, which type strings cannot express."""
+        """The type of an empty literal; type strings cannot express its length of 0."""
         type_ = object.__new__(cls)
         object.__setattr__(type_, "length", 0)
         object.__setattr__(type_, "is_nullable", nullable)
         return type_
 
     def with_length(self, length: int) -> LengthType:
-        """Return the type with another length, which may be 0; nullability is kept."""
+        """The type with another length, which may be 0."""
         if length == 0:
             return self.empty(self.is_nullable)
         return type(self)(length, self.is_nullable)
 
     def unserializable(self) -> str | None:
-        """Refuse length 0, which the grammar does not allow."""
         return None if self.length else f"{self.body()} cannot be written as a type string"
 
 
 class CharType(LengthType):
-    """Exactly `length` characters (code points).
-
-    >>> print(CharType(3, nullable=False))
-    CHAR(3) NOT NULL
-    """
+    """Exactly `length` characters (code points)."""
 
     __slots__ = ()
     keyword = "CHAR"
@@ -176,7 +171,7 @@ class CharType(LengthType):
 
 
 class VarCharType(LengthType):
-    """At most `length` characters (code points); the longest type is STRING.
+    """At most `length` characters (code points); the longest is STRING.
 
     >>> VarCharType(MAX_LENGTH).as_summary_string()
     'STRING'
@@ -187,7 +182,6 @@ class VarCharType(LengthType):
     root = TypeRoot.VARCHAR
 
     def summary_body(self) -> str:
-        """STRING for the maximum length."""
         return "STRING" if self.length == MAX_LENGTH else self.body()
 
 
@@ -200,25 +194,18 @@ class BinaryType(LengthType):
 
 
 class VarBinaryType(LengthType):
-    """At most `length` bytes; the longest type is BYTES."""
+    """At most `length` bytes; the longest is BYTES."""
 
     __slots__ = ()
     keyword = "VARBINARY"
     root = TypeRoot.VARBINARY
 
     def summary_body(self) -> str:
-        """BYTES for the maximum length."""
         return "BYTES" if self.length == MAX_LENGTH else self.body()
 
 
 class NullType(AtomicType):
-    """The type of an untyped NULL; it is always nullable.
-
-    >>> NullType().not_null()
-    Traceback (most recent call last):
-        ...
-    schema_core.errors.SchemaError: the type NULL cannot be NOT NULL
-    """
+    """The type of an untyped NULL, always nullable."""
 
     __slots__ = ()
     keyword = "NULL"
@@ -228,7 +215,6 @@ class NullType(AtomicType):
         self._fill(nullable=True)
 
     def with_nullability(self, nullable: bool) -> NullType:
-        """Return the type itself; NOT NULL is refused."""
         if not nullable:
             raise SchemaError("the type NULL cannot be NOT NULL", code="invalid-type-parameter")
         return self
@@ -242,12 +228,11 @@ class SymbolType(AtomicType):
     root = TypeRoot.SYMBOL
 
     def unserializable(self) -> str | None:
-        """Refuse it: the grammar of types has no SYMBOL."""
         return "SYMBOL cannot be written as a type string"
 
 
 class DescriptorType(AtomicType):
-    """The type of ``DESCRIPTOR(a, b)``, the names of columns passed to a table function."""
+    """The type of ``DESCRIPTOR(a, b)``: names of columns for a table function."""
 
     __slots__ = ()
     keyword = "DESCRIPTOR"
@@ -270,7 +255,7 @@ class BitmapType(AtomicType):
     root = TypeRoot.BITMAP
 
 
-#: Types that consist of a keyword and numbers, in type strings; most of them also in SQL.
+#: Types that consist of a keyword and numbers in type strings, and mostly also in SQL.
 PLAIN: tuple[type[DataType], ...] = (
     CharType, VarCharType, BooleanType, BinaryType, VarBinaryType, DecimalType, TinyIntType,
     SmallIntType, IntType, BigIntType, FloatType, NullType, DescriptorType, VariantType, BitmapType,

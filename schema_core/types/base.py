@@ -1,7 +1,7 @@
 """The base of all data types: nullability, equality, printing, children.
 
-A type is a frozen value; types with equal strings are equal. `str` is its exact string, which
-`parse_type` parses; the summary is the shorter string that messages and schema listings show.
+A type is a frozen value. `str` is its exact string, which `parse_type` parses; messages and
+listings show the shorter summary.
 """
 
 from __future__ import annotations
@@ -20,19 +20,16 @@ from schema_core.types.families import KINDS, TypeFamily, TypeRoot
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: The longest CHAR, VARCHAR, BINARY or VARBINARY, and the length of STRING and BYTES.
+#: The longest CHAR, VARCHAR, BINARY or VARBINARY; the length of STRING and BYTES.
 MAX_LENGTH = 2_147_483_647
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why a value does not have a type, and the path to the part that does not.
+    """Why a value does not have a type, and the path to the offending part.
 
     >>> from schema_core.types import parse_type, reject_reason
-    >>> found = reject_reason(parse_type("ROW<a ARRAY<TINYINT>>"), {"a": [1, 200]})
-    >>> found.path, found.problem
-    (("field 'a'", 'element 1'), '200 is outside -128..127')
-    >>> print(found)
+    >>> print(reject_reason(parse_type("ROW<a ARRAY<TINYINT>>"), {"a": [1, 200]}))
     field 'a', element 1: 200 is outside -128..127
     """
 
@@ -40,7 +37,7 @@ class Rejection:
     path: tuple[str, ...] = ()
 
     def under(self, step: str) -> Rejection:
-        """Return the rejection with a step prepended to its path."""
+        """The rejection with a step before its path."""
         return replace(self, path=(step, *self.path))
 
     def __str__(self) -> str:
@@ -48,7 +45,7 @@ class Rejection:
 
 
 class _Serialized:
-    """A slot for the string of a type, printed once and neither compared nor pickled."""
+    """A slot for the string of a type, printed once; neither compared nor pickled."""
 
     __slots__ = ("_serialized",)
     _serialized: str
@@ -59,7 +56,7 @@ class DataType(_Serialized):
     """A type of Flink's type system, nullable by default.
 
     `keyword` begins the string, `root` classifies the type, `limits` are the ranges of its
-    parameters, in the order in which they are written.
+    parameters in order.
     """
 
     keyword: ClassVar[str]
@@ -72,7 +69,7 @@ class DataType(_Serialized):
         self._fill(nullable)
 
     def _fill(self, nullable: bool, **values: object) -> None:
-        """Set and validate the fields of a new value; every constructor ends with this call."""
+        """Set and validate the fields of a new value; ends every constructor."""
         try:
             keyword = self.keyword
         except AttributeError:
@@ -106,13 +103,13 @@ class DataType(_Serialized):
 
     @property
     def node_count(self) -> int:
-        """The number of types in the tree, this one included."""
+        """The number of types in the tree."""
         return 1
 
     # --- nullability ---------------------------------------------------------------------------
 
     def with_nullability(self, nullable: bool) -> Self:
-        """Return the type with this nullability at its top level."""
+        """The type with this nullability at its top level."""
         if nullable is self.is_nullable:
             return self
         _require_bool(nullable)
@@ -125,22 +122,22 @@ class DataType(_Serialized):
         return twin
 
     def not_null(self) -> Self:
-        """Return the type as NOT NULL."""
+        """The type as NOT NULL."""
         return self.with_nullability(False)
 
     def nullable(self) -> Self:
-        """Return the type as nullable."""
+        """The type as nullable."""
         return self.with_nullability(True)
 
     def bridged_to(self, conversion_cls: object) -> Self:
-        """Return the type itself: the Java class of its values only matters on the JVM."""
+        """The type itself: its Java class only matters on the JVM."""
         del conversion_cls
         return self
 
     # --- values --------------------------------------------------------------------------------
 
     def accepts(self, value: object) -> bool:
-        """Return whether a Python value has this type without conversion; see `reject_reason`.
+        """Whether a Python value has this type without conversion.
 
         >>> from schema_core.types import DataTypes as T
         >>> T.TINYINT().accepts(127), T.TINYINT().accepts(128), T.TINYINT().accepts("1")
@@ -151,11 +148,11 @@ class DataType(_Serialized):
     # --- structure -----------------------------------------------------------------------------
 
     def children(self) -> tuple[DataType, ...]:
-        """The child types in order: elements, keys and values, fields."""
+        """The child types: elements, keys and values, fields."""
         return ()
 
     def rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """Return this type with other children.
+        """This type with other children.
 
         Raises:
             SchemaError: with code `wrong-argument` unless `children` is a tuple of as many types as
@@ -177,13 +174,13 @@ class DataType(_Serialized):
         return self
 
     def walk(self) -> Iterator[DataType]:
-        """Yield this type and all its descendants, in pre-order."""
+        """Yield this type and all descendants, in pre-order."""
         yield self
         for child in self.children():
             yield from child.walk()
 
     def is_(self, *kinds: TypeRoot | TypeFamily) -> bool:
-        """Return whether the root is one of these, or belongs to one of these families.
+        """Whether the type has one of these roots, or a root of one of these families.
 
         Raises:
             SchemaError: with code `wrong-argument` for any other value.
@@ -202,7 +199,7 @@ class DataType(_Serialized):
         return tuple(getattr(self, name) for name in self.limits)
 
     def body(self) -> str:
-        """The exact string without ``NOT NULL``: the keyword and its parameters."""
+        """The exact string without ``NOT NULL``."""
         if not self.limits:
             return self.keyword
         values = [str(getattr(self, name)) for name in self.limits]
@@ -213,11 +210,11 @@ class DataType(_Serialized):
         return self.body()
 
     def unserializable(self) -> str | None:
-        """Why the type itself, apart from its children, cannot be serialized; None if it can."""
+        """Why the type itself, whatever its children, cannot be serialized."""
         return None
 
     def misplaced(self) -> str | None:
-        """Why no column can have the type itself, apart from its children; None if one can."""
+        """Why no column can have the type itself, whatever its children."""
         return None
 
     def __str__(self) -> str:
@@ -230,11 +227,12 @@ class DataType(_Serialized):
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def as_serializable_string(self) -> str:
-        """Return the exact string for a catalog: long forms, every name quoted.
+        """The exact string for a catalog: long forms, every name quoted.
 
         Raises:
-            UnsupportedError: with code `type-not-serializable` for a type without such a
-                string (zero-length strings, symbols, unresolved user-defined types), at any depth.
+            UnsupportedError: with code `type-not-serializable` for strings of length zero, symbols
+            and
+                unresolved user-defined types, at any depth.
         """
         try:
             return self._serialized
@@ -248,12 +246,12 @@ class DataType(_Serialized):
         return text
 
     def as_summary_string(self) -> str:
-        """Return the summary for display: STRING, BYTES, TIMESTAMP_LTZ, comments as '...'."""
+        """The summary for display: STRING, BYTES, TIMESTAMP_LTZ, comments as '...'."""
         return self.summary_body() if self.is_nullable else f"{self.summary_body()} NOT NULL"
 
     @classmethod
     def type_name(cls) -> str:
-        """Return PyFlink's name of the class: ``VARCHAR`` for `VarCharType`."""
+        """PyFlink's name of the class: ``VARCHAR`` for `VarCharType`."""
         return cls.__name__.removesuffix("Type").upper()
 
 
@@ -268,16 +266,16 @@ def _require_bool(nullable: object) -> bool:
 
 # --- values --------------------------------------------------------------------------------------
 
-#: Why a value, which has one of the accepted classes, does not have a type.
+#: Why a value of an accepted class does not have a type.
 Check: TypeAlias = Callable[[Any, Any], Rejection | None]
 
-#: Class of types -> the classes of its values, and a check of the value. `values` registers the
-#: rows, since checks of nested values depend on all classes of types.
+#: Class of types -> the classes of its values, and a check of the value; filled by `values`, since
+#: checks of nested values depend on all classes of types.
 TAKES: dict[type[DataType], tuple[tuple[type, ...], Check]] = {}
 
 
 def rejection(type_: DataType, value: object) -> Rejection | None:
-    """Return why a value does not have a type, or None if it does."""
+    """Why a value does not have a type."""
     if value is None:
         return None if type_.is_nullable else reject_class(type_, None)
     for kind in type(type_).__mro__:
@@ -290,13 +288,13 @@ def rejection(type_: DataType, value: object) -> Rejection | None:
 
 
 def wrong_class(type_: DataType, expected: str, value: object) -> Rejection:
-    """Return the rejection of a value of another class."""
+    """The rejection of a value of another class than expected."""
     actual = type(value).__name__
     return Rejection(f"{type_.as_summary_string()} requires {expected}, got {actual}")
 
 
 def reject_class(type_: DataType, value: object) -> Rejection:
-    """Return the rejection of a value of a class that the type never accepts."""
+    """The rejection of a value of a class that the type never accepts."""
     name = "None" if value is None else type(value).__name__
     return Rejection(f"{type_.as_summary_string()} does not accept {name}")
 
@@ -306,7 +304,6 @@ def reject_class(type_: DataType, value: object) -> Rejection:
 
 @cache
 def _other_fields(kind: type[DataType]) -> tuple[str, ...]:
-    """Return the names of all fields except `is_nullable`."""
     return tuple(field.name for field in fields(kind) if field.name != "is_nullable")
 
 
@@ -316,10 +313,5 @@ class AtomicType(DataType):
 
 
 def node_count(type_: DataType, *_: object) -> int:
-    """Return the weight of a type in a cache: the number of types in its tree.
-
-    >>> from schema_core.types import parse_type
-    >>> node_count(parse_type("ROW<a INT, b ARRAY<INT>>"))
-    4
-    """
+    """The weight of a type in a cache."""
     return type_.node_count

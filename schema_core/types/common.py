@@ -1,8 +1,7 @@
-"""The common type of several types.
+"""Common types, and the types of decimal arithmetic (Flink's LogicalTypeMerging).
 
-Two rules give it: Flink's own for functions and the Table API (`common_type`), and
-Calcite's for SQL's CASE, UNION, VALUES and ARRAY[...] (`least_restrictive`). Both depend on the
-order of the types where Flink's do.
+Functions and the Table API have Flink's own rule (`common_type`). SQL's CASE, UNION, VALUES and
+ARRAY[...] have Calcite's (`least_restrictive`). Both depend on the order of the types.
 """
 
 from __future__ import annotations
@@ -37,29 +36,26 @@ if TYPE_CHECKING:
 
     from schema_core.types.base import DataType
 
-    #: Precision and scale of two decimals -> those of the result, however large.
+    #: Precision and scale of two decimals -> those of the result, which may exceed the maximum.
     Formula: TypeAlias = Callable[[int, int, int, int], tuple[int, int]]
 
 R, F = TypeRoot, TypeFamily
 
 
 def common_type(types: Sequence[DataType]) -> DataType | None:
-    """Return the common type of several, or None if they have none.
+    """The common type of several, nullable if one of them is; None if they have none.
 
-    It is nullable if one of them is. The rule is Flink's LogicalTypeMerging, which determines the
-    types of ``COALESCE``, ``IF`` and all functions whose arguments share one type.
+    It types ``COALESCE``, ``IF`` and all functions whose arguments share one type.
 
     >>> from schema_core.types import DataTypes as T
     >>> print(common_type([T.INT(nullable=False), T.DECIMAL(5, 2)]))
     DECIMAL(12, 2)
-    >>> print(common_type([T.DATE(), T.TIMESTAMP(3)]))
-    DATE
     >>> common_type([T.INT(), T.STRING()]) is None
     True
 
     Raises:
-        SchemaError: with code `invalid-legacy-type` for a legacy type together with another type of
-            the same family.
+        SchemaError: with code `invalid-legacy-type` for a legacy type beside another type of the
+            same family.
     """
     require_types(types)
     if not types:
@@ -73,7 +69,7 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
 
 
 def widest_by_cast(types: Sequence[DataType]) -> DataType | None:
-    """Fold the types: the wider of two, where one casts implicitly to the other."""
+    """Fold the types to the wider of two, where one casts implicitly to the other."""
     result = types[0]
     for type_ in types:
         if type_.root is R.NULL:
@@ -105,7 +101,7 @@ def _by_pattern(types: Sequence[DataType]) -> DataType | None:
 
 
 def _datetime(left: DataType, right: DataType) -> DataType | None:
-    """Return the datetime of a datetime and an interval or, except for TIME, an exact number."""
+    """The datetime of a datetime and an interval or, except for TIME, an exact number."""
     for first, second in ((left, right), (right, left)):
         if first.is_(F.DATETIME) and second.is_(F.INTERVAL):
             return first
@@ -115,7 +111,7 @@ def _datetime(left: DataType, right: DataType) -> DataType | None:
 
 
 def _merge_children(types: Sequence[DataType]) -> DataType | None:
-    """Return the first type with the common types of the children; it keeps its field names."""
+    """The first type with the common types of the children; it keeps its field names."""
     first, *others = types
     count = len(first.children())
     if any(type_.root is not first.root or len(type_.children()) != count for type_ in others):
@@ -129,24 +125,20 @@ def _merge_children(types: Sequence[DataType]) -> DataType | None:
 
 
 def merge(left: DataType, right: DataType) -> DataType | None:
-    """Return the common type of two types of one family, or None for different families."""
+    """The common type of two types of one family; None for different families."""
     for roots, of_kind in MERGES:
         if left.root in roots and right.root in roots:
-            _require_parameters(left, right)
-            return left if isinstance(left, LegacyType) else of_kind(left, right)
+            if not isinstance(left, LegacyType) and not isinstance(right, LegacyType):
+                return of_kind(left, right)
+            if left == right and not left.is_(F.CHARACTER_STRING, F.BINARY_STRING):
+                return left
+            # legacy types have no length or precision to compare
+            raise SchemaError(f"{left} and {right} cannot be compared", code="invalid-legacy-type")
     return None
 
 
-def _require_parameters(left: DataType, right: DataType) -> None:
-    """Refuse legacy types, which have no length or precision to compare."""
-    if not isinstance(left, LegacyType) and not isinstance(right, LegacyType):
-        return
-    if left != right or left.is_(F.CHARACTER_STRING, F.BINARY_STRING):
-        raise SchemaError(f"{left} and {right} cannot be compared", code="invalid-legacy-type")
-
-
 def _strings(left: LengthType, right: LengthType) -> DataType:
-    """Return the longer string type; fixed lengths that differ become variable."""
+    """The longer string type; different fixed lengths become variable."""
     length = max(left.length, right.length)
     if isinstance(left, VarCharType | VarBinaryType):
         return left.with_length(length)
@@ -157,10 +149,13 @@ def _strings(left: LengthType, right: LengthType) -> DataType:
 
 
 def _numbers(left: DataType, right: DataType) -> DataType:
-    """Return the numeric type; for approximate numbers it depends on the order."""
+    """The numeric type, which depends on the order for approximate numbers."""
     match left.is_(F.EXACT_NUMERIC), right.is_(F.EXACT_NUMERIC):
         case True, True:
-            return _exact(left, right)
+            first, second = as_decimal(left), as_decimal(right)
+            if R.DECIMAL in (left.root, right.root):
+                return common_decimal(first, second).nullable()
+            return right if second.precision > first.precision else left
         case True, False:
             return right
         case False, True:
@@ -169,14 +164,7 @@ def _numbers(left: DataType, right: DataType) -> DataType:
             return right if right.root is R.DOUBLE else left
 
 
-def _exact(left: DataType, right: DataType) -> DataType:
-    first, second = as_decimal(left), as_decimal(right)
-    if R.DECIMAL in (left.root, right.root):
-        return common_decimal(first, second).nullable()
-    return right if second.precision > first.precision else left
-
-
-def _time_types(left: TimeType, right: TimeType) -> DataType:
+def _times(left: TimeType, right: TimeType) -> DataType:
     return TimeType(max(left.precision, right.precision))
 
 
@@ -206,28 +194,24 @@ def _year_month(left: YearMonthIntervalType, right: YearMonthIntervalType) -> Da
     )
 
 
-#: The fields of intervals, from coarse to fine.
+#: From coarse to fine.
 FIELDS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 
 
 def _span(left: str, right: str) -> str:
-    """Return the resolution from the coarsest to the finest field of two.
-
-    >>> _span("DAY TO HOUR", "SECOND")
-    'DAY TO SECOND'
-    """
+    """The resolution from the coarsest to the finest field."""
     fields = sorted(f"{left} TO {right}".split(" TO "), key=FIELDS.index)
     first, last = fields[0], fields[-1]
     return first if first == last else f"{first} TO {last}"
 
 
-#: Family -> the rule for two types of it. Others only have a common type by implicit cast.
+#: Family -> the rule for two of its types. Others only have a common type by implicit cast.
 MERGES: tuple[tuple[frozenset[TypeRoot], Merge], ...] = (
     (MEMBERS[F.CHARACTER_STRING],          _strings),
     (MEMBERS[F.BINARY_STRING],             _strings),
     (MEMBERS[F.NUMERIC],                   _numbers),
     (frozenset({R.DATE}),                  lambda left, _: left),
-    (MEMBERS[F.TIME],                      _time_types),
+    (MEMBERS[F.TIME],                      _times),
     (MEMBERS[F.TIMESTAMP],                 _timestamps),
     (frozenset({R.INTERVAL_DAY_TIME}),     _day_time),
     (frozenset({R.INTERVAL_YEAR_MONTH}),   _year_month),
@@ -238,9 +222,9 @@ MERGES: tuple[tuple[frozenset[TypeRoot], Merge], ...] = (
 
 
 def least_restrictive(types: Sequence[DataType]) -> DataType | None:
-    """Return the common type of several expressions in SQL, or None if SQL refuses them.
+    """The common type of several expressions in SQL; None if they have none.
 
-    It is nullable if one of them is. The rule is Calcite's.
+    It is nullable if one of them is.
 
     >>> from schema_core.types import DataTypes as T
     >>> print(least_restrictive([T.FLOAT(), T.DOUBLE()]))
@@ -267,11 +251,18 @@ def least_restrictive(types: Sequence[DataType]) -> DataType | None:
         common = widest_by_cast(typed)
     if common is None and all(type_.root is R.MAP for type_ in typed):
         common = typed[-1]  # Calcite has no common type of maps and takes the last
-    return None if common is None else _as_sql(common).with_nullability(nullable)
+    match common:
+        case None:
+            return None
+        case YearMonthIntervalType():  # intervals have two types in SQL
+            common = YearMonthIntervalType(YearMonthResolution.MONTH)
+        case DayTimeIntervalType():
+            common = DayTimeIntervalType(DayTimeResolution.SECOND, fractional_precision=3)
+    return common.with_nullability(nullable)
 
 
 def _calcite_fold(types: Sequence[DataType]) -> DataType | None:
-    """Fold the types by family, unless one of them is a datetime."""
+    """Fold the types by family, up to a datetime."""
     result: DataType | None = None
     for type_, following in zip(types, (*types[1:], None), strict=True):
         if type_.root is R.NULL:
@@ -285,7 +276,7 @@ def _calcite_fold(types: Sequence[DataType]) -> DataType | None:
 
 
 def _calcite_datetime(result: DataType, type_: DataType, following: DataType) -> DataType | None:
-    """Return the datetime of a datetime and an interval or number; it ends the fold."""
+    """The datetime of a datetime and an interval or number, which ends the fold."""
     if type_.is_(F.DATETIME) and following.is_(F.INTERVAL, F.INTEGER_NUMERIC):
         return type_
     if result.is_(F.INTERVAL, F.EXACT_NUMERIC) and following.is_(F.DATETIME):
@@ -294,7 +285,7 @@ def _calcite_datetime(result: DataType, type_: DataType, following: DataType) ->
 
 
 def _calcite_merge(left: DataType, right: DataType) -> DataType | None:
-    """Return the common type of two types of one family in SQL."""
+    """The common type of two types of one family in SQL."""
     if left.is_(F.APPROXIMATE_NUMERIC) and right.is_(F.APPROXIMATE_NUMERIC):
         return left  # both have a precision of 15 in Flink's SQL, so the first wins
     if left.root is R.DECIMAL and right.is_(F.APPROXIMATE_NUMERIC):
@@ -307,9 +298,20 @@ def _calcite_merge(left: DataType, right: DataType) -> DataType | None:
 
 
 def _calcite_children(types: Sequence[DataType]) -> DataType | None:
-    """Return the first type with the common types of the children; structured types are rows."""
+    """The first type with the common types of the children; structured types are rows."""
     first = types[0]
-    if not all(_alike(first, type_) for type_ in types):
+    if isinstance(first, RowType):
+        alike = all(
+            isinstance(type_, RowType | StructuredType) and len(type_.fields) == len(first)
+            for type_ in types
+        )
+    else:
+        is_collection = first.is_(F.COLLECTION)
+        alike = all(
+            type_.root is first.root or (is_collection and type_.is_(F.COLLECTION))
+            for type_ in types
+        )
+    if not alike:
         return None
     columns = zip(*(type_.children() for type_ in types), strict=True)
     children = [least_restrictive(column) for column in columns]
@@ -317,30 +319,13 @@ def _calcite_children(types: Sequence[DataType]) -> DataType | None:
     return first.rebuild(merged) if len(merged) == len(children) else None
 
 
-def _alike(first: DataType, other: DataType) -> bool:
-    if isinstance(first, RowType):
-        return isinstance(other, RowType | StructuredType) and len(other.fields) == len(first)
-    return first.root is other.root or (first.is_(F.COLLECTION) and other.is_(F.COLLECTION))
-
-
-def _as_sql(type_: DataType) -> DataType:
-    """Reduce intervals to SQL's two types: INTERVAL MONTH and INTERVAL SECOND(3)."""
-    match type_:
-        case YearMonthIntervalType():
-            return YearMonthIntervalType(YearMonthResolution.MONTH)
-        case DayTimeIntervalType():
-            return DayTimeIntervalType(DayTimeResolution.SECOND, fractional_precision=3)
-        case _:
-            return type_
-
-
 # --- decimals: the results of arithmetic, SUM, AVG and ROUND --------------------------------------
 
-#: Maximum precision, and the minimum scale that a result keeps if its precision exceeds it.
+#: Maximum precision, and the least scale that a result of it keeps.
 MAX_PRECISION = 38
 KEPT_SCALE = 6
 
-#: Integer root -> the precision of the decimal that represents all its values.
+#: Integer root -> the precision of the decimal of all its values.
 DIGITS = {
     R.TINYINT: 3,
     R.SMALLINT: 5,
@@ -350,7 +335,7 @@ DIGITS = {
 
 
 def as_decimal(type_: DataType) -> DecimalType:
-    """Return the NOT NULL decimal that represents the values of a decimal or integer type.
+    """The NOT NULL decimal of the values of a decimal or integer type.
 
     >>> from schema_core.types import IntType
     >>> print(as_decimal(IntType()))
@@ -362,7 +347,7 @@ def as_decimal(type_: DataType) -> DecimalType:
 
 
 def reduce_scale(precision: int, scale: int) -> DecimalType:
-    """Return the decimal of a precision and scale; the scale is reduced if they are too large.
+    """The decimal of a precision and scale; the scale is reduced beyond 38 digits.
 
     >>> print(reduce_scale(77, 20))
     DECIMAL(38, 6) NOT NULL
@@ -380,7 +365,7 @@ def _sum_digits(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
 
 
 def _product_digits(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
-    """Return one digit more than Calcite: Flink follows SQL Server."""
+    """One digit more than Calcite: Flink follows SQL Server."""
     return p1 + p2 + 1, s1 + s2
 
 
@@ -405,7 +390,7 @@ FORMULAS: dict[str, Formula] = {
 
 
 def decimal_result(operator: str, left: DecimalType, right: DecimalType) -> DecimalType:
-    """Return the type of the result of ``+ - * / %``.
+    """The result type of ``+ - * / %``.
 
     >>> print(decimal_result("/", DecimalType(10, 2), DecimalType(5, 3)))
     DECIMAL(19, 8) NOT NULL
@@ -416,17 +401,17 @@ def decimal_result(operator: str, left: DecimalType, right: DecimalType) -> Deci
 
 
 def decimal_sum(type_: DecimalType) -> DecimalType:
-    """Return the type of SUM, of maximum precision."""
+    """The type of SUM."""
     return DecimalType(MAX_PRECISION, type_.scale, nullable=False)
 
 
 def decimal_average(type_: DecimalType) -> DecimalType:
-    """Return the type of AVG: the sum divided by a count of 20 digits."""
+    """The type of AVG: the sum divided by a count of 20 digits."""
     return decimal_result("/", decimal_sum(type_), DecimalType(20, 0))
 
 
 def decimal_round(type_: DecimalType, digits: int) -> DecimalType:
-    """Return the type of ROUND and TRUNCATE to a constant number of decimal places.
+    """The type of ROUND and TRUNCATE to constant decimal places.
 
     >>> print(decimal_round(DecimalType(10, 3), 1))
     DECIMAL(9, 1) NOT NULL
@@ -440,7 +425,7 @@ def decimal_round(type_: DecimalType, digits: int) -> DecimalType:
 
 
 def common_decimal(left: DecimalType, right: DecimalType) -> DecimalType:
-    """Return the common decimal of two; if 38 digits do not suffice, the scale is reduced.
+    """The common decimal of two; its scale is reduced beyond 38 digits.
 
     >>> print(common_decimal(DecimalType(19, 0), DecimalType(38, 20)))
     DECIMAL(38, 19) NOT NULL

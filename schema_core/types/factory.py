@@ -60,13 +60,13 @@ class IntervalUnit(Enum):
     YEAR = 5
 
 
-#: Alias: in the class below, PyFlink's nested name hides the original.
+#: In the class below, PyFlink's nested name hides the original.
 Unit: TypeAlias = IntervalUnit
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A field of an interval and its precision, which is -1 for units without one.
+    """A field of an interval and its precision, -1 without one.
 
     >>> print(Resolution(Resolution.IntervalUnit.DAY, 3), Resolution(Resolution.IntervalUnit.MONTH))
     DAY(3) MONTH
@@ -90,10 +90,9 @@ class Resolution:
 
 
 class DataTypes:
-    """Factory methods of all types, with the names and parameters of PyFlink's class.
+    """Factory methods of all types, with PyFlink's names and parameters.
 
-    ``nullable`` is the last parameter of each method (default True). Methods raise
-    `SchemaError` with code `invalid-type-parameter` for a parameter out of range.
+    Methods raise `SchemaError` with code `invalid-type-parameter` for a parameter out of range.
 
     >>> print(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.ARRAY(DataTypes.INT(nullable=False)))]))
     ROW<`a` ARRAY<INT NOT NULL>>
@@ -284,7 +283,7 @@ class DataTypes:
     def ROW(row_fields: Sequence[Part] = (), nullable: bool = True) -> UnresolvedDataType: ...
     @staticmethod
     def ROW(row_fields: Sequence[Part] = (), nullable: bool = True) -> RowType | UnresolvedDataType:
-        """Return a row of fields; types without a name are called ``f0``, ``f1``, ..."""
+        """A row of fields; types without a name are called ``f0``, ``f1``, ..."""
         parts = require_parts(row_fields)
         if is_open(parts):
             return compose_type(
@@ -306,7 +305,7 @@ class DataTypes:
     def STRUCTURED(
         class_name: str, *fields: RowField | UnresolvedField, nullable: bool = True
     ) -> StructuredType | UnresolvedDataType:
-        """Return the type of a class with attributes; the class need not exist."""
+        """The type of a class with attributes; the class need not exist."""
         if not is_open(fields):
             return StructuredType(class_name, require_fields(fields), nullable)
         return compose_type(
@@ -321,10 +320,10 @@ class DataTypes:
 
     @staticmethod
     def of(description: object) -> DataType:
-        """Return the type of a type string, a Python class or a type of another library.
+        """The type of a type string, a Python class or a type of another library.
 
-        Names of user-defined types are refused; use `unresolved` for those. The type is nullable
-        only if the description includes None.
+        Names of user-defined types are refused: use `unresolved`. The type is nullable only if the
+        description includes None.
 
         Raises:
             ParseError: for a string outside the grammar.
@@ -342,9 +341,9 @@ class DataTypes:
 
     @staticmethod
     def unresolved(description: object) -> UnresolvedDataType:
-        """Return an unresolved type, whose description is parsed when its schema is resolved.
+        """A type that is parsed when its schema is resolved.
 
-        It may contain the names of user-defined types of a catalog.
+        It may contain the names of a catalog's user-defined types.
 
         >>> DataTypes.unresolved("not a type").as_summary_string()
         '[not a type]'
@@ -388,7 +387,7 @@ class DataTypes:
     def INTERVAL(
         upper_resolution: Resolution, lower_resolution: Resolution | None = None
     ) -> DayTimeIntervalType | YearMonthIntervalType:
-        """Return an interval of one field, or from one field to a finer one.
+        """An interval of one field, or from one field to a finer one.
 
         Raises:
             SchemaError: with code `invalid-type-parameter` for an invalid pair of fields.
@@ -418,7 +417,7 @@ class DataTypes:
 
 
 def name_fields(parts: Iterable[object]) -> list[RowField]:
-    """Return fields; types without a name are called ``f0``, ``f1``, ..."""
+    """Fields; types without a name are called ``f0``, ``f1``, ..."""
     return [
         part
         if isinstance(part, RowField)
@@ -428,7 +427,7 @@ def name_fields(parts: Iterable[object]) -> list[RowField]:
 
 
 def require_parts(parts: object) -> tuple[Part, ...]:
-    """Return the fields of a row, or refuse anything but a list."""
+    """Refuse anything but a list of fields."""
     if isinstance(parts, str) or not isinstance(parts, Iterable):
         raise SchemaError(
             f"expected a list of fields, got {show(parts)}", code="not-a-field", hint=FIELD_HINT

@@ -1,4 +1,4 @@
-"""Type roots and type families, and the table of which root belongs to which family."""
+"""Type roots and type families, and which root belongs to which family."""
 
 from __future__ import annotations
 
@@ -124,12 +124,3 @@ KINDS: dict[TypeRoot, frozenset[TypeRoot | TypeFamily]] = {
     root: frozenset({root, *(family for family, roots in MEMBERS.items() if root in roots)})
     for root in TypeRoot
 }
-
-
-def families(root: TypeRoot) -> frozenset[TypeFamily]:
-    """Return every family of a root.
-
-    >>> sorted(family.value for family in families(TypeRoot.DECIMAL))
-    ['EXACT_NUMERIC', 'NUMERIC', 'PREDEFINED']
-    """
-    return frozenset(family for family, roots in MEMBERS.items() if root in roots)

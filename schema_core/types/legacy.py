@@ -1,4 +1,4 @@
-"""Legacy types, from before Flink 1.9: the type information in their strings, and their SQL types.
+"""Types from before Flink 1.9: the type information in their strings, and their SQL types.
 
 The grammar is that of Flink's TypeStringUtils: keywords in capitals, ``<>`` and ``()`` alike, names
 with a delimiter in backticks. Classes are only names: none is ever loaded.
@@ -25,8 +25,8 @@ from schema_core.types.user_defined import LegacyType, RawType, is_class_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: The type information of a Java array of strings as Flink writes it: a serialized Java object in
-#: URL-safe Base64. It is compared and printed, never deserialized.
+#: The type information of a Java array of strings: a serialized Java object in URL-safe Base64. It
+#: is compared and printed, never deserialized.
 STRING_ARRAY = (
     "rO0ABXNyADdvcmcuYXBhY2hlLmZsaW5rLmFwaS5jb21tb24udHlwZWluZm8uQmFzaWNBcnJheVR5cGVJbmZvAAAA"
     "AAAAAAECAAJMAAphcnJheUNsYXNzdAARTGphdmEvbGFuZy9DbGFzcztMAA1jb21wb25lbnRJbmZvdAA2TG9yZy9h"
@@ -76,14 +76,13 @@ PRIMITIVE: dict[str, str] = {
     "DOUBLE": "D",
 }  # fmt: skip
 
-#: The first bytes of a serialized Java object: magic and version (Java's object stream protocol,
-#: section 6.4.2).
+#: The first bytes of a serialized Java object (Java's object stream protocol, section 6.4.2).
 STREAM = b"\xac\xed\x00\x05"
 
 TEXT, BYTE = ATOMIC["VARCHAR"][1], ATOMIC["TINYINT"][1]
 BYTES = atomic.VarBinaryType(MAX_LENGTH)
 
-#: Class and serialized object of an array of strings, which has no keyword of its own.
+#: Class and serialized object of an array of strings, which has no keyword.
 STRINGS = ("[Ljava.lang.String;", STRING_ARRAY)
 
 _TOKEN = regex(
@@ -103,7 +102,7 @@ _ARRAY_CLASS = regex(r"\[+(?:[ZBSIJFDC]|L([^;\[]+);)")
 
 @dataclass(frozen=True, slots=True)
 class Information:
-    """A parsed type information: its keyword, its arguments, and the Java class of its values.
+    """A parsed type information, and the Java class of its values.
 
     `names` are the field names of a ROW, `strings` the arguments of ANY.
     """
@@ -117,14 +116,13 @@ class Information:
     def __str__(self) -> str:
         inner = [*self.strings, *map(str, self.arguments)]
         if self.names:
-            inner = [
-                f"{_name(n)} {argument}" for n, argument in zip(self.names, inner, strict=True)
-            ]
+            pairs = zip(map(_quote_name, self.names), inner, strict=True)
+            inner = [f"{name} {argument}" for name, argument in pairs]
         return f"{self.keyword}<{', '.join(inner)}>" if inner else self.keyword
 
 
-def _name(name: str) -> str:
-    """Return a name, quoted with backticks if necessary.
+def _quote_name(name: str) -> str:
+    """A name, quoted if necessary.
 
     Flink does not quote empty names and names with a backtick, and cannot parse these again.
     """
@@ -140,10 +138,6 @@ def read_information(text: str) -> Information:
 
     >>> print(read_information("ROW(STRING, OBJECT_ARRAY<LONG>)"))
     ROW<f0 VARCHAR, f1 OBJECT_ARRAY<BIGINT>>
-    >>> read_information("VARCHAR(10)")
-    Traceback (most recent call last):
-        ...
-    schema_core.errors.SchemaError: unexpected '(' in type information VARCHAR(10)
     """
     cursor = _LegacyCursor(text, list(_tokens(text)))
     information = _LegacyTypes().type_(cursor)
@@ -170,7 +164,7 @@ class _LegacyCursor(Cursor):
     __slots__ = ()
 
     def missing(self, key: str) -> SchemaError:
-        """Return the error for an unexpected token, whatever was expected."""
+        """The error for an unexpected token, whatever was expected."""
         unexpected = repr(self.token.value) if self.token.value else "the end"
         return SchemaError(
             f"unexpected {unexpected} in type information {self.text}", code="invalid-legacy-type"
@@ -189,17 +183,14 @@ class _LegacyTypes(TypeGrammar[Cursor, Information, Information]):
     """The grammar of type information."""
 
     def other_type(self, cursor: Cursor) -> Information:
-        """Refuse an unknown keyword."""
         raise cursor.missing("a type")
 
     def name(self, cursor: Cursor) -> str:
-        """Parse a word."""
         if cursor.token.kind != "word":
             raise cursor.missing("a word")
         return cursor.advance().value
 
     def primitive_array(self, cursor: Cursor) -> Information:
-        """Parse the primitive type of the elements."""
         element = self.element(cursor)
         if element.keyword not in PRIMITIVE:
             raise SchemaError(
@@ -217,7 +208,7 @@ class _LegacyTypes(TypeGrammar[Cursor, Information, Information]):
         return Information("OBJECT_ARRAY", class_name, (element,))
 
     def row_information(self, cursor: Cursor) -> Information:
-        """Parse fields with names, or types only: two adjacent words decide it for all fields."""
+        """Parse fields; two adjacent words mean that all fields have names."""
         cursor.expect("<")
         has_names = cursor.token.kind == "word" and cursor.peek().kind == "word"
         names: list[str] = []
@@ -261,14 +252,14 @@ class _LegacyTypes(TypeGrammar[Cursor, Information, Information]):
 
 
 def _could_be_loaded(name: str) -> bool:
-    """Return whether a name is that of a class in a package, or of an array."""
+    """Whether a name is a class in a package, or an array."""
     if array := _ARRAY_CLASS.fullmatch(name):
         name = array[1] or "java.lang.Object"
     return "." in name and is_class_name(name)
 
 
 def _is_stream(text: str) -> bool:
-    """Return whether a string, in Base64, begins like a serialized Java object."""
+    """Whether a string in Base64 begins like a serialized Java object."""
     padding = "" if "=" in text else "=" * (-len(text) % 4)
     try:
         content = base64.b64decode(text + padding, altchars=b"-_", validate=True)
@@ -279,7 +270,7 @@ def _is_stream(text: str) -> bool:
 
 # --- conversion to SQL types ---------------------------------------------------------------------
 
-#: Root of a legacy type -> the SQL type of the column, regardless of its type information.
+#: Root of a legacy type -> the SQL type of the column, whatever its type information.
 OF_ROOT: dict[TypeRoot, DataType] = {
     TypeRoot.BOOLEAN:             atomic.BooleanType(),
     TypeRoot.TINYINT:             atomic.TinyIntType(),
@@ -299,7 +290,7 @@ OF_ROOT: dict[TypeRoot, DataType] = {
 
 
 def legacy_in_sql(type_: LegacyType) -> DataType | None:
-    """Return the SQL type of a column of a legacy type, or None if SQL does not support it.
+    """The SQL type of a column of a legacy type; None if SQL does not support it.
 
     >>> print(legacy_in_sql(LegacyType(TypeRoot.DECIMAL, "DECIMAL")))
     DECIMAL(38, 18)
@@ -315,7 +306,7 @@ def legacy_in_sql(type_: LegacyType) -> DataType | None:
 
 
 def current_type(information: Information) -> DataType:
-    """Return the type that replaces a type information since Flink 1.9.
+    """The type that replaces a type information since Flink 1.9.
 
     >>> found = current_type(read_information("MAP<STRING, PRIMITIVE_ARRAY<INT>>"))
     >>> found.as_summary_string()

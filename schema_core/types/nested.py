@@ -24,14 +24,14 @@ __all__ = [
     "RowType",
 ]
 
-#: Maximum number of types in one type, nested fields included.
+#: Maximum number of types in one type.
 MAX_PARTS = 20_000
 
 FIELD_HINT = 'write DataTypes.FIELD("name", DataTypes.INT())'
 
 
 def require_type(value: object, place: str) -> DataType:
-    """Return a data type, or refuse any other value."""
+    """Refuse anything but a data type."""
     if not isinstance(value, DataType):
         raise SchemaError(f"{place} must be a data type, got {show(value)}", code="not-a-type")
     return value
@@ -46,7 +46,7 @@ def require_types(value: object) -> None:
 
 
 def require_text(value: object, place: str) -> str:
-    """Return a string, or refuse any other value."""
+    """Refuse anything but a string."""
     if not isinstance(value, str):
         raise SchemaError(f"{place} must be a string, got {show(value)}", code="not-a-string")
     return value
@@ -54,9 +54,9 @@ def require_text(value: object, place: str) -> str:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ComposedType(DataType):
-    """A type with children, of at most `MAX_DEPTH` levels, so that recursion over types is safe.
+    """A type with children, of limited depth, so that recursion over types is safe.
 
-    It has at most `MAX_PARTS` parts; parts that occur several times are counted each time.
+    Parts that occur several times are counted each time.
 
     Raises:
         SchemaError: with code `too-deep` or `too-wide`.
@@ -83,7 +83,7 @@ class ComposedType(DataType):
 
 
 def too_deep() -> SchemaError:
-    """Return the error for a type of too many levels."""
+    """The error for a type of too many levels."""
     return SchemaError(
         f"nested more than {MAX_DEPTH} levels deep",
         code="too-deep",
@@ -101,20 +101,16 @@ class ElementType(ComposedType):
         self._fill(nullable, element_type=require_type(element_type, "the element"))
 
     def children(self) -> tuple[DataType, ...]:
-        """The element type."""
         return (self.element_type,)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """Return the collection with another element type."""
         (element,) = children
         return type(self)(element, self.is_nullable)
 
     def body(self) -> str:
-        """The element type in angle brackets."""
         return f"{self.keyword}<{self.element_type}>"
 
     def summary_body(self) -> str:
-        """The summary of the element type in angle brackets."""
         return f"{self.keyword}<{self.element_type.as_summary_string()}>"
 
 
@@ -152,20 +148,16 @@ class MapType(ComposedType):
         )
 
     def children(self) -> tuple[DataType, ...]:
-        """The key type and the value type."""
         return (self.key_type, self.value_type)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """Return a map with other key and value types."""
         key, value = children
         return type(self)(key, value, self.is_nullable)
 
     def body(self) -> str:
-        """Key type and value type in angle brackets."""
         return f"MAP<{self.key_type}, {self.value_type}>"
 
     def summary_body(self) -> str:
-        """The summaries of both in angle brackets."""
         key, value = self.key_type.as_summary_string(), self.value_type.as_summary_string()
         return f"MAP<{key}, {value}>"
 
@@ -187,17 +179,17 @@ class RowField:
         return f"{quote_identifier(self.name)} {self.data_type}{note}"
 
     def as_summary_string(self) -> str:
-        """Return the summary; a comment is abbreviated as '...'."""
+        """The summary; a comment is abbreviated as '...'."""
         note = "" if self.description is None else " '...'"
         return f"{quote_identifier(self.name)} {self.data_type.as_summary_string()}{note}"
 
     def with_type(self, data_type: DataType) -> RowField:
-        """Return the field with another type."""
+        """The field with another type."""
         return RowField(self.name, data_type, self.description)
 
 
 def require_fields(value: object) -> tuple[RowField, ...]:
-    """Return the validated fields, or refuse any other value."""
+    """Refuse anything but fields."""
     if not isinstance(value, list) and not isinstance(value, Iterable):
         raise SchemaError(f"expected a list of fields, got {show(value)}", code="not-a-field")
     fields = tuple(value)
@@ -241,48 +233,41 @@ class RowType(ComposedType):
             seen.add(name)
 
     def children(self) -> tuple[DataType, ...]:
-        """The types of the fields."""
         return tuple(field.data_type for field in self.fields)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """Return a row with the same field names and other types."""
         pairs = zip(self.fields, children, strict=True)
         return type(self)([field.with_type(type_) for field, type_ in pairs], self.is_nullable)
 
     def body(self) -> str:
-        """The fields in angle brackets."""
         return f"ROW<{', '.join(map(str, self.fields))}>"
 
     def summary_body(self) -> str:
-        """Their summaries in angle brackets."""
         return f"ROW<{', '.join(field.as_summary_string() for field in self.fields)}>"
 
     def _repr_html_(self) -> str:
-        """Return the fields as an escaped HTML table for notebooks."""
+        """The fields as an escaped HTML table."""
         return str(load_higher("row_type_html")(self))
 
     # --- PyFlink's methods ---------------------------------------------------------------------
 
     def add(self, field: str | RowField, data_type: DataType | None = None) -> RowType:
-        """Return a row with an additional field at the end.
-
-        Unlike in PyFlink the row itself does not change, since types are immutable.
-        """
+        """A row with an additional field at the end; unlike in PyFlink the row does not change."""
         if isinstance(field, str):
             field = RowField(field, require_type(data_type, f"field {field!r}"))
         return RowType((*self.fields, field), self.is_nullable)
 
     @property
     def names(self) -> list[str]:
-        """The names of the fields, as `field_names` returns them."""
+        """As `field_names`."""
         return self.field_names()
 
     def field_names(self) -> list[str]:
-        """Return the names of the fields."""
+        """The names of the fields."""
         return [field.name for field in self.fields]
 
     def field_types(self) -> list[DataType]:
-        """Return the types of the fields."""
+        """The types of the fields."""
         return [field.data_type for field in self.fields]
 
     def __iter__(self) -> Iterator[RowField]:

@@ -1,8 +1,7 @@
 """Data types of Python classes, type hints, values and types of other libraries.
 
-None is a value of a type only if the description includes it: ``int`` is BIGINT NOT NULL, and
-``int | None`` is BIGINT. A class covers all its values: a `datetime.time` has microseconds,
-hence TIME(6).
+None is a value only if the description includes it: ``int`` is BIGINT NOT NULL, ``int | None`` is
+BIGINT. A class covers all its values: a `datetime.time` has microseconds, hence TIME(6).
 """
 
 from __future__ import annotations
@@ -51,11 +50,11 @@ from schema_core.types.temporal import (
 from schema_core.types.user_defined import StructuredType, UserDefinedType
 from schema_core.types.values import named_values, reject_reason
 
-#: The digits of the widest DECIMAL, and those after the point of the type of a Python decimal.
+#: The digits of the widest DECIMAL, and the scale of a Python decimal.
 MAX_DECIMAL, DEFAULT_SCALE = 38, 18
 
-#: Python class -> the type of its values. PyFlink infers the same types from values, except that
-#: it does not support `bytes` and `timedelta`, and drops the fraction of a `time`.
+#: Python class -> the type of its values. PyFlink infers the same types from values, but does not
+#: support `bytes` and `timedelta`, and drops the fraction of a `time`.
 CLASSES: dict[Any, DataType] = {
     bool:             BooleanType(),
     int:              BigIntType(),
@@ -75,13 +74,11 @@ PROTOCOL = "__schema_core_type__"
 
 
 def type_of(description: object) -> DataType:
-    """Return the data type of a class, a type hint or a type of another library.
+    """The data type of a class, a type hint or a type of another library.
 
     Raises:
         SchemaError: with code `data-type-not-inferred` for any other object, or `too-deep`.
 
-    >>> print(type_of(list[int | None]))
-    ARRAY<BIGINT> NOT NULL
     >>> print(type_of(dict[str, Annotated[Decimal, DecimalType(10, 2)]]))
     MAP<VARCHAR(2147483647) NOT NULL, DECIMAL(10, 2)> NOT NULL
     >>> type_of(object)
@@ -107,11 +104,6 @@ def _of(description: object) -> DataType:
         return reader(*get_args(description))
     if isinstance(description, type) and (type_ := _of_class(description)):
         return type_
-    return _of_value(description)
-
-
-def _of_value(description: object) -> DataType:
-    """Return the type of an object by its own method, or by the converter of its library."""
     if isinstance(description, typing.NewType):
         return _of(description.__supertype__)
     if hasattr(description, "__value__"):  # type X = ... of Python 3.12
@@ -137,10 +129,11 @@ def _array(*elements: Any) -> DataType:
 
 
 def _tuple(*elements: Any) -> DataType:
-    """Return an array for ``tuple[int, ...]``, else a row of f0, f1, ..."""
+    """An array for ``tuple[int, ...]``, else a row of f0, f1, ..."""
     if len(elements) == 2 and elements[1] is Ellipsis:
         return _array(elements[0])
-    return _row({f"f{index}": argument for index, argument in enumerate(elements)})
+    fields = [_field(f"f{index}", argument) for index, argument in enumerate(elements)]
+    return RowType(fields, nullable=False)
 
 
 def _map(key: Any, value: Any) -> DataType:
@@ -152,7 +145,7 @@ def _multiset(element: Any) -> DataType:
 
 
 def _union(*members: Any) -> DataType:
-    """Return the type of the only member other than None."""
+    """The type of the only member other than None."""
     others = [member for member in members if member is not types.NoneType]
     if len(others) != 1:
         raise SchemaError(
@@ -162,16 +155,9 @@ def _union(*members: Any) -> DataType:
     return type_.nullable() if len(others) < len(members) else type_
 
 
-def _annotated_type(bare: Any, *notes: Any) -> DataType:
-    """Return the data type among the annotations, else that of the annotated type."""
-    for note in notes:
-        if isinstance(note, DataType):
-            return note
-    return _of(bare)
-
-
-def _literal(*values: Any) -> DataType:
-    return _union(*{type(value): None for value in values})
+def _annotated(bare: Any, *annotations: Any) -> DataType:
+    declared = (note for note in annotations if isinstance(note, DataType))
+    return next(declared, None) or _of(bare)
 
 
 #: Origin of a type hint -> converter of its arguments.
@@ -184,8 +170,8 @@ ORIGINS: dict[Any, Callable[..., DataType]] = {
     collections.Counter:   _multiset,
     Union:                 _union,
     types.UnionType:       _union,
-    Annotated:             _annotated_type,
-    Literal:               _literal,
+    Annotated:             _annotated,
+    Literal:               lambda *values: _union(*{type(value): None for value in values}),
     Required:              _of,
     NotRequired:           lambda value: _of(value).nullable(),
 }  # fmt: skip
@@ -195,7 +181,7 @@ ORIGINS: dict[Any, Callable[..., DataType]] = {
 
 
 def _of_class(kind: type) -> DataType | None:
-    """Return a structured type for a dataclass, a row for a named tuple or typed dictionary."""
+    """A structured type for a dataclass, a row for a named tuple or typed dictionary."""
     if is_dataclass(kind):
         names = [field.name for field in fields(kind)]
         return StructuredType(class_name(kind), _fields(kind, names), nullable=False)
@@ -213,11 +199,14 @@ _READING: ContextVar[tuple[type, ...]] = ContextVar("_READING", default=())
 
 
 def _fields(kind: type, names: Sequence[str]) -> list[RowField]:
-    """Return the annotated fields; a recursive class is refused."""
+    """The annotated fields; a recursive class is refused."""
     outer = _READING.get()
     if kind in outer:
         raise SchemaError(f"{kind.__qualname__} contains itself", code="data-type-not-inferred")
-    hints = _hints(kind)
+    try:
+        hints = typing.get_type_hints(kind, include_extras=True)
+    except NameError as error:
+        raise SchemaError(f"{kind.__qualname__}: {error}", code="data-type-not-inferred") from None
     token = _READING.set((*outer, kind))
     try:
         return [_field(name, hints.get(name, Any)) for name in names]
@@ -225,26 +214,13 @@ def _fields(kind: type, names: Sequence[str]) -> list[RowField]:
         _READING.reset(token)
 
 
-def _hints(kind: type) -> Mapping[str, Any]:
-    try:
-        return typing.get_type_hints(kind, include_extras=True)
-    except NameError as error:
-        raise SchemaError(f"{kind.__qualname__}: {error}", code="data-type-not-inferred") from None
-
-
 def _field(name: str, description: object) -> RowField:
     with at(f"field {name!r}"):
         return RowField(name, _of(description))
 
 
-def _row(hints: Mapping[str, Any]) -> DataType:
-    return RowType(
-        [_field(name, description) for name, description in hints.items()], nullable=False
-    )
-
-
 def class_name(kind: type) -> str:
-    """Return the Java-style name of a class: its module, and nested classes separated by ``$``.
+    """The Java-style name of a class, with ``$`` before nested classes.
 
     >>> class_name(collections.OrderedDict)
     'collections.OrderedDict'
@@ -253,8 +229,8 @@ def class_name(kind: type) -> str:
     return f"{kind.__module__}.{nested.replace('.', '$')}"
 
 
-#: Type code of a Python array -> the smallest type of its values. Sizes are those of the platforms
-#: that Flink supports; unsigned integers need an additional bit.
+#: Type code of a Python array -> the smallest type of its values on the platforms of Flink;
+#: unsigned integers need an additional bit.
 LETTERS: dict[str, DataType] = {
     "b": atomic.TinyIntType(nullable=False),
     "B": atomic.SmallIntType(nullable=False),
@@ -270,7 +246,7 @@ LETTERS: dict[str, DataType] = {
 
 
 def infer_type(value: object) -> DataType:
-    """Infer the data type of a value, which is nullable since later rows may contain None.
+    """Infer the data type of a value, nullable since later rows may contain None.
 
     Tuples become rows of ``_1``, ``_2``, ...; objects with fields become rows of these.
 
@@ -280,8 +256,6 @@ def infer_type(value: object) -> DataType:
 
     >>> print(infer_type({"a": [1, None]}))
     MAP<VARCHAR(2147483647) NOT NULL, ARRAY<BIGINT>>
-    >>> print(infer_type((1, 2.5)))
-    ROW<`_1` BIGINT, `_2` DOUBLE>
     >>> print(infer_type(Decimal("1.5")), infer_type(Decimal(10) ** 25))
     DECIMAL(38, 18) DECIMAL(38, 12)
     """
@@ -301,15 +275,15 @@ def _infer(value: object, depth: int = 1) -> DataType:
     if isinstance(declared := getattr(value, "__UDT__", None), DataType):
         return declared
     match value:
-        case Decimal() if value.is_finite():
-            return _decimal(value)
+        case Decimal() if value.is_finite():  # with its digits, before `_with_decimals`
+            _, digits, exponent = value.as_tuple()
+            scale = max(0, -int(exponent))
+            return _decimal_of(max(len(digits) + int(exponent), 0), scale)
         case _ if type(value) in CLASSES:
             return CLASSES[type(value)]
         case dict():
-            key, entry = (
-                _infer_common("key", value, depth),
-                _infer_common("value", value.values(), depth),
-            )
+            key = _infer_common("key", value, depth)
+            entry = _infer_common("value", value.values(), depth)
             return MapType(key if key == atomic.NullType() else key.not_null(), entry)
         case list():
             return ArrayType(_infer_common("element", value, depth))
@@ -317,17 +291,6 @@ def _infer(value: object, depth: int = 1) -> DataType:
             return ArrayType(LETTERS[value.typecode])
         case _:
             return _infer_row(value, depth)
-
-
-def _decimal(value: Decimal) -> DataType:
-    """Return the type of exactly the digits of a number, before `_with_decimals`.
-
-    Raises:
-        SchemaError: with code `data-type-not-inferred` for more digits than a DECIMAL has.
-    """
-    exponent = int(value.as_tuple().exponent)
-    scale = max(0, -exponent)
-    return _decimal_of(max(len(value.as_tuple().digits) + exponent, 0), scale)
 
 
 def _decimal_of(integer_digits: int, scale: int) -> DataType:
@@ -341,7 +304,7 @@ def _decimal_of(integer_digits: int, scale: int) -> DataType:
 
 
 def _with_decimals(type_: DataType) -> DataType:
-    """Return a type whose decimals are DECIMAL(38, 18), or have another scale if these need it."""
+    """The type with DECIMAL(38, 18) for its decimals, or another scale if these need it."""
     if isinstance(type_, DecimalType):
         room = MAX_DECIMAL - (type_.precision - type_.scale)
         scale = min(max(type_.scale, DEFAULT_SCALE), room)
@@ -351,19 +314,15 @@ def _with_decimals(type_: DataType) -> DataType:
     return type_.rebuild(tuple(map(_with_decimals, type_.children())))
 
 
-def _names_of(row: Row) -> list[str] | None:
-    """Return the names of a row that was made by calling another one, which holds them."""
-    try:
-        names = list(row.as_dict())
-    except SchemaError:
-        return None
-    return names if len(names) == len(row) else None
-
-
 def _infer_row(value: object, depth: int) -> DataType:
     fields = getattr(value, "_fields", None)
     if isinstance(value, Row) and not value.is_named:
-        fields, value = _names_of(value), tuple(value)
+        try:
+            fields = list(value.as_dict())  # of a row that was made by calling another one
+        except SchemaError:
+            fields = None
+        value = tuple(value)
+        fields = fields if fields and len(fields) == len(value) else None
     if isinstance(value, tuple):
         names = fields or [f"_{position}" for position in range(1, len(value) + 1)]
         pairs: Iterable[tuple[str, object]] = zip(names, value, strict=True)
@@ -373,16 +332,15 @@ def _infer_row(value: object, depth: int) -> DataType:
         raise SchemaError(
             f"cannot infer a data type for {show(value)}", code="data-type-not-inferred"
         )
-    return RowType([_infer_field(name, field_value, depth + 1) for name, field_value in pairs])
-
-
-def _infer_field(name: str, value: object, depth: int) -> RowField:
-    with at(f"field {name!r}"):
-        return RowField(name, _infer(value, depth))
+    row_fields = []
+    for name, field_value in pairs:
+        with at(f"field {name!r}"):
+            row_fields.append(RowField(name, _infer(field_value, depth + 1)))
+    return RowType(row_fields)
 
 
 def _infer_common(what: str, values: Iterable[object], depth: int) -> DataType:
-    """Return the type of all values; None has every type."""
+    """The type of all values; None has every type."""
     common: DataType = atomic.NullType()
     for value in values:
         with at(what):

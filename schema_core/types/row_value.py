@@ -34,8 +34,7 @@ SIGNS = {
 class Row:
     """A row of values, accessible by position, and by name if it has names.
 
-    The method names are PyFlink's. A row of names is a factory of rows when called; values, names
-    and kind are mutable.
+    A row of names is a factory of rows when called; values, names and kind are mutable.
 
     >>> row = Row(name="Alice", age=11)
     >>> row["name"], row.age, row[0], "age" in row.as_dict()
@@ -47,7 +46,7 @@ class Row:
 
     __slots__ = ("_kind", "_names", "_values", "is_named")
 
-    #: Whether values are assigned to fields by name, regardless of their order.
+    #: Whether values are assigned by name, regardless of their order.
     is_named: bool
     _values: list[Any]
     _names: list[str] | None
@@ -78,7 +77,7 @@ class Row:
 
     @staticmethod
     def of_kind(row_kind: RowKind, *args: Any, **kwargs: Any) -> Row:
-        """Return a row with a kind of change.
+        """A row with a kind of change.
 
         >>> str(Row.of_kind(RowKind.DELETE, 1).get_row_kind())
         '-D'
@@ -88,7 +87,7 @@ class Row:
         return row
 
     def __call__(self, *args: Any) -> Row:
-        """Return a row of these values; their names are the values of this row.
+        """A row of these values, named by the values of this row.
 
         Raises:
             SchemaError: with code `invalid-row-values` for more values than names.
@@ -113,21 +112,22 @@ class Row:
         """Set the names of the values by position.
 
         Raises:
-            SchemaError: with code `wrong-argument` for something that is not a list of strings.
+            SchemaError: with code `wrong-argument` for anything but a list of strings.
         """
         object.__setattr__(self, "_names", _field_names(field_names))
 
     def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
-        """Return the values of these names, in this order.
+        """The values of these names.
 
         Raises:
-            SchemaError: with code `unknown-row-field` for an unknown name,
-                `wrong-argument` for something that is not a list of strings.
+            SchemaError: with code `unknown-row-field`, or `wrong-argument` for anything but a list
+            of
+                strings.
         """
         return [self[name] for name in _field_names(names)]
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
-        """Return the values by name; `recursive` also converts nested rows.
+        """The values by name; `recursive` also converts nested rows.
 
         Raises:
             SchemaError: with code `unknown-row-field` for a row without names.
@@ -191,7 +191,6 @@ class Row:
 
     @staticmethod
     def _restore(values: list[Any], names: list[str] | None, kind: RowKind, named: bool) -> Row:
-        """Unpickle or copy a row."""
         row = Row()
         row._fill(values, names, kind, is_named=named)
         return row
@@ -216,7 +215,6 @@ def _as_dict(value: Any) -> Any:
 
 
 def _field_names(names: object) -> list[str]:
-    """Return a list of strings, or refuse any other value."""
     if isinstance(names, Iterable) and not isinstance(names, str):
         result = list(names)
         if all(isinstance(name, str) for name in result):

@@ -29,7 +29,7 @@ __all__ = [
 
 
 class TimestampKind(Enum):
-    """Whether a timestamp is a time attribute, which equality of types ignores."""
+    """Whether a timestamp is a time attribute; equality of types ignores it."""
 
     REGULAR = "REGULAR"
     ROWTIME = "ROWTIME"
@@ -82,7 +82,6 @@ class AnyTimestampType(AtomicType):
             )
 
     def with_kind(self, kind: TimestampKind) -> Self:
-        """Return the type as a time attribute of the kind, or as a regular timestamp."""
         if kind is self.kind:
             return self
         return type(self)(self.precision, self.is_nullable, kind=kind)
@@ -127,7 +126,6 @@ class ZonedTimestampType(AnyTimestampType):
     )
 
     def body(self) -> str:
-        """The time zone follows the precision."""
         return f"TIMESTAMP({self.precision}) WITH TIME ZONE"
 
 
@@ -143,11 +141,9 @@ class LocalZonedTimestampType(AnyTimestampType):
     root = TypeRoot.TIMESTAMP_WITH_LOCAL_TIME_ZONE
 
     def body(self) -> str:
-        """The long form."""
         return f"TIMESTAMP({self.precision}) WITH LOCAL TIME ZONE"
 
     def summary_body(self) -> str:
-        """The short form."""
         return f"TIMESTAMP_LTZ({self.precision})"
 
 
@@ -174,7 +170,7 @@ class DayTimeResolution(Enum):
     SECOND = "SECOND"
 
 
-#: Aliases: in the classes below, PyFlink's nested names hide the originals.
+#: In the classes below, PyFlink's nested names hide the originals.
 YearMonth: TypeAlias = YearMonthResolution
 DayTime: TypeAlias = DayTimeResolution
 
@@ -183,7 +179,6 @@ Fields = TypeVar("Fields", YearMonthResolution, DayTimeResolution)
 
 
 def _require(kind: type[Fields], value: Fields) -> Fields:
-    """Return the resolution of an interval, or refuse any other value."""
     if not isinstance(value, kind):
         raise SchemaError(
             f"invalid interval resolution {show(value)}", code="invalid-type-parameter"
@@ -192,7 +187,7 @@ def _require(kind: type[Fields], value: Fields) -> Fields:
 
 
 def _interval(resolution: str, leading: int | None, fraction: int | None) -> str:
-    """Return ``INTERVAL DAY(p) TO SECOND(f)`` with its precisions."""
+    """``INTERVAL DAY(p) TO SECOND(f)`` with its precisions."""
     first, *rest = resolution.split(" ", 1)
     text = first if leading is None else f"{first}({leading})"
     text = " ".join((text, *rest))
@@ -230,7 +225,6 @@ class YearMonthIntervalType(AtomicType):
             )
 
     def body(self) -> str:
-        """The precision applies to YEAR."""
         has_years = self.resolution is not YearMonth.MONTH
         return _interval(self.resolution.value, self.precision if has_years else None, None)
 
@@ -283,16 +277,13 @@ class DayTimeIntervalType(AtomicType):
 
     @property
     def has_days(self) -> bool:
-        """Whether it starts with days."""
         return self.resolution.value.startswith("DAY")
 
     @property
     def has_seconds(self) -> bool:
-        """Whether it ends with seconds."""
         return self.resolution.value.endswith("SECOND")
 
     def body(self) -> str:
-        """The first precision applies to DAY, the second to SECOND."""
         days = self.day_precision if self.has_days else None
         return _interval(
             self.resolution.value, days, self.fractional_precision if self.has_seconds else None

@@ -1,7 +1,7 @@
 """The parser of type strings: ``parse_type(str(t)) == t``.
 
-The grammar is that of Flink's type strings (Flink documentation, "Data Types"), which differs from
-that of SQL statements: ``VARCHAR`` without a length has length 1 here, and there are no comments.
+Unlike in SQL statements, ``VARCHAR`` without a length has length 1, and there are no comments
+(Flink documentation, "Data Types").
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ SLIPS = {
 
 
 def hint_for_foreign(word: str) -> str | None:
-    """Return a hint with Flink's equivalent of another engine's type.
+    """A hint with Flink's equivalent of another engine's type.
 
     >>> hint_for_foreign("datetime"), hint_for_foreign("int[]"), hint_for_foreign("whatever")
     ("Flink's type for it is TIMESTAMP(p)", "Flink's type for it is ARRAY<INT>", None)
@@ -95,7 +95,7 @@ def hint_for_foreign(word: str) -> str | None:
 
 
 def hint_at(tokens: Sequence[Token], start: int) -> str | None:
-    """Return a hint for the unexpected token at an offset."""
+    """A hint for the unexpected token at an offset."""
     index = next((i for i, token in enumerate(tokens) if token.stop > start), len(tokens) - 1)
     unexpected, before = tokens[index], tokens[max(index - 1, 0)]
     if unexpected.kind == "end":
@@ -127,7 +127,7 @@ def hint_at(tokens: Sequence[Token], start: int) -> str | None:
 
 
 def _brackets(bracket: str, keyword: str) -> str | None:
-    """Return a hint for the wrong kind of brackets."""
+    """A hint for the wrong kind of brackets."""
     if bracket == "(" and keyword in ("ARRAY", "MULTISET", "MAP", "STRUCTURED"):
         return f"write its parts in angle brackets: {keyword}<...>"
     if bracket == "<" and keyword in ("RAW", "LEGACY"):
@@ -136,7 +136,7 @@ def _brackets(bracket: str, keyword: str) -> str | None:
 
 
 def _unclosed_hint(tokens: Sequence[Token]) -> str | None:
-    """Return a hint for an unclosed bracket."""
+    """A hint for an unclosed bracket."""
     open_: list[Token] = []
     for token in tokens:
         if token.key in BRACKETS:
@@ -163,8 +163,8 @@ KEYWORDS = frozenset(
 YEAR_MONTH = frozenset(resolution.value for resolution in YearMonthResolution)
 DAY_TIME = frozenset(resolution.value for resolution in DayTimeResolution)
 
-#: A token: a word, a symbol, a quoted name, a string or a number. An unclosed literal extends to
-#: the end, as in Flink. Words are the most frequent.
+#: A word, a symbol, a quoted name, a string or a number; words are the most frequent. An unclosed
+#: literal extends to the end, as in Flink.
 _TOKEN = regex(
     rf"""
       [^{SPACE}<>(),.'`0-9][^{SPACE}<>(),.]*
@@ -199,7 +199,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def _unquote(word: str) -> str:
-    """Return the content of a string or name, which may not be closed."""
+    """The content of a string or name, which may be unclosed."""
     quote = word[0]
     closed = len(word) > 1 and word.endswith(quote)
     return (word[1:-1] if closed else word[1:]).replace(quote * 2, quote)
@@ -208,7 +208,7 @@ def _unquote(word: str) -> str:
 class TypeStringCursor(Cursor):
     """A cursor over the words of a type string.
 
-    Most types are valid: the tokens, which have positions, are made for an error only.
+    Most types are valid: tokens, which have positions, are made for an error only.
     """
 
     __slots__ = ("keys", "words")
@@ -227,7 +227,6 @@ class TypeStringCursor(Cursor):
         self.keys = words if text.isupper() else [word.upper() for word in words]
 
     def __getattr__(self, name: str) -> Any:
-        """Make the tokens when they are first needed."""
         if name != "tokens":
             raise AttributeError(name)
         self.tokens = list(tokens(self.text))
@@ -238,7 +237,6 @@ class TypeStringCursor(Cursor):
         return self.keys[self.index]
 
     def accept(self, key: str, *further: str) -> bool:
-        """Consume the words if all of them follow, in order."""
         if self.keys[self.index] != key:
             return False
         if further:
@@ -247,7 +245,7 @@ class TypeStringCursor(Cursor):
         return True
 
     def expect(self, key: str, *further: str) -> Any:
-        """Consume the words, or raise an error; return None instead of a token."""
+        """Return None instead of a token."""
         if self.keys[self.index] != key:
             raise self.missing(key)
         self.index += 1
@@ -309,7 +307,7 @@ def _parse_all(cursor: TypeStringCursor) -> DataType:
 
 
 def _missing_comma(cursor: Cursor) -> str | None:
-    """Return the hint for a missing comma: with it everything can be parsed."""
+    """The hint for a missing comma, with which everything can be parsed."""
 
     def failure(speculative: Sequence[Token]) -> int | None:
         inner = TypeStringCursor(cursor.text, speculative)
@@ -332,13 +330,13 @@ _ENDS = frozenset({"", ",", ">", ")"})
 
 
 def _locate_error(cursor: Cursor, start: int, error: SchemaError) -> ParseError:
-    """Return an error of a type, with the position of its string."""
+    """The error of a type with its position."""
     span = cursor.span_from(cursor.tokens[start].start)
     return ParseError(error.problem, code=error.code, span=span, text=cursor.text)
 
 
 def _is_name(cursor: TypeStringCursor) -> bool:
-    """Return whether the word at the cursor can be a name: it is quoted, or not reserved."""
+    """Whether the word at the cursor can be a name: quoted, or not reserved."""
     word = cursor.words[cursor.index]
     if not word or word[0] in SYMBOLS or word[0] in DIGITS or word[0] == "'":
         return False
@@ -346,7 +344,7 @@ def _is_name(cursor: TypeStringCursor) -> bool:
 
 
 def _plain(kind: Callable[..., DataType], most: int) -> Callable[..., DataType]:
-    """Return a parser of the parameters of a type that consists of a keyword and numbers."""
+    """A parser of a keyword and numbers."""
     if most:
         return lambda types, cursor: kind(*parse_numbers(cursor, most, types.integer))
     only = kind()
@@ -417,7 +415,6 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
         return UnresolvedType(tuple(path))
 
     def name(self, cursor: TypeStringCursor) -> str:
-        """Parse a name, which is quoted or not reserved."""
         word = cursor.words[cursor.index]
         if word[:1] == "`":
             cursor.index += 1
@@ -429,7 +426,6 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
         return word
 
     def integer(self, cursor: TypeStringCursor) -> int:
-        """Parse an integer."""
         word = cursor.words[cursor.index]
         if not word or word[0] not in DIGITS:
             raise cursor.fail(f"expected a number, found {cursor.found}")
@@ -440,7 +436,6 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
         return value
 
     def string(self, cursor: TypeStringCursor) -> str:
-        """Parse a string in single quotes."""
         word = cursor.words[cursor.index]
         if word[:1] != "'":
             raise cursor.fail(f"expected a string in single quotes, found {cursor.found}")
@@ -448,7 +443,6 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
         return _unquote(word)
 
     def field(self, cursor: TypeStringCursor) -> RowField:
-        """Parse a name, a type and an optional comment."""
         name = self.name(cursor)
         type_ = self.type_(cursor)
         word = cursor.words[cursor.index]
@@ -496,9 +490,10 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
         raise cursor.fail(f"there is no interval {unit or first.display}", span=first.span)
 
     def raw(self, cursor: TypeStringCursor) -> DataType:
-        """Parse a RAW type, whose snapshot in Base64 begins with the length and name of a class.
+        """Parse a RAW type.
 
-        Java's ``writeUTF`` writes both at the start of a serializer snapshot, which is never run.
+        Its snapshot, in Base64, begins with the length and name of a class, as written by Java's
+        ``writeUTF``. It is never run.
         """
         name, snapshot = self.strings(cursor)
         try:
@@ -521,7 +516,7 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
 
         return LegacyType(TypeRoot[root], str(read_information(information)))
 
-    #: Keyword -> parser of what follows it. Printed keywords first, then synonyms.
+    #: Printed keywords first, then synonyms.
     names = {
         **{kind.keyword: _plain(kind, len(kind.limits)) for kind in atomic.PLAIN},
         "DATE":       _plain(temporal.DateType, 0),

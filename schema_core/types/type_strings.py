@@ -1,9 +1,8 @@
-"""The grammar of type strings that all systems share: names, parameters, nested types and fields.
+"""The grammar of type strings that all systems share: names, parameters, nested types, fields.
 
-A system is a subclass of `TypeGrammar` with a table of its names; it redefines what it writes in
-another way. The systems are Flink's type strings (`types.type_parser`), its legacy types
-(`types.legacy`), types in SQL (`sql.type_name`), Spark and Hive (`mappings.spark.ddl`) and other
-SQL engines (`mappings.dialects.grammar`).
+A system is a subclass of `TypeGrammar` with a table of its names: Flink's type strings
+(`types.type_parser`), its legacy types (`types.legacy`), types in SQL (`sql.type_name`), Spark and
+Hive (`mappings.spark.ddl`) and other SQL engines (`mappings.dialects.grammar`).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 C = TypeVar("C", bound=Cursor)
-#: What the types, and the fields of rows, of a system are parsed to.
+#: What the types and the fields of a system are parsed to.
 Type = TypeVar("Type")
 Field = TypeVar("Field")
 
@@ -28,7 +27,7 @@ BRACKETS = {"(": ")", "<": ">"}
 
 
 def parse_numbers(cursor: C, most: int, integer: Callable[[C], int]) -> list[int]:
-    """Parse up to `most` integers in parentheses, if there are any."""
+    """Parse up to `most` integers in optional parentheses."""
     if not cursor.accept("("):
         return []
     values = [integer(cursor)]
@@ -39,12 +38,12 @@ def parse_numbers(cursor: C, most: int, integer: Callable[[C], int]) -> list[int
 
 
 class TypeGrammar(Generic[C, Type, Field]):
-    """The type strings of a system: what follows each name, and what the whole denotes."""
+    """The type strings of a system."""
 
-    #: Keyword -> parser of what follows it, which is called with the grammar and the cursor.
+    #: Keyword -> parser of what follows it, called with the grammar and the cursor.
     names: ClassVar[Mapping[str, Callable[[Any, Any], Any]]]
 
-    #: Parsers that each system defines, if its types have such parts.
+    #: Defined by each system whose types have such parts.
     integer: Callable[[C], int]
     string: Callable[[C], str]
     field: Callable[[C], Field]
@@ -59,7 +58,7 @@ class TypeGrammar(Generic[C, Type, Field]):
     # --- types ---------------------------------------------------------------------------------
 
     def type_(self, cursor: C) -> Type:
-        """Parse a type, which is one level deeper than the cursor.
+        """Parse a type, one level deeper than the cursor.
 
         Raises:
             ParseError: for anything else, and for more than `MAX_DEPTH` levels.
@@ -70,7 +69,6 @@ class TypeGrammar(Generic[C, Type, Field]):
         return type_
 
     def named_type(self, cursor: C) -> Type:
-        """Parse a type that begins with one of the names."""
         parse = self.names.get(cursor.key)
         if parse is None:
             return self.other_type(cursor)
@@ -79,11 +77,11 @@ class TypeGrammar(Generic[C, Type, Field]):
         return type_
 
     def other_type(self, cursor: C) -> Type:
-        """Parse a type without a name in the table, or raise an error."""
+        """Parse a type whose name is not in the table."""
         raise cursor.fail(f"expected a type, found {cursor.found}")
 
     def nullability(self, cursor: C) -> bool | None:
-        """Parse ``NOT NULL`` or ``NULL``; return None if neither follows."""
+        """Parse ``NOT NULL`` or ``NULL``; None if neither follows."""
         if cursor.accept("NOT"):
             cursor.expect("NULL")
             return False
@@ -92,14 +90,14 @@ class TypeGrammar(Generic[C, Type, Field]):
     # --- parameters ----------------------------------------------------------------------------
 
     def number(self, cursor: C, default: int) -> int:
-        """Parse an integer in parentheses; return the default if there is none."""
+        """Parse an integer in optional parentheses."""
         values = parse_numbers(cursor, 1, self.integer)
         return values[0] if values else default
 
     def time_zone(self, cursor: C) -> str:
-        """Parse ``WITHOUT TIME ZONE`` or ``WITH [LOCAL] TIME ZONE``, if it follows.
+        """Parse an optional ``WITHOUT TIME ZONE`` or ``WITH [LOCAL] TIME ZONE`` to its first word.
 
-        Return the first word of the time zone: WITHOUT, LOCAL, WITH or an empty string.
+        That is WITHOUT, LOCAL, WITH or empty.
         """
         if cursor.accept("WITH"):
             if cursor.accept("LOCAL"):
@@ -127,14 +125,12 @@ class TypeGrammar(Generic[C, Type, Field]):
     # --- nested types --------------------------------------------------------------------------
 
     def element(self, cursor: C) -> Type:
-        """Parse the element type of a collection in angle brackets."""
         cursor.expect("<")
         element = self.part(cursor, "element")
         cursor.expect(">")
         return element
 
     def entry(self, cursor: C) -> tuple[Type, Type]:
-        """Parse the key type and the value type of a map in angle brackets."""
         cursor.expect("<")
         key = self.part(cursor, "key")
         cursor.expect(",")
@@ -159,7 +155,7 @@ class TypeGrammar(Generic[C, Type, Field]):
         return fields
 
     def structured(self, cursor: C) -> tuple[str, list[Field]]:
-        """Parse the class and the attributes of ``STRUCTURED<'com.acme.Point', x INT>``."""
+        """Parse class and attributes of ``STRUCTURED<'com.acme.Point', x INT>``."""
         cursor.expect("<")
         name = self.string(cursor)
         fields = self.fields(cursor, ">") if cursor.accept(",") else []
@@ -167,7 +163,7 @@ class TypeGrammar(Generic[C, Type, Field]):
         return name, fields
 
     def fields(self, cursor: C, closing: str) -> list[Field]:
-        """Parse fields, separated by commas, up to the closing token, which is not consumed."""
+        """Parse fields up to the closing token, which is not consumed."""
         if self.has_empty_rows and cursor.key == closing:
             return []
         fields = [self.field(cursor)]
@@ -178,9 +174,9 @@ class TypeGrammar(Generic[C, Type, Field]):
         return fields
 
     def missing_bracket(self, cursor: C) -> Exception:
-        """Return the error for a row without fields."""
+        """The error for a row without fields."""
         return cursor.missing("<")
 
     def missing_comma(self, cursor: C, closing: str) -> Exception:
-        """Return the error for a field that is followed neither by a comma nor `closing`."""
+        """The error for a field that neither a comma nor `closing` follows."""
         return cursor.missing(",")

@@ -1,7 +1,6 @@
 """Unresolved data types: descriptions that are resolved together with their schema (FLIP-164).
 
-A description is not validated before `resolve`: neither the grammar of a string nor the names in
-it. Until then it is printed in brackets, as in Flink.
+A description is not validated before `resolve`. Until then it is printed in brackets, as in Flink.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ LookUp: TypeAlias = "Callable[[UnresolvedType], DataType]"
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UnresolvedDataType:
-    """The description of a type. Like Flink's, it is equal only to itself.
+    """The description of a type, equal only to itself, as in Flink.
 
     >>> from schema_core.types import DataTypes as T
-    >>> written = T.ARRAY(T.unresolved("ROW<a INT>").not_null())
-    >>> print(written, written.resolve())
+    >>> array = T.ARRAY(T.unresolved("ROW<a INT>").not_null())
+    >>> print(array, array.resolve())
     [ARRAY<[ROW<a INT>]>] ARRAY<ROW<`a` INT> NOT NULL>
     """
 
@@ -42,7 +41,7 @@ class UnresolvedDataType:
             raise too_deep()
 
     def resolve(self, types: LookUp | None = None) -> DataType:
-        """Return the type; `types` looks up the user-defined types that it names.
+        """The type; `types` looks up the user-defined types that it names.
 
         Raises:
             ParseError: for a string outside the grammar.
@@ -51,15 +50,12 @@ class UnresolvedDataType:
         return self.build(types)
 
     def not_null(self) -> UnresolvedDataType:
-        """Return the type as NOT NULL, with the same description."""
         return self._then(lambda type_: type_.not_null())
 
     def nullable(self) -> UnresolvedDataType:
-        """Return the type as nullable, with the same description."""
         return self._then(lambda type_: type_.nullable())
 
     def bridged_to(self, conversion_cls: object) -> UnresolvedDataType:
-        """Return the type itself: the Java class of its values only matters on the JVM."""
         del conversion_cls
         return self
 
@@ -69,7 +65,6 @@ class UnresolvedDataType:
         )
 
     def as_summary_string(self) -> str:
-        """Return the description in brackets."""
         return f"[{self.description}]"
 
     def __str__(self) -> str:
@@ -88,11 +83,9 @@ class UnresolvedField:
     description: str | None = None
 
     def resolve(self, types: LookUp | None = None) -> RowField:
-        """Return the field with its resolved type."""
         return RowField(self.name, self.data_type.resolve(types), self.description)
 
     def as_summary_string(self) -> str:
-        """Return the name and the description of the type."""
         return f"`{self.name}` {self.data_type}"
 
 
@@ -101,7 +94,7 @@ Part: TypeAlias = "DataType | RowField | UnresolvedDataType | UnresolvedField"
 
 
 def require_resolved(type_: DataType) -> DataType:
-    """Return the type if it is resolved and a column can have it.
+    """Refuse a type that is unresolved, or that no column can have.
 
     Raises:
         UnsupportedError: with code `unknown-type` for the first unresolved name,
@@ -122,32 +115,25 @@ def require_resolved(type_: DataType) -> DataType:
 
 
 def look_up(type_: DataType, types: LookUp | None) -> DataType:
-    """Return the type with all names of user-defined types in it resolved, at any depth."""
+    """The type with all names of user-defined types resolved, at any depth."""
     if types is None:
         return type_
     if isinstance(type_, UnresolvedType):
         return types(type_).with_nullability(type_.is_nullable)
     children = type_.children()
-    resolved_children = tuple(look_up(child, types) for child in children)
-    return (
-        type_
-        if all(map(operator.is_, resolved_children, children))
-        else type_.rebuild(resolved_children)
-    )
+    resolved = tuple(look_up(child, types) for child in children)
+    return type_ if all(map(operator.is_, resolved, children)) else type_.rebuild(resolved)
 
 
 def describe_type(description: str, read: Callable[[], DataType]) -> UnresolvedDataType:
-    """Return the unresolved type that `read` parses when it is resolved."""
+    """The unresolved type that `read` parses when it is resolved."""
     return UnresolvedDataType(description, lambda types: require_resolved(look_up(read(), types)))
 
 
 def compose_type(
     opening: str, parts: Sequence[Part], build: Callable[..., DataType]
 ) -> UnresolvedDataType:
-    """Return the unresolved type that `build` makes of its parts once they are resolved.
-
-    The description consists of `opening`, the parts, and an angle bracket.
-    """
+    """The unresolved type that `build` makes of its parts once they are resolved."""
     depth = 1 + max(map(_depth, parts))
     if depth > MAX_DEPTH:
         raise too_deep()
@@ -159,7 +145,7 @@ def compose_type(
 
 
 def _depth(part: Part) -> int:
-    """Return the depth of a type or field, or refuse any other value."""
+    """The depth of a type or field, or refuse any other value."""
     match part:
         case RowField() | UnresolvedField():
             return part.data_type.depth
@@ -170,12 +156,12 @@ def _depth(part: Part) -> int:
 
 
 def resolve_part(part: Part, types: LookUp | None) -> DataType | RowField:
-    """Return the part, resolved."""
+    """The part, resolved."""
     if isinstance(part, UnresolvedDataType | UnresolvedField):
         return part.resolve(types)
     return part
 
 
 def is_open(parts: Sequence[object]) -> bool:
-    """Return whether any of the parts is unresolved."""
+    """Whether any of the parts is unresolved."""
     return any(isinstance(part, UnresolvedDataType | UnresolvedField) for part in parts)

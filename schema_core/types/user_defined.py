@@ -1,8 +1,7 @@
-"""User-defined, opaque and unresolved types, and PyFlink's types for Python code.
+"""Structured, distinct, RAW, legacy and unresolved types, and PyFlink's types for Python code.
 
-Structured, distinct, RAW and legacy types; names that are not resolved yet; views of the state of
-an aggregate function and types of Python objects, which no column can have. Class names and
-serializer snapshots are opaque strings: nothing they name is ever imported or run.
+No column can have the last ones. Class names and serializer snapshots are opaque strings: nothing
+they name is ever imported or run.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ PARTS = STARTS | {"Nd", "Mn", "Mc", "Cf"}
 
 
 def is_class_name(text: str) -> bool:
-    """Return whether a string is the name of a Java class: identifiers separated by dots."""
+    """Whether a string is the name of a Java class."""
     return all(_is_java_name(part) for part in text.split("."))
 
 
@@ -68,7 +67,7 @@ def require_class_name(value: object) -> None:
 
 
 def require_path(value: object) -> tuple[str, ...]:
-    """Return a tuple of strings, or refuse any other value."""
+    """Refuse anything but a tuple of strings."""
     if not isinstance(value, tuple) or not all(isinstance(part, str) for part in value):
         raise SchemaError(f"expected a tuple of names, got {show(value)}", code="not-a-string")
     return value
@@ -77,12 +76,10 @@ def require_path(value: object) -> tuple[str, ...]:
 def _is_java_name(text: str) -> bool:
     if not text or text in JAVA_WORDS or category(text[0]) not in STARTS:
         return False
-    return all(category(character) in PARTS or _is_ignorable(character) for character in text)
-
-
-def _is_ignorable(character: str) -> bool:
-    """Return whether Java ignores a control character within an identifier."""
-    return category(character) == "Cc" and not is_blank(character)
+    return all(  # Java ignores control characters within an identifier
+        category(character) in PARTS or (category(character) == "Cc" and not is_blank(character))
+        for character in text
+    )
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -125,11 +122,9 @@ class StructuredType(ComposedType):
             require_class_name(class_name)
 
     def children(self) -> tuple[DataType, ...]:
-        """The types of the attributes."""
         return tuple(field.data_type for field in self.fields)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """Return the type with the same attributes and other attribute types."""
         pairs = zip(self.fields, children, strict=True)
         return type(self)(
             self.class_name,
@@ -140,14 +135,12 @@ class StructuredType(ComposedType):
         )
 
     def body(self) -> str:
-        """The path if it has one, else the class name and the attributes."""
         if self.path:
             return ".".join(map(quote_identifier, self.path))
         name = quote_string(self.class_name or "")
         return f"STRUCTURED<{name}, {', '.join(map(str, self.fields))}>"
 
     def summary_body(self) -> str:
-        """The same with the summaries of the attributes."""
         if self.path:
             return self.body()
         fields = ", ".join(field.as_summary_string() for field in self.fields)
@@ -177,27 +170,23 @@ class DistinctType(ComposedType):
         )
 
     def with_nullability(self, nullable: bool) -> DistinctType:
-        """Return the type over its source with this nullability."""
         source = self.source_type.with_nullability(nullable)
         return DistinctType(self.path, source, description=self.description)
 
     def children(self) -> tuple[DataType, ...]:
-        """The source type."""
         return (self.source_type,)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> DistinctType:
-        """Return the type with another source type."""
         (source,) = children
         return DistinctType(self.path, source, description=self.description)
 
     def body(self) -> str:
-        """The quoted path."""
         return ".".join(map(quote_identifier, self.path))
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class RawType(DataType):
-    """Bytes that only the serializer of a Java class can decode; both are stored as strings.
+    """Bytes that only the serializer of a Java class can decode.
 
     A `snapshot` of None means the serializer that Flink chooses when a job starts.
     """
@@ -216,26 +205,22 @@ class RawType(DataType):
             require_text(snapshot, "the snapshot of the serializer")
 
     def body(self) -> str:
-        """Class name and serializer snapshot as string literals."""
         snapshot = "?" if self.snapshot is None else quote_string(self.snapshot)
         return f"RAW({quote_string(self.class_name)}, {snapshot})"
 
     def summary_body(self) -> str:
-        """The same with the snapshot abbreviated."""
         snapshot = "?" if self.snapshot is None else "'...'"
         return f"RAW({quote_string(self.class_name)}, {snapshot})"
 
     def unserializable(self) -> str | None:
-        """Refuse a type without a serializer snapshot, whose values cannot be decoded."""
         return None if self.snapshot is not None else f"{self.body()} has no serializer yet"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class LegacyType(DataType):
-    """A type from before Flink 1.9, stored as its type information; it is always nullable.
+    """A type from before Flink 1.9, stored as its type information; always nullable.
 
-    Its root is a parameter: ``LEGACY('DECIMAL', 'DECIMAL')`` is a decimal without
-    precision and scale.
+    Its root is a parameter: ``LEGACY('DECIMAL', 'DECIMAL')`` has no precision and scale.
     """
 
     keyword = "LEGACY"
@@ -250,11 +235,10 @@ class LegacyType(DataType):
         self._fill(nullable=True, root=root, information=information)
 
     def with_nullability(self, nullable: bool) -> Self:
-        """Return the type itself: Flink ignores NOT NULL here."""
+        """The type itself: Flink ignores NOT NULL here."""
         return self
 
     def body(self) -> str:
-        """Root and type information as string literals."""
         return f"LEGACY({quote_string(self.root.value)}, {quote_string(self.information)})"
 
 
@@ -271,11 +255,9 @@ class UnresolvedType(DataType):
         self._fill(nullable, path=require_path(path))
 
     def body(self) -> str:
-        """The quoted path."""
         return ".".join(map(quote_identifier, self.path))
 
     def unserializable(self) -> str | None:
-        """Refuse an unresolved name, whose meaning depends on the catalog."""
         return f"the user-defined type {self.body()} is not resolved"
 
 
@@ -286,13 +268,12 @@ class PythonType(DataType):
     root = TypeRoot.UNRESOLVED
 
     def unserializable(self) -> str | None:
-        """Refuse it, since no column can have it."""
         return self.misplaced()
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ListViewType(PythonType, ComposedType):  # type: ignore[misc] # slots of one of them only
-    """A list in the state of an aggregate function; it is never NULL.
+    """A list in the state of an aggregate function, never NULL.
 
     >>> from schema_core.types import DataTypes as T, require_resolved
     >>> require_resolved(T.LIST_VIEW(T.INT()))
@@ -309,32 +290,27 @@ class ListViewType(PythonType, ComposedType):  # type: ignore[misc] # slots of o
         self._fill(nullable=False, element_type=require_type(element_type, "the element"))
 
     def with_nullability(self, nullable: bool) -> Self:
-        """Return the type itself, which is never nullable."""
         return self
 
     def children(self) -> tuple[DataType, ...]:
-        """The element type."""
         return (self.element_type,)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """Return the view with another element type."""
         return type(self)(*children)
 
     def body(self) -> str:
-        """The element type in angle brackets."""
         return f"LIST_VIEW<{self.element_type}>"
 
     def __str__(self) -> str:
         return self.body()
 
     def misplaced(self) -> str | None:
-        """Refuse it: it describes the state of an aggregate function."""
         return f"{self.body()} is for the state of an aggregate function"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class MapViewType(PythonType, ComposedType):  # type: ignore[misc] # slots of one of them only
-    """A map in the state of an aggregate function; it is never NULL."""
+    """A map in the state of an aggregate function, never NULL."""
 
     keyword = "MAP_VIEW"
 
@@ -349,31 +325,26 @@ class MapViewType(PythonType, ComposedType):  # type: ignore[misc] # slots of on
         )
 
     def with_nullability(self, nullable: bool) -> Self:
-        """Return the type itself, which is never nullable."""
         return self
 
     def children(self) -> tuple[DataType, ...]:
-        """The key type and the value type."""
         return (self.key_type, self.value_type)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """Return the view with other key and value types."""
         return type(self)(*children)
 
     def body(self) -> str:
-        """Key type and value type in angle brackets."""
         return f"MAP_VIEW<{self.key_type}, {self.value_type}>"
 
     def __str__(self) -> str:
         return self.body()
 
     def misplaced(self) -> str | None:
-        """Refuse it: it describes the state of an aggregate function."""
         return f"{self.body()} is for the state of an aggregate function"
 
 
 class UserDefinedType(PythonType):
-    """Base class of types for Python objects, which define their storage type and serialization.
+    """Base class of types for Python objects, with their storage type and serialization.
 
     The attribute ``__UDT__`` of a class is the type of its objects.
 
@@ -387,10 +358,8 @@ class UserDefinedType(PythonType):
     ...         return [obj.x, obj.y]
     >>> class Point:
     ...     __UDT__ = PointType()
-    ...
-    ...     def __init__(self, x, y):
-    ...         self.x, self.y = x, y
-    >>> PointType().accepts(Point(1.0, 2.0)), PointType().accepts([1.0, 2.0])
+    ...     x, y = 1.0, 2.0
+    >>> PointType().accepts(Point()), PointType().accepts([1.0, 2.0])
     (True, False)
     """
 
@@ -399,17 +368,16 @@ class UserDefinedType(PythonType):
 
     @classmethod
     def type_name(cls) -> str:
-        """Return the name of the class in lower case."""
         return cls.__name__.lower()
 
     @classmethod
     def sql_type(cls) -> DataType:
-        """Return the type of the values that `serialize` returns."""
+        """The type of the values that `serialize` returns."""
         raise _missing(cls, "sql_type")
 
     @classmethod
     def module(cls) -> str:
-        """Return the Python module that declares the type."""
+        """The Python module that declares the type."""
         return cls.__module__
 
     def serialize(self, obj: Any) -> Any:
@@ -421,11 +389,9 @@ class UserDefinedType(PythonType):
         raise _missing(type(self), "deserialize")
 
     def body(self) -> str:
-        """The class that declares the type."""
         return f"PYTHON({self.module()}.{type(self).__qualname__})"
 
     def misplaced(self) -> str | None:
-        """Refuse it: a column must have the storage type."""
         return f"{self.body()} exists only in Python; declare its storage type"
 
 

@@ -1,9 +1,9 @@
-"""Python values of data types: validation of values, and their lossless conversion.
+"""Python values of data types: validation, and lossless conversion.
 
-Validation accepts the classes that PyFlink accepts for each type, never their subclasses: ``True``
-is not an INT. It also checks what PyFlink leaves to the JVM: the range of a BIGINT, the digits of a
-DECIMAL. Conversion accepts more: an integer for a DOUBLE that represents it exactly, a DECIMAL with
-fewer digits, scalars of NumPy.
+Validation accepts PyFlink's classes for each type, never their subclasses: ``True`` is not an INT.
+It also checks what PyFlink leaves to the JVM: the range of a BIGINT, the digits of a DECIMAL.
+Conversion accepts more: an integer for a DOUBLE that represents it exactly, a DECIMAL with fewer
+digits, scalars of NumPy.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from schema_core.types.user_defined import DistinctType, StructuredType, UserDef
 
 
 def accepts(type_: DataType, value: object) -> bool:
-    """Return whether a value has a type without conversion.
+    """Whether a value has a type without conversion.
 
     >>> from schema_core.types import DataTypes as T
     >>> accepts(T.DECIMAL(3, 1), Decimal("12.5")), accepts(T.DECIMAL(3, 1), Decimal("12.55"))
@@ -53,11 +53,9 @@ def accepts(type_: DataType, value: object) -> bool:
 
 
 def reject_reason(type_: DataType, value: object) -> Rejection | None:
-    """Return why a value does not have a type, or None if it does.
+    """Why a value does not have a type; None if it does.
 
     >>> from schema_core.types import DataTypes as T
-    >>> print(reject_reason(T.INT(nullable=False), None))
-    INT NOT NULL does not accept None
     >>> print(reject_reason(T.INT(), True))
     INT requires int, got bool
     """
@@ -114,9 +112,9 @@ def _digits(type_: atomic.DecimalType, value: Decimal) -> Rejection | None:
 # --- with children -------------------------------------------------------------------------------
 
 
-def _first(items: Iterable[tuple[str, DataType, object]]) -> Rejection | None:
-    """Return the rejection of the first part that does not have its type."""
-    for step, type_, value in items:
+def _first(parts: Iterable[tuple[str, DataType, object]]) -> Rejection | None:
+    """The rejection of the first part that does not have its type."""
+    for step, type_, value in parts:
         if reason := reject_reason(type_, value):
             return reason.under(step)
     return None
@@ -124,24 +122,23 @@ def _first(items: Iterable[tuple[str, DataType, object]]) -> Rejection | None:
 
 def _elements(type_: ArrayType, value: Iterable[object]) -> Rejection | None:
     element = type_.element_type
-    return _first((f"element {index}", element, item) for index, item in enumerate(value))
+    return _first((f"element {index}", element, part) for index, part in enumerate(value))
 
 
-def _entries(type_: MapType, value: Mapping[object, object]) -> Rejection | None:
-    keys = ((f"key {key!r}", type_.key_type, key) for key in value)
-    return _first(keys) or _first(
-        (f"value of {key!r}", type_.value_type, entry_value) for key, entry_value in value.items()
+def _entries(type_: MapType, entries: Mapping[object, object]) -> Rejection | None:
+    return _first((f"key {key!r}", type_.key_type, key) for key in entries) or _first(
+        (f"value of {key!r}", type_.value_type, value) for key, value in entries.items()
     )
 
 
-def _counts(type_: MultisetType, value: Mapping[object, object]) -> Rejection | None:
-    return _first((f"element {key!r}", type_.element_type, key) for key in value) or _first(
-        (f"count of {key!r}", atomic.IntType(nullable=False), count) for key, count in value.items()
+def _counts(type_: MultisetType, counts: Mapping[object, object]) -> Rejection | None:
+    return _first((f"element {key!r}", type_.element_type, key) for key in counts) or _first(
+        (f"count of {key!r}", COUNT, count) for key, count in counts.items()
     )
 
 
 def _fields(type_: RowType | StructuredType, value: object) -> Rejection | None:
-    """Check fields by position, or by name if the value has names; missing names are None."""
+    """Check fields by position, or by name; missing names are None."""
     named = named_values(value)
     if named is None and isinstance(value, tuple | list | Row):
         if len(value) != len(type_.fields):
@@ -160,7 +157,7 @@ def _pairs(
 
 
 def named_values(value: object) -> Mapping[str, object] | None:
-    """Return the values by name, or None for positional values such as tuples."""
+    """The values by name; None for positional values such as tuples."""
     match value:
         case dict():
             return value
@@ -195,18 +192,16 @@ def _variant(type_: DataType, value: object) -> Rejection | None:
 
 
 def _is_too_deep(value: object) -> bool:
-    """Return whether nested lists and dictionaries exceed the depth, or contain themselves."""
-    level = {id(value): value}
+    """Whether nested lists and dictionaries are too deep, or contain themselves."""
+    level = {id(value): value} if isinstance(value, list | dict) else {}
     for _ in range(MAX_DEPTH):
-        inner = (part for child in level.values() for part in _parts(child))
-        level = {id(part): part for part in inner if isinstance(part, list | dict)}
+        level = {
+            id(part): part
+            for child in level.values()
+            for part in (child.values() if isinstance(child, dict) else child)
+            if isinstance(part, list | dict)
+        }
     return bool(level)
-
-
-def _parts(value: object) -> Iterable[object]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _user_defined(type_: UserDefinedType, value: object) -> Rejection | None:
@@ -216,21 +211,22 @@ def _user_defined(type_: UserDefinedType, value: object) -> Rejection | None:
     return reject_reason(type_.sql_type(), type_.serialize(value))
 
 
+COUNT = atomic.IntType(nullable=False)
 TEXT = atomic.VarCharType(MAX_LENGTH, nullable=False)
-#: Decimals whose exponent is not less than this exceed every type.
+#: Decimals of at least this exponent exceed every type.
 DIGITS = atomic.DecimalType.limits["precision"].stop
 
 #: Scalars of a VARIANT.
 SCALARS = frozenset({bool, int, float, str, bytes, Decimal, dt.date, dt.datetime})
 
-#: The longest interval of years and months: 9999 years and 11 months.
+#: The longest interval: 9999 years and 11 months.
 MONTHS = 9999 * 12 + 11
 
 ANYTHING = (object,)
 BYTES = (bytes, bytearray)
 DATETIME = (dt.datetime,)
 
-#: Type -> the classes of its values, and a check of the value. Other types have no Python values.
+#: Type -> the classes of its values, and a check of the value.
 TAKES |= {
     # type                             classes                          check
     atomic.BooleanType:                ((bool,),                        _any_value),
@@ -276,17 +272,11 @@ _MICROS = 6
 def convert_losslessly(type_: DataType, value: object) -> Converted:
     """Convert a value to the type, with its elements, entries and fields.
 
-    Args:
-        type_: The target type.
-        value: Any object, None included.
-
     Returns:
-        The value in PyFlink's representation (rows as tuples, arrays as lists) and None, or None
-        and the reason why it cannot be converted without loss.
+        The value as in PyFlink (rows as tuples, arrays as lists) and None, or None and why it
+        cannot be converted without loss.
 
     >>> from schema_core.types import DataTypes as T
-    >>> convert_losslessly(T.DOUBLE(), 1)
-    (1.0, None)
     >>> print(convert_losslessly(T.DOUBLE(), 2**53 + 1)[1])
     DOUBLE cannot represent 9007199254740993 exactly
     >>> convert_losslessly(T.ARRAY(T.DECIMAL(5, 2)), (1, Decimal("2.5")))
@@ -297,8 +287,7 @@ def convert_losslessly(type_: DataType, value: object) -> Converted:
         converter = CONVERTERS.get(type(type_))
         if converter is not None:
             return converter(type_, value)
-    reason = reject_reason(type_, value)
-    return (None, reason) if reason else (value, None)
+    return _convert_unchanged(type_, value)
 
 
 def _python_value(value: object) -> object:
@@ -316,7 +305,7 @@ def _refuse(problem: str) -> Converted:
 
 
 def _convert_unchanged(type_: DataType, value: object) -> Converted:
-    """Return a value that already has the type, or refuse it."""
+    """Refuse a value that does not have the type."""
     reason = reject_reason(type_, value)
     return (None, reason) if reason else (value, None)
 
@@ -385,7 +374,7 @@ def _to_date(type_: DataType, value: object) -> Converted:
 def _to_clock(
     type_: temporal.TimeType | temporal.AnyTimestampType, value: dt.time | dt.datetime
 ) -> Converted:
-    """Check the time zone and the fraction of a second of a time or datetime."""
+    """Check the time zone and the fraction of a second."""
     clock, reason = _convert_unchanged(type_, value)
     if reason:
         return None, reason
@@ -418,7 +407,7 @@ def _to_array(type_: ArrayType, value: object) -> Converted:
         return _convert_unchanged(type_, value)
     element = type_.element_type
     converted, reason = _convert_all(
-        (f"element {index}", element, item) for index, item in enumerate(value)
+        (f"element {index}", element, part) for index, part in enumerate(value)
     )
     return (None, reason) if reason else (converted, None)
 
@@ -429,12 +418,12 @@ def _to_map(type_: MapType | MultisetType, value: object) -> Converted:
     if isinstance(type_, MapType):
         key_type, value_type = type_.key_type, type_.value_type
     else:
-        key_type, value_type = type_.element_type, atomic.IntType(nullable=False)
+        key_type, value_type = type_.element_type, COUNT
     keys, reason = _convert_all((f"key {key!r}", key_type, key) for key in value)
     if reason:
         return None, reason
     values, reason = _convert_all(
-        (f"value of {key!r}", value_type, entry_value) for key, entry_value in value.items()
+        (f"value of {key!r}", value_type, entry) for key, entry in value.items()
     )
     return (None, reason) if reason else (dict(zip(keys, values, strict=True)), None)
 
@@ -472,10 +461,6 @@ def _to_fields(type_: RowType | StructuredType, values: Iterable[object]) -> Con
     return (None, reason) if reason else (tuple(converted), None)
 
 
-def _to_distinct(type_: DistinctType, value: object) -> Converted:
-    return convert_losslessly(type_.source_type, value)
-
-
 #: Type -> converter of its values; values of other types are only validated.
 CONVERTERS: dict[type[DataType], Converter] = {
     atomic.FloatType: _to_float,
@@ -494,5 +479,5 @@ CONVERTERS: dict[type[DataType], Converter] = {
     MultisetType: _to_map,
     RowType: _to_row,
     StructuredType: _to_row,
-    DistinctType: _to_distinct,
+    DistinctType: lambda type_, value: convert_losslessly(type_.source_type, value),
 }

@@ -55,7 +55,7 @@ def declare(
     deterministic: bool = True,
     spark: Spark = None,
 ) -> tuple[Function, ...]:
-    """Return the rows of a user-defined function, one for each signature.
+    """The rows of a user-defined function, one for each signature.
 
     Arguments are cast to the declared types where an implicit cast exists.
 
@@ -77,7 +77,7 @@ def _make_row(
     deterministic: bool,
     spark: Spark,
 ) -> Function:
-    """Return the row for one signature."""
+    """The row for one signature."""
     parameters, returns = signature
     more = int(... in parameters)
     return Function(
@@ -104,12 +104,12 @@ def _make_row(
 
 
 def _built_in(name: str, index: int) -> Function:
-    """Return a built-in function by its name and its index among the functions of that name."""
+    """A built-in function by its name and its index among the functions of that name."""
     return BUILT_IN[name][index]
 
 
 def _reduce(function: Function) -> tuple[Callable[..., Function], tuple[object, ...]]:
-    """Return the reference that a function is pickled as."""
+    """The reference that a function is pickled as."""
     if function.declared is not None:
         options = (function.kind, function.path, function.deterministic, function.spark)
         return _make_row, (function.name, function.declared, *options)

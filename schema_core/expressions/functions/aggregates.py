@@ -49,19 +49,19 @@ average: partial[Function] = partial(
 
 
 def total(args: ArgumentTypes) -> DataType:
-    """Return a decimal of maximal precision for decimals, else the type of the argument."""
+    """A decimal of maximal precision for decimals, else the type of the argument."""
     type_ = args.types[0]
     return decimal_sum(type_) if isinstance(type_, DecimalType) else type_
 
 
 def mean(args: ArgumentTypes) -> DataType:
-    """Return a decimal of scale 6 at least for decimals, else the type of the argument."""
+    """A decimal of scale 6 at least for decimals, else the type of the argument."""
     type_ = args.types[0]
     return decimal_average(type_) if isinstance(type_, DecimalType) else type_
 
 
 def multiset_of_argument(args: ArgumentTypes) -> DataType:
-    """Return a multiset of the type of the argument."""
+    """A multiset of the type of the argument."""
     return MultisetType(args.types[0])
 
 
@@ -70,18 +70,18 @@ def _argument_type(args: ArgumentTypes, i: int) -> DataType | None:
 
 
 def lag_type(args: ArgumentTypes) -> DataType:
-    """Return the type of the first argument, NOT NULL only with a default that is NOT NULL."""
+    """The type of the first argument, NOT NULL only with a default that is NOT NULL."""
     default = args.types[2] if len(args.types) > 2 else None
     return args.types[0].with_nullability(default is None or default.is_nullable)
 
 
 def _default(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of a default that SQL compares with the value."""
+    """The type of a default that SQL compares with the value."""
     return args.types[i] if sql_comparable(args.types[0], args.types[i]) else None
 
 
 def _fraction(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of a fraction or an array of fractions; a literal must be from 0 to 1."""
+    """The type of a fraction or an array of fractions; a literal must be from 0 to 1."""
     type_, text = args.types[i], text_of(args.trees[i])
     if type_.is_nullable or (text and type_.is_(F.NUMERIC) and not 0 <= float(text) <= 1):
         return None
@@ -91,7 +91,7 @@ def _fraction(args: ArgumentTypes, i: int) -> DataType | None:
 
 
 def quantile(args: ArgumentTypes) -> DataType:
-    """Return DOUBLE for a fraction, an array of DOUBLE for an array of fractions."""
+    """DOUBLE for a fraction, an array of DOUBLE for an array of fractions."""
     return T.ARRAY(T.DOUBLE()) if isinstance(args.types[1], ArrayType) else T.DOUBLE()
 
 

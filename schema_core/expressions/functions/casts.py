@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def _castable(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the target of a cast that SQL types; a number casts only to single-field intervals."""
+    """The target of a cast that SQL types; a number casts only to single-field intervals."""
     target, tree = args.types[i], args.trees[i]
     if not isinstance(tree, TypeArgument) or target.root is TypeRoot.RAW:
         return None
@@ -41,31 +41,31 @@ def _castable(args: ArgumentTypes, i: int) -> DataType | None:
 
 
 def _castable_unless_array_of_literal(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the same, but None for the cast of a string literal to an array."""
+    """The same, but None for the cast of a string literal to an array."""
     if args.types[i].root is TypeRoot.ARRAY and _is_string_literal(args.trees[0]):
         return None
     return _castable(args, i)
 
 
 def _is_string_literal(tree: Typed) -> bool:
-    """Return whether the tree is a string literal, possibly within casts to strings."""
+    """Whether the tree is a string literal, possibly within casts to strings."""
     while isinstance(tree, FunctionCall) and tree.function.name == "CAST":
         tree = tree.arguments[0]
     return isinstance(tree, Constant) and tree.type.is_(TypeFamily.CHARACTER_STRING)
 
 
 def cast(args: ArgumentTypes) -> DataType:
-    """Return the target type, nullable if the argument is."""
+    """The target type, nullable if the argument is."""
     return sql_cast_type(*args.types)
 
 
 def _interval(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the interval type that a number is cast to; Flink does not retype such a cast."""
+    """The interval type that a number is cast to; Flink does not retype such a cast."""
     return _castable(args, i) if args.types[i].is_(TypeFamily.INTERVAL) else None
 
 
 def _mismatch(args: ArgumentTypes, i: int) -> str:
-    """Return why SQL has no cast to the target."""
+    """Why SQL has no cast to the target."""
     source, target = args.types[0], args.types[i]
     reason = why_not(source, target, CastMode.EXPLICIT)
     types = f"{source.as_summary_string()} to {target.as_summary_string()}"

@@ -72,12 +72,12 @@ if TYPE_CHECKING:
 
 
 def row(args: ArgumentTypes) -> DataType:
-    """Return a row of the arguments with the fields EXPR$0, EXPR$1, ..."""
+    """A row of the arguments with the fields EXPR$0, EXPR$1, ..."""
     return RowType([RowField(f"EXPR${i}", type_) for i, type_ in enumerate(args.types)])
 
 
 def multiset(args: ArgumentTypes) -> DataType:
-    """Return a multiset of the least restrictive type of the arguments."""
+    """A multiset of the least restrictive type of the arguments."""
     return MultisetType(least()(args))
 
 
@@ -87,7 +87,7 @@ def _collection(args: ArgumentTypes, i: int) -> DataType | None:
 
 
 def _index(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of an index, of a map key, or of the name or position of a field."""
+    """The type of an index, of a map key, or of the name or position of a field."""
     collection, type_ = args.types[0], args.types[i]
     match collection:
         case ArrayType():
@@ -100,7 +100,7 @@ def _index(args: ArgumentTypes, i: int) -> DataType | None:
 
 
 def item(args: ArgumentTypes) -> DataType:
-    """Return the element type, nullable; for a row the type of the field."""
+    """The element type, nullable; for a row the type of the field."""
     collection = args.types[0]
     match collection:
         case ArrayType(element_type=element):
@@ -115,7 +115,7 @@ def item(args: ArgumentTypes) -> DataType:
 
 
 def _field(type_: RowType, args: ArgumentTypes) -> DataType:
-    """Return the type of a field by position, counted from 1, or by case-insensitive name."""
+    """The type of a field by position, counted from 1, or by case-insensitive name."""
     position, name = constant_integer(args.trees[1]), text_of(args.trees[1])
     if args.types[1].is_(F.INTEGER_NUMERIC):
         if position and 1 <= position <= len(type_.fields):
@@ -132,7 +132,7 @@ def _field(type_: RowType, args: ArgumentTypes) -> DataType:
 
 
 def _interval_spelling(tree: Typed) -> object:
-    """Return the fields that an interval literal or cast is spelled with, if it is one."""
+    """The fields that an interval literal or cast is spelled with, if it is one."""
     match tree:
         case Ref():
             return Ref
@@ -167,7 +167,7 @@ def least_restrictive_of(start: int, step: int) -> Parameter:
 
 
 def _out_of_columns(args: ArgumentTypes) -> DataType | None:
-    """Return the least restrictive type of arguments without columns, which Flink plans as rows."""
+    """The least restrictive type of arguments without columns, which Flink plans as rows."""
     if any(map(_reads_columns, args.trees)) or any(map(_is_table, args.trees)):
         return None
     found = least_restrictive(args.types)
@@ -183,25 +183,25 @@ def _out_of_columns(args: ArgumentTypes) -> DataType | None:
 
 
 def _is_table(tree: Typed) -> bool:
-    """Return whether Flink plans a part of the tree as a table, or cannot reduce it."""
+    """Whether Flink plans a part of the tree as a table, or cannot reduce it."""
     parts = [part for part in walk(tree) if isinstance(part, FunctionCall)]
     nested = any(part.function.name == "MULTISET" for part in parts if part is not tree)
     return nested or any(map(_reads_interval, parts))
 
 
 def _reads_interval(call: FunctionCall) -> bool:
-    """Return whether the call casts a string to an interval."""
+    """Whether the call casts a string to an interval."""
     is_interval_cast = call.function.name == "CAST" and call.type.is_(F.INTERVAL)
     return is_interval_cast and call.arguments[0].type.is_(F.CHARACTER_STRING)
 
 
 def _kind(type_: DataType) -> F | R:
-    """Return the family of a timestamp, and the root of any other type."""
+    """The family of a timestamp, and the root of any other type."""
     return F.TIMESTAMP if type_.is_(F.TIMESTAMP) else type_.root
 
 
 def _reads_columns(tree: Typed) -> bool:
-    """Return whether a column is read, also by the FILTER or OVER of an aggregate."""
+    """Whether a column is read, also by the FILTER or OVER of an aggregate."""
     for part in walk(tree):
         if isinstance(part, Ref):
             return True
@@ -226,19 +226,19 @@ INDEX = Parameter("<INDEX>", _index)
 
 
 def array_append_type(args: ArgumentTypes) -> DataType:
-    """Return the array type, with nullable elements if the added element is nullable."""
+    """The array type, with nullable elements if the added element is nullable."""
     existing, added = args.types[0].children()[0], args.types[1]
     return ArrayType(existing.with_nullability(existing.is_nullable or added.is_nullable))
 
 
 def map_part(index: int) -> ReturnTypeRule:
-    """Return the key type (0) or the value type (1) of a map."""
+    """The key type (0) or the value type (1) of a map."""
     description = f"the {('key', 'value')[index]} type of the map"
     return describe_rule(description, lambda args: args.types[0].children()[index])
 
 
 def entry(args: ArgumentTypes) -> DataType:
-    """Return a row of the key and value types of a map."""
+    """A row of the key and value types of a map."""
     key, value = args.types[0].children()
     return RowType([RowField("key", key), RowField("value", value)])
 
@@ -253,7 +253,7 @@ NAME = literal(CHARACTER)
 
 
 def named_types(args: ArgumentTypes, start: int) -> dict[str, DataType]:
-    """Return the types of the values by name, from arguments that alternate names and values."""
+    """The types of the values by name, from arguments that alternate names and values."""
     fields: dict[str, DataType] = {}
     for i in range(start, len(args.types), 2):
         name = text_of(args.trees[i]) or ""
@@ -264,13 +264,13 @@ def named_types(args: ArgumentTypes, start: int) -> dict[str, DataType]:
 
 
 def object_of(args: ArgumentTypes) -> DataType:
-    """Return a structured type of the named class with the named fields."""
+    """A structured type of the named class with the named fields."""
     fields = [RowField(name, type_) for name, type_ in named_types(args, 1).items()]
     return StructuredType(text_of(args.trees[0]) or "", fields)
 
 
 def object_update_type(args: ArgumentTypes) -> DataType:
-    """Return the structured type with the new types of the named fields."""
+    """The structured type with the new types of the named fields."""
     type_, changes = args.types[0], named_types(args, 1)
     if not isinstance(type_, StructuredType):
         raise SchemaError(

@@ -38,7 +38,7 @@ TRUTH = exactly(T.BOOLEAN())
 
 
 def _of_list(args: ArgumentTypes) -> DataType | None:
-    """Return the least restrictive type of the list if SQL compares it with the left operand.
+    """The least restrictive type of the list if SQL compares it with the left operand.
 
     A list that contains a MULTISET constructor has none: Flink treats both as tables.
     """
@@ -50,7 +50,7 @@ def _of_list(args: ArgumentTypes) -> DataType | None:
 
 
 def _comparison_types(types: Sequence[DataType]) -> list[DataType]:
-    """Return the compared types: a row of one field is its field if the other side has no rows."""
+    """The compared types: a row of one field is its field if the other side has no rows."""
     value, *items = types
     rows = {isinstance(item, RowType) for item in items if item.root is not TypeRoot.NULL}
     if rows == {not isinstance(value, RowType)}:
@@ -71,7 +71,7 @@ def _is_multiset(tree: Typed) -> bool:
 
 
 def _upper(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of the upper bound if it is comparable with the value and the lower bound."""
+    """The type of the upper bound if it is comparable with the value and the lower bound."""
     value, _, upper = args.types
     is_same = value.root is upper.root or TypeRoot.NULL in (value.root, upper.root)
     is_self_only = SELF_COMPARABLE & {value.root, upper.root}
@@ -83,12 +83,12 @@ SELF_COMPARABLE = frozenset({TypeRoot.BITMAP, TypeRoot.VARIANT})
 
 
 def _member(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of an item of the list."""
+    """The type of an item of the list."""
     return args.types[i] if args.memoized(_of_list) else None
 
 
 def membership(args: ArgumentTypes) -> DataType:
-    """Return BOOLEAN, nullable if an operand, or for rows a field of one, is nullable."""
+    """BOOLEAN, nullable if an operand, or for rows a field of one, is nullable."""
     return T.BOOLEAN(any(map(_may_be_null, _comparison_types(args.types))))
 
 

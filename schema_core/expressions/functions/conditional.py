@@ -58,7 +58,7 @@ def nullif_as_case(call: syntax.Call) -> syntax.Expression:
 
 
 def _rewritten_size(value: syntax.Expression) -> int:
-    """Return the number of nodes after NULLIFs are rewritten, counted up to the limit."""
+    """The number of nodes after NULLIFs are rewritten, counted up to the limit."""
     waiting, count = [value], 0
     while waiting and count <= MAX_COPIES:
         one = waiting.pop()
@@ -70,7 +70,7 @@ def _rewritten_size(value: syntax.Expression) -> int:
 
 
 def branches(args: ArgumentTypes) -> tuple[DataType, ...]:
-    """Return the types of the values of a CASE: every second argument, and the last one.
+    """The types of the values of a CASE: every second argument, and the last one.
 
     In ``WHEN a IS NOT NULL THEN a`` the value is NOT NULL.
     """
@@ -82,7 +82,7 @@ def branches(args: ArgumentTypes) -> tuple[DataType, ...]:
 
 
 def _is_not_null(condition: Typed, value: Typed) -> bool:
-    """Return whether the condition is ``value IS NOT NULL`` for exactly this value."""
+    """Whether the condition is ``value IS NOT NULL`` for exactly this value."""
     return (
         isinstance(condition, FunctionCall)
         and condition.function.name == "IS NOT NULL"
@@ -91,7 +91,7 @@ def _is_not_null(condition: Typed, value: Typed) -> bool:
 
 
 def choice(args: ArgumentTypes) -> DataType:
-    """Return the least restrictive type of numbers or strings, else the type of the first value."""
+    """The least restrictive type of numbers or strings, else the type of the first value."""
     one, other = args.types[1:]
     if one.is_(F.NUMERIC) or one.is_(F.CHARACTER_STRING):
         return common_argument_type(least_restrictive((one, other)))
@@ -99,7 +99,7 @@ def choice(args: ArgumentTypes) -> DataType:
 
 
 def unless_null(args: ArgumentTypes) -> DataType:
-    """Return the first type if it is NOT NULL, else the common type of both."""
+    """The first type if it is NOT NULL, else the common type of both."""
     value, other = args.types
     if not value.is_nullable:
         return value
@@ -111,7 +111,7 @@ def _of_branches(args: ArgumentTypes) -> DataType | None:
 
 
 def _value(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of a value if all values have a least restrictive type."""
+    """The type of a value if all values have a least restrictive type."""
     return args.types[i] if args.memoized(_of_branches) else None
 
 
@@ -124,7 +124,7 @@ COMMON = common()
 
 
 def _condition(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of a condition or value: they alternate, followed by the ELSE value."""
+    """The type of a condition or value: they alternate, followed by the ELSE value."""
     type_ = args.types[i]
     if i % 2 or i == len(args.types) - 1:
         return _value(args, i)
@@ -132,7 +132,7 @@ def _condition(args: ArgumentTypes, i: int) -> DataType | None:
 
 
 def least_restrictive_type(args: ArgumentTypes) -> DataType:
-    """Return the least restrictive type of the values, nullable if one of them is."""
+    """The least restrictive type of the values, nullable if one of them is."""
     return common_argument_type(least_restrictive(branches(args)))
 
 

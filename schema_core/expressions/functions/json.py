@@ -39,7 +39,7 @@ VALUE = either(
 
 
 def _clause(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of a RETURNING, ON EMPTY or ON ERROR clause."""
+    """The type of a RETURNING, ON EMPTY or ON ERROR clause."""
     tree = args.trees[i]
     if isinstance(tree, TypeArgument) and tree.type.is_(F.INTERVAL):
         return None
@@ -50,13 +50,13 @@ def _clause(args: ArgumentTypes, i: int) -> DataType | None:
 
 
 def _key(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of a key, which must be NOT NULL."""
+    """The type of a key, which must be NOT NULL."""
     type_ = args.types[i]
     return type_ if type_.is_(F.CHARACTER_STRING) and not type_.is_nullable else None
 
 
 def returning_type(args: ArgumentTypes) -> DataType:
-    """Return the RETURNING type, STRING by default."""
+    """The RETURNING type, STRING by default."""
     for tree in args.trees[2:]:
         if isinstance(tree, TypeArgument):
             return tree.type
@@ -64,7 +64,7 @@ def returning_type(args: ArgumentTypes) -> DataType:
 
 
 def json_query_type(args: ArgumentTypes) -> DataType:
-    """Return the RETURNING type: of arrays only arrays of strings, and without EMPTY OBJECT."""
+    """The RETURNING type: of arrays only arrays of strings, and without EMPTY OBJECT."""
     type_ = returning_type(args)
     words = [tree.symbol.word for tree in args.trees if isinstance(tree, Keyword)]
     if isinstance(type_, ArrayType):

@@ -52,7 +52,7 @@ TO_UNIT = Parameter("TO <UNIT>", UNIT.accepts)
 
 
 def integral(args: ArgumentTypes) -> DataType:
-    """Return a decimal of scale 0 for decimals, else the type of the argument."""
+    """A decimal of scale 0 for decimals, else the type of the argument."""
     type_ = args.types[0]
     if isinstance(type_, DecimalType):
         return DecimalType(type_.precision, 0, type_.is_nullable)
@@ -60,7 +60,7 @@ def integral(args: ArgumentTypes) -> DataType:
 
 
 def round_type(args: ArgumentTypes) -> DataType:
-    """Return a decimal of the requested scale if that is constant, else the argument type."""
+    """A decimal of the requested scale if that is constant, else the argument type."""
     type_ = args.types[0]
     if not isinstance(type_, DecimalType):
         return type_
@@ -74,7 +74,7 @@ def round_type(args: ArgumentTypes) -> DataType:
 
 
 def remainder(args: ArgumentTypes) -> DataType:
-    """Return the type of the divisor for integers, else the decimal of the remainder."""
+    """The type of the divisor for integers, else the decimal of the remainder."""
     left, right = map(as_decimal, args.types)
     if left.scale == right.scale == 0:
         return args.types[1]
@@ -82,7 +82,7 @@ def remainder(args: ArgumentTypes) -> DataType:
 
 
 def _computed_interval(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of an interval unless it is a literal, on which Flink's planner fails."""
+    """The type of an interval unless it is a literal, on which Flink's planner fails."""
     is_literal = isinstance(args.trees[i], Constant)
     return args.types[i] if args.types[i].is_(F.INTERVAL) and not is_literal else None
 
@@ -93,10 +93,10 @@ TO_UNITS = ((DATE, TO_UNIT), (TIME, TO_UNIT), (TIMESTAMP, TO_UNIT))
 
 
 def number(operator: str) -> ReturnTypeRule:
-    """Return the rule of an arithmetic operator."""
+    """The rule of an arithmetic operator."""
 
     def rule(args: ArgumentTypes) -> DataType:
-        """Return the datetime or interval type, the decimal by its formula, or the wider type."""
+        """The datetime or interval type, the decimal by its formula, or the wider type."""
         left, right = args.types
         for family in (F.DATETIME, F.INTERVAL):
             for operand in (left, right):

@@ -60,14 +60,14 @@ SIDES = keyword("BOTH", "LEADING", "TRAILING")
 
 
 def _index(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of an integer, which must not be a negative literal."""
+    """The type of an integer, which must not be a negative literal."""
     is_integer = args.types[i].is_(F.INTEGER_NUMERIC)
     text = text_of(args.trees[i]) or ""
     return args.types[i] if is_integer and not text.startswith("-") else None
 
 
 def _charset(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of a keyword that names a character set."""
+    """The type of a keyword that names a character set."""
     tree = args.trees[i]
     known = isinstance(tree, Keyword) and tree.symbol.word.strip("`").upper() in CHARSETS
     return args.types[i] if known else None
@@ -78,7 +78,7 @@ INDEX = Parameter("<INTEGER_NUMERIC>", _index)
 
 
 def concat_type(args: ArgumentTypes) -> DataType:
-    """Return a string of the combined length, or an array of the least restrictive element type."""
+    """A string of the combined length, or an array of the least restrictive element type."""
     left, right = args.types
     if not isinstance(left, LengthType) or not isinstance(right, LengthType):
         return common_argument_type(least_restrictive(args.types))

@@ -79,7 +79,7 @@ SECOND_UNITS = (
 
 
 def unit_of(tree: Typed) -> str:
-    """Return the SQL name of the time unit that a keyword names; empty for other expressions.
+    """The SQL name of the time unit that a keyword names; empty for other expressions.
 
     Units that are not SQL keywords are parsed as identifiers, in backticks.
     """
@@ -110,7 +110,7 @@ SUBDAY_UNITS = {
 
 
 def timestamp_sum(args: ArgumentTypes) -> DataType:
-    """Return the datetime type with the fractional digits that the unit requires."""
+    """The datetime type with the fractional digits that the unit requires."""
     unit_, type_ = unit_of(args.trees[0]), args.types[2]
     match type_:
         case DateType() if unit_ in ("HOUR", "MINUTE", "SECOND"):
@@ -126,12 +126,12 @@ def timestamp_sum(args: ArgumentTypes) -> DataType:
 
 
 def timestamp_difference(args: ArgumentTypes) -> DataType:
-    """Return INT, or BIGINT for nanoseconds."""
+    """INT, or BIGINT for nanoseconds."""
     return T.BIGINT() if unit_of(args.trees[0]) == "NANOSECOND" else T.INT()
 
 
 def _of_one_kind(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of a datetime that has a common type with the minuend."""
+    """The type of a datetime that has a common type with the minuend."""
     if not args.types[i].is_(F.DATETIME):
         return None
     return args.types[i] if least_restrictive(args.types[:2]) else None
@@ -141,7 +141,7 @@ SAME = Parameter("<DATETIME>", _of_one_kind)
 
 
 def ltz_of_number(args: ArgumentTypes) -> DataType:
-    """Return TIMESTAMP_LTZ of the requested precision, 3 at least."""
+    """TIMESTAMP_LTZ of the requested precision, 3 at least."""
     known = constant_integer(args.trees[1], through_casts=False) if len(args.trees) > 1 else None
     digits = 3 if known is None else known
     if not 0 <= digits <= 9:
@@ -152,7 +152,7 @@ def ltz_of_number(args: ArgumentTypes) -> DataType:
 
 
 def ltz_of_string(args: ArgumentTypes) -> DataType:
-    """Return TIMESTAMP_LTZ of the precision of the pattern, 3 at least."""
+    """TIMESTAMP_LTZ of the precision of the pattern, 3 at least."""
     known = [text_of(tree) for tree in args.trees[1:]]
     for text, problem in zip(known, (pattern_problem, zone_problem), strict=False):
         if text is not None and (found := problem(text)):
@@ -162,23 +162,23 @@ def ltz_of_string(args: ArgumentTypes) -> DataType:
 
 
 def to_timestamp_ltz(args: ArgumentTypes) -> DataType:
-    """Return TIMESTAMP_LTZ of the precision of the pattern or of the precision argument."""
+    """TIMESTAMP_LTZ of the precision of the pattern or of the precision argument."""
     is_string = args.types[0].is_(F.CHARACTER_STRING) or len(args.types) > 2
     return ltz_of_string(args) if is_string else ltz_of_number(args)
 
 
 def _digits(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of an INT, without a cast."""
+    """The type of an INT, without a cast."""
     return args.types[i] if args.types[i].root is R.INTEGER else None
 
 
 def _typed_string(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the string type of an argument that is not an untyped NULL."""
+    """The string type of an argument that is not an untyped NULL."""
     return None if args.types[i].root is R.NULL else AS_STRING.accepts(args, i)
 
 
 def _typed_number(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the numeric type of an argument that is not an untyped NULL."""
+    """The numeric type of an argument that is not an untyped NULL."""
     return None if args.types[i].root is R.NULL else AS_NUMBER.accepts(args, i)
 
 
@@ -188,13 +188,13 @@ TYPED_STRING = Parameter("<CHARACTER_STRING>", _typed_string)
 
 
 def time_of_day(args: ArgumentTypes) -> DataType:
-    """Return TIME of the requested precision."""
+    """TIME of the requested precision."""
     digits = constant_integer(args.trees[0]) if args.trees else None
     return T.TIME(digits or 0)
 
 
 def _period(args: ArgumentTypes, i: int) -> DataType | None:
-    """Return the type of a period: a row of two datetimes, or of a datetime and an interval."""
+    """The type of a period: a row of two datetimes, or of a datetime and an interval."""
     type_, first = args.types[i], args.types[0]
     if not isinstance(type_, RowType) or len(type_.fields) != 2 or not isinstance(first, RowType):
         return None
@@ -205,7 +205,7 @@ def _period(args: ArgumentTypes, i: int) -> DataType | None:
 
 
 def but_last(flags: Iterable[bool]) -> bool:
-    """Return whether an argument before the last is nullable."""
+    """Whether an argument before the last is nullable."""
     return any(list(flags)[:-1])
 
 
@@ -226,13 +226,13 @@ EVENT_TIME = Parameter("<ROWTIME>", _event_time)
 
 
 def regular(args: ArgumentTypes) -> DataType:
-    """Return the timestamp type without its time attribute."""
+    """The timestamp type without its time attribute."""
     type_ = args.types[0]
     return type_.with_kind(TimestampKind.REGULAR) if isinstance(type_, AnyTimestampType) else type_
 
 
 def extract_synonym(names: str) -> Function:
-    """Return the row of ``YEAR`` or a function like it, a synonym of ``EXTRACT(YEAR FROM x)``."""
+    """The row of ``YEAR`` or a function like it, a synonym of ``EXTRACT(YEAR FROM x)``."""
     name, _, field = names.partition(" ")
 
     def rewrite(call: syntax.Call) -> syntax.Expression:
@@ -261,7 +261,7 @@ bound: partial[Function] = partial(Function, nullability=never)
 
 
 def functions_of(name: str) -> tuple[Function, ...]:
-    """Return the rows of a group window, its bounds and its time attributes."""
+    """The rows of a group window, its bounds and its time attributes."""
     parameters = (DATETIME, *SIZES[name], TIME)
     bounds = exactly(T.TIMESTAMP(3))
     return (
