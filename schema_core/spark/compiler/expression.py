@@ -1,7 +1,4 @@
-"""Compiles typed expressions to Spark nodes; the translation rules are those of `functions`.
-
-What Spark cannot be made to compute as Flink does is refused, never approximated.
-"""
+"""Compiles typed expressions to Spark nodes; refuses what Spark cannot compute as Flink does."""
 
 from __future__ import annotations
 
@@ -66,10 +63,9 @@ _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
 def constant(literal: syntax.Literal | Interval, type_: types.DataType) -> nodes.Node:
     """Return the node of a literal of a type.
 
-    >>> from schema_core.spark.compiler.tree import to_sql
     >>> from schema_core.types import parse_type
     >>> exact = syntax.Literal(LiteralKind.EXACT, "1.50")
-    >>> to_sql(constant(exact, parse_type("DECIMAL(3, 2) NOT NULL")))
+    >>> nodes.to_sql(constant(exact, parse_type("DECIMAL(3, 2) NOT NULL")))
     'CAST(1.50 AS DECIMAL(3, 2))'
     """
     if isinstance(literal, Interval):
@@ -102,7 +98,7 @@ def interval(literal: Interval, type_: types.DataType) -> int:
 
 
 def _to_millis(number: str, unit: int) -> int:
-    """Return a number of a unit in milliseconds; a fraction is that of a second, in 3 digits."""
+    """Return a number of a unit in milliseconds; it keeps 3 digits of its fraction."""
     integer, _, fraction = number.partition(".")
     return int(integer or "0") * unit + int((fraction + "000")[:3])
 
@@ -148,14 +144,14 @@ KINDS: dict[LiteralKind, Callable[[str, types.DataType], nodes.Node]] = {
 }
 
 
-#: Functions that Spark only has over ordered rows; Flink takes rows in any order.
+#: Functions that Spark has only over ordered rows.
 NUMBERING = frozenset(
     {"ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"}
 )
 
 
 class Direction(Protocol):
-    """How a key of an ORDER BY is sorted; `nulls_last` is None where it is not given."""
+    """How a key of an ORDER BY is sorted; `nulls_last` is None unless given."""
 
     @property
     def descending(self) -> bool: ...
@@ -174,10 +170,10 @@ def no_subquery(subquery: Select) -> nodes.Node:
 
 
 def user_call(called: TranslatedCall) -> nodes.Node:
-    """Return a call of a user's function in the Spark SQL that its declaration has for it.
+    """Return the Spark SQL that the declaration of a user's function has for a call.
 
     Raises:
-        UnsupportedError: with code `not-executable` where there is none.
+        UnsupportedError: `not-executable` where there is none.
     """
     call, arguments = called.call, called.arguments
     match call.function.spark:
@@ -191,7 +187,6 @@ def user_call(called: TranslatedCall) -> nodes.Node:
 
 
 def _parts(template: str, arguments: Sequence[nodes.Node]) -> tuple[str | nodes.Node, ...]:
-    """Return a format string with the arguments in the places of its fields."""
     parts: list[str | nodes.Node] = []
     for literal, name, _, _ in Formatter().parse(template):
         parts.append(literal)
@@ -202,13 +197,12 @@ def _parts(template: str, arguments: Sequence[nodes.Node]) -> tuple[str | nodes.
 
 @dataclass(frozen=True, slots=True)
 class TranslationContext:
-    """How the parts of an expression are compiled that depend on its surroundings.
+    """What expressions depend on around them.
 
-    `zone` is the session's time zone as Flink sees it, `column` compiles a column of the source,
-    `subquery` a query used as a value, `user` a call of a user's function. `computed` are
-    expressions that a query below has computed already, outside of arguments of aggregates.
-    `conditions` are the identities of the calls whose NULL has the effect of FALSE. `database` is
-    the current one; `bounds` bound the decimals.
+    `zone` is the session's time zone in Flink; `column`, `subquery` and `user` compile columns of
+    the source, queries used as values and calls of users' functions. A query below has computed the
+    expressions in `computed`, except in arguments of aggregates. `conditions` are the identities of
+    the calls whose NULL has the effect of FALSE.
     """
 
     zone: str = "UTC"
@@ -225,7 +219,7 @@ def compile_expression(typed: Typed, context: TranslationContext | None = None) 
     """Compile an expression; intervals are numbers of months or milliseconds in it.
 
     Raises:
-        UnsupportedError: with code `not-executable`, naming what Spark cannot compute.
+        UnsupportedError: `not-executable` for what Spark cannot compute.
     """
     refuse_document(typed)
     return _compile(typed, context or TranslationContext())
@@ -257,7 +251,7 @@ def _compile(typed: Typed, context: TranslationContext) -> nodes.Node:
 
 
 def _compile_chain(call: FunctionCall, context: TranslationContext) -> nodes.Node:
-    """Compile a call from its innermost first argument: left-deep trees are long on that side."""
+    """Compile a call from its innermost first argument, without recursion on that side."""
     call = without_negation(call)
     chain = [(call, _context_of(call, context))]
     while (outer := chain[-1][0]).arguments and isinstance(outer.arguments[0], FunctionCall):
@@ -274,7 +268,6 @@ def _compile_chain(call: FunctionCall, context: TranslationContext) -> nodes.Nod
 
 
 def _context_of(call: FunctionCall, context: TranslationContext) -> TranslationContext:
-    """Return the context of the arguments of a call."""
     if context.computed and call.over is None and is_aggregate(call):
         context = replace(context, computed={})
     return context
@@ -318,7 +311,6 @@ def _compile_call(
 
 
 def _translation(call: FunctionCall, context: TranslationContext) -> Translate:
-    """Return the translation of a function: of the tables, or the one that a user declared."""
     if call.function.declared is None:
         from schema_core.spark.compiler.functions.rules import RULES
 
@@ -334,7 +326,7 @@ def _with_udfs_outside(translate: Translate, compiled: TranslatedCall) -> nodes.
     """Compute arguments that call Python UDFs outside of the lambdas that read them.
 
     Raises:
-        UnsupportedError: with code `not-executable` where the rule itself calls a UDF in a lambda.
+        UnsupportedError: `not-executable` where the rule itself calls a UDF in a lambda.
     """
     arguments = compiled.arguments
     places = [place for place, node in enumerate(arguments) if node.facts & nodes.Fact.UDF]
@@ -364,9 +356,9 @@ def _window(over: Over, context: TranslationContext, function: str) -> nodes.Win
 
 
 def _excludes_nulls(over: Over) -> bool:
-    """Return whether the frame of a row without a value to measure from has no rows, as in Flink.
+    """Return whether Flink's frame of a row without a value to measure from has no rows.
 
-    In Spark it has the rows that are NULL, too, also if the bounds are both before or both after.
+    Spark's has the rows that are NULL, even if both bounds are before or both after.
     """
     frame = over.frame
     if frame is None or frame.unit != "RANGE" or frame.upper is None or not over.order_by:
@@ -386,7 +378,6 @@ def _is_zero(distance: Typed) -> bool:
 
 
 def _sorted_by(window: nodes.Window) -> nodes.Node:
-    """Return the value by which a window is sorted first."""
     first = window.order[0]
     return first.value if isinstance(first, nodes.SortKey) else first
 
@@ -395,8 +386,7 @@ def _of_no_rows(call: FunctionCall) -> nodes.Node:
     """Return the result of an aggregate of no rows.
 
     Raises:
-        UnsupportedError: with code `not-executable` for aggregates whose result is neither NULL nor
-            a count.
+        UnsupportedError: `not-executable` for a result that is neither NULL nor a count.
     """
     if call.function.empty is not EmptyInput.VALUE:
         return nodes.NULL
@@ -426,7 +416,6 @@ def _keys(over: Over, context: TranslationContext) -> tuple[nodes.Node, ...]:
 
 
 def _frame(over: Over, context: TranslationContext) -> str:
-    """Return the SQL of a frame clause, an empty string if there is none."""
     if over.frame is None:
         return ""
     if over.frame.disallow_partial:
@@ -445,24 +434,20 @@ def _frame_bound(bound: Bound, context: TranslationContext, frame: str, unit: in
     return f"{_distance(bound.distance, context, frame, unit)} {bound.words}"
 
 
-#: Root of the type by which RANGE is sorted -> the milliseconds of a unit of its distances.
+#: Type by which RANGE is sorted -> the milliseconds of a unit of its distances.
 _UNITS_OF_RANGE: dict[types.TypeRoot | None, int] = {
     types.TypeRoot.DATE: datetimes.DAY,
     types.TypeRoot.TIME_WITHOUT_TIME_ZONE: 1,
 }
 
-#: Spark counts rows in 32 bits; a partition of more rows does not fit into memory.
+#: Spark counts rows in 32 bits; no larger partition fits into memory.
 MAX_ROWS = 2**31 - 1
 
 
 def _distance(distance: Typed, context: TranslationContext, frame: str, unit: int | None) -> str:
-    """Return the distance of a frame's bound, which Spark requires to be a literal.
+    """Return the distance of a frame's bound as the literal that Spark requires.
 
-    Args:
-        distance: The distance.
-        context: The context of the window.
-        frame: ROWS or RANGE.
-        unit: The milliseconds of a unit in which rows that are sorted by a DATE or TIME differ.
+    `unit` is the milliseconds of a unit in which rows that are sorted by a DATE or TIME differ.
     """
     if isinstance(distance.type, types.YearMonthIntervalType | types.DayTimeIntervalType):
         if not isinstance(distance, Constant) or not isinstance(distance.literal, Interval):
@@ -487,7 +472,7 @@ def _distance(distance: Typed, context: TranslationContext, frame: str, unit: in
 
 
 def sort_key(node: nodes.Node, key: Direction) -> nodes.SortKey:
-    """Return a key of an ORDER BY: NULL is the lowest value unless NULLS LAST is given."""
+    """Return a key of an ORDER BY; NULL is the lowest value unless NULLS LAST is given."""
     last = key.descending if key.nulls_last is None else key.nulls_last
     return nodes.SortKey(node, key.descending, last)
 
@@ -514,7 +499,7 @@ def from_physical(node: nodes.Node, type_: types.DataType) -> nodes.Node:
 
 
 def to_physical(node: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return the value of an expression as it is stored: numbers become intervals again."""
+    """Return the value of an expression as it is stored: numbers become intervals."""
     match type_:
         case _ if is_fine(type_):
             return datetimes.as_stored(node, type_)
@@ -529,7 +514,7 @@ def to_physical(node: nodes.Node, type_: types.DataType) -> nodes.Node:
 
 
 def has_intervals(type_: types.DataType) -> bool:
-    """Return whether a type is an interval or contains one, which expressions see as a number."""
+    """Return whether a type is or contains an interval."""
     return any(isinstance(part, INTERVALS) for part in type_.walk())
 
 
@@ -538,7 +523,7 @@ def convert_parts(
     type_: types.DataType,
     convert: Callable[[nodes.Node, types.DataType], nodes.Node],
 ) -> nodes.Node:
-    """Return a nested value whose parts are converted, each by its type."""
+    """Return a nested value with each part converted by its type."""
 
     def entry(one: nodes.Node) -> nodes.Node:
         key = convert(nodes.Field(one, "key"), type_.children()[0])
@@ -579,7 +564,7 @@ def _converted_row(
 # --- negated comparisons ------------------------------------------------------------------------
 
 
-#: Comparison -> the one that is true for the other values, if none of them is NaN.
+#: Comparison -> the one that is true for the other values, unless one is NaN.
 _OPPOSITE = {
     "<": ">=",
     "<=": ">",
@@ -596,8 +581,7 @@ _OTHER = {"AND": "OR", "OR": "AND"}
 def without_negation(call: FunctionCall) -> FunctionCall:
     """Return NOT over comparisons of FLOATs or DOUBLEs as the opposite ones, as Flink plans it.
 
-    Comparisons with NaN are false, so NOT (x > 1), which is x <= 1, is false for NaN too. Any other
-    call is returned unchanged.
+    So NOT (x > 1), which is x <= 1, is false for NaN too. Other calls are returned unchanged.
     """
     if call.function.name != "NOT" or not _orders_floats(call.arguments[0]):
         return call
@@ -622,7 +606,6 @@ def _orders_floats(expression: Typed) -> bool:
 
 
 def _opposite(expression: Typed, negation: FunctionCall) -> Typed:
-    """Return the negation of a condition."""
     if isinstance(expression, FunctionCall):
         name = expression.function.name
         if name == "NOT":

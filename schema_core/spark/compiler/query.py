@@ -1,7 +1,7 @@
 """Writes a resolved query as Spark SQL over named inputs, every column in its exact type.
 
-Each relation becomes a query of its own in parentheses, so the SQL follows the tree; Spark's
-optimizer flattens it. What Spark would run with another meaning is refused.
+Each relation becomes a query in parentheses; Spark's optimizer flattens them. What Spark would
+run with another meaning is refused.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ from schema_core.spark.compiler.translation import (
 from schema_core.spark.compiler.tree import Lifting, Node, Projection, call, quote, to_sql
 from schema_core.sql.syntax import JoinKind
 
-#: Compiles a call of a user's function over its arguments.
+#: Compiles a call of a user's function.
 UserCall: TypeAlias = "Callable[[TranslatedCall], Node]"
 
 #: The column of UNNEST and of windows.
 ELEMENT = "the_element"
-#: The column of a collection that is computed before its elements are read.
+#: The column of a collection that is computed before its elements.
 COLLECTION = "the_collection"
-#: The suffix of Spark's functions that return a row of NULL for a collection without elements.
+#: The suffix of Spark's functions that return a row of NULL for an empty collection.
 OUTER = "_outer"
-#: Columns of the rows of SESSION: their times, whether each begins a session, and its number.
+#: Columns of the rows of SESSION: time, whether a session begins, and its number.
 TIME, BEGINS, NUMBER = "`the_time`", "`the_beginning`", "`the_session`"
 
-#: Sources that are typed, but for which Spark has nothing, by what they are written with.
+#: Typed sources that Spark lacks -> their syntax.
 NOT_RUN: dict[type, str] = {
     relational.ProcessTable: "a process table function",
     relational.Match: "MATCH_RECOGNIZE",
@@ -71,7 +71,7 @@ NOT_RUN: dict[type, str] = {
 #: Hints of Flink that mean the same to Spark.
 JOIN_HINTS = frozenset({"BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE"})
 
-#: A comma is an inner join: Spark prunes partitions and adds runtime filters for these only.
+#: A comma is an inner join: only for these Spark prunes partitions and adds runtime filters.
 JOINS: dict[JoinKind, str] = {
     JoinKind.COMMA: "INNER JOIN",
     JoinKind.CROSS: "CROSS JOIN",
@@ -93,15 +93,22 @@ def query_text(
     database: str | None = None,
     staged: Callable[[Relation, str], str] | None = None,
 ) -> str:
-    """A query in Spark SQL whose columns have the types, and the names, of the result.
+    """Return the Spark SQL of a query whose columns have the types and names of the result.
 
-    `source` returns the input of a scan: a view, or a query in parentheses, with all columns of the
-    table in order. `targets` are the columns of a sink or of a result, in order; `user` writes a
-    call of a user's function, `rows` the array of the rows of a user's table function; `database`
-    is the current one; `staged` replaces the text of a relation.
+    Args:
+        relation: The query.
+        source: Returns the input of a scan, a view or a query in parentheses, with all columns of
+        the
+            table in order.
+        zone: The session's time zone.
+        targets: The columns of a sink or of a result, in order.
+        user: Writes a call of a user's function.
+        rows: Writes the array of the rows of a user's table function.
+        database: The current database.
+        staged: Replaces the text of a relation.
 
     Raises:
-        UnsupportedError: with code `not-executable`, for what Spark cannot run as Flink does.
+        UnsupportedError: `not-executable` for what Spark cannot run as Flink does.
     """
     compiler = QueryCompiler(source, zone, user, rows, database=database, staged=staged)
     given = relational.result_columns(relation)
@@ -121,7 +128,7 @@ def query_text(
     return compiler.projection(columns, f"({text}) AS {_alias_of(relation, 'result', given)}")
 
 
-#: Characters of one query: Spark would parse and plan a longer one for minutes.
+#: Characters of one query; Spark would plan a longer one for minutes.
 MAX_QUERY = 2_000_000
 
 
@@ -135,14 +142,13 @@ def _require_length(text: str) -> str:
 
 
 def _precedence(relation: Relation) -> bool | None:
-    """Whether a set operation is INTERSECT, which Spark evaluates before UNION and EXCEPT."""
+    """Return whether a set operation is INTERSECT, which Spark evaluates before others."""
     return (
         relation.operator == "INTERSECT" if isinstance(relation, relational.SetOperation) else None
     )
 
 
 def _is_plain(scan: relational.Scan) -> bool:
-    """Return whether expressions see the columns of a table as they are stored."""
     return not any(has_intervals(column.type) or is_fine(column.type) for column in scan.columns)
 
 
@@ -151,14 +157,13 @@ def _to_column_type(node: Node, given: types.DataType, target: types.DataType, z
 
 
 def _alias_all(columns: relational.Columns, alias: str = "result") -> str:
-    """An alias with the names of the columns."""
     return _alias(alias, [column.name for column in columns])
 
 
 def names_in_text(relation: Relation) -> list[str] | None:
-    """Return the names of the columns of a relation as it is written, None if they are uncertain.
+    """Return the column names of a relation as it is written; None if they are uncertain.
 
-    Spark has to resolve fewer projections where a list of names after an alias is left out.
+    Spark resolves fewer projections where an alias has no list of names.
     """
     while isinstance(relation, relational.With):
         relation = relation.input
@@ -173,7 +178,7 @@ def names_in_text(relation: Relation) -> list[str] | None:
 
 
 def _alias_of(relation: Relation, alias: str, columns: relational.Columns) -> str:
-    """An alias for a relation with the names of the columns, where they are not its own."""
+    """Return an alias for a relation, with column names if its own differ."""
     names = [column.name for column in columns]
     return quote(alias) if names_in_text(relation) == names else _alias(alias, names)
 
@@ -186,8 +191,8 @@ def _alias(alias: str, names: Iterable[str]) -> str:
 class QueryCompiler:
     """Compiles relations to SQL: `source` names the input of a scan, `zone` is the session's.
 
-    `correlated` is set within subqueries and lateral sources, whose expressions may read columns
-    of the `depth`-th enclosing query; `around` are its projections that they can use.
+    `correlated` is set within subqueries and lateral sources, whose expressions may read columns of
+    the `depth`-th enclosing query; `around` are its usable projections.
     """
 
     source: Callable[[relational.Scan], str]
@@ -199,9 +204,9 @@ class QueryCompiler:
     around: tuple[Projection, ...] = ()
     #: expressions that a query below has computed
     computed: Mapping[Typed, Node] = field(default_factory=dict)
-    #: identities of the subqueries that are computed from the rows of a group
+    #: identities of the subqueries computed from the rows of a group
     in_group: frozenset[int] = frozenset()
-    #: identities of the calls that are conditions, whose NULL has the effect of FALSE
+    #: identities of the calls whose NULL has the effect of FALSE
     conditions: frozenset[int] = frozenset()
     #: the current database
     database: str | None = None
@@ -211,7 +216,6 @@ class QueryCompiler:
     staged: Callable[[Relation, str], str] | None = None
 
     def compile(self, expression: Typed) -> Node:
-        """Compile an expression of a block."""
         context = TranslationContext(
             self.zone,
             subquery=self.subquery,
@@ -224,21 +228,18 @@ class QueryCompiler:
         return compile_expression(expression, context)
 
     def sql(self, expression: Typed) -> str:
-        """Write an expression where nothing can be lifted."""
         return to_sql(self.compile(expression))
 
     def subquery(self, select: typed.Select) -> Node:
-        """Compile a query used as a value."""
         query = tree.Subquery(f"({self.inner().write(relational.rows_of(select))})")
         return call("any_value", query) if id(select) in self.in_group else query
 
     def inner(self) -> QueryCompiler:
-        """Return the compiler of a query that may read columns of this one."""
         bounds = self.bounds.over(None)
         return replace(self, correlated=True, depth=self.depth + 1, computed={}, bounds=bounds)
 
     def projection(self, columns: Iterable[tuple[Node, str]], source: str) -> str:
-        """Write a projection of a source, in which no name is ambiguous."""
+        """Return a projection of a source in which no name is ambiguous."""
         own = Projection()
         lifting = Lifting(own=(own,))
         items = []
@@ -253,16 +254,15 @@ class QueryCompiler:
     # --- queries -------------------------------------------------------------------------------
 
     def write(self, relation: Relation) -> str:
-        """Write a relation as a query.
+        """Return a relation as a query.
 
         Raises:
-            UnsupportedError: with code `not-executable` beyond `MAX_QUERY` characters.
+            UnsupportedError: `not-executable` beyond `MAX_QUERY` characters.
         """
         text = self.write_unchecked(relation)
         return _require_length(text if self.staged is None else self.staged(relation, text))
 
     def write_unchecked(self, relation: Relation) -> str:
-        """Write a relation whose length is not checked yet."""
         match relation:
             case relational.Scan():
                 return self.scan(relation)
@@ -302,7 +302,6 @@ class QueryCompiler:
                 assert_never(relation)
 
     def table(self, relation: Relation) -> str:
-        """Write what an alias in FROM names: a table, or a query in parentheses."""
         match relation:
             case relational.Scan(period=None) if _is_plain(relation):
                 return self.source(relation)
@@ -312,7 +311,7 @@ class QueryCompiler:
                 return f"({self.write(relation)})"
 
     def scan(self, scan: relational.Scan) -> str:
-        """A table's columns as expressions see them."""
+        """Return a table with its columns as expressions see them."""
         if scan.period is not None:
             raise tree.unsupported_error("FOR SYSTEM_TIME AS OF is not supported on Spark")
         if _is_plain(scan):
@@ -324,12 +323,12 @@ class QueryCompiler:
         return self.projection(columns, self.source(scan))
 
     def select(self, block: Select, hidden: Sequence[Typed] = ()) -> str:
-        """Write one SELECT block; `hidden` are further columns, by which its rows are sorted."""
+        """Return a SELECT block; its rows are sorted by the `hidden` columns."""
         require_near_columns(block, hidden)
         return Block(self, block, hidden, self.hints(block)).write()
 
     def hints(self, block: Select) -> str:
-        """The hints of a block that Spark has too; what cannot change a result is left out."""
+        """Return the hints of a block that Spark has; others cannot change a result."""
         if any(hint.name.upper() == OPTIONS for hint in block.hints):
             raise tree.unsupported_error(
                 "OPTIONS after SELECT has no effect in Flink",
@@ -345,10 +344,10 @@ class QueryCompiler:
         return f"/*+ {', '.join(found)} */ " if found else ""
 
     def values(self, values: relational.Values) -> str:
-        """Write rows of expressions, each in the type of its column.
+        """Return rows of expressions, each in the type of its column.
 
-        Constants become Spark's VALUES, which it evaluates at once. Others are elements of an
-        array: VALUES takes neither lambdas nor what may fail.
+        Constants become Spark's VALUES, evaluated at once. VALUES takes neither lambdas nor what
+        may fail, so others are elements of an array.
         """
         nodes = [
             [
@@ -374,9 +373,9 @@ class QueryCompiler:
         return f"SELECT * FROM ({listed}) AS {_alias_all(values.columns, 'v')}"
 
     def set_operation(self, operation: relational.SetOperation) -> str:
-        """Write both sides in the types of the result.
+        """Return both sides in the types of the result.
 
-        A chain of operations is written from its left end, without recursion.
+        A chain is written from its left end, without recursion.
         """
         chain = [operation]
         while isinstance(chain[-1].left, relational.SetOperation):
@@ -397,7 +396,7 @@ class QueryCompiler:
         return text
 
     def align_columns(self, relation: Relation, text: str, columns: relational.Columns) -> str:
-        """The text of a relation with its columns in other types, by position."""
+        """Return the text of a relation with its columns in other types, by position."""
         sides = zip(relation.columns, columns, strict=True)
         if all(first.type.nullable() == other.type.nullable() for first, other in sides):
             return text
@@ -410,10 +409,10 @@ class QueryCompiler:
         return self.projection(converted, f"({text}) AS {_alias_all(given, 'side')}")
 
     def sort(self, sort: relational.Sort) -> str:
-        """Write ORDER BY, LIMIT and OFFSET over the query that they order.
+        """Return ORDER BY, LIMIT and OFFSET over their query.
 
-        A constant sorts nothing. A key that is not a column of the query becomes a hidden column
-        below, because Spark finds only some of such keys by itself.
+        A constant sorts nothing. A key that is not an output column becomes a hidden one below,
+        because Spark finds only some of such keys.
         """
         keys = [key for key in sort.keys if not isinstance(key.expression, Constant)]
         for key in keys:
@@ -431,7 +430,7 @@ class QueryCompiler:
         if distinct:
             parts.append(f"GROUP BY {shown}")
         if keys:
-            # Rows that DISTINCT merges have equal keys, so any of these will do.
+            # Rows that DISTINCT merges have equal keys.
             hidden_keys: Iterator[Node] = (
                 call("any_value", tree.Column(name)) if distinct else tree.Column(name)
                 for name in hidden_names
@@ -451,10 +450,10 @@ class QueryCompiler:
         return " ".join(parts)
 
     def with_hidden(self, query: Relation, names: Sequence[str], hidden: Sequence[Typed]) -> str:
-        """Write a query with further columns, by which its rows are sorted.
+        """Return a query with hidden columns, by which its rows are sorted.
 
-        A block gets them in its list, where they can read its sources, and leaves DISTINCT to the
-        caller; any other query gets them in a block around it.
+        A block lists them itself, where they can read its sources, and leaves DISTINCT to the
+        caller; any other query is wrapped.
         """
         if not hidden:
             return self.write(query)
@@ -467,7 +466,6 @@ class QueryCompiler:
         return self.projection(columns, f"({self.write(query)}) AS {_alias('sorted', names)}")
 
     def with_tables(self, query: relational.With) -> str:
-        """Write common tables, each of which is in scope of those after it."""
         if query.recursive:
             raise tree.unsupported_error(
                 "WITH RECURSIVE is not supported on Spark",
@@ -484,7 +482,7 @@ class QueryCompiler:
     # --- sources -------------------------------------------------------------------------------
 
     def source_of(self, relation: Relation, scope: FromProjections) -> str:
-        """Write a source of FROM; values of ON conditions are lifted to the inputs of the join."""
+        """Return a source of FROM; values of ON conditions are lifted to the inputs of the join."""
         match relation:
             case relational.Named(input, alias, columns, lateral):
                 if lateral:
@@ -497,7 +495,6 @@ class QueryCompiler:
                 return f"({self.write(relation)})"
 
     def join(self, join: relational.Join, scope: FromProjections) -> str:
-        """Write a join."""
         is_lateral = isinstance(join.right, relational.Named) and join.right.lateral
         left, right = (
             scope.projection(frozenset(aliases_of(side))) for side in (join.left, join.right)
@@ -530,7 +527,7 @@ class QueryCompiler:
         return f"{self.source_of(join.left, scope)}{left.laterals()} {word} {other}{on}"
 
     def elements(self, named: relational.Named, suffix: str) -> str:
-        """Write the rows of `adds_elements`; with `OUTER` one of NULL if there are none."""
+        """Return the rows of `adds_elements`; with `OUTER` one of NULL if there are none."""
         compiler, rows = self.inner(), named.input
         if isinstance(rows, relational.Unnest):
             text = compiler.unnest(rows, suffix)
@@ -539,10 +536,10 @@ class QueryCompiler:
         return f"LATERAL ({text}) AS {_alias_of(rows, named.alias, named.columns)}"
 
     def unnest(self, unnest: relational.Unnest, suffix: str = "") -> str:
-        """Write the elements of an array or the entries of a map as rows.
+        """Return the elements of an array or the entries of a map as rows.
 
         Raises:
-            UnsupportedError: with code `not-executable` for a subquery that reads other columns.
+            UnsupportedError: `not-executable` for a subquery that reads other columns.
         """
         type_ = unnest.collection.type
         for subquery in relational.subqueries_in(unnest.collection):
@@ -588,7 +585,7 @@ class QueryCompiler:
     def computed_first(self, collection: Node) -> tuple[Node, str]:
         """Return a column in place of a collection with a subquery, and the source that has it.
 
-        Spark computes subqueries in a projection, but not in the arguments of generators and of
+        Spark computes subqueries in a projection, but not in arguments of generators and of
         functions with lambdas. The source of other collections is empty.
         """
         if not collection.facts & tree.Fact.SUBQUERY:
@@ -597,14 +594,13 @@ class QueryCompiler:
         return tree.Column(COLLECTION), source
 
     def write_explode(self, generator: str, collection: Node, names: str, source: str) -> str:
-        """Write the rows of a collection as a source with columns of these names."""
         if source:
             text = f"{generator}({to_sql(collection)})"
             return f"(SELECT {text} AS ({names}) FROM ({source})) AS e"
         return f"{generator}({self.collection(collection)}) AS e({names})"
 
     def function_table(self, table: relational.FunctionTable, suffix: str = "") -> str:
-        """Write the rows of a table function: the elements of the array that it is run to give."""
+        """Return the rows of a table function: the elements of the array that it returns."""
         apply = table.call
         if self.rows is None or not isinstance(apply, FunctionCall):
             raise tree.unsupported_error(
@@ -623,9 +619,9 @@ class QueryCompiler:
         return f"SELECT {columns} FROM {write_explode}"
 
     def collection(self, collection: Node) -> str:
-        """Write the argument of UNNEST, which is computed in the source that it reads.
+        """Return the argument of UNNEST, computed in the source that it reads.
 
-        Spark passes plain columns to a lateral source, but not all expressions of them.
+        Spark passes plain columns to a lateral source, but not all expressions.
         """
         lifting = Lifting(own=self.around)
         text = to_sql(collection, lifting)
@@ -637,7 +633,7 @@ class QueryCompiler:
     # --- windows -------------------------------------------------------------------------------
 
     def window_table(self, table: relational.WindowTable) -> str:
-        """Write a window function: every row once for each window that contains it."""
+        """Return the rows of a window function: each once for each of its windows."""
         lengths = windows.lengths_of(table.function, table.sizes)
         time, type_ = tree.Column(table.time.name), table.time.type
         own = Projection()
@@ -661,11 +657,10 @@ class QueryCompiler:
         return f"SELECT * EXCEPT ({dropped}), {added} FROM ({rows})"
 
     def window_rows(self, table: relational.WindowTable, own: Projection, item: str) -> str:
-        """Write the rows of a window function with an item, and the columns that it is made of."""
         return f"SELECT *, {item} FROM ({self.write(table.input)}){own.laterals()}"
 
     def sessions(self, table: relational.WindowTable, gap: int, rows: str) -> str:
-        """Write rows, with their `TIME` in milliseconds, with the session that each is in.
+        """Return rows, whose `TIME` is in milliseconds, with their sessions.
 
         A session begins with a row that follows no other within the gap.
         """
@@ -686,15 +681,14 @@ class QueryCompiler:
 
 
 # --- correlated subqueries ----------------------------------------------------------------------
-# Flink's validator does not look into subqueries: one that reads a column that is not grouped is
-# valid, and fails when it is planned.
+# Flink's validator accepts a subquery that reads a column that is not grouped; planning it fails.
 
 
 def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:
     """Refuse columns of enclosing queries where Spark cannot read them.
 
-    Spark reads a column only from the block directly around a subquery, and in a grouped block
-    only outside of its keys, items and aggregates.
+    Spark reads a column only from the block directly around a subquery, and in a grouped block only
+    outside of its keys, items and aggregates.
 
     Raises:
         UnsupportedError: with code `not-executable`.
@@ -728,7 +722,7 @@ def _foreign(columns: Iterable[Ref], own: relational.Names) -> Iterator[Ref]:
 
 
 def _grouped_parts(block: Select, hidden: Sequence[Typed]) -> Iterator[Typed]:
-    """The expressions of a block in which Spark reads only columns of its own sources."""
+    """Yield the expressions in which Spark reads only columns of the block's own sources."""
     items = [*(item.expression for item in block.items), *hidden]
     conditions = [condition for condition in (block.having, block.qualify) if condition is not None]
     if block.grouping is not None:
@@ -742,7 +736,6 @@ def _grouped_parts(block: Select, hidden: Sequence[Typed]) -> Iterator[Typed]:
 
 
 def _lateral(source: Relation | None) -> Iterator[Relation]:
-    """The lateral sources of the joins of a block."""
     rest = [source.left, source.right] if isinstance(source, relational.Join) else []
     while rest:
         match rest.pop():
@@ -776,12 +769,13 @@ def conditions_of(filters: Sequence[Typed], values: Sequence[Typed]) -> frozense
 def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]:
     """Return the identities of the subqueries that are computed from any row of a group.
 
-    Their value is the same for all rows of a group: they read the keys only. Spark computes such a
-    subquery over groups only if it reads no more than columns that are keys, and is not a value.
+    They read the keys only. Spark computes a subquery over groups only if it is not a value and
+    reads no more than columns that are keys.
 
     Raises:
-        UnsupportedError: with code `not-executable` for a subquery that reads a column which is
-            neither grouped nor aggregated, or that Spark does not run for another reason.
+        UnsupportedError: `not-executable` for a subquery that reads a column which is neither
+        grouped
+            nor aggregated, or that Spark does not run for another reason.
     """
     grouping = block.grouping
     if grouping is None:
@@ -817,7 +811,6 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
 
 
 def _reads(query: typed.Select, own: relational.Names, keys: Collection[Typed] = ()) -> list[Ref]:
-    """The columns of a block that a subquery reads, outside of `keys`."""
     return [item for item in relational.columns_read(query, keys) if relational.is_own(item, own)]
 
 
@@ -838,18 +831,17 @@ def _unsupported_column(column: Ref, problem: str, hint: str) -> UnsupportedErro
 
 
 # --- SELECT -------------------------------------------------------------------------------------
-# A block is one query, with the values of `Let` in lateral projections of its FROM clause; or
-# several, one below the other: a value that may fail is computed after WHERE, a value over
-# aggregates after GROUP BY or OVER.
+# A block is one query, with the values of `Let` in lateral projections, or several nested ones: a
+# value that may fail is computed after WHERE, a value over aggregates after GROUP BY or OVER.
 
 
-#: Prefixes of the names of columns: keys that only ORDER BY reads, keys of a GROUP BY below.
+#: Prefixes of columns: keys that only ORDER BY reads, keys of a GROUP BY below.
 SORT_KEY, GROUP_KEY = "the_sort_key_", "the_key_"
-#: Group windows that Spark computes, by the names of their functions.
+#: Function -> the group window that Spark computes.
 GROUP_WINDOWS = {"$TUMBLE": "TUMBLE", "$HOP": "HOP", "$SESSION": "SESSION"}
 #: The column of Spark's sessions.
 SESSION = "session_window"
-#: The name of the results of functions over windows, which a query below computes.
+#: Prefix of the results of window functions that a query below computes.
 WINDOWED = "the_window_"
 
 
@@ -874,17 +866,15 @@ class FromProjections:
         self.projections: list[Projection] = []
 
     def projection(self, relations: frozenset[str | None] | None = None) -> Projection:
-        """Return a new projection of values that read some aliases."""
         self.projections.append(Projection(relations, self.names, self.prefix))
         return self.projections[-1]
 
     def lifted(self) -> list[str]:
-        """Return the columns of all projections, quoted."""
         return [name for projection in self.projections for name in projection.quoted()]
 
 
 class Block:
-    """One SELECT block while it is written; `hidden` are columns by which its rows are sorted."""
+    """One SELECT block while it is written; its rows are sorted by the `hidden` columns."""
 
     def __init__(
         self, query_compiler: QueryCompiler, block: Select, hidden: Sequence[Typed], hints: str
@@ -910,7 +900,7 @@ class Block:
         self.start()
 
     def start(self) -> None:
-        """Count the values that are lifted from here on apart: they are computed after WHERE."""
+        """Separate the values that are lifted from here on: they are computed after WHERE."""
         self.mark: int = len(self.rows.columns)
         self.rows.raises = False
 
@@ -919,7 +909,7 @@ class Block:
     def compiler(
         self, around: tuple[Projection, ...], computed: Mapping[Typed, Node] | None = None
     ) -> Callable[[Typed], Node]:
-        """Return a function that compiles; subqueries can use some projections of the block."""
+        """Return a function that compiles; subqueries can use the projections `around`."""
         block = self.block
         conditions = conditions_of(
             [
@@ -944,7 +934,6 @@ class Block:
     def condition(
         self, condition: Typed | None, compiled: Callable[[Typed], Node], lifting: Lifting
     ) -> str:
-        """Write a condition, an empty string if there is none."""
         if condition is None:
             return ""
         node = compiled(condition)
@@ -952,7 +941,6 @@ class Block:
         return to_sql(node, lifting)
 
     def columns(self, compiled: Callable[[Typed], Node]) -> list[tuple[Node, str]]:
-        """Return the items and the hidden columns with their names."""
         items = [(compiled(item.expression), item.name) for item in self.block.items]
         keys = enumerate(self.hidden)
         return [*items, *((compiled(key), f"{SORT_KEY}{index}") for index, key in keys)]
@@ -960,24 +948,18 @@ class Block:
     # --- queries -------------------------------------------------------------------------------
 
     def write(self) -> str:
-        """Return the block as a query.
-
-        Raises:
-            UnsupportedError: with code `not-executable` for values that Spark does not compare.
-        """
         if self.block.distinct:
             for item in self.block.items:
                 require_orderable(item.expression.type, "SELECT DISTINCT")
         return self.ungrouped() if self.block.grouping is None else self.grouped()
 
     def query(self, columns: Sequence[str], rows: str, tail: str = "", hints: str = "") -> str:
-        """Return a query; the outermost one removes duplicates."""
         distinct = "DISTINCT " if self.block.distinct else ""
         start = f"SELECT {hints}{distinct}{', '.join(columns)}"
         return f"{start}{rows and ' FROM ' + rows}{tail}"
 
     def from_rows(self) -> tuple[str, str, str]:
-        """Return the FROM and WHERE clauses of the rows, and the hints to write before the items.
+        """Return the FROM and WHERE clauses, and the hints to write before the items.
 
         Values that may fail are computed in a projection of the rows that WHERE keeps.
         """
@@ -991,10 +973,10 @@ class Block:
         return f"{below}{self.rows.laterals(self.mark)}", "", ""
 
     def nested(self, rows: str, hints: str, lifted: Sequence[str], more: Sequence[str] = ()) -> str:
-        """Return rows as a query in FROM, in which the aliases of the block stay in scope.
+        """Return rows as a query in FROM that keeps the aliases of the block in scope.
 
-        With several aliases each becomes a column of rows, so ``alias.name`` is a field of it;
-        columns that were `lifted` are passed on.
+        Each of several aliases becomes a column of rows, so ``alias.name`` is a field of it.
+        `lifted` columns are passed on.
         """
         if len(self.aliases) < 2:
             alias = "".join(f" AS {quote(alias)}" for alias in self.aliases)
@@ -1004,7 +986,6 @@ class Block:
         return f"(SELECT {hints}{', '.join([*structs, *lifted, *more])} FROM {rows})"
 
     def ungrouped(self) -> str:
-        """Return a block without aggregation."""
         compiled = self.compiler((self.rows,))
         columns = self.columns(compiled)
         self.start()
@@ -1018,7 +999,7 @@ class Block:
     def over_windows(
         self, columns: Sequence[tuple[Node, str]], compiled: Callable[[Typed], Node]
     ) -> str:
-        """Return a block whose items use the results of functions over windows more than once."""
+        """Return a block whose items use results of window functions more than once."""
         self.rows.forget(self.mark)
         windowed, above = Projection(prefix=WINDOWED), Projection(self.relations, self.scope.names)
         lifting = Lifting(
@@ -1036,14 +1017,12 @@ class Block:
         return self.after(items, rows, above, qualify)
 
     def after(self, items: Sequence[str], rows: str, above: Projection, condition: str) -> str:
-        """Return the items over rows, and over those values above them that satisfy a condition."""
         where = f" WHERE {condition}" if condition else ""
         return self.query(items, f"{rows}{above.laterals()}", where)
 
     # --- groups --------------------------------------------------------------------------------
 
     def grouped(self) -> str:
-        """Return a block with aggregates or GROUP BY."""
         for key in self.block.grouping.keys if self.block.grouping else ():
             if any(isinstance(part, types.VariantType) for part in key.type.walk()):
                 require_orderable(key.type, "GROUP BY")  # Spark groups by maps
@@ -1067,10 +1046,10 @@ class Block:
         return self.query(items, rows, f"{where}{groups}{''.join(tail)}", hints)
 
     def keys(self, compiled: Callable[[Typed], Node]) -> tuple[list[str], dict[Typed, Node]]:
-        """Return the keys of GROUP BY, and the columns to which some of them are lifted.
+        """Return the keys of GROUP BY, and the columns to which some are lifted.
 
-        Spark would take a plain number for a position of the list. Calls of GROUPING become ones of
-        the keys as they are grouped by.
+        Spark would take a plain number for a position of the list. Calls of GROUPING become calls
+        over the keys as grouped.
         """
         keys: list[str] = []
         nodes: dict[Typed, Node] = {}
@@ -1098,9 +1077,9 @@ class Block:
     def window(
         self, key: FunctionCall, compiled: Callable[[Typed], Node]
     ) -> tuple[str, tree.Column]:
-        """Return a window such as TUMBLE as a key of GROUP BY, and as the column that it becomes.
+        """Return a window such as TUMBLE as a key of GROUP BY, and the column that it becomes.
 
-        A row is repeated for each of its windows; sessions are found by Spark as it groups.
+        A row is repeated for each of its windows; Spark finds sessions as it groups.
         """
         time, *sizes = key.arguments
         name, zone = GROUP_WINDOWS[key.function.name], self.query_compiler.zone
@@ -1115,7 +1094,6 @@ class Block:
         return quote(column), tree.Column(column)
 
     def require_one_session(self) -> None:
-        """Refuse sessions beside other windows, or within grouping sets."""
         grouping = cast("relational.Grouping", self.block.grouping)  # sessions are its keys
         if grouping.sets is not None or sum(map(_is_group_window, grouping.keys)) > 1:
             raise tree.unsupported_error(
@@ -1123,7 +1101,6 @@ class Block:
             )
 
     def bounds(self, key: FunctionCall, window: tree.Column) -> dict[Typed, Node]:
-        """Return the bounds of a group's window for the functions that ask for them."""
         name = GROUP_WINDOWS[key.function.name]
         return {
             item: windows.bound_of(part, window, key.type, self.query_compiler.zone)
@@ -1134,7 +1111,7 @@ class Block:
         }
 
     def seen(self, key: Typed) -> tuple[Typed, ...]:
-        """Return a key, and the key as items see it if some grouping set lacks it: nullable."""
+        """Return a key, and the nullable key that items see if some grouping set lacks it."""
         if self.block.grouping is None or self.block.grouping.sets is None:
             return (key,)
         return key, replace(key, type=key.type.with_nullability(True))
@@ -1142,14 +1119,14 @@ class Block:
     def filters_sets(self) -> bool:
         """Return whether HAVING or QUALIFY follows grouping sets.
 
-        There Spark resolves neither the grouping set nor keys that are named by their tables.
+        There Spark resolves neither the grouping set nor keys with aliases of tables.
         """
         sets = self.block.grouping.sets if self.block.grouping else None
         conditions = (self.block.having, self.block.qualify)
         return sets is not None and any(condition is not None for condition in conditions)
 
     def groupings(self, keys: Mapping[Typed, Node]) -> dict[Typed, Node]:
-        """Return the values of GROUPING, GROUPING_ID and GROUP_ID, 0 without grouping sets."""
+        """Return the values of GROUPING, GROUPING_ID and GROUP_ID; 0 without grouping sets."""
         found: dict[Typed, Node] = {}
         sets = self.block.grouping.sets if self.block.grouping else None
         for item in groupings_of((*relational.expressions_of(self.block), *self.hidden)):
@@ -1161,7 +1138,7 @@ class Block:
         return found
 
     def group_by(self, keys: Sequence[str], *, is_aggregate: bool) -> str:
-        """Return the GROUP BY clause: the keys, or the sets of them.
+        """Return the GROUP BY clause.
 
         Without keys Spark returns one row only if the query has an aggregate or HAVING.
         """
@@ -1180,7 +1157,6 @@ class Block:
         return f" GROUP BY GROUPING SETS ({', '.join(listed)})"
 
     def has_set_numbers(self) -> bool:
-        """Return whether a block reads GROUP_ID, the number of a set among those equal to it."""
         calls = groupings_of((*relational.expressions_of(self.block), *self.hidden))
         return any(call.function.name == "GROUP_ID" for call in calls)
 
@@ -1231,17 +1207,13 @@ class Block:
 
 
 def _repetitions(sets: Sequence[tuple[int, ...]]) -> list[int]:
-    """Return how many grouping sets that are equal to it come before each."""
+    """Return for each grouping set how many equal ones precede it."""
     keys = [frozenset(set_) for set_ in sets]
     return [keys[:place].count(key) for place, key in enumerate(keys)]
 
 
 def _marks(most: int) -> list[Node]:
-    """Return the constants that number equal grouping sets; a set has those of its number's bits.
-
-    Args:
-        most: The largest number.
-    """
+    """Return constants that number equal grouping sets: a set has those of its number's bits."""
     return [call("array", place) for place in range(most.bit_length())]
 
 
@@ -1250,7 +1222,7 @@ def _is_group_window(key: Typed) -> TypeGuard[FunctionCall]:
 
 
 def groupings_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
-    """Yield the calls of functions that describe the grouping set of a group."""
+    """Yield the calls that describe the grouping set of a group."""
     return (item for item in calls_of(expressions) if item.function.name in OF_GROUPING)
 
 
@@ -1269,17 +1241,14 @@ def _aliases(projection: Projection) -> list[str]:
 
 
 def _is_windowed(node: Node) -> bool:
-    """Return whether an expression has a function over a window."""
     return any(aggregate.window is not None for aggregate in _aggregates(node))
 
 
 def _is_aggregate(node: Node) -> bool:
-    """Return whether an expression has an aggregate of the groups."""
     return any(aggregate.window is None for aggregate in _aggregates(node))
 
 
 def _aggregates(node: Node) -> Iterator[tree.Aggregate]:
-    """Yield the aggregates within an expression, with and without a window."""
     rest = [node]
     while rest:
         one = rest.pop()

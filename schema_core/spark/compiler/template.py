@@ -1,9 +1,8 @@
 """Templates: a notation for expression trees that reads as Spark SQL.
 
-``sql("if({b} = 0, NULL, {a} / {b})", a=..., b=...)`` builds the tree of that expression. A template
-is parsed once, into a function that builds nodes; arguments are nodes, not text. An argument that
-a template names twice is bound by a `Let`. Python values become literals, and the type of a CAST
-may be an argument: ``CAST({0} AS {type})``.
+``sql("if({b} = 0, NULL, {a} / {b})", a=..., b=...)`` builds that tree from nodes. An argument that
+is named twice is bound by a `Let`. Python values become literals, and the type of a CAST may be an
+argument: ``CAST({0} AS {type})``.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TypeAlias
 from schema_core.base.lazy import regex
 from schema_core.spark.compiler import tree as nodes
 
-#: Arguments of a template by name: nodes, types of casts, and under ``*`` a list of nodes.
+#: Arguments by name: nodes, types of casts, and under ``*`` a list of nodes.
 Environment: TypeAlias = "Mapping[str, nodes.Node | str | tuple[nodes.Node, ...]]"
 Builder: TypeAlias = "Callable[[Environment], nodes.Node]"
 
@@ -42,7 +41,6 @@ class Template:
         )
 
     def __call__(self, environment: Environment) -> nodes.Node:
-        """Build the tree over arguments; one that is named twice is computed once."""
         if not self.repeated:
             return self.build(environment)
         values = [
@@ -57,7 +55,7 @@ class Template:
 
 @cache
 def template(text: str) -> Template:
-    """Return a parsed template; each text is parsed once.
+    """Return a parsed template, which is cached.
 
     Raises:
         ValueError: for what the notation lacks.
@@ -68,8 +66,7 @@ def template(text: str) -> Template:
 def sql(text: str, /, **arguments: nodes.Node | str | int | None) -> nodes.Node:
     """Return the tree of a template over named arguments; Python values become literals.
 
-    >>> from schema_core.spark.compiler.tree import to_sql
-    >>> to_sql(sql("{a} * ({b} + 1)", a=nodes.Column("x"), b=2))
+    >>> nodes.to_sql(sql("{a} * ({b} + 1)", a=nodes.Column("x"), b=2))
     '`x` * (2 + 1)'
     """
     parsed = template(text)
@@ -77,9 +74,9 @@ def sql(text: str, /, **arguments: nodes.Node | str | int | None) -> nodes.Node:
 
 
 def inline(text: str, /, **arguments: nodes.Node | str | int | None) -> nodes.Node:
-    """Return the tree of a template like `sql`, but repeat the arguments that it names twice.
+    """Return the tree of a template, repeating the arguments that it names twice.
 
-    For short operands, which Spark's elimination of common subexpressions computes once.
+    For short operands, which Spark's common subexpression elimination computes once.
     """
     return template(text).build({name: nodes.node_of(value) for name, value in arguments.items()})
 
@@ -107,7 +104,6 @@ class _Parser:
         return self.tokens[self.position][1]
 
     def take(self, *texts: str) -> str | None:
-        """Consume the next token if it is one of some marks or keywords."""
         kind, text = self.tokens[self.position]
         if kind in ("mark", "word") and text in texts:
             self.position += 1
@@ -119,7 +115,6 @@ class _Parser:
             raise ValueError(f"expected {text!r}, found {self.peek!r} in {self.text!r}")
 
     def parse_list(self, end: str) -> list[Builder]:
-        """Parse expressions up to an ending mark."""
         found: list[Builder] = []
         while not self.take(end):
             if found:
@@ -253,7 +248,6 @@ class _Parser:
     all_arguments = False
 
     def argument(self) -> Builder:
-        """Parse an argument: ``{*}``, a lambda or an expression."""
         if self.tokens[self.position][1] == "{*}":
             self.all_arguments = True
             self.position += 1

@@ -1,8 +1,13 @@
-"""Translation rules: how a Flink function becomes Spark nodes, and which kind of translation it is.
+"""Translation rules from Flink functions to Spark nodes, and the Spark types of their values.
 
-Expressions rely on the settings of `schema_core.spark.session`: ANSI mode is off, the time zone is
-UTC. A zone that a user sets is written into the expressions that depend on it. Within an expression
-an interval is a number, as in Flink: months, or milliseconds.
+Expressions rely on the settings of `schema_core.spark.session`: ANSI mode is off and the time zone
+is UTC; another zone is written into the expressions that depend on it. Intervals are numbers, as
+in Flink: months, or milliseconds.
+
+Bounds follow how many integer digits decimals have through derived tables, common tables and
+views. A SUM of DECIMAL(7, 2) has the type DECIMAL(38, 2), but fewer than 10^10 values add 10 digits
+at most; beyond, Spark's own sum is NULL. A division with a bounded dividend needs no correction
+(`functions.numbers`).
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ CHARACTERS = (types.CharType, types.VarCharType)
 BYTES = (types.BinaryType, types.VarBinaryType)
 INTERVALS = (types.YearMonthIntervalType, types.DayTimeIntervalType)
 
-#: Digits that an integer of a type needs as a DECIMAL.
+#: Digits of an integer as a DECIMAL.
 DIGITS: dict[type[types.DataType], int] = {
     types.TinyIntType: 3,
     types.SmallIntType: 5,
@@ -39,7 +44,7 @@ DIGITS: dict[type[types.DataType], int] = {
 #: Spark stores microseconds.
 MAX_PRECISION = 6
 
-#: The fields of a timestamp with more digits: Spark's timestamp and the nanoseconds beyond it.
+#: The fields of a timestamp with more digits: Spark's timestamp, and the nanoseconds beyond.
 MICROS, NANOS = "micros", "nanos"
 
 _NAMES: dict[type[types.DataType], str] = {
@@ -65,12 +70,12 @@ _NAMES: dict[type[types.DataType], str] = {
 
 
 def is_fine(type_: types.DataType) -> bool:
-    """Return whether a timestamp has fractional digits that Spark does not store."""
+    """Return whether a timestamp has digits that Spark does not store."""
     return isinstance(type_, types.AnyTimestampType) and type_.precision > MAX_PRECISION
 
 
 def truncated_to_micros(type_: types.DataType) -> types.DataType:
-    """Return the type of a timestamp without nanoseconds; other types unchanged."""
+    """Return a type without nanoseconds; other types unchanged."""
     match type_:
         case types.TimestampType():
             return types.TimestampType(min(type_.precision, MAX_PRECISION))
@@ -81,7 +86,7 @@ def truncated_to_micros(type_: types.DataType) -> types.DataType:
 
 
 def digits_of(type_: types.DataType) -> tuple[int, int]:
-    """Return precision and scale of a DECIMAL, or of an integer as one."""
+    """Return precision and scale of a DECIMAL or integer."""
     if isinstance(type_, types.DecimalType):
         return type_.precision, type_.scale
     return DIGITS[type(type_)], 0
@@ -101,7 +106,7 @@ def is_orderable(type_: types.DataType) -> bool:
 
 
 def require_orderable(type_: types.DataType, clause: str) -> None:
-    """Refuse a clause that sorts or compares values which Spark does not sort.
+    """Refuse a clause over values that Spark does not sort.
 
     Raises:
         UnsupportedError: with code `not-executable`.
@@ -116,7 +121,7 @@ def sql_type(type_: types.DataType) -> str:
     """Return the Spark type that holds a value within an expression; intervals are numbers.
 
     Raises:
-        UnsupportedError: with code `not-executable` where there is none.
+        UnsupportedError: `not-executable` where there is none.
 
     >>> from schema_core.types import parse_type
     >>> sql_type(parse_type("ROW<a CHAR(3), b ARRAY<DECIMAL(4, 2)>>"))
@@ -149,7 +154,6 @@ def sql_type(type_: types.DataType) -> str:
 
 
 def _key(type_: types.DataType) -> str:
-    """Return the Spark type of the keys of a map, or of the elements of a multiset."""
     if not is_orderable(type_):
         raise nodes.unsupported_error(
             f"Spark has no maps with keys, and no multisets, of {type_.as_summary_string()}"
@@ -158,20 +162,20 @@ def _key(type_: types.DataType) -> str:
 
 
 def _part(type_: types.DataType) -> str:
-    """Return the Spark type of a part of a nested value, in which timestamps have microseconds."""
+    """Return the Spark type of a part of a nested value, where timestamps have microseconds."""
     return sql_type(truncated_to_micros(type_))
 
 
-#: Digits that Spark adds to the precision of a sum: those of the number of rows.
+#: Digits that Spark adds to the precision of a sum: the digits of the number of rows.
 SUM_DIGITS = 10
 
 #: How many expressions and queries a bound is followed through.
 MAX_DEPTH = 60
 
-#: Chooses the arguments whose values a function returns or computes with.
+#: Chooses the arguments that a function returns or computes with.
 Choice: TypeAlias = "Callable[[Sequence[Typed]], Sequence[Typed]]"
 
-#: Returns the bound of a result, before it is rounded, from those of the chosen arguments.
+#: Returns the bound of a result, before rounding, from those of the chosen arguments.
 Rule: TypeAlias = "Callable[[Sequence[int]], int]"
 
 
@@ -187,7 +191,7 @@ def _value_and_default(arguments: Sequence[Typed]) -> Sequence[Typed]:
     return [arguments[0], *arguments[2:]]
 
 
-#: Function -> its arguments and rule. The other functions are bounded by their types.
+#: Function -> arguments and rule; others are bounded by their types.
 BOUNDED: Mapping[str, tuple[Choice, Rule]] = {
     "+": (_every, lambda found: max(found) + 1),
     "-": (_every, lambda found: max(found) + 1),
@@ -214,7 +218,7 @@ def bound_of_type(type_: types.DataType) -> int:
 
 
 def _may_round(source: types.DataType, target: types.DataType) -> bool:
-    """Return whether a value that becomes one of another type may be rounded up: 9.9 to 10."""
+    """Return whether a cast may round a value up: 9.9 to 10."""
     return _scale(source) > _scale(target)
 
 
@@ -226,10 +230,10 @@ def _scale(type_: types.DataType) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of the expressions over a source.
+    """The bounds of expressions over a source.
 
-    `tables` are the common tables in scope, each with those before it; `known` keeps the bounds of
-    columns of queries, by identity and position, so that each is computed once.
+    `tables` are the common tables in scope, each with those before it; `known` caches the bounds of
+    columns of queries by identity and position.
     """
 
     source: relational.Relation | None = None
@@ -237,18 +241,16 @@ class Bounds:
     known: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def over(self, source: relational.Relation | None) -> Bounds:
-        """Return the bounds of expressions over another source."""
         return replace(self, source=source)
 
     def within(self, query: relational.With) -> Bounds:
-        """Return the bounds in a query with common tables."""
         found = self
         for table in query.tables:
             found = found.with_table(table)
         return found
 
     def with_table(self, table: relational.Common) -> Bounds:
-        """Return the bounds after one more common table, which may hide another one."""
+        """Return the bounds after one more common table, which may hide another."""
         return replace(self, tables={**self.tables, table.name: (table.relation, self)})
 
     def of(self, typed: Typed, depth: int = 0) -> int:
@@ -271,7 +273,6 @@ class Bounds:
                 return bound
 
     def _of_column(self, column: Ref, depth: int) -> int:
-        """Return the bound of a column of the source."""
         rest = [self.source]
         while rest:
             match rest.pop():
@@ -293,7 +294,6 @@ class Bounds:
     def of_output(
         self, query: relational.Relation, place: int, type_: types.DataType, depth: int
     ) -> int:
-        """Return the bound of a column of a query by its position."""
         key = id(query), place
         if key not in self.known:
             self.known[key] = bound_of_type(type_)
@@ -334,11 +334,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class TranslatedCall:
-    """A typed call whose arguments are already Spark nodes.
+    """A typed call with its arguments as Spark nodes.
 
-    `zone` is the session's time zone as Flink sees it; `filter` and `window` belong to aggregates.
-    `in_condition` is set where NULL and FALSE have the same effect. `database` is the current one,
-    where that is known. `bounds` bound the decimals.
+    `zone` is the session's time zone in Flink; `filter` and `window` belong to aggregates.
+    `in_condition` is set where NULL has the effect of FALSE.
     """
 
     call: FunctionCall
@@ -352,33 +351,30 @@ class TranslatedCall:
 
     @property
     def type(self) -> types.DataType:
-        """The type of the result."""
         return self.call.type
 
     @property
     def types(self) -> tuple[types.DataType, ...]:
-        """The types of the arguments."""
         return tuple(argument.type for argument in self.call.arguments)
 
     def integer_digits(self, index: int) -> int:
-        """Return how many integer digits the values of an argument have at most."""
         return self.bounds.of(self.call.arguments[index])
 
     def __getitem__(self, index: int) -> nodes.Node:
         return self.arguments[index]
 
     def keyword(self, index: int) -> str:
-        """Return the keyword at a position, or an empty string if a value is there."""
+        """Return the keyword at a position, or an empty string if there is a value."""
         node = self.arguments[index] if index < len(self.arguments) else None
         return node.word if isinstance(node, nodes.Keyword) else ""
 
     def cast(self, value: nodes.Node) -> nodes.Node:
-        """Return a value as the Spark type of the result."""
+        """Return a value in the Spark type of the result."""
         return nodes.Cast(value, sql_type(self.type))
 
 
 class Translation(Enum):
-    """How a function of Flink is computed on Spark."""
+    """How a Flink function is computed on Spark."""
 
     NATIVE = "native"
     REWRITTEN = "rewritten"
@@ -394,9 +390,9 @@ Translate: TypeAlias = "Callable[[TranslatedCall], nodes.Node]"
 class TranslationRule:
     """How one function is computed on Spark.
 
-    `kind` is NATIVE where Spark's function of this meaning is exact, REWRITTEN where the rule
-    builds it of other functions, UDF where Python computes it for some arguments at least, and
-    REFUSED, with the reason, where it is not computed.
+    `kind` is NATIVE if Spark's function is exact, REWRITTEN if the rule combines other functions,
+    UDF if Python computes it for some arguments, and REFUSED, with the reason, if it is not
+    computed.
     """
 
     kind: Translation
@@ -422,22 +418,22 @@ def _translate(rule: str | Translate) -> Translate:
 
 
 def native(rule: str | Translate) -> TranslationRule:
-    """Return a rule for a function that Spark computes exactly; a template or a function."""
+    """Return a rule for a function that Spark computes exactly."""
     return TranslationRule(Translation.NATIVE, _translate(rule))
 
 
 def rewrite_rule(rule: str | Translate) -> TranslationRule:
-    """Return a rule that builds the meaning of other functions of Spark."""
+    """Return a rule that combines other functions of Spark."""
     return TranslationRule(Translation.REWRITTEN, _translate(rule))
 
 
 def udf(rule: Translate) -> TranslationRule:
-    """Return a rule that calls a Python UDF, for some arguments at least."""
+    """Return a rule that calls a Python UDF for some arguments."""
     return TranslationRule(Translation.UDF, rule)
 
 
 def refusal_rule(reason: str) -> TranslationRule:
-    """Return the rule of a function that is not computed on Spark."""
+    """Return the rule of a function that Spark does not compute."""
 
     def translate(called: TranslatedCall) -> nodes.Node:
         raise nodes.unsupported_error(
@@ -452,10 +448,10 @@ PREFIX = "schema_core_"
 
 
 def call_udf(name: str, *arguments: nodes.Node | str | int | None) -> nodes.Node:
-    """Return a call of a Python UDF, with its failure raised where the value is used.
+    """Return a call of a Python UDF that raises its failure where the value is used.
 
-    Spark computes UDFs for all rows, also for those where a CASE would not evaluate them, so a
-    failure is returned as a value.
+    Spark computes UDFs for all rows, even if a CASE would not evaluate them, so a failure is a
+    value.
     """
     call = nodes.PythonUdf(f"{PREFIX}{name}", tuple(map(nodes.node_of, arguments)))
     from schema_core.spark.compiler.udfs.registry import UDFS

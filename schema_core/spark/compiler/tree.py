@@ -1,8 +1,16 @@
-"""The Spark expression tree: nodes that translation rules build and one module prints as SQL.
+"""Expression trees of Spark, and their SQL.
 
-Each node computes at construction what the compiler needs: whether it is deterministic, may raise,
-calls a Python UDF or contains a subquery (`Fact`), and about how long its SQL is (`size`). Nothing
-is recovered from SQL text. Nodes compare by identity; `same` compares two expressions.
+A node computes at construction whether it is deterministic, may raise, calls a Python UDF or
+contains a subquery (`Fact`), and about how long its SQL is (`size`). Nodes compare by identity;
+`same` compares expressions.
+
+The SQL of a `Let` variable is, in this order:
+
+- its value, if that is short and deterministic: Spark computes it once;
+- a column of a lateral projection (`Lifting`), if every row computes the value anyway, or it
+  cannot fail;
+- a parameter of a lambda, ``transform(array(value), x -> body)[0]``: within lambdas, and where the
+  value may fail in a branch or above a WHERE.
 """
 
 from __future__ import annotations
@@ -26,7 +34,7 @@ def unsupported_error(problem: str, hint: str | None = None) -> UnsupportedError
 
 
 class Fact:
-    """What a node or any node below it does: bits of `Node.facts`."""
+    """What a node, or any node below it, does: bits of `Node.facts`."""
 
     RANDOM = 1
     RAISES = 2
@@ -40,7 +48,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """An expression. `facts` and `size` (characters of SQL, approximately) are set when built."""
+    """An expression with its `facts`, and its `size` in characters of SQL, approximately."""
 
     facts: int = field(init=False, repr=False)
     size: int = field(init=False, repr=False)
@@ -63,7 +71,7 @@ def _derive(node: Node, children: Iterable[Node], facts: int, size: int) -> None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column(Node):
-    """A column by its name, and the alias of its relation if that is given."""
+    """A column, optionally of a relation by its alias."""
 
     name: str
     relation: str | None = None
@@ -75,10 +83,10 @@ class Column(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal(Node):
-    """A constant: a string, integer, truth value or NULL, or the text of a typed literal.
+    """A constant, or the text of a typed literal.
 
     `kind` is a suffix of numbers (``L``, ``D``, ``BD``), a prefix of strings (``DATE``, ``X``), or
-    ``NUMBER`` for a numeric literal whose text is `value`.
+    ``NUMBER`` for the text of a number.
     """
 
     value: str | int | None
@@ -91,7 +99,7 @@ class Literal(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keyword(Node):
-    """A keyword argument of a Flink function, such as a unit of time; rules consume it."""
+    """A keyword argument of a Flink function, such as a unit; rules consume it."""
 
     word: str
 
@@ -114,7 +122,7 @@ class Call(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operator(Node):
-    """An operator over its operands; one operand makes it a prefix or a suffix (``IS NULL``)."""
+    """An operator; one operand makes it a prefix or a suffix (``IS NULL``)."""
 
     symbol: str
     operands: tuple[Node, ...]
@@ -154,12 +162,12 @@ def _case_children(case: Case) -> list[Node]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variable(Node):
-    """A variable that a lambda or a `Let` binds, equal to nothing but itself."""
+    """A variable of a lambda or a `Let`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lambda(Node):
-    """A lambda function, an argument of a call of a higher-order function."""
+    """A lambda function."""
 
     parameters: tuple[Variable, ...]
     body: Node
@@ -186,7 +194,7 @@ class Field(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Element(Node):
-    """An element of an array by its position, which starts at 0."""
+    """An element of an array, by its position from 0."""
 
     value: Node
     position: int
@@ -198,7 +206,7 @@ class Element(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Let(Node):
-    """A body over variables, each computed once; the printer chooses how (`printer`)."""
+    """A body over variables, each computed once."""
 
     bindings: tuple[tuple[Variable, Node], ...]
     body: Node
@@ -219,7 +227,7 @@ class Raise(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PythonUdf(Node):
-    """A call of a Python function registered with the session."""
+    """A call of a registered Python function."""
 
     name: str
     arguments: tuple[Node, ...]
@@ -237,7 +245,7 @@ class PythonUdf(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subquery(Node):
-    """A query in parentheses, used as a value or as a list of values."""
+    """A query in parentheses, used as a value or a list of values."""
 
     sql: str
 
@@ -248,7 +256,7 @@ class Subquery(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UserSql(Node):
-    """Spark SQL that a user declared for a function, with its arguments in place."""
+    """Spark SQL that a user declared for a function, with its arguments."""
 
     parts: tuple[str | Node, ...]
     deterministic: bool = True
@@ -273,7 +281,7 @@ class SortKey(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window(Node):
-    """What follows OVER; `frame` is the SQL of its frame clause."""
+    """An OVER clause; `frame` is SQL."""
 
     partition: tuple[Node, ...] = ()
     order: tuple[Node, ...] = ()
@@ -285,7 +293,7 @@ class Window(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aggregate(Node):
-    """A call of an aggregate or window function with DISTINCT, FILTER and OVER."""
+    """A call of an aggregate or window function."""
 
     name: str
     arguments: tuple[Node, ...]
@@ -300,7 +308,7 @@ class Aggregate(Node):
 
 
 def children(node: Node) -> Sequence[Node]:
-    """Return the nodes directly below a node; values and body of a `Let`."""
+    """Return the nodes directly below a node."""
     match node:
         case Call(arguments=nodes) | PythonUdf(arguments=nodes) | Operator(operands=nodes):
             return nodes
@@ -327,7 +335,7 @@ def children(node: Node) -> Sequence[Node]:
 
 # --- facts -------------------------------------------------------------------------------------
 
-#: Functions that return a value for every argument: they never fail a job that is not in ANSI mode.
+#: Functions that never fail a job that is not in ANSI mode.
 TOTAL = frozenset(
     """abs acos add_months array array_distinct array_join array_max array_min asin atan atan2
     base64 bin btrim cardinality ceil char_length coalesce concat concat_ws contains cos cosh
@@ -343,7 +351,7 @@ TOTAL = frozenset(
 )
 #: Functions that return another value for every row; `reflect` reads the clock.
 RANDOM = frozenset({"rand", "reflect", "uuid"})
-#: Functions that fail only at a pattern that Java cannot compile; the rules write valid ones.
+#: Functions that fail only at an invalid pattern; the rules write valid ones.
 _PATTERNS = frozenset({"rlike", "regexp_extract", "regexp_replace", "regexp_extract_all"})
 
 
@@ -355,12 +363,12 @@ def is_total(call: Call) -> bool:
 
 
 def has_lambda(call: Call) -> bool:
-    """Return whether a call has a lambda among its own arguments."""
+    """Return whether an argument is a lambda."""
     return any(isinstance(argument, Lambda) for argument in call.arguments)
 
 
 def is_simple(node: Node) -> bool:
-    """Return whether repeating a node costs nothing: a column, a constant, or a field of one."""
+    """Return whether repeating a node costs nothing."""
     while isinstance(node, Field | Cast):
         if isinstance(node, Cast) and not isinstance(node.value, Literal):
             return False
@@ -383,21 +391,21 @@ def is_string(node: Node) -> bool:
 
 
 def is_null_constant(node: Node) -> bool:
-    """Return whether a node is NULL itself, or a cast of it."""
+    """Return whether a node is NULL or a cast of it."""
     while isinstance(node, Cast):
         node = node.value
     return node == NULL
 
 
 def string_of(node: Node) -> str | None:
-    """Return the content of a string literal, or None for any other node."""
+    """Return the content of a string literal; None for any other node."""
     if isinstance(node, Literal) and isinstance(node.value, str) and not node.kind:
         return node.value
     return None
 
 
 def integer_of(node: Node) -> int | None:
-    """Return the value of an integer literal, or None for any other node."""
+    """Return the value of an integer literal; None for any other node."""
     value = node.value if isinstance(node, Literal) and not node.kind else None
     if isinstance(node, Operator) and node.symbol == "-" and len(node.operands) == 1:
         inner = integer_of(node.operands[0])
@@ -411,7 +419,7 @@ NULL, TRUE, FALSE = Literal(None), Literal(True), Literal(False)
 
 
 def node_of(value: Node | str | int | None) -> Node:
-    """Return a node, or the literal of a Python value."""
+    """Return a node; a Python value becomes a literal."""
     return value if isinstance(value, Node) else Literal(value)
 
 
@@ -421,14 +429,14 @@ def call(name: str, *arguments: Node | str | int | None) -> Call:
 
 
 def operator(symbol: str, *operands: Node | str | int | None) -> Operator:
-    """Return an operator over its operands; Python values become literals."""
+    """Return an operator; Python values become literals."""
     return Operator(symbol, tuple(map(node_of, operands)))
 
 
 def byte_of(node: Node, place: int) -> Node:
-    """Return a byte of a string in UTF-8 by its place: from 1, or backwards from -1.
+    """Return a byte of a UTF-8 string by its place: from 1, or backwards from -1.
 
-    Spark finds it at once, and a character only by counting from the start.
+    Spark finds a character only by counting from the start.
     """
     return call("substring", Cast(node, "BINARY"), place, 1)
 
@@ -449,17 +457,17 @@ def is_null(node: Node) -> Operator:
 
 
 def any_null(*nodes: Node) -> Node:
-    """Return whether any of some nodes is NULL."""
+    """Return whether any node is NULL."""
     return any_of([is_null(node) for node in nodes])
 
 
 def any_of(conditions: Sequence[Node]) -> Node:
-    """Return the disjunction of some conditions."""
+    """Return the disjunction of conditions."""
     return conditions[0] if len(conditions) == 1 else Operator("OR", tuple(conditions))
 
 
 def all_of(conditions: Sequence[Node]) -> Node:
-    """Return the conjunction of some conditions."""
+    """Return the conjunction of conditions."""
     return conditions[0] if len(conditions) == 1 else Operator("AND", tuple(conditions))
 
 
@@ -474,15 +482,14 @@ def fail(message: str) -> Raise:
 
 
 def function(body: Callable[..., Node], parameters: int = 1) -> Lambda:
-    """Return a lambda whose body is a function of its parameters."""
+    """Return a lambda by a function of its parameters."""
     names = tuple(Variable() for _ in range(parameters))
     return Lambda(names, body(*names))
 
 
 def let(value: Node, body: Callable[[Node], Node]) -> Node:
-    """Return a body over a value that is computed once, however often the body uses it.
+    """Return a body over a value that is computed once.
 
-    >>> from schema_core.spark.compiler.tree import to_sql
     >>> to_sql(let(Column("a"), lambda a: operator("*", a, a)))
     '`a` * `a`'
     """
@@ -490,9 +497,9 @@ def let(value: Node, body: Callable[[Node], Node]) -> Node:
 
 
 def let_all(values: Sequence[Node], body: Callable[..., Node]) -> Node:
-    """Return a body over several values, each computed once.
+    """Return a body over values, each computed once.
 
-    Subqueries are repeated: Spark does not run them within lambdas, and computes equal ones once.
+    Subqueries are repeated: Spark runs none within lambdas, and computes equal ones once.
     """
     names = [
         value if is_simple(value) or value.facts & Fact.SUBQUERY else Variable() for value in values
@@ -509,7 +516,7 @@ def let_all(values: Sequence[Node], body: Callable[..., Node]) -> Node:
 def rarely(value: Node, body: Callable[[Node], Node]) -> Node:
     """Return a body over a value for a branch that few rows need.
 
-    Only these rows compute it, while the value of a `Let` may be computed for all rows.
+    Only these rows compute it; the value of a `Let` may be computed for all.
     """
     return Element(call("transform", call("array", value), function(body)), 0)
 
@@ -517,9 +524,8 @@ def rarely(value: Node, body: Callable[[Node], Node]) -> Node:
 def interpret_rarely(value: Node, body: Callable[[Node], Node]) -> Node:
     """Return what `rarely` does, for a large body.
 
-    Spark generates code for the lambdas of `transform`, but not for those of `zip_with`: what
-    surrounds it is not compiled into one method with the rest of the query. Spark compiles a method
-    of more than 8000 bytes, and then another plan without it.
+    Spark generates no code for the lambdas of `zip_with`, so the body does not enlarge the method
+    of the query. Spark discards a method above 8000 bytes, and then another plan without it.
     """
     name, unused = Variable(), Variable()
     lambda_ = Lambda((name, unused), body(name))
@@ -528,29 +534,28 @@ def interpret_rarely(value: Node, body: Callable[[Node], Node]) -> Node:
 
 # --- SQL ---------------------------------------------------------------------------------------
 
-#: Characters of one expression: Spark would plan a longer one for minutes.
+#: Characters of one expression; Spark would plan a longer one for minutes.
 MAX_SQL_LENGTH = 200_000
 
-#: Values of a `Let` up to this many characters are repeated, unless they contain one of `COSTLY`.
+#: Characters of a value of a `Let` up to which it is repeated, unless it contains one of `COSTLY`.
 MAX_REPEATED = 48
 
-#: Functions that cost much more than the column of a projection.
+#: Functions that cost much more than a column of a projection.
 COSTLY = regex(
     r"\b(regexp_\w+|rlike|split|translate|unbase64|try_to_binary|try_to_timestamp|try_parse_json"
     r"|get_json_object|from_json)\("
 )
 
-#: The same for values that read aggregates, each of which Spark computes once a query, and for
-#: those that no projection can compute, because they read both sides of a join or of a subquery.
+#: The same for values over aggregates, which Spark computes once a query, and for values that no
+#: projection can compute, because they read both sides of a join or subquery.
 MAX_REPEATED_AGGREGATE = MAX_REPEATED_UNLIFTED = 1000
 
-#: Prefix of the names of variables of lambdas, which no column is likely to have.
+#: Prefix of the variables of lambdas.
 VARIABLE = "the_x"
 
 # --- names and literals --------------------------------------------------------------------------
 
-#: What is escaped in a string literal. ``\0`` before a digit would be an octal escape, and ``${``
-#: would start a variable that Spark substitutes before it parses.
+#: ``\0`` before a digit would be an octal escape; Spark substitutes ``${`` before it parses.
 _ESCAPES = {
     "\\": r"\\",
     "'": r"\'",
@@ -568,14 +573,12 @@ def quote(name: str) -> str:
 
 
 def string(value: str) -> str:
-    r"""Return a string literal of Spark SQL that is read back as exactly this string.
+    r"""Return a string literal of Spark SQL that reads back as exactly this string.
 
-    The literal holds no ``${``, so it does not depend on `spark.sql.variable.substitute`
-    (Spark SQL reference, "String Literal").
+    It holds no ``${``, so `spark.sql.variable.substitute` has no effect on it.
 
     Raises:
-        UnsupportedError: with code `not-executable` for a lone surrogate, which Spark's UTF-8
-            strings cannot hold.
+        UnsupportedError: `not-executable` for a lone surrogate, which UTF-8 cannot hold.
 
     >>> print(string("it's\\"))
     'it\'s\\'
@@ -610,7 +613,7 @@ def _literal(node: Literal) -> str:
 
 _PREDICATE, _COMPARISON, _UNARY, _PRIMARY, _ATOM = 4, 5, 8, 9, 10
 
-#: Operator -> its precedence: the greater, the tighter it binds (Spark's grammar of expressions).
+#: Operator -> precedence; the greater, the tighter (Spark's grammar of expressions).
 PRECEDENCE = {
     "OR": 1,
     "AND": 2,
@@ -644,30 +647,28 @@ def precedence(node: Node) -> int:
 
 
 # --- lifting ------------------------------------------------------------------------------------
-# A value of `Let` is computed once a row, in a lateral projection below the expressions that use
-# it: FROM t AS t JOIN LATERAL (SELECT value AS the_let_1) AS the_let_1_of. Spark's optimizer makes
-# a plain projection of it, and the aliases of FROM stay in scope.
+# A value of `Let` is computed once a row in a lateral projection: FROM t AS t JOIN LATERAL
+# (SELECT value AS the_let_1) AS the_let_1_of. Spark's optimizer makes a plain projection of it, and
+# the aliases of FROM stay in scope.
 
-#: Which values may be lifted from a place: none, and what is used twice becomes a lambda (within
-#: lambdas); none, and it is repeated (above an aggregation); those that cannot fail (in a branch
-#: of a conditional); or all.
+#: What may be lifted from a place: nothing, so values become lambdas (within lambdas); nothing, so
+#: values are repeated (above an aggregation); what cannot fail (in a branch); or everything.
 NEVER, REPEATED, IF_TOTAL, ALWAYS = 0, 1, 2, 3
 
-#: Prefixes of generated names, which no alias is likely to have: values of `Let`, and aggregates
-#: that a query below computes.
+#: Prefixes of generated names: values of `Let`, and aggregates of a query below.
 LIFTED, AGGREGATED = "the_let_", "the_aggregate_"
 
-#: At most so many columns are lifted to one place.
+#: Maximum of columns that are lifted to one place.
 MAX_LIFTED = 200
 
 
 @dataclass(slots=True)
 class Projection:
-    """Values that are computed at one place of a FROM clause; equal ones share a column.
+    """Values computed at one place of a FROM clause; equal ones share a column.
 
-    `relations` are the aliases that can be read there (None is one: of the query itself); if it
-    is None, expressions read no others. `offered` are those that subqueries can read there.
-    `names` numbers the columns of all projections of a FROM clause.
+    `relations` are the readable aliases (None is one: of the query itself), or None for all;
+    `offered` those that subqueries can read. `names` numbers the columns of all projections of a
+    FROM clause.
     """
 
     relations: frozenset[str | None] | None = None
@@ -678,7 +679,6 @@ class Projection:
     offered: frozenset[str] = frozenset()
 
     def column(self, value: str, *, raises: bool = False) -> str:
-        """Return the name of the column that computes a value."""
         name = self.columns.get(value)
         if name is None:
             name = self.columns[value] = f"{self.prefix}{next(self.names)}"
@@ -686,13 +686,11 @@ class Projection:
         return name
 
     def forget(self, start: int) -> None:
-        """Remove the columns from a position on."""
         for value in list(self.columns)[start:]:
             del self.columns[value]
         self.raises = False
 
     def quoted(self, start: int = 0) -> list[str]:
-        """Return the names of the columns from a position on, quoted."""
         return [f"`{name}`" for name in islice(self.columns.values(), start, None)]
 
     def laterals(self, start: int = 0, stop: int | None = None) -> str:
@@ -705,13 +703,12 @@ class Projection:
 
 @dataclass(slots=True)
 class Lifting:
-    """What may be lifted from the expressions of a clause, and to which projections.
+    """What may be lifted from the expressions of a clause, and where to.
 
-    `mode` applies to the expressions, `in_aggregates` to the arguments of their aggregates, which
-    are computed below GROUP BY. `outer` are projections of the enclosing query, which are computed
-    for rows that the query itself does not have, and which cannot read the aliases of the query
-    itself, `hiding` those of the enclosing one. With `aggregates` a query `below` computes the
-    aggregates, those with OVER if `windows`, else those without. `missed` is set if a value that
+    `mode` applies to the expressions, `in_aggregates` to arguments of aggregates, computed below
+    GROUP BY. `outer` are projections of the enclosing query; they see other rows, and cannot read
+    `hiding`, the aliases of the query itself. With `aggregates` a query `below` computes the
+    aggregates: with `windows` those with OVER, else those without. `missed` is set if a value that
     is used twice could not be lifted above an aggregation.
     """
 
@@ -730,7 +727,7 @@ class Lifting:
     ) -> Projection | None:
         """Return the projection to which a value may be lifted.
 
-        `facts` include those of the variables that the value reads, and `values` are their values.
+        `facts` include those of the variables that the value reads; `values` are their values.
         """
         if mode < IF_TOTAL or facts & Fact.RANDOM:
             return None
@@ -754,11 +751,10 @@ class Lifting:
         if place.relations is None:
             return True
         read = relations_read(value, values)
-        # A constant could be lifted to any place, also to one that others do not see.
+        # A constant could be lifted to a place that others do not see.
         return bool(read) and read <= place.relations
 
     def capturing(self, *, windowed: bool) -> Lifting | None:
-        """Return the lifting whose query below computes an aggregate, with or without OVER."""
         one: Lifting | None = self
         while one is not None and (one.aggregates is None or one.windows != windowed):
             one = one.below
@@ -768,7 +764,7 @@ class Lifting:
 def relations_read(value: Node, values: Mapping[Node, Node]) -> frozenset[str | None]:
     """Return the aliases of the columns that a value reads.
 
-    An aggregate is a column of the query below, without an alias; an empty alias is not known.
+    An aggregate is a column of the query below, without an alias; an empty alias is unknown.
     """
     found: set[str | None] = set()
     rest = [value]
@@ -789,30 +785,26 @@ def relations_read(value: Node, values: Mapping[Node, Node]) -> frozenset[str | 
 
 # --- where an expression is computed -------------------------------------------------------------
 
-#: Calls of which only the first argument is always computed.
+#: Calls that always compute only their first argument.
 CONDITIONAL = frozenset({"if", "coalesce", "nullif"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a node is printed: what may be lifted there, and how many variables are in scope."""
+    """Where a node is printed: what may be lifted, and how many variables are in scope."""
 
     mode: int = NEVER
     lifting: Lifting | None = None
     depth: int = 0
 
     def branch(self) -> _Place:
-        """Return the place of a part that is not computed in all rows."""
         return _Place(IF_TOTAL, self.lifting, self.depth) if self.mode > IF_TOTAL else self
 
     def within(self, parameters: int) -> _Place:
-        """Return the place of the body of a lambda."""
         return _Place(NEVER, None, self.depth + parameters)
 
 
 class _Open:
-    """A `Let` whose values are being printed, each into a string of its own."""
-
     __slots__ = ("around", "let", "place", "texts")
 
     def __init__(self, let: Let, place: _Place, around: int) -> None:
@@ -829,8 +821,8 @@ class _Aggregated:
         self.projection = projection
 
 
-#: A part of the output: SQL, a node with its place and the precedence around it, or the end of a
-#: value of a `Let` or of an aggregate, which is printed into a string of its own.
+#: SQL, a node with its place and the precedence around it, or the end of a value of a `Let` or of
+#: an aggregate, each printed into a string of its own.
 _Part: TypeAlias = "str | tuple[Node, _Place, int] | _Open | _Aggregated"
 
 
@@ -838,9 +830,8 @@ def to_sql(node: Node, lifting: Lifting | None = None) -> str:
     """Return the Spark SQL of an expression; values are lifted only with `lifting`.
 
     Raises:
-        UnsupportedError: with code `not-executable` beyond `MAX_SQL_LENGTH` characters.
+        UnsupportedError: `not-executable` beyond `MAX_SQL_LENGTH` characters.
 
-    >>> from schema_core.spark.compiler.tree import call, let, operator
     >>> to_sql(operator("*", 2, operator("+", Column("a"), 1)))
     '2 * (`a` + 1)'
     >>> value = call("f", Column("a_column_whose_name_is_longer_than_what_is_repeated"))
@@ -852,19 +843,18 @@ def to_sql(node: Node, lifting: Lifting | None = None) -> str:
 
 
 class _Printer:
-    """Prints one expression with an explicit stack: left-deep trees are deeper than Python's."""
+    """Prints one expression with an explicit stack: left-deep trees exceed Python's recursion."""
 
     def __init__(self) -> None:
         #: Variable -> its SQL, and how tightly that binds.
         self.bound: dict[Node, tuple[str, int]] = {}
-        #: Variable of a `Let` -> its value, and the facts of what is written for it.
+        #: Variable of a `Let` -> its value, and the facts of its SQL.
         self.values: dict[Node, Node] = {}
         self.facts: dict[Node, int] = {}
         self.out: list[str] = []
         self.outer: list[list[str]] = []
 
     def print(self, node: Node, place: _Place) -> str:
-        """Return the SQL of a node."""
         stack: list[_Part] = [(node, place, 0)]
         length = 0
         while stack:
@@ -893,13 +883,12 @@ class _Printer:
     # --- let -------------------------------------------------------------------------------------
 
     def open(self, part: _Open) -> list[_Part]:
-        """Begin to print the next value of a `Let`."""
         self.outer.append(self.out)
         self.out = []
         return [(part.let.bindings[len(part.texts)][1], part.place, 0), part]
 
     def close(self, stack: list[_Part], part: _Open) -> int:
-        """End the value of a `Let`, and return its length; after the last one comes the body."""
+        """End a value, and return its length; the body follows the last one."""
         text = "".join(self.out)
         self.out = self.outer.pop()
         part.texts.append(text)
@@ -909,7 +898,6 @@ class _Printer:
         return len(text)
 
     def body(self, part: _Open) -> list[_Part]:
-        """Choose how each variable of a `Let` is computed, and return the parts of its body."""
         let, place = part.let, part.place
         in_lambda: list[tuple[Variable, str]] = []
         for (variable, value), text in zip(let.bindings, part.texts, strict=True):
@@ -938,7 +926,6 @@ class _Printer:
         return [f"transform(array({array}), {name} -> ", (let.body, place.within(1), 0), ")[0]"]
 
     def facts_of(self, value: Node) -> int:
-        """Return the facts of a value with those of the variables that it reads."""
         found = value.facts
         rest = [value] if self.facts else []
         while rest:
@@ -948,7 +935,6 @@ class _Printer:
         return found
 
     def lift(self, value: Node, facts: int, text: str, place: _Place) -> str | None:
-        """Return the column to which a value is lifted, None if it is not."""
         lifting = place.lifting
         if lifting is None:
             return None
@@ -959,7 +945,6 @@ class _Printer:
         return quote(projection.column(text, raises=bool(facts & Fact.RAISES)))
 
     def precedence(self, node: Node) -> int:
-        """Return how tightly a node binds, a variable like its value."""
         return self.bound[node][1] if isinstance(node, Variable) else precedence(node)
 
 
@@ -968,7 +953,7 @@ _NOT_IN_LAMBDA = Fact.UDF | Fact.SUBQUERY | Fact.AGGREGATE
 
 
 def is_repeated(facts: int, text: str, body: Node) -> bool:
-    """Return whether the SQL of a value is written wherever its variable is used."""
+    """Return whether every use of a variable repeats the SQL of its value."""
     if facts & (Fact.RANDOM | Fact.UDF):
         return False
     if facts & Fact.AGGREGATE:  # which Spark does not run within lambdas
@@ -977,7 +962,7 @@ def is_repeated(facts: int, text: str, body: Node) -> bool:
 
 
 def is_repeated_unlifted(facts: int, text: str, body: Node, mode: int) -> bool:
-    """Return whether a value that is not lifted is repeated; else it is an array in a lambda."""
+    """Return whether a value that is not lifted is repeated, else it is a lambda's argument."""
     if facts & Fact.RANDOM:
         return False
     if body.facts & _NOT_IN_LAMBDA:
@@ -1000,7 +985,6 @@ def too_large() -> UnsupportedError:
 def _join_nodes(
     nodes: tuple[Node, ...], place: _Place, others: _Place | None = None
 ) -> list[_Part]:
-    """Return nodes with commas between; all but the first may have another place."""
     parts: list[_Part] = []
     for node in nodes:
         if parts:
@@ -1134,7 +1118,7 @@ def _sort_key(printer: _Printer, node: SortKey, place: _Place, around: int) -> l
     return [(node.value, place, 0), f" {direction} NULLS {nulls}"]
 
 
-#: Window functions without arguments; any other aggregate without arguments counts rows.
+#: Window functions without arguments; other aggregates without arguments count rows.
 NO_ARGUMENTS = frozenset({"row_number", "rank", "dense_rank", "cume_dist", "percent_rank"})
 
 
@@ -1203,7 +1187,7 @@ def with_alias(node: Node, name: str, lifting: Lifting | None = None) -> str:
 
 
 def same(left: Node, right: Node) -> bool:
-    """Return whether two nodes are the same expression: their SQL is equal."""
+    """Return whether two nodes have equal SQL."""
     if left is right:
         return True
     if type(left) is not type(right) or left.size != right.size:
@@ -1221,9 +1205,9 @@ NamedNode: TypeAlias = "tuple[Node, str]"
 
 
 def select(frame: DataFrame, columns: Iterable[NamedNode]) -> DataFrame:
-    """Return a frame of some columns; what they use more than once is computed in a step before.
+    """Return a frame of some columns; a step before computes what they use more than once.
 
-    A frame that has exactly these columns already is returned as it is.
+    A frame that has exactly these columns is returned as it is.
     """
     from schema_core.spark.python.udf_registration import require_udfs
 

@@ -1,10 +1,9 @@
 """Windows of time: TUMBLE, HOP, CUMULATE and SESSION, of table functions and of GROUP BY.
 
-A time is assigned to windows by the clock of the session's time zone. A window is a struct of the
-local times at which it starts and ends, as in Spark; a time that is NULL is in none. Spark's
-``window`` repeats a row for its windows itself; other windows are an array, to be exploded. A
-session depends on the times of other rows: it is one struct, of a window function or of Spark's
-``session_window``.
+The clock of the session's time zone assigns a time to windows; NULL is in none. A window is a
+struct of its local start and end, as in Spark. Spark's ``window`` repeats a row itself; other
+windows are an array, to be exploded. Sessions depend on other rows: each is one struct, of a window
+function or of Spark's ``session_window``.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ START, END = "start", "end"
 BOUNDS = ("START", "END", "ROWTIME")
 
 
-#: Function -> names of its first lengths, which an offset may follow.
+#: Function -> its first lengths, which an offset may follow.
 LENGTHS: dict[str, tuple[str, ...]] = {
     "TUMBLE": ("size",),
     "HOP": ("slide", "size"),
@@ -39,12 +38,11 @@ LENGTHS: dict[str, tuple[str, ...]] = {
 
 
 def lengths_of(name: str, sizes: Sequence[Typed]) -> list[int]:
-    """Return the lengths of windows, and their offset if there is one, in milliseconds.
+    """Return the lengths of windows, and their offset if given, in milliseconds.
 
     Raises:
-        UnsupportedError: with code `not-executable` for lengths in months, and for those that are
-            computed.
-        SchemaError: with code `invalid-window-size` for lengths that Flink refuses.
+        UnsupportedError: `not-executable` for months and for computed lengths.
+        SchemaError: `invalid-window-size` for lengths that Flink refuses.
     """
     numbers = []
     for item in sizes:
@@ -82,10 +80,10 @@ def windows_of(
 def spark_window(
     name: str, time: nodes.Node, type_: types.DataType, sizes: Sequence[int], zone: str
 ) -> nodes.Node | None:
-    """Return the windows of a function as Spark's ``window``; None for one that Spark lacks.
+    """Return the windows of a function as Spark's ``window``, or None if Spark lacks them.
 
-    Spark computes them without a conversion of time zones, and repeats the rows itself. It has no
-    windows with gaps between them, and one ``window`` only in a SELECT.
+    Spark computes these without time zone conversion. It has no windows with gaps between them, and
+    one ``window`` per SELECT.
     """
     slide, size, *offset = sizes if name == "HOP" else (sizes[0], *sizes)
     if name == "CUMULATE" or slide > size:
@@ -96,17 +94,14 @@ def spark_window(
 
 
 def session_key(time: nodes.Node, gap: int) -> nodes.Node:
-    """Return the key of GROUP BY for sessions; `time` and `gap` are milliseconds.
-
-    Sessions that touch are one, as in Flink.
-    """
+    """Return the key of GROUP BY for sessions, from milliseconds; sessions that touch are one."""
     datetime = datetimes.of_millis(time, types.TimestampType(3))
     length = inline("make_interval(0, 0, 0, 0, 0, 0, {gap} / 1000BD)", gap=gap)
     return nodes.call("session_window", datetime, length)
 
 
 def bound_of(part: str, window: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
-    """Return the START or END of a window, or its ROWTIME: the last millisecond, of a type."""
+    """Return the START or END of a window, or its ROWTIME: its last millisecond."""
     if part != "ROWTIME":
         return nodes.Field(window, START if part == "START" else END)
     end = datetimes.millis(nodes.Field(window, END))
@@ -128,7 +123,6 @@ def _start(time: nodes.Node, offset: Sequence[nodes.Node], size: nodes.Node) -> 
 
 
 def _tumble(time: nodes.Node, sizes: Sequence[nodes.Node]) -> nodes.Node:
-    """Windows of one size, one after the other."""
     size, *offset = sizes
     start = _start(time, offset, size)
     window = _window(start, inline("{start} + {size}", start=start, size=size))
@@ -136,7 +130,6 @@ def _tumble(time: nodes.Node, sizes: Sequence[nodes.Node]) -> nodes.Node:
 
 
 def _hop(time: nodes.Node, sizes: Sequence[nodes.Node]) -> nodes.Node:
-    """Windows of one size that start a slide after each other."""
     slide, size, *offset = sizes
     starts = sql(
         "filter(transform(sequence(0L, {size} DIV {slide}), n -> {last} - n * {step}),"
@@ -153,7 +146,6 @@ def _hop(time: nodes.Node, sizes: Sequence[nodes.Node]) -> nodes.Node:
 
 
 def _cumulate(time: nodes.Node, sizes: Sequence[nodes.Node]) -> nodes.Node:
-    """Windows of one start that end a step after each other, up to the size."""
     step, size, *offset = sizes
     start = _start(time, offset, size)
     stops = inline(
@@ -166,7 +158,7 @@ def _cumulate(time: nodes.Node, sizes: Sequence[nodes.Node]) -> nodes.Node:
     return nodes.call("transform", stops, nodes.function(lambda stop: _window(start, stop)))
 
 
-#: Function -> the windows of a time in milliseconds, as an array.
+#: Function -> the array of the windows of a time in milliseconds.
 WINDOWS: dict[str, Callable[[nodes.Node, Sequence[nodes.Node]], nodes.Node]] = {
     "TUMBLE": _tumble,
     "HOP": _hop,

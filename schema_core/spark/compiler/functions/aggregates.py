@@ -1,4 +1,4 @@
-"""Aggregate functions, with casts of their arguments where Flink and Spark sum differently."""
+"""Aggregate functions, with casts where Flink and Spark sum differently."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from schema_core.types.common import MAX_PRECISION, decimal_result, decimal_sum
 if TYPE_CHECKING:
     from schema_core.expressions.typed import SortDirection
 
-#: Window functions: those that return a value of another row, and those that number rows.
+#: Window functions that return a value of another row, or number rows.
 SHIFTS = ("lag", "lead")
 RANKS = ("ntile", "row_number", "rank", "dense_rank", "cume_dist", "percent_rank")
 
@@ -53,10 +53,10 @@ IDEMPOTENT = frozenset({"min", "max", "first_value", "last_value"})
 def _of_distinct_rows(
     name: str, called: TranslatedCall, arguments: Sequence[nodes.Node]
 ) -> nodes.Node:
-    """Return an aggregate of the distinct values in a window: Spark has no DISTINCT there.
+    """Return an aggregate of the distinct values in a window, where Spark has no DISTINCT.
 
     Raises:
-        UnsupportedError: with code `not-executable` for other functions than `OF_DISTINCT_ROWS`.
+        UnsupportedError: `not-executable` for other functions than `OF_DISTINCT_ROWS`.
     """
     type_ = called.types[0] if called.types else called.type
     is_exact = not isinstance(type_, types.DecimalType) or type_.scale <= _SCALE_OF_SUMS
@@ -75,14 +75,14 @@ def _of_distinct_rows(
     return sql(_OF_ARRAYS[name], values=nodes.call("array_distinct", values))
 
 
-#: Functions that are computed of the distinct values in a window.
+#: Functions that can be computed of the distinct values in a window.
 OF_DISTINCT_ROWS = frozenset({"ARRAY_AGG", "AVG", "COLLECT", "COUNT", "LISTAGG", "SUM"})
 
-#: The largest scale of a DECIMAL of 38 digits that Spark keeps in a sum of two.
+#: The largest scale that Spark keeps in a sum of two DECIMALs of 38 digits.
 _SCALE_OF_SUMS = 6
 
 
-#: Aggregate -> the same of an array of values. A sum starts as its first value.
+#: Aggregate -> the same of an array. A sum starts as its first value.
 _OF_ARRAYS: Mapping[str, str] = {
     "collect_list": "{values}",
     "count": "CAST(size({values}) AS BIGINT)",
@@ -92,12 +92,12 @@ _OF_ARRAYS: Mapping[str, str] = {
 
 
 def count(called: TranslatedCall) -> nodes.Node:
-    """COUNT of rows, or of rows where all arguments are not NULL."""
+    """COUNT of rows, or of rows where no argument is NULL."""
     return compile_aggregate("count", called, *called.arguments)
 
 
 def total(called: TranslatedCall) -> nodes.Node:
-    """SUM: of integers in their own type, as Flink adds them."""
+    """SUM; Flink adds integers in their own type."""
     if isinstance(called.type, types.DecimalType):
         return called.cast(compile_aggregate("sum", called, called[0]))
     return called.cast(compile_aggregate("sum", called, called.cast(called[0])))
@@ -123,9 +123,9 @@ COUNT_DIGITS = 20
 def _average_of_decimals(called: TranslatedCall, result: types.DecimalType) -> nodes.Node:
     """Return AVG of decimals: their sum, of 38 digits, divided by their count.
 
-    Spark's `avg` has 4 decimal places more than its argument, Flink's 6 at least. The count is a
-    sum, which is NULL of no rows: a correlated subquery that yields 0 of no rows takes Spark
-    another join. Distinct values are counted as such.
+    Spark's `avg` has 4 decimal places more than its argument, Flink's at least 6. The count is a
+    sum, NULL of no rows: Spark needs another join for a correlated subquery that yields 0 then.
+    Distinct values are counted as such.
     """
     scale = digits_of(called.types[0])[1]
     added = nodes.Cast(
@@ -153,8 +153,8 @@ def _average_of_decimals(called: TranslatedCall, result: types.DecimalType) -> n
 def spread(*, of_sample: bool = False, is_root: bool = False) -> TranslationRule:
     """VAR_POP and its variants; the standard deviation is the variance to the power of 0.5.
 
-    In groups Flink adds up deviations from the mean so far (Welford), as Spark's covariance does,
-    while Spark's variance rounds otherwise.
+    In groups Flink adds up deviations from the mean so far (Welford), as Spark's covariance does;
+    Spark's variance rounds otherwise.
     """
 
     def translate(called: TranslatedCall) -> nodes.Node:
@@ -173,7 +173,7 @@ def spread(*, of_sample: bool = False, is_root: bool = False) -> TranslationRule
 def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> nodes.Node:
     """Return ``(SUM(x * x) - SUM(x) * SUM(x) / n) / n``, or ``/ (n - 1)`` for a sample.
 
-    All of it has the type of the values, and integers wrap.
+    It has the type of the values; integers wrap.
     """
     type_ = called.types[0].nullable()
     total, squares, divide = type_, type_, "/"
@@ -201,7 +201,7 @@ def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> nodes.N
 
 
 def extreme(name: str) -> TranslationRule:
-    """MIN and MAX, of values that Spark orders."""
+    """MIN and MAX of values that Spark orders."""
 
     def translate(called: TranslatedCall) -> nodes.Node:
         for part in called.types[0].walk():
@@ -227,7 +227,7 @@ def ranking(name: str) -> TranslationRule:
 
 
 def _lag_by_row(name: str, called: TranslatedCall, window: nodes.Window) -> nodes.Node:
-    """LAG or LEAD with an offset that differs by row: an element of the rows of the partition."""
+    """LAG or LEAD with an offset by row: an element of the rows of the partition."""
     frame = "UNBOUNDED PRECEDING AND CURRENT ROW"
     if name == "lead":
         frame = "CURRENT ROW AND UNBOUNDED FOLLOWING"
@@ -249,7 +249,7 @@ def single(called: TranslatedCall) -> nodes.Node:
 
 
 def grouping(keys: Sequence[nodes.Node]) -> nodes.Node:
-    """GROUPING and GROUPING_ID: for each key a bit, which is set if its column is not grouped."""
+    """GROUPING and GROUPING_ID: for each key a bit, set if its column is not grouped."""
     bits: nodes.Node = nodes.Literal("0", "L")
     for place, key in enumerate(reversed(keys)):
         bit = nodes.Cast(nodes.Aggregate("grouping", (key,)), "BIGINT")
@@ -258,7 +258,7 @@ def grouping(keys: Sequence[nodes.Node]) -> nodes.Node:
 
 
 def set_number(marks: Sequence[nodes.Node]) -> nodes.Node:
-    """GROUP_ID: the sum of the powers of 2 of the marks that a grouping set has."""
+    """GROUP_ID: the sum of the powers of 2 of the marks of a grouping set."""
     number: nodes.Node = nodes.Literal("0", "L")
     for place, mark in enumerate(marks):
         bit = inline(
@@ -269,7 +269,7 @@ def set_number(marks: Sequence[nodes.Node]) -> nodes.Node:
 
 
 def of_values(name: str) -> TranslationRule:
-    """FIRST_VALUE and LAST_VALUE, of the values that are not NULL."""
+    """FIRST_VALUE and LAST_VALUE of the values that are not NULL."""
     return native(
         lambda called: compile_aggregate(name, called, called[0], nodes.Literal(value=True))
     )
@@ -279,14 +279,14 @@ def of_values(name: str) -> TranslationRule:
 
 
 def compile_listagg(called: TranslatedCall) -> nodes.Node:
-    """LISTAGG: all strings that are not NULL, joined by a separator, a comma by default."""
+    """LISTAGG: the strings that are not NULL, joined by a separator, by default a comma."""
     separator = called[1] if len(called.arguments) > 1 else nodes.node_of(",")
     strings = compile_aggregate("collect_list", called, called[0])
     return inline("array_join(nullif({0}, array()), {1})", **{"0": strings, "1": separator})
 
 
 def array_of(called: TranslatedCall) -> nodes.Node:
-    """ARRAY_AGG: NULL of no rows; without IGNORE NULLS, values that are NULL are elements."""
+    """ARRAY_AGG: NULL of no rows; NULL is an element unless IGNORE NULLS."""
     if called.call.order:
         found = _sort_group(called)
     elif called.call.nulls == "IGNORE NULLS":
@@ -302,10 +302,7 @@ def array_of(called: TranslatedCall) -> nodes.Node:
 
 
 def _sort_group(called: TranslatedCall) -> nodes.Node:
-    """Return the values of the rows of a group, sorted by the keys of ORDER BY.
-
-    Flink 2.3 accepts the keys and does not sort by them.
-    """
+    """Return the values of a group, sorted by ORDER BY, which Flink 2.3 accepts and ignores."""
     order = called.call.order
     for key in called.types[1:]:
         require_orderable(key, "ORDER BY")
@@ -330,7 +327,7 @@ def _sort_group(called: TranslatedCall) -> nodes.Node:
 def _compare_rows(
     one: nodes.Node, two: nodes.Node, keys: Sequence[tuple[str, SortDirection]]
 ) -> nodes.Node:
-    """Return -1, 0 or 1 for two rows: NULL is the lowest value unless the key has NULLS LAST."""
+    """Return -1, 0 or 1; NULL is the lowest value unless the key has NULLS LAST."""
     found = nodes.node_of(0)
     for name, key in reversed(keys):
         last = key.descending if key.nulls_last is None else key.nulls_last
@@ -414,8 +411,8 @@ def _object_of(pairs: nodes.Node) -> nodes.Node:
 def percentile(called: TranslatedCall) -> nodes.Node:
     """PERCENTILE(value, fraction or fractions, frequency): interpolated between sorted values.
 
-    A value counts `frequency` times, not at all if that is below 1. Spark's function
-    weighs the neighbours of the place otherwise, which changes the last digit.
+    A value counts `frequency` times, but not if that is below 1. Spark's function weighs the
+    neighbours otherwise, which changes the last digit.
     """
     value, fractions, *frequencies = called.arguments
     number = nodes.Cast(value, "DOUBLE")
@@ -448,7 +445,7 @@ def percentile(called: TranslatedCall) -> nodes.Node:
 def _interpolate(
     values: nodes.Node, place: nodes.Node, found: Callable[[nodes.Node, nodes.Node], nodes.Node]
 ) -> nodes.Node:
-    """Return the value at a place that may lie between two; the first place is 1."""
+    """Return the value at a place from 1 on, which may lie between two."""
     below, above = nodes.call("floor", place), nodes.call("ceil", place)
     return inline(
         "if({below} = {above}, {low}, ({above} - {p}) * {low} + ({p} - {below}) * {high})",
@@ -465,7 +462,7 @@ def _of_values(values: nodes.Node, place: nodes.Node) -> nodes.Node:
 
 
 def _of_pairs(pairs: nodes.Node, place: nodes.Node) -> nodes.Node:
-    """Return the value at a place of pairs of a value and how often it occurs."""
+    """Return the value at a place of pairs of a value and its frequency."""
     return inline(
         "aggregate({v}, named_struct('rows', 0L, 'value', CAST(NULL AS DOUBLE)), (seen, one) ->"
         " named_struct('rows', seen.`rows` + one.`often`, 'value',"
@@ -495,17 +492,17 @@ def distinct_count(called: TranslatedCall) -> nodes.Node:
 
 # --- undefined values --------------------------------------------------------------------------
 
-#: Functions that have no value for some rows, although Flink's type of them may be NOT NULL: the
-#: spread of a sample of one row, and a NULL of another row.
+#: Functions without a value for some rows, although Flink's type may be NOT NULL: the spread of a
+#: sample of one row, a value of another row.
 UNDEFINED = frozenset({"STDDEV_SAMP", "STDDEV", "VAR_SAMP", "VARIANCE", "LAG", "LEAD"})
 
 
 def as_returned(node: nodes.Node, type_: types.DataType, column: str) -> nodes.Node:
-    """Return a column of a query that calls one of `UNDEFINED`, which is NULL only if it may be.
+    """Return a column of a query with one of `UNDEFINED`; it is NULL only if it may be.
 
-    Flink's generated code writes a number of -1 or a FALSE in place of NULL into a column that is
-    NOT NULL; for decimals and datetimes it fails. LISTAGG and ARRAY_AGG of no rows are NULL also
-    where their types are NOT NULL, so strings and arrays stay as they are.
+    Flink writes -1 or FALSE for NULL into a NOT NULL column of numbers or truth values, and fails
+    for decimals and datetimes. Strings and arrays stay: LISTAGG and ARRAY_AGG of no rows are NULL
+    regardless of their types.
     """
     if type_.is_nullable or isinstance(type_, (*CHARACTERS, types.ArrayType)):
         return node

@@ -1,7 +1,7 @@
-"""Casts as Spark nodes with Flink's semantics: one rule for each pair of kinds of types.
+"""Casts with Flink's semantics: one rule for each pair of kinds of types; CAST and its variants.
 
-An invalid string fails the job, or is NULL for TRY_CAST; Flink truncates and
-pads strings silently, wraps integers, and returns NULL for a DECIMAL that overflows.
+An invalid string fails the job, or is NULL for TRY_CAST. Flink truncates and pads strings silently,
+wraps integers, and returns NULL for a DECIMAL that overflows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from schema_core.spark.compiler.translation import (
 
 @dataclass(frozen=True, slots=True)
 class CastContext:
-    """The types and the time zone of a cast; with `try_` an invalid string becomes NULL."""
+    """The types and time zone of a cast; with `try_` an invalid string becomes NULL."""
 
     source: types.DataType
     target: types.DataType
@@ -53,12 +53,11 @@ def convert(
     """Return a value of one type as a value of another; `try_` is TRY_CAST.
 
     Raises:
-        UnsupportedError: with code `not-executable` for a cast that is not in the tables.
+        UnsupportedError: `not-executable` for a cast that is not in the tables.
 
-    >>> from schema_core.spark.compiler.tree import to_sql
-    >>> from schema_core.spark.compiler.tree import Column
     >>> from schema_core.types import parse_type
-    >>> to_sql(convert(Column("a"), parse_type("BIGINT"), parse_type("CHAR(3)")))
+    >>> column = nodes.Column("a")
+    >>> nodes.to_sql(convert(column, parse_type("BIGINT"), parse_type("CHAR(3)")))
     "rpad(CAST(`a` AS STRING), 3, ' ')"
     """
     source, target = _physical_type(source), _physical_type(target)
@@ -82,7 +81,7 @@ Step: TypeAlias = Callable[[nodes.Node, CastContext], "nodes.Node | None"]
 
 
 def from_null(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
-    """Cast NULL, which is NULL in every type."""
+    """Cast NULL."""
     return (
         nodes.Cast(nodes.NULL, sql_type(cast.target))
         if isinstance(cast.source, types.NullType)
@@ -124,7 +123,7 @@ def with_booleans(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
 
 
 def to_string(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
-    """Cast anything to a string, cut to the length of a VARCHAR and padded to that of a CHAR."""
+    """Cast to a string, cut to the length of a VARCHAR and padded to that of a CHAR."""
     if not isinstance(cast.target, CHARACTERS):
         return None
     shown = cast_to_string(node, cast.source, cast.zone)
@@ -150,7 +149,7 @@ def fit(node: nodes.Node, source: types.DataType, target: types.LengthType) -> n
 def _strict(
     node: nodes.Node, cast: CastContext, parse: Callable[[nodes.Node], nodes.Node]
 ) -> nodes.Node:
-    """Return a string parsed by `parse`, NULL for an invalid one; that fails unless TRY_CAST."""
+    """Return a parsed string; an invalid one fails the job unless TRY_CAST."""
     if cast.try_:
         return nodes.let(node, parse)
     problem = f"cannot cast to {cast.target.as_summary_string()}: "
@@ -202,7 +201,7 @@ def _boolean_of_string(node: nodes.Node) -> nodes.Node:
     )
 
 
-#: A point without digits is 0; spaces around a number are ignored.
+#: A point without digits is 0; spaces around are ignored.
 _INTEGER = r"^ *+[+-]?(?:\d++|\d*+\.\d*+) *+\z"
 #: Java ignores control characters around a floating-point number.
 FLOAT_SHAPE = (
@@ -214,8 +213,7 @@ FLOAT_SHAPE = (
 def _number_of_string(node: nodes.Node, target: types.DataType) -> nodes.Node:
     """Parse a number; Spark accepts more literals than Java, whose parser Flink uses.
 
-    An integer that is printed as it was written, and a finite floating-point number, are parsed
-    equally by both.
+    Both parse an integer that prints as it was written, and a finite float, equally.
     """
     is_integer = isinstance(target, INTEGERS)
     usual = "CAST({n} AS STRING) = {v}" if is_integer else "{n} - {n} = 0"
@@ -234,7 +232,7 @@ _SHORT_DECIMAL = (
     r"(?:[eE](?:([+-])(?!\z)|(?![+-]))(\d*+)[^\d]?|[^\deE.]?)[ \n\t]*+\z"
 )
 
-#: As many digits as fit into a long: Flink parses shorter strings by hand.
+#: Digits that fit into a long: Flink parses shorter strings by hand.
 SHORT = 18
 
 
@@ -365,12 +363,12 @@ def between_intervals(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
 
 # --- nested ------------------------------------------------------------------------------------
 
-#: Converts a part of a nested value: its first child, or the one at an index.
+#: Converts a part of a nested value, by the index of its type.
 Inner: TypeAlias = Callable[[nodes.Node, int], nodes.Node]
 
 
 def cast_nested(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
-    """Cast collections and rows, element by element."""
+    """Cast collections and rows by their elements."""
     source, target = cast.source, cast.target
 
     def inner(value: nodes.Node, index: int) -> nodes.Node:
@@ -407,7 +405,6 @@ def cast_nested(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
 
 
 def _fails_in_flink(source: types.DataType, target: types.DataType) -> bool:
-    """Return whether Flink allows a cast that it cannot run: strings to bytes within a value."""
     pairs = zip(source.children(), target.children(), strict=False)
     return any(isinstance(a, CHARACTERS) and isinstance(b, BYTES) for a, b in pairs)
 
@@ -415,7 +412,7 @@ def _fails_in_flink(source: types.DataType, target: types.DataType) -> bool:
 def _try_cast_nested(
     node: nodes.Node, source: types.DataType, target: types.DataType, inner: Inner
 ) -> nodes.Node:
-    """Return TRY_CAST of a nested value: NULL as soon as a part that is not NULL becomes NULL."""
+    """Return TRY_CAST of a nested value: NULL if a part becomes NULL."""
     match source, target:
         case types.ArrayType(), types.ArrayType():
             cast = nodes.call("transform", node, nodes.function(lambda item: inner(item, 0)))
@@ -472,7 +469,7 @@ def cast_to_string(node: nodes.Node, source: types.DataType, zone: str) -> nodes
     """Return a value as Flink's cast to STRING prints it.
 
     Raises:
-        UnsupportedError: with code `not-executable` for a type that has no such string here.
+        UnsupportedError: `not-executable` for a type without such a string.
     """
     match source:
         case types.CharType() | types.VarCharType():
@@ -545,7 +542,7 @@ def _printed_row(
     return nodes.null_or(nodes.is_null(node), nodes.call("concat", "(", *parts, ")"))
 
 
-#: Tried in order; the first that has the pair of types returns the cast.
+#: The first that has the pair of types returns the cast.
 STEPS: tuple[Step, ...] = (
     from_null,
     between_numbers,
@@ -567,7 +564,7 @@ def as_decimal(node: nodes.Node, source: types.DataType) -> nodes.Node:
 
 
 def cast(*, try_: bool) -> TranslationRule:
-    """CAST, or TRY_CAST: the second argument is the type."""
+    """CAST or TRY_CAST; the second argument is the type."""
 
     def translate(called: TranslatedCall) -> nodes.Node:
         target = called.call.arguments[1].type if len(called.arguments) > 1 else called.type
@@ -584,7 +581,7 @@ def cast(*, try_: bool) -> TranslationRule:
 
 
 def _is_number(tree: Typed) -> bool:
-    """Return whether a value is a literal other than NULL: Flink casts it while planning."""
+    """Return whether a value is a literal that is not NULL: Flink casts it while planning."""
     return isinstance(tree, Constant) and not isinstance(tree.type, types.NullType)
 
 

@@ -25,7 +25,7 @@ from schema_core.spark.compiler.translation import (
 
 
 def array(called: TranslatedCall) -> nodes.Node:
-    """ARRAY[...]: every element in the array's element type."""
+    """ARRAY[...], in the array's element type."""
     element = called.type.children()[0].nullable()
     elements = (
         convert(node, type_, element, called.zone)
@@ -147,7 +147,6 @@ def _item_of_variant(called: TranslatedCall) -> nodes.Node:
 
 
 def _member_of_variant(variant: nodes.Node, name: str) -> nodes.Node:
-    """Return a member of an object by its name."""
     if "'" in name or "\\" in name:
         raise nodes.unsupported_error(
             f"reading member {name!r} of a VARIANT is not supported on Spark"
@@ -163,7 +162,7 @@ def cardinality(called: TranslatedCall) -> nodes.Node:
 
 
 def element(called: TranslatedCall) -> nodes.Node:
-    """ELEMENT: the only element of a collection; NULL if it is empty, an error if it has more."""
+    """ELEMENT: the only element; NULL of an empty collection, an error if it has more."""
     if not isinstance(called.types[0], types.ArrayType):
         type_ = called.types[0].as_summary_string()
         raise nodes.unsupported_error(f"ELEMENT of {type_} is not supported on Spark")
@@ -230,9 +229,7 @@ def seeking(
 ) -> TranslationRule:
     """Return a rule that compares the elements of an array with a value.
 
-    Args:
-        text: The template for elements that Spark compares as Flink does.
-        generic: Builds the nodes for any other array, value and equality of elements.
+    `text` is the template where Spark compares as Flink does, `generic` builds the nodes otherwise.
     """
     parsed = template(text)
 
@@ -255,9 +252,7 @@ def as_sets(
 ) -> TranslationRule:
     """Return a rule that compares the elements of arrays with each other.
 
-    Args:
-        text: The template for elements that Spark compares as Flink does.
-        generic: Builds the nodes for any other equality of elements, and arrays.
+    `text` is the template where Spark compares as Flink does, `generic` builds the nodes otherwise.
     """
     parsed = template(text)
 
@@ -297,7 +292,7 @@ def _is_in(equality: Equality, value: nodes.Node, array_: nodes.Node) -> nodes.N
 
 
 def _distinct(equality: Equality, array_: nodes.Node) -> nodes.Node:
-    """Return an array without the elements that occur before."""
+    """Return an array without elements that occur before."""
 
     def step(found: nodes.Node, one: nodes.Node) -> nodes.Node:
         longer = nodes.call("concat", found, nodes.call("array", one))
@@ -394,7 +389,7 @@ def compile_array_concat(called: TranslatedCall) -> nodes.Node:
 
 
 def compile_array_append(*, first: bool) -> TranslationRule:
-    """ARRAY_APPEND, or ARRAY_PREPEND if the element becomes the first; NULL is an element."""
+    """ARRAY_APPEND, or ARRAY_PREPEND if the element is the first; NULL is an element."""
 
     def translate(called: TranslatedCall) -> nodes.Node:
         array_ = convert(called[0], called.types[0], called.type.nullable(), called.zone)

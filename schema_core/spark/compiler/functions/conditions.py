@@ -30,7 +30,7 @@ from schema_core.types.common import MAX_PRECISION, common_decimal
 
 TEMPORAL = (types.DateType, types.TimeType, types.AnyTimestampType)
 
-#: Operator -> the comparison of operands that may be NaN, which Spark orders above all numbers.
+#: Operator -> the comparison of operands that may be NaN, Spark's greatest number.
 _NAN = {
     "=": "if(isnan({a}) AND isnan({b}), FALSE, {a} = {b})",
     "<>": "if(isnan({a}) AND isnan({b}), TRUE, {a} <> {b})",
@@ -41,8 +41,7 @@ _NAN = {
 }
 
 
-#: The same where the other operand is a literal number. As conjuncts the comparisons are predicates
-#: that Spark pushes to files.
+#: The same beside a literal number; Spark pushes these conjuncts to files.
 _NAN_LEFT = {symbol: f"{{a}} {symbol} {{b}} AND NOT isnan({{a}})" for symbol in (">", ">=")}
 _NAN_RIGHT = {symbol: f"{{a}} {symbol} {{b}} AND NOT isnan({{b}})" for symbol in ("<", "<=")}
 
@@ -55,10 +54,10 @@ def compare_values(
     right: types.DataType,
     zone: str = "UTC",
 ) -> nodes.Node:
-    """Return a comparison of values as they are; instants are compared with local times of a zone.
+    """Return a comparison of values as they are, of instants with local times of a zone.
 
-    Numbers are compared as Java compares them: an integer with a FLOAT as FLOATs, a FLOAT with a
-    DOUBLE as DOUBLEs. Flink does so for `<` and its kin, BETWEEN and the fields of rows.
+    Numbers are compared as in Java: an integer with a FLOAT as FLOATs, a FLOAT with a DOUBLE as
+    DOUBLEs. Flink does so for `<` and its kin, BETWEEN and fields of rows.
     """
     if (left.children() or right.children()) and types.NullType in (type(left), type(right)):
         return nodes.Cast(nodes.NULL, "BOOLEAN")
@@ -109,7 +108,7 @@ def compare_values(
 def _compare_floats(
     symbol: str, a: nodes.Node, left: types.DataType, b: nodes.Node, right: types.DataType
 ) -> nodes.Node:
-    """Compare numbers of which one is a FLOAT or DOUBLE, in the type in which Java compares."""
+    """Compare numbers, one of them a FLOAT or DOUBLE, in the type in which Java compares them."""
     approximate = {
         sql_type(operand) for operand in (left, right) if not isinstance(operand, INTEGERS)
     }
@@ -131,22 +130,23 @@ def _compare_floats(
 def _as_other(
     symbol: str, node: nodes.Node, source: types.DataType, target: types.DataType, zone: str
 ) -> nodes.Node:
-    """Return a string as a datetime or number of the type it is compared with, as Flink casts it.
+    """Return a string in the type of the other operand, as Flink casts it.
 
-    An invalid string fails the job, unless values are compared by `=` and `<>`: then it is NULL.
+    An invalid string fails the job; for `=` and `<>` it is NULL.
     """
     try_ = symbol in {"=", "<>"} and nodes.string_of(node) is None
     return convert(node, source, target.nullable(), zone, try_=try_)
 
 
-#: Comparison of a float with a DECIMAL of 0 where that is not Spark's: a predicate pushed to files.
+#: Comparison of a float with a DECIMAL of 0 where it differs from Spark's, as a predicate for
+#: files.
 _ZERO = {"<": "{x} <= {d} AND pow({x}, -1D) < 0", ">=": "{x} >= {d} AND NOT pow({x}, -1D) < 0"}
 
 
 def _with_decimal(symbol: str, x: nodes.Node, decimal: nodes.Node) -> nodes.Node:
     """Compare a float with a DECIMAL by Java's total order, as Flink does except for `=`.
 
-    NaN is above all numbers, as in Spark, and -0.0 is below 0.
+    NaN is above all numbers, as in Spark, and -0.0 below 0.
     """
     number = _number(decimal)
     if number is None:
@@ -168,8 +168,8 @@ def compare_equal(
 ) -> nodes.Node:
     """Return `=` or `<>`, for which Calcite casts both operands to a common type.
 
-    That loses digits: a DOUBLE becomes a FLOAT beside a FLOAT on the left, and two DECIMALs are
-    rounded if no DECIMAL has all digits of both.
+    A DOUBLE becomes a FLOAT beside a FLOAT on the left; two DECIMALs are rounded if no DECIMAL has
+    all digits of both.
     """
     (a, left), (b, right) = _as_decimals(a, left, b, right)
     type_ = _equated_type(left, right)
@@ -182,7 +182,7 @@ def compare_equal(
 def _as_decimals(
     a: nodes.Node, left: types.DataType, b: nodes.Node, right: types.DataType
 ) -> tuple[tuple[nodes.Node, types.DataType], tuple[nodes.Node, types.DataType]]:
-    """Return operands of which an integer beside a DECIMAL is one where Spark would round it."""
+    """Cast an integer beside a DECIMAL where Spark would round it."""
     pair = [(a, left), (b, right)]
     for place, (first, other) in enumerate(((left, right), (right, left))):
         if isinstance(first, INTEGERS) and isinstance(other, types.DecimalType):
@@ -193,7 +193,7 @@ def _as_decimals(
 
 
 def _equated_type(left: types.DataType, right: types.DataType) -> types.DataType | None:
-    """Return the type that both operands of `=` are cast to where that makes a difference."""
+    """Return the type to which `=` casts its operands, if that makes a difference."""
     match left, right:
         case types.DecimalType(), types.DecimalType() if not _fits(left, right):
             return common_decimal(left, right).nullable()
@@ -213,7 +213,6 @@ def _number(node: nodes.Node) -> str | int | None:
 
 
 def _is_number(node: nodes.Node) -> bool:
-    """Return whether a node is a literal number, maybe in a cast: neither NULL nor NaN."""
     return _number(node) is not None
 
 
@@ -243,9 +242,9 @@ def _require_comparable(symbol: str, left: types.DataType, right: types.DataType
 
 
 def _are_mixed(left: types.DataType, right: types.DataType, *, nested: bool = False) -> bool:
-    """Return whether Spark has no common type for two operands: a number and a date, for example.
+    """Return whether Spark has no common type for two operands, such as a number and a date.
 
-    It casts a string to the type it is compared with, but not the strings of an array.
+    It casts a string to the other type, but not the strings of an array.
     """
     if isinstance(left, types.ArrayType) and isinstance(right, types.ArrayType):
         return _are_mixed(left.element_type, right.element_type, nested=True)
@@ -260,7 +259,7 @@ def _are_mixed(left: types.DataType, right: types.DataType, *, nested: bool = Fa
 
 
 def _differ(left: types.DataType, right: types.DataType) -> bool:
-    """Return whether two parts of nested values are numbers or datetimes of different types."""
+    """Return whether parts of nested values are numbers or datetimes of different types."""
     if isinstance(left, types.ArrayType) and isinstance(right, types.ArrayType):
         return _differ(left.element_type, right.element_type)
     known = all(isinstance(operand, (*NUMBERS, *TEMPORAL)) for operand in (left, right))
@@ -268,7 +267,7 @@ def _differ(left: types.DataType, right: types.DataType) -> bool:
 
 
 def _is_native(left: types.DataType, right: types.DataType) -> bool:
-    """Return whether Spark compares two nested values of these types as Flink does."""
+    """Return whether Spark compares nested values as Flink does."""
     if _differ(left, right) or not (is_orderable(left) and is_orderable(right)):
         return False
     return left.nullable() == right.nullable() or sql_type(left) == sql_type(right)
@@ -279,10 +278,10 @@ def null_safe_equal(
 ) -> nodes.Node:
     """Return whether two parts of nested values are equal; it is never NULL.
 
-    NULL equals NULL, except where the parts are numbers or datetimes of different types.
+    NULL equals NULL, except between numbers or datetimes of different types.
 
     Raises:
-        UnsupportedError: with code `not-executable` for types that Spark cannot compare.
+        UnsupportedError: `not-executable` for types that Spark cannot compare.
     """
     if _differ(left, right):
         return nodes.call("coalesce", compare_equal("=", a, left, b, right, zone), nodes.FALSE)
@@ -310,8 +309,6 @@ def _arrays(
     right: types.ArrayType,
     zone: str,
 ) -> nodes.Node:
-    """Compare arrays whose elements Spark does not compare as Flink does."""
-
     def equal(x: nodes.Node, y: nodes.Node) -> nodes.Node:
         return null_safe_equal(x, left.element_type, y, right.element_type, zone)
 
@@ -324,7 +321,7 @@ def _arrays(
 
 
 def _entry_types(type_: types.DataType) -> tuple[types.DataType, types.DataType]:
-    """Return the types of the keys and values of a MAP, or of a MULTISET as a MAP of counts."""
+    """Return the types of keys and values; a MULTISET is a MAP of counts."""
     if isinstance(type_, types.MapType):
         return type_.key_type, type_.value_type
     return type_.children()[0], types.IntType(nullable=False)
@@ -338,7 +335,7 @@ def _maps(
     right: types.DataType,
     zone: str,
 ) -> nodes.Node:
-    """Compare maps: they are equal when they have the same keys with the same values."""
+    """Compare maps: equal ones have the same keys with the same values."""
     keys, values = zip(_entry_types(left), _entry_types(right), strict=True)
 
     def is_same_entry(x: nodes.Node, y: nodes.Node) -> nodes.Node:
@@ -369,7 +366,6 @@ def _maps(
 def _rows(
     symbol: str, a: nodes.Node, left: types.RowType, b: nodes.Node, right: types.RowType, zone: str
 ) -> nodes.Node:
-    """Compare rows: they are equal when their fields are."""
     if symbol not in {"=", "<>"}:
         raise nodes.unsupported_error("Flink does not order rows")
     equal = nodes.all_of(
@@ -482,7 +478,7 @@ def indistinct(called: TranslatedCall) -> nodes.Node:
 
 
 def between_rule(*, negated: bool) -> TranslationRule:
-    """Between two bounds, which may come in either order if the call is SYMMETRIC."""
+    """BETWEEN; SYMMETRIC bounds may come in either order."""
 
     def translate(called: TranslatedCall) -> nodes.Node:
         written = called.call.written
@@ -524,7 +520,7 @@ def between_rule(*, negated: bool) -> TranslationRule:
 
 
 def membership(*, negated: bool) -> TranslationRule:
-    """Whether a value is one of a list, or of the rows of a query."""
+    """Whether a value is in a list, or in the rows of a query."""
 
     def translate(called: TranslatedCall) -> nodes.Node:
         first, *others = zip(called.arguments, called.types, strict=True)
@@ -553,7 +549,7 @@ def membership(*, negated: bool) -> TranslationRule:
     return rewrite_rule(translate)
 
 
-#: Types that Spark's IN compares without a loss of digits: within a group as each pair by itself.
+#: Types that Spark's IN compares without a loss of digits, within each group.
 _GROUPS = (
     CHARACTERS,
     BYTES,
@@ -565,10 +561,7 @@ _GROUPS = (
 
 
 def _have_one_type(value_types: Sequence[types.DataType]) -> bool:
-    """Return whether Spark's IN compares operands of these types exactly.
-
-    It casts all of them to one type, which holds 38 digits at most.
-    """
+    """Return whether Spark's IN, whose common type has 38 digits, is exact for these types."""
     if any(map(is_fine, value_types)):
         return False
     known = [type_ for type_ in value_types if not isinstance(type_, types.NullType)]
@@ -579,17 +572,17 @@ def _have_one_type(value_types: Sequence[types.DataType]) -> bool:
 
 
 def _may_raise(values: Sequence[nodes.Node]) -> bool:
-    """Return whether a node may fail; those of OR after one that is true are not computed."""
+    """Return whether a node may fail; OR does not compute those after a true one."""
     return any(node.facts & nodes.Fact.RAISES for node in values)
 
 
 def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> nodes.Node:
     """Return membership in the rows of a query; a row is compared column by column.
 
-    Spark's IN is false where Flink's is NULL: conditions do not distinguish them, values do.
+    Spark's IN is false where Flink's is NULL, which makes a difference for values only.
 
     Raises:
-        UnsupportedError: with code `not-executable` for rows whose comparison may be NULL.
+        UnsupportedError: `not-executable` for rows whose comparison may be NULL.
     """
     symbol = "NOT IN" if negated else "IN"
     value, type_ = called[0], called.types[0]
@@ -636,10 +629,10 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> nodes.
 
 
 def compile_quantified(symbol: str, *, every: bool) -> TranslationRule:
-    """Return the rule of a comparison with all (or some) values of a list or of a query.
+    """Return the rule of a comparison with ALL or SOME values of a list or query.
 
     Raises:
-        UnsupportedError: with code `not-executable` for `= ALL` and `<> SOME` of a query.
+        UnsupportedError: `not-executable` for `= ALL` and `<> SOME` of a query.
     """
     rule = compare_equal if symbol in {"=", "<>"} else compare_values
 
@@ -658,10 +651,10 @@ def compile_quantified(symbol: str, *, every: bool) -> TranslationRule:
 
 
 def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> nodes.Node:
-    """Return a comparison with the rows of a query, of which only the extreme one matters.
+    """Return a comparison with the extreme row of a query.
 
-    Without rows it is TRUE for ALL and FALSE for SOME; a NULL among them leaves the result unknown
-    unless another row decides it.
+    Without rows it is TRUE for ALL and FALSE for SOME; a NULL leaves the result unknown unless
+    another row decides it.
     """
     if symbol in {"=", "<>"}:
         raise nodes.unsupported_error(
@@ -692,10 +685,7 @@ def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> nodes.
 def _member(
     value: types.DataType, node: nodes.Node, type_: types.DataType, zone: str
 ) -> tuple[nodes.Node, types.DataType]:
-    """Return a member of a list, cast to the type of the value if it is of another type.
-
-    The cast may lose digits: 1 IN (1.5) is true.
-    """
+    """Return a list member in the type of the value, which may lose digits: 1 IN (1.5) is true."""
     numbers = isinstance(value, NUMBERS) and isinstance(type_, NUMBERS)
     padded = isinstance(value, types.CharType) and isinstance(type_, types.VarCharType)
     text = isinstance(value, CHARACTERS) != isinstance(type_, CHARACTERS)
@@ -714,7 +704,7 @@ def _same(
     *,
     as_set: bool,
 ) -> nodes.Node:
-    """Return equality as in a list; one of several literals is a set of values of the same type.
+    """Return equality as in a list; several literals are a set of values of the same type.
 
     There floats are equal if their strings are, and decimals are rounded to a common type.
     """
@@ -727,7 +717,7 @@ def _same(
 def branches(
     called: TranslatedCall, values: Sequence[nodes.Node], value_types: Sequence[types.DataType]
 ) -> list[nodes.Node]:
-    """Return values of several types as values of the result's type."""
+    """Return values in the type of the result."""
     return [
         convert(node, type_, called.type.nullable(), called.zone)
         for node, type_ in zip(values, value_types, strict=True)
@@ -735,7 +725,7 @@ def branches(
 
 
 def case(called: TranslatedCall) -> nodes.Node:
-    """CASE: conditions and values in turn, and last the value of ELSE."""
+    """CASE: conditions and values in turn, then the value of ELSE."""
     values = branches(called, called.arguments[1::2], called.types[1::2])
     otherwise = branches(called, called.arguments[-1:], called.types[-1:])[0]
     return nodes.Case(tuple(zip(called.arguments[:-1:2], values, strict=False)), otherwise)
@@ -759,7 +749,7 @@ def unless_equal(called: TranslatedCall) -> nodes.Node:
 
 
 def extreme(name: str) -> TranslationRule:
-    """GREATEST and LEAST: NULL as soon as one argument is."""
+    """GREATEST and LEAST: NULL if an argument is."""
 
     def translate(called: TranslatedCall) -> nodes.Node:
         require_orderable(called.type, called.call.function.name)
@@ -775,7 +765,7 @@ def extreme(name: str) -> TranslationRule:
 
 
 def _extreme_float(name: str, *values: nodes.Node) -> nodes.Node:
-    """Return GREATEST or LEAST of floats, of which -0.0 is less than 0.0, unlike in Spark."""
+    """Return GREATEST or LEAST of floats; unlike in Spark, -0.0 is less than 0.0."""
     sign, zero = (">", "abs({found})") if name == "greatest" else ("<", "-abs({found})")
     zeros = [
         inline(f"{{v}} = 0 AND pow({{v}}, -1D) {sign} 0", v=value)

@@ -1,8 +1,12 @@
-"""Dates, times, timestamps and intervals as Spark nodes, computed as Flink computes them.
+"""Dates, times, timestamps and intervals as Spark nodes.
 
-Flink represents them as days, milliseconds of a day and milliseconds since 1970, and divides
-towards zero where it splits a timestamp; so before 1970 the day of a timestamp is the day of its
-end. The session zone of Spark is UTC: there a TIMESTAMP and a TIMESTAMP_NTZ have equal local times.
+Flink has days, milliseconds of a day and milliseconds since 1970, and divides towards zero, so
+before 1970 a timestamp has the day of its end. In UTC, Spark's session zone, TIMESTAMP and
+TIMESTAMP_NTZ have equal local times.
+
+Spark's timestamps have microseconds. Within an expression a timestamp of seven to nine digits is a
+struct with 0 to 999 nanoseconds, which Spark compares, groups and sorts as Flink does. Frames
+have microseconds: there a value with nanoseconds fails the job.
 """
 
 from __future__ import annotations
@@ -59,7 +63,6 @@ def _in_utc(node: nodes.Node) -> nodes.Node:
 
 
 def _interval(count: int) -> nodes.Node:
-    """Return an interval of some microseconds as a constant."""
     return nodes.Cast(
         nodes.Literal(f"{count // 1_000_000}.{count % 1_000_000:06}"), "INTERVAL SECOND"
     )
@@ -71,31 +74,31 @@ def days(node: nodes.Node) -> nodes.Node:
 
 
 def of_micros(count: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return the timestamp at a number of microseconds since 1970."""
+    """Return the timestamp at microseconds since 1970."""
     timestamp = nodes.call("timestamp_micros", count)
     is_instant = isinstance(type_, types.LocalZonedTimestampType)
     return timestamp if is_instant else nodes.Cast(timestamp, "TIMESTAMP_NTZ")
 
 
 def of_millis(count: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return the timestamp at a number of milliseconds since 1970."""
+    """Return the timestamp at milliseconds since 1970."""
     timestamp = nodes.call("timestamp_millis", count)
     is_instant = isinstance(type_, types.LocalZonedTimestampType)
     return timestamp if is_instant else nodes.Cast(timestamp, "TIMESTAMP_NTZ")
 
 
 def of_days(count: nodes.Node) -> nodes.Node:
-    """Return the date at a number of days since 1970."""
+    """Return the date at days since 1970."""
     return nodes.call("date_from_unix_date", nodes.Cast(count, "INT"))
 
 
 def time_millis(node: nodes.Node) -> nodes.Node:
-    """Return the milliseconds since midnight of a time."""
+    """Return the milliseconds since midnight."""
     return nodes.call("time_to_millis", node)
 
 
 def time_of_millis(count: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return the time at a number of milliseconds since midnight, modulo a day."""
+    """Return the time at milliseconds since midnight, modulo a day."""
     return nodes.Cast(sql("time_from_millis(pmod({0}, 86400000))", **{"0": count}), sql_type(type_))
 
 
@@ -103,19 +106,19 @@ def time_of_millis(count: nodes.Node, type_: types.DataType) -> nodes.Node:
 
 
 def local(node: nodes.Node, zone: str) -> nodes.Node:
-    """Return the local time of a zone at an instant, as a TIMESTAMP_NTZ."""
+    """Return the local time of a zone at an instant."""
     shifted = node if zone == "UTC" else nodes.call("from_utc_timestamp", node, zone)
     return nodes.Cast(shifted, "TIMESTAMP_NTZ")
 
 
 def instant(node: nodes.Node, zone: str) -> nodes.Node:
-    """Return the instant of a TIMESTAMP_NTZ as local time of a zone; in an overlap the first."""
+    """Return the instant of a local time in a zone; the first one in an overlap."""
     shown = nodes.Cast(node, "TIMESTAMP")
     return shown if zone == "UTC" else nodes.call("to_utc_timestamp", shown, zone)
 
 
 def clock(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
-    """Return any datetime as the local time of the zone, a TIMESTAMP_NTZ."""
+    """Return the local time of any datetime in the zone."""
     if is_fine(type_):
         node = micros_of(node)
     match type_:
@@ -128,14 +131,14 @@ def clock(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
 
 
 def clock_millis(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
-    """Return the milliseconds since 1970 of any datetime, by its local time in the zone."""
+    """Return the milliseconds since 1970 of the local time in the zone."""
     if isinstance(type_, types.LocalZonedTimestampType) and zone == "UTC":
         return nodes.call("unix_millis", micros_of(node) if is_fine(type_) else node)
     return millis(clock(node, type_, zone))
 
 
 def util_local(node: nodes.Node, zone: str) -> nodes.Node:
-    """Return the local time at an instant by java.util, which has no transitions before 1900."""
+    """Return the local time by java.util, which has no transitions before 1900."""
     if zone == "UTC":
         return local(node, zone)
     offset = nodes.Literal(str(standard_offset(zone) * 1_000_000), "L")
@@ -148,7 +151,7 @@ def util_local(node: nodes.Node, zone: str) -> nodes.Node:
 
 
 def util_clock(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
-    """Return `clock`, but of an instant by java.util."""
+    """Return `clock`, of an instant by java.util."""
     if isinstance(type_, types.LocalZonedTimestampType):
         return util_local(micros_of(node) if is_fine(type_) else node, zone)
     return clock(node, type_, zone)
@@ -163,7 +166,7 @@ def nano_part(node: nodes.Node) -> nodes.Node:
 
 
 def truncate_digits(node: nodes.Node, source: int, target: int) -> nodes.Node:
-    """Return a timestamp with fewer fractional digits: truncated, not rounded."""
+    """Return a timestamp truncated to fewer digits."""
     if target >= min(source, MAX_PRECISION):
         return node
     return nodes.call("time_bucket", _interval(10 ** (MAX_PRECISION - target)), node)
@@ -229,12 +232,12 @@ _BLANKS = r"[\x00- ]*"
 
 
 def _number_shape(digits: int) -> str:
-    """Return the shape of a number with any zeroes before its digits, which are a group."""
+    """Return the shape of a number, whose digits after leading zeroes are a group."""
     return rf"{_BLANKS}0*(\d{{1,{digits}}}){_BLANKS}"
 
 
 _DATE = rf"^{_number_shape(4)}(?:-{_number_shape(2)}(?:-{_number_shape(2)})?)?\z"
-# The time zone that may follow has minutes only if the time has seconds.
+# A time zone has minutes only if the time has seconds.
 _TIME = (
     rf"(?s)^(?![^:+-]*(?::[^:+-]*)?[+-].*:){_number_shape(2)}(?::{_number_shape(2)}"
     rf"(?::{_number_shape(2)}(?:\.{_BLANKS}([^+-]*?){_BLANKS}(?=[+-]|\z))?)?)?"
@@ -247,7 +250,7 @@ _STAMP = (
 
 
 def _part(node: nodes.Node, shape: str, group: int, default: int = 0) -> nodes.Node:
-    """Return a group of a pattern as an integer; the default where it is missing."""
+    """Return a group of a pattern as an integer, or the default."""
     found = nodes.call("regexp_extract", node, shape, group)
     return nodes.call("coalesce", nodes.Cast(found, "INT"), default)
 
@@ -259,7 +262,7 @@ def _usually(
     type_: str,
     parse: Callable[[nodes.Node], nodes.Node],
 ) -> nodes.Node:
-    """Return Spark's cast of a plain string or a common shape; `parse` parses any other one."""
+    """Return Spark's cast of a plain string or common shape; `parse` parses any other string."""
 
     def rest(s: nodes.Node) -> nodes.Node:
         return inline(
@@ -279,7 +282,7 @@ def _usually(
     )
 
 
-#: Type -> the format of its usual literals, and the prefix of Spark's literals.
+#: Type -> the format of its usual literals, and Spark's prefix of literals.
 _LITERALS: Mapping[type[types.DataType], tuple[re.Pattern[str], str]] = {
     types.DateType: (regex(r"\d{4}-\d{2}-\d{2}", re.ASCII), "DATE"),
     types.TimestampType: (
@@ -290,11 +293,11 @@ _LITERALS: Mapping[type[types.DataType], tuple[re.Pattern[str], str]] = {
 
 
 def constant(node: nodes.Node, target: types.DataType) -> nodes.Node | None:
-    """Return the literal that a constant string is as a datetime; None for unusual strings.
+    """Return a constant string as a datetime literal; None for unusual strings.
 
-    >>> constant(nodes.Literal("2024-02-29"), DateType())
+    >>> constant(nodes.Literal("2024-02-29"), types.DateType())
     Literal(value='2024-02-29', kind='DATE')
-    >>> constant(nodes.Literal("2024-02-30"), DateType()) is None
+    >>> constant(nodes.Literal("2024-02-30"), types.DateType()) is None
     True
     """
     if not isinstance(node, nodes.Literal) or node.kind or type(target) not in _LITERALS:
@@ -316,8 +319,7 @@ def constant(node: nodes.Node, target: types.DataType) -> nodes.Node | None:
 def _has_mask(node: nodes.Node, mask: str) -> nodes.Node:
     """Return whether a string has the separators of a mask of digits, and a digit at its end.
 
-    If Spark casts such a string to a date or timestamp, all other characters are digits; a time
-    may begin with a blank.
+    If Spark casts it, all other characters are digits; a time may begin with a blank.
     """
     marks = [
         inline("{byte} = {mark}", byte=nodes.byte_of(node, place), mark=nodes.byte(mark))
@@ -334,12 +336,12 @@ def _has_mask(node: nodes.Node, mask: str) -> nodes.Node:
 
 
 def date_part_of(node: nodes.Node) -> nodes.Node:
-    """Return a string up to its first space, unless it starts with that."""
+    """Return a string up to its first space, unless it starts with one."""
     return nodes.call("regexp_replace", node, "(?s)^([^ ]+) .*", "$1")
 
 
 def any_date_of_string(node: nodes.Node) -> nodes.Node:
-    """Parse a date of any shape: a year, optionally with month and day."""
+    """Parse a date of any shape: a year, optionally month and day."""
 
     def parse_date(text: nodes.Node) -> nodes.Node:
         parts = (_part(text, _DATE, group, 1) for group in (1, 2, 3))
@@ -356,7 +358,7 @@ def any_date_of_string(node: nodes.Node) -> nodes.Node:
 def date_of_string(
     node: nodes.Node, parse: Callable[[nodes.Node], nodes.Node] = any_date_of_string
 ) -> nodes.Node:
-    """Parse a date; NULL for an invalid string. `parse` parses one of an unusual shape."""
+    """Parse a date, or return NULL; `parse` parses an unusual shape."""
     return _usually(node, _has_mask(node, "0000-00-00"), rf"^{_ISO_DATE}\z", "DATE", parse)
 
 
@@ -373,10 +375,10 @@ def _fraction(digits: int) -> str:
 
 
 def any_time_of_string(node: nodes.Node, target: types.TimeType) -> nodes.Node:
-    """Parse a time of any shape, and move it by the time zone that may follow.
+    """Parse a time of any shape, moved by its time zone.
 
-    Milliseconds are rounded by the fourth digit; anything else than a digit among them is a zero.
-    A time beyond the day, which Flink cannot return, fails the job.
+    The fourth digit rounds milliseconds; other characters among them are zeroes. A time beyond the
+    day, which Flink cannot return, fails the job.
     """
     hours, minutes, seconds = (_part(node, _TIME, group) for group in (1, 2, 3))
     parts = {"h": hours, "m": minutes, "s": seconds}
@@ -413,15 +415,14 @@ def any_time_of_string(node: nodes.Node, target: types.TimeType) -> nodes.Node:
 
 
 def _within_day(count: nodes.Node) -> nodes.Node:
-    """Return milliseconds of a day, beyond which Flink rounds up, or moves by a time zone."""
     problem = nodes.fail("the TIME exceeds 24 hours, which Spark cannot represent")
     return inline("if({n} BETWEEN 0 AND 86399999, {n}, {problem})", n=count, problem=problem)
 
 
 def timestamp_of_string(node: nodes.Node, target: types.TimestampType) -> nodes.Node:
-    """Parse a timestamp: a date with a four-digit year, optionally with a time to the second.
+    """Parse a timestamp: a date with a four-digit year, optionally a time to the second.
 
-    A day beyond the end of its month is the last day of the month; 24:00:00 is the next midnight.
+    A day beyond the end of its month is the last one; 24:00:00 is the next midnight.
     """
     if is_fine(target):
         whole_part = timestamp_of_string(node, types.TimestampType(MAX_PRECISION))
@@ -429,7 +430,7 @@ def timestamp_of_string(node: nodes.Node, target: types.TimestampType) -> nodes.
     clock = r"\d{1,2}:\d{1,2}:\d{1,2}" + _fraction(min(target.precision, MAX_PRECISION))
     shape = rf"^(?!0000){_ISO_DATE}(?: {clock})?\z"
     has_year = inline("{s} >= '0001'", s=node)
-    # in a string of this length that Spark casts, these separators imply the others
+    # At this length, in a string that Spark casts, these separators imply the others.
     plain = nodes.all_of([_has_mask(node, "0000-00000 00000:00"), has_year])
     return _usually(
         node, plain, shape, "TIMESTAMP_NTZ", lambda s: any_timestamp_of_string(s, target)
@@ -466,7 +467,6 @@ def any_timestamp_of_string(node: nodes.Node, target: types.TimestampType) -> no
 
 
 def _beyond(node: nodes.Node, target: types.TimestampType) -> nodes.Node:
-    """Return the nanoseconds of a string beyond its microseconds, truncated to a precision."""
     return sql(
         "CAST(rpad(left(substring({fraction}, 7), {digits}), 3, '0') AS SMALLINT)",
         fraction=nodes.call("regexp_extract", node, _STAMP, 7),
@@ -549,31 +549,31 @@ EXACT = frozenset(
     }
 )
 
-#: Functions of a timestamp that do not depend on its nanoseconds.
+#: Functions that do not depend on the nanoseconds of a timestamp.
 WHOLE = frozenset(
     {"YEAR", "QUARTER", "MONTH", "WEEK", "DAYOFYEAR", "DAYOFMONTH", "DAYOFWEEK", "HOUR", "MINUTE"}
     | {"SECOND", "TIMESTAMPDIFF", "FLOOR", "CEIL", "CEILING", "(-)"}
 )
 
-#: Units to which the nanoseconds of a timestamp are rounded up.
+#: Units to which nanoseconds are rounded up.
 DURATIONS = frozenset({"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY"})
 
-#: Functions that add an interval to a timestamp, or subtract one: its nanoseconds stay.
+#: Functions that shift a timestamp by an interval and keep its nanoseconds.
 SHIFTS = frozenset({"+", "-", "TIMESTAMPADD"})
 
 
 def micros_of(node: nodes.Node) -> nodes.Node:
-    """Return the timestamp of a struct, in microseconds."""
+    """Return the timestamp of a struct."""
     return nodes.Field(node, MICROS)
 
 
 def nanos(node: nodes.Node) -> nodes.Node:
-    """Return the nanoseconds of a struct beyond its microseconds, 0 to 999."""
+    """Return the nanoseconds of a struct."""
     return nodes.Field(node, NANOS)
 
 
 def make_nanosecond_struct(micros: nodes.Node, beyond: nodes.Node | int) -> nodes.Node:
-    """Return the struct of a timestamp and its nanoseconds; NULL if the timestamp is."""
+    """Return the struct of a timestamp and nanoseconds; NULL if the timestamp is."""
     return nodes.let(
         micros,
         lambda at: inline(
@@ -585,7 +585,7 @@ def make_nanosecond_struct(micros: nodes.Node, beyond: nodes.Node | int) -> node
 
 
 def as_stored(node: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return the timestamp of a struct; the job fails if it has nanoseconds."""
+    """Return the timestamp of a struct; nanoseconds fail the job."""
     problem = f"Spark stores microseconds, a {type_.as_summary_string()} has nanoseconds"
     return nodes.let(
         node,
@@ -599,10 +599,10 @@ def as_stored(node: nodes.Node, type_: types.DataType) -> nodes.Node:
 
 
 def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> nodes.Node:
-    """Return a call of which an argument or the result may be a struct.
+    """Return a call whose arguments or result may be structs.
 
     Raises:
-        UnsupportedError: with code `not-executable` for a function that has no such values here.
+        UnsupportedError: `not-executable` for a function without such values.
     """
     name = called.call.function.name
     places = [place for place, type_ in enumerate(called.types) if is_fine(type_)]
@@ -630,7 +630,6 @@ def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> 
 def _change_arguments(
     called: TranslatedCall, places: list[int], change: Callable[[nodes.Node], nodes.Node]
 ) -> TranslatedCall:
-    """Return a call with some of its arguments changed."""
     arguments = tuple(
         change(node) if place in places else node for place, node in enumerate(called.arguments)
     )

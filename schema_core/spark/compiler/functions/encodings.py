@@ -1,4 +1,4 @@
-"""Hash functions, and conversions between strings and bytes."""
+"""Hash functions, conversions between strings and bytes, and parts of URLs."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def compile_encode(called: TranslatedCall) -> nodes.Node:
 
 
 def _with_byte_order(text: nodes.Node) -> nodes.Node:
-    """Encode a string in UTF-16 after the mark of its byte order, unless it is empty."""
+    """Encode a string in UTF-16 after a byte order mark, unless it is empty."""
     return inline(
         "if({s} = '', {empty}, concat({mark}, encode({s}, 'UTF-16BE')))",
         s=text,
@@ -109,17 +109,13 @@ def _is_utf8(charset: nodes.Node) -> bool:
 
 
 def _require_charset(charset: nodes.Node) -> None:
-    """Refuse a constant charset that Python does not support."""
     name = nodes.string_of(charset)
     if name is not None and name.lower() not in CHARSETS:
         raise nodes.unsupported_error(f"unsupported character set {name!r}", "use UTF-8")
 
 
 def _shape(part: str) -> str:
-    """Return the regular expression of the URLs that have a part, which is its group.
-
-    Parts are mandatory only if they are the one that is extracted.
-    """
+    """Return the regular expression of URLs with a part, its group; other parts are optional."""
 
     def group(name: str, shape: str) -> str:
         return f"({shape})" if name == part else f"(?:{shape})"
@@ -140,8 +136,8 @@ def _shape(part: str) -> str:
     return rf"(?s)\A(?:url:)?{scheme}:{authority}{file}{reference}(?<![ \t\r\n])\z"
 
 
-#: Part -> the regular expression of the URLs of the scheme mailto that have it, after the scheme.
-#: Their query starts at the last question mark; they have no reference.
+#: Part -> the regular expression of mailto URLs that have it, after the scheme. Their query starts
+#: at the last question mark; they have no reference.
 _MAIL = {
     "PROTOCOL": "",
     "HOST": "()",
@@ -152,7 +148,6 @@ _MAIL = {
 
 
 def _mail_shape(part: str) -> str:
-    """Return the regular expression of the addresses that have a part, which is its group."""
     scheme = "((?i:mailto))" if part == "PROTOCOL" else "(?i:mailto)"
     return rf"(?s)\A(?:url:)?{scheme}:(?=[^#]*[^\s#]){_MAIL[part]}"
 
@@ -164,7 +159,7 @@ _KEY = regex(r"\w+", re.ASCII)
 
 
 def parse_url(node: nodes.Node, part: str) -> nodes.Node:
-    """Return a constant part of a URL, or NULL if the URL is invalid or lacks it."""
+    """Return a constant part of a URL; NULL if the URL is invalid or lacks it."""
     if part not in PARTS:
         return _MISSING
 
@@ -198,13 +193,12 @@ _MISSING = nodes.Cast(nodes.NULL, "STRING")
 
 
 def _find_part(text: nodes.Node, part: str, shape: str) -> nodes.Node:
-    """Return a part, or the empty string for a URL that lacks it."""
     found = nodes.call("regexp_extract", text, shape, 1)
     return nodes.call("lower", found) if part == "PROTOCOL" else found
 
 
 def is_key(key: str) -> bool:
-    """Return whether a key of a query is the same in all languages of regular expressions."""
+    """Return whether a key of a query is equal in all languages of regular expressions."""
     return _KEY.fullmatch(key) is not None
 
 
@@ -238,7 +232,7 @@ def parsed_url(called: TranslatedCall) -> nodes.Node:
 
 
 def compile_unhex(text: nodes.Node) -> nodes.Node:
-    """UNHEX: the bytes of hexadecimal digits; the first of an odd number becomes a zero byte."""
+    """UNHEX; the first of an odd number of digits becomes a zero byte."""
     return inline(
         "if(octet_length({s}) % 2 = 0, unhex({s}),"
         " if(rlike({s}, '^[0-9A-Fa-f]'), concat({zero}, unhex(substring({s}, 2))), NULL))",

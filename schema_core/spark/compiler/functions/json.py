@@ -1,7 +1,7 @@
 """JSON functions: construction, validation and path queries.
 
-JSON is parsed by Python UDFs: Spark's own functions reformat numbers and keep the first of equal
-keys, where Flink keeps the digits and the last key.
+Python UDFs parse JSON: Spark's functions reformat numbers and keep the first of equal keys, where
+Flink keeps the digits and the last key.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from schema_core.sql import syntax
 MODE = regex(r"\s*(?:strict|lax)\s+", re.IGNORECASE)
 STRING = types.VarCharType(types.MAX_LENGTH)
 
-#: Functions that return JSON, which is inserted into other JSON unquoted.
+#: Functions whose JSON is inserted into other JSON unquoted.
 MAKERS = frozenset({"JSON_OBJECT", "JSON_ARRAY"})
 
-#: The function that inserts a string as JSON, which only `MAKERS` accept as a value.
+#: The function that inserts a string as JSON, a value of `MAKERS` only.
 DOCUMENT = "JSON"
 
 
@@ -46,7 +46,7 @@ def require_maker(call_: FunctionCall) -> None:
     """Require that JSON(...) among the arguments is a value of JSON_OBJECT or JSON_ARRAY.
 
     Raises:
-        UnsupportedError: with code `not-executable` for any other argument.
+        UnsupportedError: `not-executable` for any other argument.
     """
     name = call_.function.name
     for place, argument in enumerate(call_.arguments):
@@ -70,7 +70,7 @@ def write_json(node: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return a value as JSON, or NULL.
 
     Raises:
-        UnsupportedError: with code `not-executable` for types that have no JSON here.
+        UnsupportedError: `not-executable` for types without JSON.
     """
     match type_:
         case types.BooleanType():
@@ -149,7 +149,7 @@ def _float(node: nodes.Node) -> nodes.Node:
 
 
 def quote_json(node: nodes.Node) -> nodes.Node:
-    """Return a JSON string literal: an array of the string without the brackets."""
+    """Return a JSON string literal."""
     return nodes.null_or(nodes.is_null(node), _without_brackets(node))
 
 
@@ -208,7 +208,7 @@ def _object(pairs: dict[str, nodes.Node], *, absent: bool) -> nodes.Node:
 
 
 def value_of(called: TranslatedCall, index: int) -> nodes.Node:
-    """Return an argument as JSON, or NULL; JSON that a function made stays as it is."""
+    """Return an argument as JSON, or NULL; JSON of a function stays as it is."""
     tree: Typed = called.call.arguments[index]
     if isinstance(tree, FunctionCall) and tree.function.name in {*MAKERS, DOCUMENT}:
         return called[index]
@@ -231,7 +231,7 @@ def _key(node: nodes.Node) -> str:
 
 
 def _object_by_row(called: TranslatedCall) -> nodes.Node:
-    """Return an object with keys of the rows: they are sorted, and of equal ones the last stays."""
+    """Return an object with keys of rows: they are sorted, and the last of equal ones stays."""
     pairs = []
     for index in range(1, len(called.arguments), 2):
         text = value_of(called, index + 1)
@@ -265,7 +265,7 @@ def array(called: TranslatedCall) -> nodes.Node:
     return join_json("[", nodes.call("array", *values), "]") if values else nodes.node_of("[]")
 
 
-#: Characters that JSON_QUOTE escapes -> their escapes; those beyond ASCII have others.
+#: Escapes of JSON_QUOTE; characters beyond ASCII have others.
 _ESCAPES = {
     '"': '\\"', "\\": "\\\\", "/": "\\/",
     "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
@@ -314,7 +314,6 @@ def quote(text: nodes.Node) -> nodes.Node:
 
 
 def _unit(point: nodes.Node) -> nodes.Node:
-    """Return the escape of a code point."""
     return inline(
         "concat({escape}, if({point} < 4096, lpad(lower(hex({point})), 4, '0'), "
         "lower(hex({point}))))",
@@ -323,13 +322,13 @@ def _unit(point: nodes.Node) -> nodes.Node:
     )
 
 
-#: A string literal without control characters and without anything after it.
+#: A string literal without control characters.
 _STRING_LITERAL = r'^"(?:[^\x00-\x1F"\x{5C}]|\x{5C}[^\x00-\x1F])*+"\z'
-#: A valid string literal, anything after it, and a quotation mark.
+#: A valid string literal, more text, and a quotation mark.
 _LITERAL_AND_MORE = (
     r'(?s)^"(?:[^\x00-\x1F"\x{5C}]|\x{5C}(?:["\x{5C}/bfnrt]|u[0-9a-fA-F]{4}))*+".*"\z'
 )
-#: Text whose last backslash escapes nothing, and text that ends within an escape.
+#: Text whose last backslash escapes nothing, or that ends within an escape.
 _LONE_BACKSLASH = r"(?s)^(?:[^\x{5C}]|\x{5C}.)*+\x{5C}\z"
 _CUT_ESCAPE = r'(?s)^(?:[^\x{5C}]|\x{5C}(?:["\x{5C}/bfnrt]|u[0-9a-fA-F]{4}))*+\x{5C}u.{0,3}\z'
 
@@ -337,8 +336,8 @@ _CUT_ESCAPE = r'(?s)^(?:[^\x{5C}]|\x{5C}(?:["\x{5C}/bfnrt]|u[0-9a-fA-F]{4}))*+\x
 def unquote(text: nodes.Node) -> nodes.Node:
     """JSON_UNQUOTE: the value of a JSON string literal; other strings are unchanged.
 
-    Flink validates the first literal of a string that begins and ends with quotation marks, and
-    then unescapes everything between those.
+    Flink validates the first literal of a string between quotation marks, and then unescapes all
+    between those.
     """
     return inline(
         "CASE WHEN rlike({s}, {shape})"
@@ -364,7 +363,7 @@ def _unescape_json(text: nodes.Node) -> nodes.Node:
             lone=_LONE_BACKSLASH,
             backslash="\\",
         )
-        # each quotation mark that is not escaped gets a backslash
+        # Each quotation mark that is not escaped gets a backslash.
         escape_character = nodes.call(
             "regexp_replace", whole, r'\G((?:[^"\x{5C}]|\x{5C}.)*+)"', r'$1\\"'
         )
@@ -381,7 +380,7 @@ def _unescape_json(text: nodes.Node) -> nodes.Node:
     return nodes.let(inline("substring({s}, 2, char_length({s}) - 2)", s=text), body)
 
 
-#: The escape of half a character, which a variant cannot hold.
+#: The escape of half a character, which no variant holds.
 _SURROGATE = r"\x{5C}u[dD][89a-fA-F]"
 
 
@@ -398,7 +397,7 @@ def _value_of_literal(literal: nodes.Node, *, control_characters: bool = False) 
 # --- queries -------------------------------------------------------------------------------------
 
 
-#: Kind of JSON -> whether an object, array or string is of it, by its first character.
+#: Kind of JSON -> its test by the first character.
 _KINDS = {
     "VALUE": "TRUE",
     "OBJECT": "{first} = '{'",
@@ -445,9 +444,9 @@ def _with_document(
 ) -> nodes.Node:
     """Return a body over a string and a value of its JSON document, NULL if Spark rejects it.
 
-    Spark accepts only objects and arrays that Flink accepts, without equal keys. It computes
-    Python functions for all rows; so a body passes NULL to one where it is not needed. A string
-    whose computation may fail is not parsed beforehand.
+    Spark accepts only objects and arrays that Flink accepts, without equal keys. It computes Python
+    functions for all rows, so a body passes NULL where none is needed. A string that may raise is
+    not parsed beforehand.
     """
     if text.facts & nodes.Fact.RAISES:
         return computed(text)
@@ -460,10 +459,10 @@ def _with_document(
 
 
 def _path(called: TranslatedCall) -> nodes.Node:
-    """Return the path, which is parsed now if it is constant.
+    """Return the path; a constant one is validated.
 
     Raises:
-        UnsupportedError: with code `not-executable` for syntax of paths that is not supported.
+        UnsupportedError: `not-executable` for unsupported syntax.
     """
     tree = called.call.arguments[1]
     if isinstance(tree, Constant) and isinstance(tree.literal, syntax.Literal):
@@ -480,7 +479,7 @@ def _path(called: TranslatedCall) -> nodes.Node:
 
 
 def _clause(called: TranslatedCall, ending: str) -> tuple[nodes.Node, nodes.Node]:
-    """Return the behavior of ``NULL ON EMPTY`` or its variants, and the default that it names."""
+    """Return the behavior of ``NULL ON EMPTY`` or its variants, and its default."""
     for index, tree in enumerate(called.call.arguments):
         if isinstance(tree, Keyword) and tree.symbol.word.endswith(ending):
             return nodes.node_of(tree.symbol.word.removesuffix(ending).strip()), _NULL_STRING
@@ -491,7 +490,7 @@ def _clause(called: TranslatedCall, ending: str) -> tuple[nodes.Node, nodes.Node
 
 _NULL_STRING = nodes.Cast(nodes.NULL, "STRING")
 
-#: Types that JSON_VALUE returns -> the name of each in the UDF.
+#: Types that JSON_VALUE returns -> their names in the UDF.
 RETURNED: dict[type[types.DataType], str] = {
     types.VarCharType: "STRING",
     types.CharType: "STRING",
@@ -530,15 +529,12 @@ def value(called: TranslatedCall) -> nodes.Node:
     )
 
 
-#: Paths of members by plain names, which Spark reads as Flink does.
+#: Paths of members, which Spark reads as Flink does.
 _MEMBERS = regex(r"\$(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
 
 
 def _usual_value(document: nodes.Node, path: str) -> nodes.Node:
-    """Return a string, BIGINT or truth value in a document, or NULL.
-
-    Spark prints other numbers in its own way.
-    """
+    """Return a string, BIGINT or truth value in a document; Spark prints others otherwise."""
     return sql(
         "if(schema_of_variant({v}) IN ('STRING', 'BIGINT', 'BOOLEAN'), CAST({v} AS STRING), NULL)",
         v=_at(document, path),
@@ -546,7 +542,6 @@ def _usual_value(document: nodes.Node, path: str) -> nodes.Node:
 
 
 def _at(document: nodes.Node, path: str) -> nodes.Node:
-    """Return the value at a path of members, or NULL."""
     return nodes.call("try_variant_get", document, path, "VARIANT")
 
 
@@ -597,7 +592,7 @@ def exists(called: TranslatedCall) -> nodes.Node:
     )
 
 
-#: Behavior ON ERROR of JSON_EXISTS -> the result for a document without a value at the path.
+#: Behavior ON ERROR -> the result without a value at the path.
 _WITHOUT_VALUE = {
     "TRUE": nodes.TRUE,
     "FALSE": nodes.FALSE,
@@ -617,7 +612,7 @@ def parse_json_rule(name: str) -> TranslationRule:
 
 
 def _with_equal_keys(name: str, text: nodes.Node, is_allowed: nodes.Node) -> nodes.Node:
-    """Parse a string as a VARIANT; if allowed, the last of equal keys in an object is kept."""
+    """Parse a string as a VARIANT; if allowed, the last of equal keys is kept."""
     behavior = nodes.node_of("NULL")
     distinct = call_udf("json_query", text, "$", "WITHOUT", behavior, behavior)
     return inline(

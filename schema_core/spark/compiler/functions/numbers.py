@@ -1,7 +1,7 @@
 """Arithmetic and mathematical functions: integers wrap, decimals are exact, NaN equals no value.
 
-Java's arithmetic, which Flink uses, returns NaN or an infinity for division of a DOUBLE by zero and
-for logarithms of numbers below or equal to zero; where Spark returns NULL, the rules compute them.
+Java's arithmetic returns NaN or an infinity for division of a DOUBLE by zero and for logarithms of
+numbers up to zero; where Spark returns NULL, the rules compute them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from schema_core.types.common import KEPT_SCALE, MAX_PRECISION
 
 
 def _operands(called: TranslatedCall, result: types.DataType) -> tuple[nodes.Node, nodes.Node]:
-    """Return both arguments in the type in which Flink computes: that of the result."""
+    """Return both arguments in the type of the result, in which Flink computes."""
     left, right = called.types
     if isinstance(result, types.DecimalType):
         return as_decimal(called[0], left), as_decimal(called[1], right)
@@ -53,7 +53,7 @@ def _quotient(called: TranslatedCall, result: types.DecimalType) -> nodes.Node:
     return called.cast(found)
 
 
-#: Division by zero returns an infinity or NaN, by the signs of both.
+#: Division by zero returns an infinity or NaN, by both signs.
 _FLOAT_QUOTIENT = "if({b} = 0, {a} * pow({b}, -1), {a} / {b})"
 
 
@@ -79,7 +79,7 @@ def arithmetic(symbol: str) -> TranslationRule:
         ):
             return datetime_arithmetic(symbol, called)
         if isinstance(called.type, types.DecimalType):
-            # Spark derives Flink's type for sums and products, and rounds once to it as well
+            # Spark derives Flink's type for sums and products, and rounds once to it too.
             return called.cast(nodes.operator(symbol, *_operands(called, called.type)))
         if any(isinstance(type_, INTERVALS) for type_ in called.types):  # integers that wrap
             return nodes.operator(symbol, *map(called.cast, called.arguments))
@@ -158,7 +158,7 @@ def remainder(called: TranslatedCall) -> nodes.Node:
 #: Precision and scale.
 Digits: TypeAlias = tuple[int, int]
 
-#: A function that computes a value once, for a function of it.
+#: Computes a value once, for a function of it.
 Binding: TypeAlias = "Callable[[nodes.Node, Callable[[nodes.Node], nodes.Node]], nodes.Node]"
 
 _INTEGER = f"DECIMAL({MAX_PRECISION}, 0)"
@@ -176,13 +176,12 @@ def quotient(
     may_be_zero: bool = True,
     are_aggregates: bool = False,
 ) -> nodes.Node:
-    """Return the quotient of decimals of some digits as a DECIMAL, whose digits are given.
+    """Return the quotient of decimals as a DECIMAL, whose type Flink and Spark derive equally.
 
-    Spark derives the same type for quotients as Flink does. The dividend has at most
-    `integer_digits` digits before the point, also if its type allows more, and is NULL wherever
-    the divisor is 0 unless that `may_be_zero`, which fails the job. Operands that `are_aggregates`
-    are repeated, so that no query above the aggregation has to compute the quotient: Spark joins a
-    correlated subquery with the rows of the outer one if it has such a query.
+    The dividend has at most `integer_digits` digits before the point. It is NULL wherever the
+    divisor is 0 unless that `may_be_zero`, which fails the job. `are_aggregates` repeats the
+    operands, so that no query above the aggregation computes the quotient: it would cost a
+    correlated subquery another join in Spark.
     """
     simple = _CHECKED if may_be_zero else "{a} / {b}"
     limit = MAX_PRECISION - 1 - result[1] - right[1]  # a power of ten
@@ -211,7 +210,7 @@ def quotient(
 
 
 def _lambda_free(node: nodes.Node, bind: Binding) -> Binding:
-    """Return `bind`, or `let` where a subquery is used, which no lambda may contain."""
+    """Return `bind`, or `let` for a subquery, which no lambda may contain."""
     return nodes.let if node.facts & nodes.Fact.SUBQUERY else bind
 
 
@@ -230,7 +229,7 @@ def _is_beyond(node: nodes.Node, digits: Digits, exponent: int) -> nodes.Node:
 
 
 def _magnitude(node: nodes.Node, exponent: int, type_: str = _INTEGER) -> nodes.Node:
-    """Return the absolute value of a decimal times 10^exponent, which must be of the type.
+    """Return the absolute value of a decimal times 10^exponent, which must fit the type.
 
     Spark keeps only 34 digits where it changes a sign.
     """
@@ -241,8 +240,8 @@ def _magnitude(node: nodes.Node, exponent: int, type_: str = _INTEGER) -> nodes.
 def _remainder(a: nodes.Node, b: nodes.Node, digits: Digits, exponent: int) -> nodes.Node:
     """Return ``a * 10^exponent`` modulo ``|b|``, both as integers.
 
-    Spark computes a remainder of decimals exactly if the quotient has at most 38 integer digits;
-    ``a * 10^exponent`` itself may have more.
+    Spark's remainder of decimals is exact if the quotient has at most 38 integer digits;
+    ``a * 10^exponent`` may have more.
     """
     for step in (
         (exponent,) if exponent <= MAX_PRECISION else (MAX_PRECISION, exponent - MAX_PRECISION)
@@ -257,9 +256,8 @@ def _correct_rounding(
 ) -> nodes.Node:
     """Return Spark's quotient, or the next one where Flink's first rounding yields the middle.
 
-    `lack` is by how much twice the remainder is less than the divisor. If it is positive, Spark
-    rounded down. A first rounding to g digits beyond those of the result yields the middle if
-    ``lack <= divisor / 10^g``.
+    Twice the remainder is `lack` less than the divisor; if that is positive, Spark rounded down. A
+    first rounding to g digits beyond the result's yields the middle if ``lack <= divisor / 10^g``.
     """
     scale = result[1]
     remainder = _remainder(_magnitude(a, left[1]), b, right, scale + right[1] - left[1])
@@ -297,7 +295,7 @@ def _correct_rounding(
 
 
 def datetime_arithmetic(symbol: str, called: TranslatedCall) -> nodes.Node:
-    """A datetime and an interval, in either order; or the interval between two datetimes."""
+    """A datetime and an interval, in either order, or the interval between two datetimes."""
     left, right = called.types
     if isinstance(left, INTERVALS):
         return add_interval(called[1], right, _interval_count(symbol, called[0]), left)
@@ -348,8 +346,7 @@ def interval_between(
 def months_between(first: nodes.Node, second: nodes.Node) -> nodes.Node:
     """Return the full months from the second timestamp to the first.
 
-    The dates are compared first, which determines the sign; on equal days of the month the times
-    decide.
+    The dates determine the sign; on equal days of the month the times decide.
     """
 
     def body(a: nodes.Node, b: nodes.Node) -> nodes.Node:
@@ -379,7 +376,7 @@ def months_between(first: nodes.Node, second: nodes.Node) -> nodes.Node:
 
 
 def _months(later: nodes.Node, earlier: nodes.Node) -> nodes.Node:
-    """Return the full months between two dates; the last day of a short month completes it."""
+    """Return the full months between dates; the last day of a short month completes it."""
     count = inline("(year({a}) - year({b})) * 12 + month({a}) - month({b})", a=later, b=earlier)
     return inline("{n} - if(add_months({b}, {n}) > {a}, 1, 0)", n=count, a=later, b=earlier)
 
@@ -407,7 +404,7 @@ def _doubles(called: TranslatedCall) -> list[nodes.Node]:
 
 
 def mathematics(text: str) -> TranslationRule:
-    """A function of DOUBLEs: every argument becomes one."""
+    """A function of DOUBLEs."""
     parsed = template(text)
 
     def translate(called: TranslatedCall) -> nodes.Node:
@@ -423,13 +420,12 @@ _LOG = (
 
 
 def logarithm(called: TranslatedCall) -> nodes.Node:
-    """LOG(x), or LOG(base, x): a quotient of two natural logarithms."""
+    """LOG(x), or LOG(base, x): a quotient of natural logarithms."""
     logs = [sql(_LOG, **{"0": double}) for double in _doubles(called)]
     return logs[0] if len(logs) == 1 else sql(_FLOAT_QUOTIENT, a=logs[1], b=logs[0])
 
 
 def _constant_digits(name: str, called: TranslatedCall) -> int:
-    """Return the number of digits of ROUND and TRUNCATE, 0 unless given."""
     digits = nodes.integer_of(called[1]) if len(called.arguments) > 1 else 0
     if digits is None:
         raise nodes.unsupported_error(f"{name} requires a constant number of digits on Spark")

@@ -1,8 +1,9 @@
 """Formatting and parsing by constant date patterns of numbers, such as ``yyyy-MM-dd HH:mm:ss``.
 
-A string of exactly the pattern's width, from a year in which all calendars and zones agree, is
-parsed by Spark's own functions. Any other one is read by a regular expression and arithmetic that
-follow the Python functions of `schema_core.spark.compiler.udfs.java_dates`. No row leaves the JVM.
+Spark's own functions parse a string of exactly the pattern's width from a year in which all
+calendars and zones agree. Others are read by a regular expression and arithmetic, as in
+`udfs.java_dates` and `udfs.calendars`. No row leaves the JVM. Spark's zones are used from 1900 on,
+where java.util.TimeZone agrees, with the later of two instants where clocks are put back.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def julian_days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> node
 def java_days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.Node:
     """Return the days since 1970 of a date of Java's calendar, Julian before 1582-10-15.
 
-    The days of a year before 1582 are Julian ones, however many they are.
+    All days of a year before 1582 are Julian.
     """
 
     def body(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.Node:
@@ -116,7 +117,7 @@ def java_days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.
 def with_java_date(
     days: nodes.Node, body: Callable[[nodes.Node, nodes.Node, nodes.Node], nodes.Node]
 ) -> nodes.Node:
-    """Call a body with year, month and day of days since 1970 in Java's calendar."""
+    """Call a body with year, month and day in Java's calendar."""
 
     def date_node(day: nodes.Node) -> nodes.Node:
         era = floor_div(inline("{d} + 719470L", d=day), 1461)
@@ -173,7 +174,7 @@ _FIRST_CYCLED = 253_000_000_000
 
 
 def is_known_zone(name: str) -> bool:
-    """Return whether Java has a zone that java.util.TimeZone resolves a name to."""
+    """Return whether Spark has the zone that java.util.TimeZone resolves a name to."""
     zone = util_zone(name)
     if not isinstance(zone, ZoneInfo):
         return True
@@ -181,7 +182,7 @@ def is_known_zone(name: str) -> bool:
 
 
 def fixed_offset(name: str) -> int | None:
-    """Return the offset of a zone without transitions, in seconds, or None for any other zone."""
+    """Return the offset in seconds of a zone without transitions; None for others."""
     zone = util_zone(name)
     if isinstance(zone, ZoneInfo):
         return 0 if zone.key in _UTC else None
@@ -194,7 +195,7 @@ def _key(name: str) -> nodes.Literal:
 
 
 def local_at(seconds: nodes.Node, zone: str) -> nodes.Node:
-    """Return local seconds at an instant from 1900 to 9999, both in seconds since 1970."""
+    """Return local seconds at an instant from 1900 to 9999."""
     offset = fixed_offset(zone)
     if offset is not None:
         return inline("{n} + {offset}", n=seconds, offset=long(offset)) if offset else seconds
@@ -227,7 +228,7 @@ def instant_of(seconds: nodes.Node, zone: str) -> nodes.Node:
 def _convert_in_cycle(
     seconds: nodes.Node, convert: Callable[[nodes.Node], nodes.Node]
 ) -> nodes.Node:
-    """Convert a datetime after 9986 as the one of the same place in a cycle of 400 years."""
+    """Convert a datetime after 9986 by the same place in a cycle of 400 years."""
 
     def body(n: nodes.Node) -> nodes.Node:
         cycle = floor_div(inline("{n} - {to}", n=n, to=long(CYCLED_TO)), _CYCLE)
@@ -250,7 +251,7 @@ def _convert_in_cycle(
 
 
 def any_local_at(seconds: nodes.Node, zone: str) -> nodes.Node:
-    """Return local seconds at any instant: `local_at`, but standard time before 1900."""
+    """Return local seconds at any instant; before 1900 in standard time."""
     if fixed_offset(zone) is not None:
         return local_at(seconds, zone)
     return nodes.let(
@@ -266,7 +267,7 @@ def any_local_at(seconds: nodes.Node, zone: str) -> nodes.Node:
 
 
 def any_instant_of(seconds: nodes.Node, zone: str) -> nodes.Node:
-    """Return the instant of any local seconds: `instant_of`, but standard time before 1900.
+    """Return the instant of any local seconds, before 1900 in standard time.
 
     1900 begins by the offset of its first instant, in the zones that Spark has.
     """
@@ -295,25 +296,24 @@ _ISO = regex(r"yyyy-MM?-dd?(?:(?: |'T')HH?:mm?:ss?(?:\.SSS)?)?")
 
 @dataclass(frozen=True, slots=True)
 class NumericPattern:
-    """A pattern whose parts are numbers, each at most once, and separators."""
+    """A pattern of separators and numbers, each at most once."""
 
     text: str
     parts: tuple[Part, ...]
 
     @property
     def letters(self) -> str:
-        """The letters of the numbers, in order."""
         return "".join(part.letter for part in self.parts if part.letter != "'")
 
 
 def simple_pattern(node: nodes.Node) -> NumericPattern | None:
-    """Return a constant pattern of SimpleDateFormat, or None if it has other parts than numbers."""
+    """Return a constant pattern of SimpleDateFormat, or None if not all parts are numbers."""
     text = nodes.string_of(node)
     return None if text is None else _numeric(text, parse_simple_pattern)
 
 
 def time_pattern(node: nodes.Node) -> NumericPattern | None:
-    """Return a constant pattern of java.time, or None if it has other parts than numbers."""
+    """Return a constant pattern of java.time, or None if not all parts are numbers."""
     text = nodes.string_of(node)
     return None if text is None else _numeric(text, parse_time_pattern)
 
@@ -340,15 +340,14 @@ def _numeric(text: str, parse: Callable[[str], tuple[Part, ...]]) -> NumericPatt
 
 # --- strings of the pattern's width --------------------------------------------------------------
 
-#: The years that begin with 1910: later all calendars and zones agree.
+#: The years from 1910 on: all calendars and zones agree.
 _CERTAIN_YEAR = "(?:2...|19[1-9].|[3-8]...)"
 
 
 def _certain_shape(pattern: NumericPattern) -> str:
-    """Return the regular expression of strings that Spark parses as Java does, if it parses them.
+    """Return the regular expression of strings that Spark, if it parses them, parses as Java does.
 
-    It checks where the numbers start and end. Spark reads their digits anyway, and only at the end
-    of a string accepts anything else: blanks, or a time zone.
+    Spark reads all digits; only at the end it accepts blanks or a time zone.
     """
     pieces = []
     for place, part in enumerate(pattern.parts, 1):
@@ -392,8 +391,8 @@ def _parse_certain(
 def _width(pattern: NumericPattern) -> int | None:
     """Return the length of the strings of a pattern, or None if it varies.
 
-    A string of this length that Spark parses has a number of the pattern's width in each place. It
-    ignores the case of letters between them.
+    A string of this length that Spark parses has numbers of the pattern's width. Spark ignores the
+    case of letters between them.
     """
     parts = pattern.parts
     if any(part.count == 1 if part.letter != "'" else "T" in part.text for part in parts):
@@ -404,7 +403,7 @@ def _width(pattern: NumericPattern) -> int | None:
 def _is_certain(node: nodes.Node, pattern: NumericPattern) -> nodes.Node:
     """Return whether a string has the pattern's width and a year from 1910 on.
 
-    The year is compared with the string, which is faster than a part of the regular expression.
+    Comparing the year with the string is faster than a regular expression.
     """
     shape = _certain_shape(pattern)
     if pattern.letters[0] != "y" or pattern.parts[0].letter == "'":
@@ -438,7 +437,6 @@ def _ascii_digits(node: nodes.Node) -> nodes.Node:
 
 
 def _lenient_shape(pattern: NumericPattern) -> str:
-    """Return the regular expression of the start of a string, with a group for each number."""
     return f"(?s)^{_shape(pattern, simple_number_shape)}"
 
 
@@ -457,7 +455,7 @@ UNITS = {"H": 3_600_000, "m": 60_000, "s": 1000, "S": 1}
 
 
 def _wrap_number(text: nodes.Node) -> nodes.Node:
-    """Return a number as Java reads it: wrapped to INT, -1 if it is beyond BIGINT."""
+    """Return a number as Java reads it: wrapped to INT, -1 beyond BIGINT."""
     return nodes.Cast(
         inline(
             "CAST(coalesce(nullif(try_cast({text} AS BIGINT), {least}), -1L) AS INT)",
@@ -562,7 +560,7 @@ _UNPARSEABLE_DAYS = java_dates.to_date("", STANDARD) or 0
 
 
 def to_date(node: nodes.Node, pattern: NumericPattern) -> nodes.Node:
-    """Return TO_DATE with a pattern; a string that does not match is a date, too, as in Flink."""
+    """Return TO_DATE with a pattern; as in Flink, any string is a date."""
 
     def body(text: nodes.Node) -> nodes.Node:
         lenient = nodes.rarely(
@@ -586,7 +584,7 @@ def to_date(node: nodes.Node, pattern: NumericPattern) -> nodes.Node:
 def convert_tz(
     node: nodes.Node, source: str, target: str, output: NumericPattern | None = None
 ) -> nodes.Node:
-    """Return CONVERT_TZ, or with a pattern DATE_FORMAT of a string: NULL if unparseable."""
+    """Return CONVERT_TZ, or with a pattern DATE_FORMAT of a string; NULL if unparseable."""
     pattern = _numeric(STANDARD, parse_simple_pattern)
     if pattern is None:  # pragma: no cover - the standard pattern is one of numbers
         raise AssertionError
@@ -628,7 +626,7 @@ def _format_certain(seconds: nodes.Node, pattern: NumericPattern, zone: str) -> 
 
 
 def _format_any(seconds: nodes.Node, pattern: NumericPattern, zone: str) -> nodes.Node:
-    """Format any instant in Java's calendar; its milliseconds wrap, as in Java."""
+    """Format any instant in Java's calendar; milliseconds wrap."""
 
     def body(millis: nodes.Node) -> nodes.Node:
         part = inline("pmod({n}, 1000L)", n=millis)
@@ -700,9 +698,9 @@ _STANDARD_SHAPE = (
 
 
 def to_timestamp(node: nodes.Node, pattern: NumericPattern) -> nodes.Node:
-    """Return TO_TIMESTAMP with a pattern, a TIMESTAMP_NTZ of milliseconds, or NULL.
+    """Return TO_TIMESTAMP with a pattern in milliseconds, or NULL.
 
-    A string that does not match the pattern is read in the standard form, leniently.
+    A string that does not match is read leniently in the standard form.
     """
 
     def body(text: nodes.Node) -> nodes.Node:
@@ -820,8 +818,6 @@ def _standard_millis(text: nodes.Node) -> nodes.Node:
 def _standard_seconds(
     y: nodes.Node, month: nodes.Node, d: nodes.Node, h: nodes.Node, m: nodes.Node, s: nodes.Node
 ) -> nodes.Node:
-    """Return the seconds since 1970 of the fields of a timestamp, or NULL."""
-
     def body(n: nodes.Node) -> nodes.Node:
         date = with_java_date(
             floor_div(n, DAY),

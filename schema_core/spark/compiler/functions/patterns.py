@@ -1,7 +1,7 @@
-"""Regular expressions, which Flink and Spark both run with Java's engine, and splitting by them.
+"""Regular expressions, run by Java's engine in Flink and Spark, and splitting by them.
 
-An invalid pattern returns NULL in Flink and fails a job in Spark; so whether Java can compile it is
-checked first, while compiling if the pattern is constant.
+An invalid pattern is NULL in Flink and fails a job in Spark, so it is validated first; a constant
+one while compiling.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from schema_core.spark.compiler.udfs.java_patterns import (
 
 @dataclass(frozen=True, slots=True)
 class PatternCall:
-    """A string and a valid pattern; `known` is the pattern itself if it is constant.
+    """A string, a valid pattern with its number of `groups`, and further arguments.
 
-    `groups` is the number of its groups, and `others` are the remaining arguments.
+    `known` is the pattern if it is constant.
     """
 
     text: nodes.Node
@@ -132,8 +132,8 @@ _EXTRACTED = where_valid(_extract_group)
 def every(given: PatternCall) -> nodes.Node:
     """REGEXP_EXTRACT_ALL(text, pattern [, group]): the first group of every match.
 
-    Spark returns an empty string for a group that a match does not contain, and Flink NULL; so
-    Python extracts the groups that a match may lack.
+    For a group that a match lacks Spark returns an empty string, and Flink NULL; Python extracts
+    these.
     """
     group = given.others[0] if given.others else nodes.node_of(1)
     compile_regexp_extract = sql(
@@ -204,7 +204,7 @@ def split(called: TranslatedCall) -> nodes.Node:
 
 
 def to_map(called: TranslatedCall) -> nodes.Node:
-    """STR_TO_MAP(text [, pair separator, key-value separator]), both of which are patterns.
+    """STR_TO_MAP(text [, pair separator, key-value separator]), both patterns.
 
     Trailing empty parts are dropped.
     """

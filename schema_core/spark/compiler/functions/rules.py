@@ -1,7 +1,7 @@
-"""The translation rules of all functions, which compute Flink's results on Spark.
+"""The translation rules of all functions, and those of the clock, random numbers and the session.
 
-One table for each family. The signatures are in `schema_core.expressions.functions`; a row here has
-the translation of a function, or the reason why it is refused.
+In batch mode Flink and Spark read the clock once a query; CURRENT_ROW_TIMESTAMP reads it for every
+row. Flink runs none of these functions with a precision.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ FAMILIES = (
 )
 
 
-#: Milliseconds since 1970 when the query starts, and when a row is computed.
+#: Milliseconds since 1970: of the query's start, and of the row.
 _QUERY_CLOCK = "unix_millis(current_timestamp())"
 _ROW_CLOCK = "CAST(reflect('java.lang.System', 'currentTimeMillis') AS BIGINT)"
 
@@ -85,14 +85,14 @@ def _clock(read: Callable[[str, types.DataType], nodes.Node]) -> TranslationRule
 
 
 def rand(called: TranslatedCall) -> nodes.Node:
-    """RAND(): a DOUBLE from 0 to below 1, another one for every row."""
+    """RAND(): a DOUBLE in [0, 1), different for every row."""
     if called.arguments:
         raise _seed_error("RAND()")
     return nodes.call("rand")
 
 
 def rand_integer(called: TranslatedCall) -> nodes.Node:
-    """RAND_INTEGER(bound): an INT from 0 to below the bound, which fails if it is not positive."""
+    """RAND_INTEGER(bound): an INT in [0, bound); a bound that is not positive fails."""
     if len(called.arguments) > 1:
         raise _seed_error("RAND_INTEGER(bound)")
     if not isinstance(called.types[0], types.IntType | types.SmallIntType | types.TinyIntType):
@@ -118,7 +118,7 @@ def _seed_error(form: str) -> Exception:
 
 
 def current_database(called: TranslatedCall) -> nodes.Node:
-    """CURRENT_DATABASE(): the database of the environment when the query is run."""
+    """CURRENT_DATABASE(): the database of the environment when the query runs."""
     if called.database is None:
         raise nodes.unsupported_error(
             "CURRENT_DATABASE has no value here: there is no current database"
@@ -126,7 +126,7 @@ def current_database(called: TranslatedCall) -> nodes.Node:
     return nodes.Literal(called.database)
 
 
-#: Functions of the session and of plans, which belong to no family.
+#: Functions that belong to no family.
 OTHERS = {
     "CURRENT_DATE": _clock(_date),
     "CURRENT_TIME": _clock(_time),

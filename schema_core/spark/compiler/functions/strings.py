@@ -1,4 +1,4 @@
-"""String functions: both Flink and Spark count code points; other differences are rewritten."""
+"""String functions: Flink and Spark count code points; other differences are rewritten."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from schema_core.spark.compiler.udfs.strings import MAX_UNITS, is_format, to_uni
 
 
 def strings(called: TranslatedCall) -> list[nodes.Node]:
-    """Return the arguments, those that are not strings or bytes as strings."""
+    """Return the arguments, all as strings or bytes."""
     return [
         node
         if isinstance(type_, (*CHARACTERS, *BYTES))
@@ -60,7 +60,7 @@ def _start(text: nodes.Node, position: nodes.Node) -> nodes.Node:
 
 
 def trim(called: TranslatedCall) -> nodes.Node:
-    """TRIM, of both sides unless a keyword names one: spaces, or any of the given characters."""
+    """TRIM of spaces, or of the given characters, on both sides unless a keyword names one."""
     side = next(
         (argument.word for argument in called.arguments if isinstance(argument, nodes.Keyword)),
         "BOTH",
@@ -77,8 +77,7 @@ def one_sided(side: str) -> TranslationRule:
 
 #: Side -> the function that trims some characters there.
 _TRIMS = {"BOTH": "btrim({s}, {c})", "LEADING": "ltrim({c}, {s})", "TRAILING": "rtrim({c}, {s})"}
-#: Side -> the function that trims spaces there, and no other blanks; without an argument for the
-#: characters Spark compares bytes.
+#: Side -> the function that trims spaces only; with characters Spark does not compare bytes.
 _BLANK_TRIMS = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 
 
@@ -99,7 +98,7 @@ def _trim(side: str, text: nodes.Node, characters: nodes.Node) -> nodes.Node:
 
 
 def compile_pad(name: str) -> TranslationRule:
-    """LPAD and RPAD, of UTF-16 units; with a constant length and filler without Python."""
+    """LPAD and RPAD of UTF-16 units; with a constant length and filler without Python."""
 
     def translate(called: TranslatedCall) -> nodes.Node:
         length, filler = nodes.integer_of(called[1]), nodes.string_of(called[2])
@@ -189,7 +188,7 @@ def overlay(called: TranslatedCall) -> nodes.Node:
 def overlaid(
     text: nodes.Node, new: nodes.Node, position: nodes.Node, length: nodes.Node
 ) -> nodes.Node:
-    """Replace a part of a string, which is unchanged if the position is out of its range."""
+    """Replace a part of a string, which stays unchanged if the position is out of range."""
     usual = inline(
         "if({p} <= char_length({s}), concat(left({s}, {p} - 1), {new},"
         " if({n} BETWEEN 1 AND char_length({s}) - {p}, substring({s}, {p} + {n}), '')), {s})",
@@ -263,7 +262,7 @@ def _overlaid_units(
 
 _UTF16_LENGTH = "CAST(length(encode({s}, 'UTF-16BE')) DIV 2 AS INT)"
 
-#: The escape character of a LIKE without ESCAPE: a control character.
+#: The escape character of a LIKE without ESCAPE.
 _NO_ESCAPE = nodes.Literal("\x01")
 
 
@@ -282,7 +281,7 @@ def compile_like(*, negated: bool) -> TranslationRule:
 def _escape_of(called: TranslatedCall) -> nodes.Node:
     """Return the escape character of a LIKE.
 
-    Flink validates it, unless it compares a constant pattern without a regular expression.
+    Flink does not validate it if a constant pattern needs no regular expression.
     """
     if len(called.arguments) < 3:
         return _NO_ESCAPE
@@ -304,12 +303,12 @@ def require_escape(escape: str) -> None:
 
 
 def concat(called: TranslatedCall) -> nodes.Node:
-    """CONCAT and ``||``: NULL as soon as one argument is."""
+    """CONCAT and ``||``: NULL if an argument is."""
     return nodes.call("concat", *strings(called))
 
 
 def concat_with(called: TranslatedCall) -> nodes.Node:
-    """CONCAT_WS: arguments that are NULL are skipped."""
+    """CONCAT_WS: skips NULL."""
     return nodes.call("concat_ws", *strings(called))
 
 
@@ -413,7 +412,7 @@ def locate(called: TranslatedCall) -> nodes.Node:
     return nodes.let_all([called[0], called[1], nodes.Cast(called[2], "INT")], locate_from)
 
 
-#: The start position from which LOCATE finds nothing: Java's `start - 1` overflows.
+#: The start from which LOCATE finds nothing: Java's `start - 1` overflows.
 LEAST = -(2**31)
 
 
@@ -446,7 +445,7 @@ def compile_case(name: str) -> TranslationRule:
 def matches(shape: str, numbers: tuple[type[types.DataType], ...]) -> TranslationRule:
     """Whether a string matches a pattern; NULL does not.
 
-    Of a number, also of NULL, Flink looks only at the type: whether it is one of `numbers`.
+    Of a number, also of NULL, Flink looks only at the type, which `numbers` must contain.
     """
 
     def translate(called: TranslatedCall) -> nodes.Node:
@@ -506,13 +505,13 @@ def _format_constantly(format_: str, kinds: str, values: Sequence[nodes.Node]) -
     return nodes.call("if", nodes.all_of(unfit), text, nodes.NULL) if unfit else text
 
 
-#: Kind of an argument -> the letters of conversions that Spark does not compute as Flink does:
-#: hashes, characters of integers, and parts of datetimes.
+#: Kind of an argument -> conversions that Spark does not compute as Flink does: hashes, characters
+#: of integers, and parts of datetimes.
 _OTHER_CONVERSIONS = {"s": "hHtT", "d": "cCtT", **dict.fromkeys("lfbn", "tT")}
 
 
 def _format_argument(node: nodes.Node, type_: types.DataType) -> tuple[nodes.Node, str]:
-    """Return the value that PRINTF formats and its kind, as `is_format` has them."""
+    """Return the value that PRINTF formats and its kind for `is_format`."""
     match type_:
         case _ if nodes.is_null_constant(node):
             return nodes.Cast(nodes.NULL, "STRING"), "n"
@@ -554,7 +553,7 @@ def _local_datetime(clock: nodes.Node) -> nodes.Node:
     )
 
 
-#: Numbers that Java parses, also with other digits than those of ASCII.
+#: Numbers that Java parses, also with digits beyond ASCII.
 _DECIMAL = FLOAT_SHAPE.replace(r"\d", r"\p{Nd}")
 
 RULES: dict[str, TranslationRule] = {
@@ -566,7 +565,7 @@ RULES: dict[str, TranslationRule] = {
     "CHARACTER_LENGTH": native("char_length({0})"),
     "REVERSE": native("reverse({0})"),
     "INITCAP": rewrite_rule(initcap),
-    #: The first byte, as a signed number; 0 for an empty string.
+    #: The first byte, signed; 0 for an empty string.
     "ASCII": rewrite_rule(
         "CAST(if({0} = '', 0, CAST(CAST(conv(left(hex({0}), 2), 16, 10) AS INT) AS TINYINT))"
         " AS INT)"

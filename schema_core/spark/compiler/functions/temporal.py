@@ -1,4 +1,4 @@
-"""Functions of dates, times and timestamps, on Flink's integer representation (see `datetimes`)."""
+"""Functions of dates, times and timestamps, FLOOR and CEIL; `datetimes` has the representation."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DATE_FIELDS: dict[str, str] = {
     "MILLENNIUM": "if(year({d}) > 0, (year({d}) + 999) DIV 1000, (year({d}) - 999) DIV 1000)",
 }
 
-#: Unit -> the field of a number `t` of milliseconds within a day.
+#: Unit -> the field of milliseconds `t` within a day.
 TIME_FIELDS: dict[str, str] = {
     "HOUR": "{t} DIV 3600000",
     "MINUTE": "{t} % 3600000 DIV 60000",
@@ -59,7 +59,7 @@ MONTH_FIELDS = {"YEAR": "{n} DIV 12", "MONTH": "{n} % 12"}
 
 
 def _days(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
-    """Return the date of a datetime in Flink: before 1970 that of the end of the day."""
+    """Return the date of a datetime in Flink; before 1970 the date of the day's end."""
     if isinstance(type_, types.DateType):
         return node
     clock = datetimes.util_clock(node, type_, zone)
@@ -76,7 +76,7 @@ def _time(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
 
 
 def field(unit: str, node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
-    """Return a field of a datetime or interval, an integer."""
+    """Return a field of a datetime or interval."""
     if isinstance(type_, types.YearMonthIntervalType) and unit in MONTH_FIELDS:
         return inline(MONTH_FIELDS[unit], n=node)
     if isinstance(type_, types.DayTimeIntervalType) and unit == "DAY":
@@ -108,7 +108,7 @@ def extract(called: TranslatedCall) -> nodes.Node:
     return nodes.Cast(field(called.keyword(0), called[1], called.types[1], called.zone), "BIGINT")
 
 
-#: Unit -> the fractional digits of a second that EXTRACT returns.
+#: Unit -> the digits of a second that EXTRACT returns.
 FRACTIONS = {"MICROSECOND": 6, "NANOSECOND": 9}
 
 
@@ -146,12 +146,12 @@ def unit_of(word: str) -> str:
     return {"FRAC_SECOND": "MICROSECOND"}.get(name, name)
 
 
-#: Units of TIMESTAMPADD and TIMESTAMPDIFF that are counted in months.
+#: Units that are counted in months.
 _MONTH_UNITS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
 
 
 def _unit_argument(called: TranslatedCall) -> str:
-    """Return the unit, written as a keyword or as a string."""
+    """Return the unit, a keyword or string."""
     return unit_of(called.keyword(0) or nodes.string_of(called[0]) or "")
 
 
@@ -195,12 +195,12 @@ def timestamp_diff(called: TranslatedCall) -> nodes.Node:
 #: Units that are counted in full, in milliseconds.
 DIVIDED = {"MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
 
-#: Fractions of a second, which Flink counts as multiples of full seconds.
+#: Fractions of a second, counted as multiples of full seconds.
 PARTS = {"SECOND": 1, "MILLISECOND": 1000, "MICROSECOND": 1_000_000, "NANOSECOND": 1_000_000_000}
 
 
 def overlaps(called: TranslatedCall) -> nodes.Node:
-    """``(a, b) OVERLAPS (c, d)``; the second of a pair may be an interval from the first."""
+    """``(a, b) OVERLAPS (c, d)``; the second of a pair may be an interval."""
     first, second = called.types
 
     def body(one: nodes.Node, other: nodes.Node) -> nodes.Node:
@@ -211,7 +211,7 @@ def overlaps(called: TranslatedCall) -> nodes.Node:
 
 
 def _period(row: nodes.Node, type_: types.DataType) -> tuple[nodes.Node, nodes.Node]:
-    """Return the earlier and the later end of a period, which may be given in either order."""
+    """Return the earlier and the later end of a period."""
     if not isinstance(type_, types.RowType):
         raise nodes.unsupported_error("OVERLAPS requires pairs of datetimes")
     start, end = (nodes.Field(row, item.name) for item in type_.fields)
@@ -230,7 +230,7 @@ def _period(row: nodes.Node, type_: types.DataType) -> tuple[nodes.Node, nodes.N
 
 
 def date_format(called: TranslatedCall) -> nodes.Node:
-    """DATE_FORMAT(datetime, pattern); a string is parsed as a timestamp first."""
+    """DATE_FORMAT(datetime, pattern); a string is parsed as a timestamp."""
     node, type_, pattern = called[0], called.types[0], called[1]
     if isinstance(type_, CHARACTERS):
         if shown := numeric_patterns.simple_pattern(pattern):
@@ -256,15 +256,15 @@ def date_format(called: TranslatedCall) -> nodes.Node:
 def _format_plain(clock: nodes.Node, pattern: str) -> nodes.Node:
     """Format a datetime by a plain pattern.
 
-    In Java `y` is the year of the era: the year 0 is 0001 BC. Spark takes it for the year of the
-    calendar unless the pattern has an era, whose two letters (AD, BC) are removed again.
+    In Java `y` is the year of the era: the year 0 is 0001 BC. Spark agrees only if the pattern has
+    an era, whose two letters (AD, BC) are removed again.
     """
     if not any(part["letters"] and part["letters"][0] == "y" for part in _PART.finditer(pattern)):
         return nodes.call("date_format", clock, pattern)
     return nodes.call("substring", nodes.call("date_format", clock, f"G{pattern}"), 3)
 
 
-#: Parts of patterns that Spark formats as Flink does: letters, quoted text, separators.
+#: Parts of patterns that Spark formats as Flink does.
 _PART = regex(r"(?P<letters>([a-zA-Z])\2*)|'[^']+'|[-/:., ]")
 #: Letter -> how often it may be repeated.
 _COUNTS: Mapping[str, Collection[int]] = {
@@ -278,7 +278,7 @@ _COUNTS: Mapping[str, Collection[int]] = {
 
 
 def is_plain(pattern: str) -> bool:
-    """Return whether Spark formats datetimes by a constant pattern as Flink does.
+    """Return whether Spark formats datetimes by a pattern as Flink does.
 
     >>> is_plain("EEE, d MMM yyyy hh:mm a"), is_plain("MMMMM"), is_plain("yyyy Q")
     (True, False, False)
@@ -296,7 +296,7 @@ def is_plain(pattern: str) -> bool:
 #: Digits of a second that TO_TIMESTAMP returns.
 TIMESTAMP_DIGITS = 3
 
-#: The pattern with which TO_TIMESTAMP parses a string without one.
+#: The pattern of functions without one.
 STANDARD = nodes.Literal(numeric_patterns.STANDARD)
 
 
@@ -310,7 +310,7 @@ def to_timestamp(called: TranslatedCall) -> nodes.Node:
 
 
 def _timestamp_by_pattern(node: nodes.Node, pattern: nodes.Node) -> nodes.Node:
-    """Parse a string by a pattern of java.time; one of numbers, if constant, without Python."""
+    """Parse a string by a pattern of java.time, without Python if it has constant numbers only."""
     if numbers := numeric_patterns.time_pattern(pattern):
         return numeric_patterns.to_timestamp(node, numbers)
     return datetimes.of_micros(call_udf("to_timestamp", node, pattern), types.TimestampType(3))
@@ -355,7 +355,7 @@ def to_instant(called: TranslatedCall) -> nodes.Node:
 
 
 def _instant_by_row(count: nodes.Node, digits: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return the instant of an integer, whose digits of a second are those of its row."""
+    """Return the instant of an integer with digits of a second by row."""
     number = nodes.Cast(count, "BIGINT")
     branches = tuple(
         (nodes.operator("=", digits, n), _instant(number, n, type_)) for n in range(10)
@@ -368,7 +368,7 @@ def _instant_by_row(count: nodes.Node, digits: nodes.Node, type_: types.DataType
 
 
 def _nanos_of_float(node: nodes.Node, digits: int) -> nodes.Node:
-    """Return nanoseconds since 1970 as a BIGINT; what exceeds that is its maximum."""
+    """Return nanoseconds since 1970; a cast beyond BIGINT is its maximum."""
     return sql(
         "if({v} >= {first} AND {v} < {end}, CAST({v} * {unit} AS BIGINT), NULL)",
         v=nodes.Cast(node, "DOUBLE"),
@@ -378,7 +378,7 @@ def _nanos_of_float(node: nodes.Node, digits: int) -> nodes.Node:
     )
 
 
-#: The microseconds since 1970 of the first day of the year 0, and of that of the year 10000.
+#: Microseconds since 1970 of the first days of the years 0 and 10000.
 _FIRST, _END = -62_167_219_200_000_000, 253_402_300_800_000_000
 
 
@@ -402,7 +402,7 @@ def _instant(count: nodes.Node, digits: int, type_: types.DataType) -> nodes.Nod
 
 
 def _instant_of_string(called: TranslatedCall) -> nodes.Node:
-    """Parse a string by a pattern as local time of a zone, which is UTC unless given."""
+    """Parse a string by a pattern as local time of a zone, UTC unless given."""
     if is_fine(called.type):
         raise nodes.unsupported_error(
             "TO_TIMESTAMP_LTZ of more than 6 digits is not supported on Spark"
@@ -432,7 +432,6 @@ def _instant_of_string(called: TranslatedCall) -> nodes.Node:
 def _timestamp_of_precision(
     node: nodes.Node, pattern: nodes.Node, type_: types.DataType
 ) -> nodes.Node:
-    """Parse a string by a pattern, with the digits of a second that a type has."""
     if not isinstance(type_, types.LocalZonedTimestampType) or type_.precision <= TIMESTAMP_DIGITS:
         return _timestamp_by_pattern(node, pattern)
     micros = call_udf("to_timestamp_micros", node, pattern)
@@ -474,12 +473,12 @@ def unix_time(called: TranslatedCall) -> nodes.Node:
 #: Units that a TIME has.
 TIME_UNITS = frozenset({"MILLISECOND", "SECOND", "MINUTE", "HOUR"})
 
-#: Units to which a DATE is rounded; to any other, it stays as it is.
+#: Units to which a DATE is rounded; others leave it unchanged.
 DATE_UNITS = frozenset({"DAY", "WEEK", *MONTHS})
 
 
 def rounding(*, up: bool) -> TranslationRule:
-    """FLOOR, or CEIL: of numbers, and of datetimes to a unit."""
+    """FLOOR or CEIL, of numbers, and of datetimes to a unit."""
 
     def translate(called: TranslatedCall) -> nodes.Node:
         name = "ceil" if up else "floor"
@@ -501,7 +500,7 @@ def rounding(*, up: bool) -> TranslationRule:
 
 
 def _is_repeated(called: TranslatedCall) -> bool:
-    """Return whether a rounding to a unit is rounded again, which Flink's planner removes."""
+    """Return whether a rounding is repeated, which Flink's planner removes."""
     outer, inner = called.call, called.call.arguments[0]
     return (
         isinstance(inner, FunctionCall)
@@ -511,9 +510,9 @@ def _is_repeated(called: TranslatedCall) -> bool:
 
 
 def _step_instant(unit: str, node: nodes.Node, zone: str, *, up: bool) -> nodes.Node:
-    """Round an instant in local time of a zone, with the offset from UTC at the instant itself.
+    """Round an instant in local time of a zone, with the offset at the instant itself.
 
-    Flink ignores what it has beyond milliseconds, also when it rounds up.
+    Flink ignores digits beyond milliseconds, also when it rounds up.
     """
 
     def body(clock: nodes.Node) -> nodes.Node:
@@ -529,7 +528,7 @@ def _step_instant(unit: str, node: nodes.Node, zone: str, *, up: bool) -> nodes.
 
 
 def _integral(name: str, called: TranslatedCall) -> nodes.Node:
-    """Round a number; a float stays a float and keeps the sign of zero."""
+    """Round a number; a float keeps its type and the sign of zero."""
     if not isinstance(called.type, FLOATS):
         return called.cast(nodes.call(name, called[0]))
     rounded = (
@@ -561,7 +560,6 @@ def floor_to_unit(unit: str, node: nodes.Node, type_: types.DataType, *, up: boo
 def _stepped_day(
     unit: str, type_: types.DataType, day: nodes.Node, shown: nodes.Node, *, up: bool
 ) -> nodes.Node:
-    """Return the start of the unit of a day, which before 1582 is printed as another day."""
     start = _start(unit, shown, day)
     if up:
         start = nodes.let(start, lambda first: _rounded_up(unit, first, shown))
@@ -571,7 +569,7 @@ def _stepped_day(
 def _rounded_up(unit: str, start: nodes.Node, shown: nodes.Node) -> nodes.Node:
     """Return the start of the next unit; of years to weeks, the first day itself stays.
 
-    Flink ignores the time of the day here, and of quarters only the first one of a year stays.
+    Flink ignores the time of day; of quarters only the first of a year stays.
     """
     following = _following(unit, start)
     if unit not in STAYING:
@@ -583,10 +581,9 @@ def _rounded_up(unit: str, start: nodes.Node, shown: nodes.Node) -> nodes.Node:
 
 
 def _reread(day: nodes.Node) -> nodes.Node:
-    """Return a date before 1582 by its Julian year, month and day, which Flink uses here.
+    """Return a date before 1582 by its Julian year, month and day, as Flink does here.
 
-    They are interpreted in the Gregorian calendar, so that the date shifts by some days. That
-    calendar begins on day -141427, counted from 1970.
+    The Gregorian calendar interprets them, so the date shifts. It begins on day -141427 from 1970.
     """
     count = datetimes.days(day)
     year = inline(  # from March on
@@ -656,7 +653,6 @@ def _start(unit: str, shown: nodes.Node, day: nodes.Node) -> nodes.Node:
 
 
 def _following(unit: str, start: nodes.Node) -> nodes.Node:
-    """Return the start of the next unit."""
     if unit in ("DAY", "WEEK"):
         return nodes.call("date_add", start, 7 if unit == "WEEK" else 1)
     return nodes.call("add_months", start, MONTHS.get(unit, 0))

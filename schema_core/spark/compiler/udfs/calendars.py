@@ -1,6 +1,6 @@
-"""Dates as days since 1970, in the proleptic Gregorian calendar and in Java's hybrid calendar.
+"""Dates as days since 1970, and time zones, as java.util has them.
 
-Java's GregorianCalendar is Julian before 1582-10-15.
+GregorianCalendar is Julian before 1582-10-15; TimeZone has no transitions before 1900.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def julian_date_of(days: int) -> Date:
 def java_days_of(year: int, month: int, day: int) -> int:
     """Return the days since 1970 of a date of Java's calendar; the ten skipped days overflow.
 
-    The days of a year before 1582 are Julian ones, however many they are.
+    All days of a year before 1582 are Julian.
 
     >>> java_days_of(1582, 10, 14) == days_of(1582, 10, 24), java_days_of(1, 1, 1)
     (True, -719164)
@@ -102,7 +102,7 @@ def weekday_of(days: int) -> int:
 
 
 def week_of(days: int, year: int, calendar: Calendar) -> tuple[int, int]:
-    """Return the week year and week of a day of `year`, by weeks from Sunday with January 1 in 1.
+    """Return week year and week of a day of `year`; weeks start on Sunday, and January 1 is in 1.
 
     >>> week_of(days_of(2020, 12, 31), 2020, days_of)
     (2021, 1)
@@ -116,7 +116,7 @@ def week_of(days: int, year: int, calendar: Calendar) -> tuple[int, int]:
 
 # --- time zones --------------------------------------------------------------------------------
 
-#: Java's three-letter zone names that the tz database lacks or maps to another zone.
+#: Java's three-letter zone names that the tz database lacks or maps otherwise.
 SHORT = {
     "ACT": "Australia/Darwin", "AET": "Australia/Sydney", "AGT": "America/Argentina/Buenos_Aires",
     "ART": "Africa/Cairo", "AST": "America/Anchorage", "BET": "America/Sao_Paulo",
@@ -133,10 +133,10 @@ _FIXED = regex(r"GMT([+-])(\d{1,2})(?::?([0-5]\d))?")
 #: 1900-01-01, before which java.util.TimeZone has no transitions.
 FIRST = -2_208_988_800
 _CYCLE = 146_097 * 86_400
-#: Seconds within which no zone returns to an offset: the shortest such time are the four days of
+#: Seconds within which no zone returns to an offset; the shortest such time are four days of
 #: Africa/Freetown in September 1939.
 BLOCK = 1 << 18
-#: 2400-03-01, from which on datetimes stand for those of the same place in later cycles.
+#: 2400-03-01, from which datetimes stand for the same place in later cycles.
 CYCLED_TO = 951_782_400 + _CYCLE
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
@@ -163,7 +163,7 @@ def util_zone(name: str) -> dt.tzinfo:
 def _local_datetime(seconds: int) -> dt.datetime:
     """Return the datetime of seconds since 1970, moved by 400-year cycles into Python's range.
 
-    Later ones are moved to the years from 2400 on, in which the rules of today hold.
+    Later ones become years from 2400 on, with today's rules.
     """
     cycles = 0
     if not -62_000_000_000 < seconds < 253_000_000_000:
@@ -172,7 +172,6 @@ def _local_datetime(seconds: int) -> dt.datetime:
 
 
 def _offset(value: dt.datetime) -> int:
-    """Return the offset of an aware datetime from UTC, in seconds."""
     return int((value.utcoffset() or dt.timedelta()).total_seconds())
 
 
@@ -182,7 +181,7 @@ def _offset_in(zone: dt.tzinfo, local: dt.datetime) -> int:
 
 @lru_cache(maxsize=200)
 def standard_offset(name: str) -> int:
-    """Return the offset of a zone's current standard time from UTC, in seconds.
+    """Return the offset of a zone's current standard time, in seconds.
 
     >>> standard_offset("America/New_York")
     -18000
@@ -196,7 +195,7 @@ def standard_offset(name: str) -> int:
 
 
 def util_offset(name: str, seconds: int) -> int:
-    """Return the offset from UTC at an instant, in seconds: that of standard time before 1900.
+    """Return the offset at an instant, in seconds; before 1900 of standard time.
 
     >>> util_offset("America/New_York", -5_000_000_000), util_offset("Europe/Berlin", 1594000000)
     (-18000, 7200)
@@ -229,7 +228,7 @@ def util_name(name: str, seconds: int) -> str:
 
 
 def util_instant(name: str, seconds: int) -> int:
-    """Return the instant of a local time in seconds since 1970; in an overlap, of standard time.
+    """Return the instant of local seconds since 1970; in an overlap, of standard time.
 
     >>> util_instant("America/New_York", 1604194200) - 1604194200  # 2020-11-01 01:30, twice
     18000
@@ -242,7 +241,6 @@ def util_instant(name: str, seconds: int) -> int:
 
 @lru_cache(maxsize=20_000)
 def _local_offset_of_block(name: str, block: int) -> int | None:
-    """Return the offset in a block of local seconds, or None if it changes there."""
     first, last = (_local_offset_at(name, block * BLOCK + bound) for bound in (0, BLOCK - 1))
     return first if first == last else None
 

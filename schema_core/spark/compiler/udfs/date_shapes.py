@@ -1,7 +1,6 @@
-"""Parsing of strings by Java's date patterns, each of which is one regular expression.
+"""Parsing by Java's date patterns, each of which is one regular expression.
 
-The regular expressions of numbers are also those of the functions in Spark's SQL; both Python and
-Java read them.
+Both Python and Spark's SQL read the regular expressions of numbers.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ from schema_core.spark.compiler.udfs import UdfError
 #: Returns the value of a field from its text.
 Convert: TypeAlias = Callable[[str], int]
 
-#: The regular expression of a part of a pattern, without groups, and the value of its text.
+#: The regular expression of a part, without groups, and the value of its text.
 Piece: TypeAlias = tuple[str, Convert | None]
 
-#: Returns the piece of a part, given the parts after it; None if its letter is not parsed.
+#: Returns the piece of a part, given those after it; None if its letter is not parsed.
 PieceRule: TypeAlias = Callable[[Part, tuple[Part, ...]], Piece | None]
 
 
 class Shape(NamedTuple):
-    """The regular expression of a pattern, with a group for each of its fields.
+    """The regular expression of a pattern, with a group for each field.
 
-    It ends before the first letter that is not parsed, of which `problem` is the reason. What a
-    part has consumed is not given back.
+    A part does not give back what it has consumed. The expression ends before the first letter that
+    is not parsed; `problem` is the reason.
     """
 
     regex: re.Pattern[str]
@@ -49,7 +48,6 @@ class Shape(NamedTuple):
     problem: str | None
 
     def values(self, found: re.Match[str]) -> dict[str, int]:
-        """Return the fields of a match, in order."""
         return {
             letter: convert(text)
             for (letter, convert), text in zip(self.fields, found.groups(), strict=True)
@@ -65,12 +63,8 @@ def _shape(
 ) -> Shape:
     """Return the shape of a pattern.
 
-    Args:
-        parts: The parts of the pattern.
-        piece: Returns the piece of a part.
-        letters: Letter of a pattern -> the letter of its field, if that is another one.
-        refused: Letter with which no string is parsed -> the reason.
-        flags: The flags of the regular expression.
+    `letters` maps a letter to that of its field if they differ, `refused` a letter with which no
+    string is parsed to the reason.
     """
     for part in parts:
         if part.letter in refused:
@@ -100,7 +94,7 @@ NOT_PARSED = "the pattern letter {} is not supported in parsing"
 
 # --- SimpleDateFormat ----------------------------------------------------------------------------
 
-#: Letters of numbers; months are numbers if their letter is repeated at most twice.
+#: Letters of numbers; months are numbers up to two letters.
 _SIMPLE_NUMBERS = "yYdDFuHkKhmsSwW"
 
 #: Letter -> names, and the number of the first.
@@ -108,10 +102,10 @@ _SIMPLE_NAMES = {
     "M": (MONTHS, 1), "L": (MONTHS, 1), "E": (DAYS, 1), "G": (ERAS, 0), "a": (HALVES, 0),
 }  # fmt: skip
 
-#: Letter of hours that are counted from 1 -> their number.
+#: Hours that are counted from 1 -> their number.
 _CLOCKS = {"k": 24, "h": 12}
 
-#: Letter of a pattern -> the letter of its field, if that is another one.
+#: Letter -> the letter of its field, if they differ.
 _SIMPLE_FIELDS = {"L": "M", "k": "H", "h": "K", "z": "Z", "X": "Z"}
 
 _OFFSET = r"(?i:(?:GMT|UTC)?[+-]\d{1,2}(?::?\d\d)?|GMT|UTC|Z)"
@@ -119,9 +113,9 @@ _SIGN = regex(r"([+-])(\d{1,2}):?(\d\d)?")
 
 
 def simple_fields(text: str, pattern: str) -> dict[str, int] | None:
-    """Return the fields of a string whose start matches a pattern of SimpleDateFormat, or None.
+    """Return the fields of a string whose start matches a SimpleDateFormat pattern, or None.
 
-    Of a field that is repeated the last value counts, in the order in which it was parsed.
+    The last value of a repeated field counts; fields are in the order of parsing.
 
     >>> simple_fields("29/Feb/2024", "dd/MMM/yyyy"), simple_fields("29.02.2024", "dd/MMM/yyyy")
     ({'d': 29, 'M': 2, 'y': 2024}, None)
@@ -154,7 +148,7 @@ def _is_simple_number(part: Part) -> bool:
 def simple_number_shape(part: Part, rest: tuple[Part, ...]) -> str:
     """Return the regular expression of a number of SimpleDateFormat.
 
-    If another number is adjacent, blanks, sign and digits are as many characters as letters.
+    Beside another number, blanks, sign and digits are as many characters as letters.
     """
     if not rest or not _is_simple_number(rest[0]):
         return r"[ \t]*+-?+\d++"
@@ -194,7 +188,7 @@ def _simple_field(part: Part) -> str:
 
 
 def _java_int(text: str) -> int:
-    """Return a number as Java reads it: wrapped to 32 bits, -1 if it is beyond 64 bits."""
+    """Return a number as Java reads it: wrapped to 32 bits, -1 beyond 64 bits."""
     value = int(text)
     if -(2**31) <= value < 2**31:
         return value
@@ -202,7 +196,7 @@ def _java_int(text: str) -> int:
 
 
 def _short_year(text: str) -> int:
-    """Return a year, of two digits one from 80 years before to 20 years after today."""
+    """Return a year; two digits are one from 80 years before to 20 years after today."""
     year = _java_int(text)
     if not re.fullmatch(r"[ \t]*\d\d", text):
         return year
@@ -210,7 +204,6 @@ def _short_year(text: str) -> int:
 
 
 def _clock_hour(hours: int, text: str) -> int:
-    """Return an hour that is counted from 1."""
     hour = _java_int(text)
     return 0 if hour == hours else hour
 
@@ -231,14 +224,14 @@ def _offset(text: str) -> int:
 
 # --- java.time -----------------------------------------------------------------------------------
 
-#: Letter -> the count with which a number has a fixed width, for those that may have another one.
+#: Letter -> the count of fixed width, if others vary.
 _FIXED_WIDTHS = {"M": 2, "u": 2, "y": 2, "D": 3}
 
 
 def time_fields(text: str, pattern: str) -> dict[str, int] | None:
     """Return the fields of a string that matches a pattern of java.time, or None.
 
-    A field that is repeated must have the same value.
+    A repeated field must have one value.
 
     >>> time_fields("29 Feb 24", "dd MMM yy"), time_fields("29 feb 24", "dd MMM yy")
     ({'d': 29, 'M': 2, 'y': 2024}, None)

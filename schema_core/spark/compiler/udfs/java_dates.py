@@ -1,9 +1,8 @@
-"""Formatting and parsing by Java's date patterns, those of java.time and of SimpleDateFormat.
+"""Formatting and parsing by Java's date patterns: java.time and SimpleDateFormat.
 
-Each of the two languages is a table of formatters by letter; `date_shapes` finds the fields of a
-string. DATE_FORMAT and TO_TIMESTAMP use java.time, in the Gregorian calendar. FROM_UNIXTIME,
-UNIX_TIMESTAMP, TO_DATE and CONVERT_TZ use SimpleDateFormat, which parses leniently, in Java's
-hybrid calendar.
+Each language is a table of formatters by letter; `date_shapes` finds the fields of a string.
+DATE_FORMAT and TO_TIMESTAMP use java.time, in the Gregorian calendar. FROM_UNIXTIME,
+UNIX_TIMESTAMP, TO_DATE and CONVERT_TZ use SimpleDateFormat, lenient and in Java's hybrid calendar.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class LocalDateTime(NamedTuple):
         return self.nanos // (3600 * SECOND)
 
 
-#: Formats a datetime by a letter that is repeated `count` times.
+#: Formats a datetime by the count of a letter.
 Formatter: TypeAlias = Callable[[LocalDateTime, int], str]
 
 
@@ -121,7 +120,7 @@ def _week_of_month(value: LocalDateTime) -> int:
 
 _MONTH = _number(lambda value: value.date.month)
 
-#: Letter -> formatter, of the letters that have the same meaning in both languages.
+#: Letter -> formatter, where both languages agree.
 _COMMON_FORMATTERS: Mapping[str, Formatter] = {
     "d": _number(lambda value: value.date.day),
     "D": _number(_day_of_year),
@@ -286,7 +285,7 @@ RANGES: Mapping[str, tuple[int, int]] = {
 
 
 def _year_of_fields(found: Mapping[str, int]) -> dict[str, int]:
-    """Return the year `u` of the fields, which may be given by an era and the year in it.
+    """Return the year `u` of the fields, which may be given by an era.
 
     Raises:
         MismatchError: for the year 0 of an era, or for an era that contradicts the year.
@@ -345,7 +344,7 @@ _STANDARD = regex(
 
 
 def _standard_nanos(text: str) -> int | None:
-    """Parse a string as java.sql.Timestamp or java.sql.Date: leniently and in Java's calendar.
+    """Parse a string as java.sql.Timestamp or java.sql.Date, leniently and in Java's calendar.
 
     Its fields are then those of a Gregorian date; the year before 1 counts as 1.
     """
@@ -369,7 +368,6 @@ def _standard_nanos(text: str) -> int | None:
 
 
 def _is_after(found: Iterable[str], letter: str, other: str) -> bool:
-    """Return whether a field was parsed after another one."""
     order = list(found)
     return letter in order and order.index(letter) > order.index(other)
 
@@ -405,7 +403,7 @@ def _lenient_millis(found: Mapping[str, int], zone: str) -> int:
 
 
 def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> str | None:
-    """Return DATE_FORMAT of a timestamp, in seconds since 1970 and nanoseconds of the second.
+    """Return DATE_FORMAT of seconds since 1970 and nanoseconds of the second.
 
     >>> date_format(1_583_000_000, 5, "yyyy-MM-dd HH:mm SSSSSSSSS")
     '2020-02-29 18:13 000000005'
@@ -420,8 +418,7 @@ def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> 
 def to_timestamp(text: str | None, pattern: str | None) -> int | None:
     """Return TO_TIMESTAMP in microseconds since 1970, truncated to milliseconds, or None.
 
-    A string that does not match the pattern is parsed in the standard form. The result of an
-    invalid pattern is None.
+    A string that does not match is parsed in the standard form; an invalid pattern returns None.
 
     >>> to_timestamp("29.02.2020", "dd.MM.yyyy") == days_of(2020, 2, 29) * 86_400_000_000
     True
@@ -454,7 +451,7 @@ def to_timestamp_micros(text: str | None, pattern: str | None) -> int | None:
 
 # --- functions of SimpleDateFormat ---------------------------------------------------------------
 
-#: The result for a string that cannot be parsed: Long.MIN_VALUE milliseconds.
+#: The result for an invalid string: Long.MIN_VALUE milliseconds.
 UNPARSEABLE = -(2**63)
 
 
@@ -525,7 +522,7 @@ def unix_timestamp(text: str | None, pattern: str | None, zone: str) -> int | No
 def to_date(text: str | None, pattern: str | None) -> int | None:
     """Return TO_DATE with a pattern: days since 1970, also of `UNPARSEABLE`.
 
-    Flink computes them in 32 bits, with leap years rounded towards the year -4800.
+    Flink computes in 32 bits, and rounds leap years towards the year -4800.
 
     >>> to_date("29.02.2020", "dd.MM.yyyy") == days_of(2020, 2, 29)
     True
@@ -546,7 +543,7 @@ def _long(value: int) -> int:
 
 
 def convert_tz(text: str | None, source: str | None, target: str | None) -> str | None:
-    """Return CONVERT_TZ: a datetime string converted from one time zone to another.
+    """Return CONVERT_TZ of a datetime string.
 
     >>> convert_tz("1970-01-01 00:00:00", "UTC", "America/Los_Angeles")
     '1969-12-31 16:00:00'

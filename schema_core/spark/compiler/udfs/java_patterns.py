@@ -1,7 +1,6 @@
-"""Validation of Java regular expressions, and the number of their groups.
+"""Validation of Java regular expressions, their groups, and patterns of SIMILAR TO.
 
-Spark evaluates patterns with Java's own engine, but an invalid one fails the job where Flink
-returns NULL; so patterns are validated before they are used.
+Spark uses Java's engine, where an invalid pattern fails the job; Flink returns NULL.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ class RegexError(ValueError):
 
 @dataclass(slots=True)
 class PatternParser:
-    """A pattern, the position up to which it is parsed, and its groups."""
+    """A pattern, the parsed position, and its groups."""
 
     text: str
     position: int = 0
@@ -69,7 +68,7 @@ def group_count(pattern: str | None) -> int:
 
 
 def may_skip_group(pattern: str, group: int) -> bool:
-    """Return whether a pattern can match without a given group.
+    """Return whether a pattern can match without a group.
 
     >>> may_skip_group("(a)?b", 1), may_skip_group("(a)b", 1)
     (True, False)
@@ -84,12 +83,12 @@ def has_optional_groups(pattern: str) -> bool:
     return parser is not None and bool(parser.optional)
 
 
-#: Syntax that Python's engine does not support, or interprets differently.
+#: Syntax that Python's engine lacks or interprets differently.
 _NOT_PYTHON = regex(r"\\[pPRhHvVXQEGzZkKNc]|\\x\{|\[[^\]]*(?:\[|&&)|\(\?<[a-zA-Z]|\(\?[a-zA-Z-]")
 
 
 def extract_group(text: str | None, pattern: str | None, group: int | None) -> str | None:
-    """Return a group of the first match, or None without a match or without that group.
+    """Return a group of the first match, or None without a match or that group.
 
     >>> extract_group("b", "(a)?b", 1), extract_group("ab", "(a)?b", 1)
     (None, 'a')
@@ -105,7 +104,7 @@ def extract_group(text: str | None, pattern: str | None, group: int | None) -> s
 def extract_optional_groups(
     text: str | None, pattern: str | None, group: int | None
 ) -> list[str | None] | None:
-    """Return a group of every match; None if all matches have it, or if there is no such group.
+    """Return a group of every match; None if all have it, or there is no such group.
 
     >>> extract_optional_groups("ab", "(a)|(b)", 2), extract_optional_groups("ab", "(a)b", 1)
     ([None, 'b'], None)
@@ -115,7 +114,7 @@ def extract_optional_groups(
     return [found[group] for found in _compile_pattern(pattern).finditer(text)]
 
 
-#: A named group, or an escape before which Python's syntax of groups is not meant.
+#: A named group, or an escape, which hides Python's syntax of groups.
 _NAMED_GROUP = regex(r"(\\.)|\(\?<([a-zA-Z][a-zA-Z0-9]*)>")
 
 
@@ -123,7 +122,7 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern of Java with Python's engine.
 
     Raises:
-        UdfError: for syntax that Python's engine does not support.
+        UdfError: for syntax that Python's engine lacks.
     """
     unnamed, named = pattern, pattern
     if "[" not in pattern:
@@ -298,13 +297,13 @@ def _character(parser: PatternParser) -> str | None:
 
 # --- SIMILAR TO --------------------------------------------------------------------------------
 
-#: Characters that have a meaning in a pattern of SQL, and those that have one in Java.
+#: Characters with a meaning in patterns of SQL, and in Java.
 _SQL, _JAVA = frozenset("[]()|^-+*_%?{}"), frozenset("[]()|^-+*?{}$\\.")
 
-#: Characters that Java reads otherwise than SQL, outside of brackets.
+#: Characters that Java reads otherwise, outside of brackets.
 _REPLACED = {"_": ".", "%": "(?s:.*)", "\\": "\\\\", "$": "\\$"}
 
-#: Names of classes of characters, in upper or lower case.
+#: Classes of characters, in upper or lower case.
 _CLASSES = {
     "ALPHA": r"\p{Alpha}",
     "UPPER": r"\p{Upper}",
@@ -319,7 +318,7 @@ _NAMES |= {name.lower(): shape for name, shape in _NAMES.items()}
 
 
 def similar_pattern(pattern: str | None, escape: str | None) -> str | None:
-    """Return the regular expression of a pattern, without an escape character if that is empty.
+    """Return the regular expression of a pattern; an empty `escape` is none.
 
     Raises:
         UdfError: for a pattern that Flink refuses.
@@ -357,7 +356,7 @@ def _java_pattern(pattern: str, escape: str) -> str:
 
 
 def _escaped_character(pattern: str, place: int, escape: str) -> str:
-    """Return the character after an escape character; it must have a meaning in patterns."""
+    """Return an escaped character, which must have a meaning in patterns."""
     one = pattern[place + 1 : place + 2]
     if one in _SQL:
         return f"\\{one}" if one in _JAVA else one

@@ -1,4 +1,7 @@
-"""JSON functions: parsing, path evaluation, serialization, quoting; numbers keep their digits."""
+"""JSON functions and JSONPath: ``$.a[0]``, ``$['a', 'b']``, ``$[1:]``, ``$[*]``, ``$..a``.
+
+Numbers keep their digits. Paths with filters and functions raise `UdfError`.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ _BLANK = regex(r"[ \t\r\n]*")
 
 @lru_cache(maxsize=64)
 def parse(text: str) -> Any:
-    """Return the first JSON value of a string, ignoring what follows it.
+    """Return the first JSON value of a string, ignoring what follows.
 
     Raises:
         ValueError: if the string does not start with a JSON value.
@@ -75,7 +78,7 @@ _ESCAPES = {
     '"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
 }  # fmt: skip
 
-#: Marks the string of a number with a fraction, to which the encoder would add quotes.
+#: Marks a number with a fraction, to which the encoder would add quotes.
 _NUMBER_MARK = token_hex(8)
 
 
@@ -109,7 +112,7 @@ def serialize(value: Any) -> str:
 
 
 def _upper_case(found: re.Match[str]) -> str:
-    """Return the escape of a control character as Java writes it; an escaped backslash as it is."""
+    """Return an escape as Java writes it: control characters in upper case."""
     return f"\\u{found[0][2:].upper()}" if found[0][1] == "u" else found[0]
 
 
@@ -128,7 +131,7 @@ def json_document(text: str | None) -> str | None:
 
 
 def _with_sorted_keys(value: Any) -> Any:
-    """Return a value with the keys of its objects in the order of Java's strings."""
+    """Sort the keys of objects in the order of Java's strings."""
     match value:
         case dict():
             keys = sorted(value, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
@@ -287,7 +290,7 @@ def find(value: Any, text: str, *, lax: bool) -> Any:
 def _walk(value: Any, path: Path, position: int, *, upstream: bool, lax: bool) -> Iterator[Any]:
     """Yield the values that the steps from a position match.
 
-    A value of the wrong kind is an error only if all preceding steps are definite (`upstream`).
+    The wrong kind of value is an error only if all preceding steps are definite (`upstream`).
     """
     if position == len(path):
         yield value
@@ -315,7 +318,6 @@ def _walk(value: Any, path: Path, position: int, *, upstream: bool, lax: bool) -
 
 
 def _apply(value: Any, step: Step, *, leaf: bool) -> list[Any]:
-    """Return the values that one step matches."""
     match step:
         case Members(names) if len(names) > 1 and leaf:
             return [{name: value[name] for name in names if name in value}]
@@ -336,7 +338,6 @@ def _elements(value: Any) -> list[Any]:
 
 
 def _self_and_descendants(value: Any) -> Iterator[Any]:
-    """Yield a value and its descendants, in pre-order."""
     if isinstance(value, dict | list):
         yield value
         for inner in value.values() if isinstance(value, dict) else value:
@@ -344,7 +345,6 @@ def _self_and_descendants(value: Any) -> Iterator[Any]:
 
 
 def _can_apply(value: Any, step: Step) -> bool:
-    """Return whether the step after ``..`` applies to a value."""
     match step:
         case Members(names):
             return isinstance(value, dict) and all(name in value for name in names)
@@ -358,11 +358,11 @@ def _can_apply(value: Any, step: Step) -> bool:
 
 
 class JsonPathError(Exception):
-    """Invalid JSON, an invalid path, or no match in strict mode: the case of ON ERROR."""
+    """Invalid JSON, an invalid path, or no match in strict mode: ON ERROR applies."""
 
 
 def _evaluate(text: str, path: str) -> tuple[Any, bool]:
-    """Return the value at a path, and whether the path is lax: ``$.a`` is strict.
+    """Return the value at a path, and whether the path is lax; ``$.a`` is strict.
 
     Raises:
         JsonPathError: if a strict path has no match or the string is not JSON.
@@ -387,13 +387,12 @@ def _evaluate(text: str, path: str) -> tuple[Any, bool]:
 
 
 def _fallback(behavior: str, default: str | None, problem: str) -> str | None:
-    """Return the result of an ON EMPTY or ON ERROR clause."""
     if behavior == "ERROR":
         raise UdfError(problem)
     return {"DEFAULT": default, "EMPTY ARRAY": "[]", "EMPTY OBJECT": "{}"}.get(behavior)
 
 
-#: RETURNING type -> predicate of the parsed values that Java casts to it.
+#: RETURNING type -> whether Java casts a parsed value to it.
 _RETURNED = {
     "INTEGER": lambda value: type(value) is int and -(2**31) <= value < 2**31,
     "DOUBLE": lambda value: isinstance(value, Decimal),
@@ -454,7 +453,7 @@ _EMPTY: dict[str | None, Any] = {None: None, "[]": [], "{}": {}}
 
 
 def query_fallback(behavior: str) -> str | None:
-    """Return the result of JSON_QUERY by an ON EMPTY or ON ERROR clause other than ERROR."""
+    """Return the result of JSON_QUERY by a clause other than ERROR."""
     value = _EMPTY[_fallback(behavior, None, "")]
     return None if value is None else serialize(value)
 
@@ -523,7 +522,7 @@ def is_json(text: str | None, kind: str) -> bool:
 
 
 def is_kind(value: Any, kind: str) -> bool:
-    """Return whether a parsed value is an OBJECT, an ARRAY, a SCALAR, or any VALUE."""
+    """Return whether a parsed value is an OBJECT, ARRAY, SCALAR or any VALUE."""
     kinds = {"OBJECT": isinstance(value, dict), "ARRAY": isinstance(value, list)}
     return {**kinds, "VALUE": True, "SCALAR": not any(kinds.values())}[kind]
 

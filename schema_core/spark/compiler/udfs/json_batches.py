@@ -1,7 +1,7 @@
-"""JSON functions over the strings of a batch: parsed together, serialized together.
+"""JSON functions over a batch of strings, parsed and serialized together.
 
-One call of the C parser for many documents costs half as much as a call for each. Only the usual
-arguments are computed here; `schema_core.spark.compiler.udfs.json` defines the results of all.
+One call of the C parser for many documents costs half of a call for each. Only the usual arguments
+are computed here; `udfs.json` defines the results of all.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ INVALID: Final = object()
 
 _CONTAINERS = frozenset({dict, list})
 
-#: A string that is in no document: documents are joined by it.
+#: A string that is in no document, and joins documents.
 _MARK = token_hex(8)
 _BETWEEN = f',"{_MARK}",'
 
-#: So many documents are parsed together; few enough that an invalid one costs little.
+#: Documents that are parsed together: an invalid one costs little.
 _TOGETHER = 64
 
 
 def parse_all(texts: Sequence[str | None]) -> list[Any]:
-    """Return the value that `json.parse` returns for each string; `INVALID` where it raises.
+    """Return what `json.parse` returns for each string; `INVALID` where it raises.
 
     >>> parse_all(['{"a": 1}', None, "[2] and more"])
     [{'a': 1}, None, [2]]
@@ -40,7 +40,7 @@ def parse_all(texts: Sequence[str | None]) -> list[Any]:
 
 
 def _parse_some(texts: list[str]) -> list[Any]:
-    """Parse strings together, or in halves if one of them is not just one value."""
+    """Parse strings together, or in halves if one is not just one value."""
     try:
         found = json.DECODER.decode(f"[{_BETWEEN.join(texts)}]")
     except (ValueError, RecursionError, InvalidOperation):
@@ -79,7 +79,7 @@ def serialize_all(values: list[Any]) -> list[str]:
 
 
 def _steps(path: str | None) -> json.Path | None:
-    """Return the steps of a strict path of single names and positions, or None for any other."""
+    """Return the steps of a strict path of single names and positions, or None."""
     if path is None or json.MODE.fullmatch(path):
         return None
     try:
@@ -96,10 +96,9 @@ def _steps(path: str | None) -> json.Path | None:
 
 
 def _find_all(texts: Sequence[str | None], steps: json.Path) -> list[Any]:
-    """Return the value at a path of each document; None where there is none, or null.
+    """Return the value at a path of each document.
 
-    All of these are errors of a strict path: a string that is not JSON, a path without a value,
-    and null.
+    All errors of a strict path are None: a string that is not JSON, no value, and null.
     """
     values = parse_all(texts)
     for step in steps:
@@ -118,7 +117,7 @@ def _find_all(texts: Sequence[str | None], steps: json.Path) -> list[Any]:
 def json_query_all(
     texts: Sequence[str | None], path: str | None, wrapper: str, on_empty: str, on_error: str
 ) -> list[str | None] | None:
-    """Return JSON_QUERY of each string, or None if it is not one of the usual calls."""
+    """Return JSON_QUERY of each string, or None for unusual arguments."""
     steps = _steps(path)
     if steps is None or wrapper != "WITHOUT" or on_error == "ERROR":
         return None
@@ -143,7 +142,7 @@ def json_value_all(
     on_error: str,
     default_on_error: str | None,
 ) -> list[str | None] | None:
-    """Return JSON_VALUE of each string, or None if it is not one of the usual calls."""
+    """Return JSON_VALUE of each string, or None for unusual arguments."""
     steps = _steps(path)
     if steps is None or returned != "STRING" or on_error == "ERROR":
         return None
@@ -159,7 +158,7 @@ def json_value_all(
 def json_exists_all(
     texts: Sequence[str | None], path: str | None, on_error: str
 ) -> list[bool | None] | None:
-    """Return JSON_EXISTS of each string, or None if it is not one of the usual calls."""
+    """Return JSON_EXISTS of each string, or None for unusual arguments."""
     steps = _steps(path)
     if steps is None or on_error == "ERROR":
         return None

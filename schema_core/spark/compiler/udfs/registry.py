@@ -1,7 +1,6 @@
-"""The registry of Python UDFs.
+"""The registry of Python UDFs, which translation rules call by name.
 
-Translation rules call these functions by their names; `schema_core.spark.python.udf_registration`
-registers them with a Spark session as Arrow UDFs.
+`schema_core.spark.python.udf_registration` registers them as Arrow UDFs.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ from schema_core.spark.compiler.udfs import (
 class Udf:
     """A scalar function and its Spark return type; if `fails`, it may raise `UdfError`.
 
-    `batch` computes it for a list of first arguments, with the others constant and without
-    errors; it returns None for arguments that it does not compute.
+    `batch` computes a list of first arguments, with the others constant; None means it cannot.
     """
 
     function: Callable[..., Any]
@@ -67,7 +65,7 @@ UDFS: Mapping[str, Udf] = {
     "group_count": Udf(java_patterns.group_count, "INT"),
 }
 
-#: Functions that Spark computes by rules of their own, which have the results of these.
+#: Reference results of functions that Spark computes by rules of their own.
 REFERENCES: Mapping[str, Udf] = {
     "json_quote": Udf(json.json_quote, "STRING"),
     "json_unquote": Udf(json.json_unquote, "STRING"),

@@ -1,4 +1,7 @@
-"""String functions that count UTF-16 code units, as Java does; lone surrogates become ``?``."""
+"""String functions that count UTF-16 code units, as Java does; URLs as by java.net.URL.
+
+Lone surrogates become ``?``.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from functools import lru_cache
 from schema_core.base.lazy import regex
 from schema_core.spark.compiler.udfs import UdfError
 
-#: The longest result of padding; Java runs out of memory beyond.
+#: The longest padded string; beyond, Java runs out of memory.
 MAX_UNITS = 1 << 28
 
 
@@ -30,7 +33,7 @@ def from_units(data: bytes) -> str:
 
 
 def _padding(text: bytes, length: int | None, filler: str) -> bytes | None:
-    """Return the padding up to a length, or None for a negative length or an empty filler."""
+    """Return the padding up to a length; None for a negative length or an empty filler."""
     if length is None or length < 0 or not filler:
         return None
     if length > MAX_UNITS:
@@ -157,7 +160,7 @@ def locate(part: str | None, text: str | None, start: int | None) -> int | None:
 
 # --- binary strings ------------------------------------------------------------------------------
 
-#: Names of character sets that Java and Python both support.
+#: Character sets that Java and Python both support.
 CHARSETS = frozenset(
     {"utf-8", "utf8", "utf-16", "utf-16be", "utf-16le", "iso-8859-1", "latin1", "us-ascii", "ascii"}
 )
@@ -233,8 +236,8 @@ def unhex(text: str | None) -> bytes | None:
 
 _SPECIFIER = regex(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(\.\d+)?([a-zA-Z%])")
 
-#: Kind of an argument (d INT, l BIGINT, f float, b BOOLEAN, s string, n NULL) -> the conversions of
-#: java.util.Formatter that accept it.
+#: Kind of an argument (d INT, l BIGINT, f float, b BOOLEAN, s string, n NULL) -> the conversions
+#: that java.util.Formatter accepts.
 CONVERSIONS = {
     "d": "dxXosSbBhHcC",
     "l": "dxXosSbBhH",
@@ -246,7 +249,7 @@ CONVERSIONS = {
 
 
 def is_format(text: str | None, kinds: str | None) -> bool:
-    """Return whether java.util.Formatter accepts a format for arguments of kinds of `CONVERSIONS`.
+    """Return whether java.util.Formatter accepts a format for kinds of `CONVERSIONS`.
 
     >>> is_format("%d of %s", "ds"), is_format("100%_", ""), is_format("%d", "s")
     (True, False, False)
@@ -287,7 +290,7 @@ SCHEMES = frozenset({"http", "https", "ftp", "file", "mailto", "jar", "jmod", "j
 
 @lru_cache(maxsize=256)
 def url_parts(text: str) -> dict[str, str | None] | None:
-    """Return the parts of a URL by Flink's names for them, or None for an invalid URL.
+    """Return the parts of a URL by Flink's names, or None for an invalid URL.
 
     >>> url_parts("http://user@h:80/p?q#r")["AUTHORITY"]
     'user@h:80'
@@ -322,7 +325,7 @@ def url_parts(text: str) -> dict[str, str | None] | None:
 
 
 def _mail_parts(file: str) -> dict[str, str | None] | None:
-    """Return the parts of a URL of the scheme mailto; its query starts at the last ``?``."""
+    """Return the parts of a mailto URL; its query starts at the last ``?``."""
     if not file.strip():
         return None
     path, mark, query = file.rpartition("?")
