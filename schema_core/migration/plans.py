@@ -33,6 +33,7 @@ from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
+from schema_core.mappings import stored_types
 from schema_core.mappings.dialects.alterations import (
     apply_change,
     apply_stored_change,
@@ -41,16 +42,6 @@ from schema_core.mappings.dialects.alterations import (
 from schema_core.mappings.dialects.api import ddl_losses
 from schema_core.mappings.dialects.schemas import column_ddl
 from schema_core.mappings.loss import Loss
-from schema_core.mappings.stored_types import (
-    FILES,
-    FLINK,
-    READINGS,
-    REWRITTEN,
-    FieldLookup,
-    Reading,
-    TypeFinding,
-    rules_of,
-)
 from schema_core.migration.differences import Definition, RenameHints, diff, invert
 from schema_core.migration.ordering import (
     ChangeGroup,
@@ -103,7 +94,7 @@ class PlanStep:
 
     statements: tuple[str, ...]
     changes: tuple[str, ...]
-    risks: tuple[TypeFinding, ...] = ()
+    risks: tuple[stored_types.TypeFinding, ...] = ()
     undo: tuple[str, ...] | None = ()
     rewrites: bool = False
     rows: int | None = None
@@ -145,7 +136,7 @@ class MigrationPlan:
         return tuple(text for step in self.steps for text in step.statements)
 
     @property
-    def risks(self) -> tuple[TypeFinding, ...]:
+    def risks(self) -> tuple[stored_types.TypeFinding, ...]:
         """The risks of all steps."""
         return tuple(risk for step in self.steps for risk in step.risks)
 
@@ -213,7 +204,7 @@ _FINDING: Final = json_codec.tuple_of(
 _CODECS.update(
     {
         "TypeFinding": json_codec.Codec(
-            _FINDING.encode, lambda members: TypeFinding(*_FINDING.decode(members))
+            _FINDING.encode, lambda members: stored_types.TypeFinding(*_FINDING.decode(members))
         ),
         "PlanStep": json_codec.record(PlanStep, _CODECS),
     }
@@ -298,7 +289,7 @@ def plan(
     before = before.copy(mask(before.options))
     is_by_name = format_by_name(before.options, storage) is not None
     if writer.target.engine is None:
-        store = rules_of(before.options, storage.form if storage else None)
+        store = stored_types.rules_of(before.options, storage.form if storage else None)
         writer = replace(writer, keeps_names=is_by_name, store=store)
     kept = [_project(table, writer) for table in (before, after)]
     count = statistics.row_count if statistics is not None and statistics.row_count >= 0 else None
@@ -554,11 +545,14 @@ def _require_readable(
         RewriteNeeded: where rows would be refused, or read as other values.
     """
     rules = writer.rules
-    after = rules_of(new.options, next((form for form in FILES if FILES[form] is rules), None))
-    if rules is not FLINK and after is not rules:
+    after = stored_types.rules_of(
+        new.options,
+        next((form for form in stored_types.FILES if stored_types.FILES[form] is rules), None),
+    )
+    if rules is not stored_types.FLINK and after is not rules:
         raise RewriteNeeded(f"the rows are in the format {rules.name}, not {after.name}")
-    refused = {"type-changed"} if rules is FLINK else REWRITTEN
-    for part_rules, is_key in ((rules, False), (FLINK, True)):
+    refused = {"type-changed"} if rules is stored_types.FLINK else stored_types.REWRITTEN
+    for part_rules, is_key in ((rules, False), (stored_types.FLINK, True)):
         before, now = (
             RowType(
                 [
@@ -571,24 +565,26 @@ def _require_readable(
         )
         casts = {
             finding.path
-            for finding in FLINK.findings(before, now, (), renames)
+            for finding in stored_types.FLINK.findings(before, now, (), renames)
             if finding.kind == "type-changed"
         }
         for finding in part_rules.findings(before, now, (), renames):
-            is_at_risk = READINGS[finding.kind][0] is Reading.AT_RISK
+            is_at_risk = stored_types.READINGS[finding.kind][0] is stored_types.Reading.AT_RISK
             if finding.kind in refused or (is_at_risk and finding.path in casts):
                 raise RewriteNeeded(finding.reason)
 
 
-def _risks(change: TableChange, writer: StatementWriter) -> Iterator[TypeFinding]:
+def _risks(change: TableChange, writer: StatementWriter) -> Iterator[stored_types.TypeFinding]:
     """Yield what a change puts at risk, by the rules of the table."""
     for old, new in change.stored_changes():
         if new is None and old is not None:
-            yield TypeFinding("field-dropped", old.path, "the rows have it")
+            yield stored_types.TypeFinding("field-dropped", old.path, "the rows have it")
         elif old is None and new is not None:
             is_required = isinstance(new.data_type, DataType) and not new.data_type.is_nullable
             if new.in_files and is_required:
-                yield TypeFinding("required-field-added", new.path, "the rows do not have it")
+                yield stored_types.TypeFinding(
+                    "required-field-added", new.path, "the rows do not have it"
+                )
         elif old is not None and new is not None and old.path == new.path:
             before, after = old.data_type, new.data_type
             if not isinstance(before, DataType) or not isinstance(after, DataType):
@@ -596,13 +592,13 @@ def _risks(change: TableChange, writer: StatementWriter) -> Iterator[TypeFinding
             yield from filter(is_risk, writer.rules.findings(before, after, old.path))
         elif old is not None and new is not None and _reads_by_name(writer, old.path):
             reason = f"rows that are read by name do not have {new.path[-1]!r}"
-            yield TypeFinding("field-dropped", old.path, reason)
+            yield stored_types.TypeFinding("field-dropped", old.path, reason)
 
 
 def _reads_by_name(writer: StatementWriter, path: Path) -> bool:
     """Return whether the rows have a column or field by its name."""
     if writer.target.engine is None:
-        return writer.rules.lookup is FieldLookup.NAME
+        return writer.rules.lookup is stored_types.FieldLookup.NAME
     # PostgreSQL keeps rows as documents, which no statement alters
     return len(path) > 1 and writer.target.name == "postgres"
 
@@ -613,7 +609,9 @@ FAILING = frozenset({"nullability-narrowed", "required-field-added"})
 NARROWED = frozenset({"length-narrowed", "range-narrowed", "precision-narrowed"})
 
 
-def _loses(risks: tuple[TypeFinding, ...], group: ChangeGroup, writer: StatementWriter) -> bool:
+def _loses(
+    risks: tuple[stored_types.TypeFinding, ...], group: ChangeGroup, writer: StatementWriter
+) -> bool:
     """Return whether the rows after the step differ from what undoing it would need."""
     renamed = any(change.rename is not None for change in group.changes)
     converts = writer.target.name == "postgres" and not writer.accepts
@@ -710,7 +708,7 @@ def _rewrite(
         table_name_beside(writer.path, "new"),
         table_name_beside(writer.path, "old"),
     )
-    risks: list[TypeFinding] = []
+    risks: list[stored_types.TypeFinding] = []
     changes = tuple(str(item) for item in diff(old, new, renames=renames))
     created = create_statements(writer, new)
     insert = insert_statement(writer, old, new, renamed_columns(renames), risks)

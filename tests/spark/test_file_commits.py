@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzz.file_commits import SCENARIOS, Fault, Faults, FaultyFiles, operations, run
-from schema_core.connectors.files import filesystem
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.jobs.run import COMMITTED
 from schema_core.environment.table_environment import TableEnvironment
@@ -200,7 +199,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Faults], None]
             system, root = locate_file_system(session, path)
             return FaultyFiles(faults, system), root
 
-        monkeypatch.setattr(filesystem, "locate_file_system", found)
+        monkeypatch.setattr(file_systems, "locate_file_system", found)
 
     yield install
     monkeypatch.undo()

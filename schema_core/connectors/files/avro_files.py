@@ -200,8 +200,8 @@ def avro_schema(fields: Sequence[types.RowField], options: Options) -> dict[str,
     Raises:
         SchemaError: with code `type-not-in-file-format` or `name-not-in-file-format`.
 
-    >>> from schema_core.types import parse_type
-    >>> avro_schema([RowField("a", parse_type("INT NOT NULL"))], {})["fields"]
+    >>> column = types.RowField("a", types.parse_type("INT NOT NULL"))
+    >>> avro_schema([column], {})["fields"]
     [{'name': 'a', 'type': 'int'}]
     """
     record = _record(fields, RECORD, legacy=bool(LEGACY.of(options)))

@@ -10,17 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from schema_core import types
 from schema_core.base.lazy import dataclass
-from schema_core.connectors.files import csv_files
-from schema_core.connectors.files.field_values import (
-    BLANK,
-    TEXT,
-    Syntax,
-    is_value,
-    read_value,
-    reader_type,
-    token_as_text,
-)
+from schema_core.connectors.files import csv_files, field_values
 from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import convert_parts, to_physical
@@ -30,23 +22,6 @@ from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import CHARACTERS, sql_type
 from schema_core.spark.compiler.tree import NULL as NULL_NODE
 from schema_core.spark.jobs import HINT
-from schema_core.types import (
-    AnyTimestampType,
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DataType,
-    DistinctType,
-    IntType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    RowType,
-    StructuredType,
-    TimestampType,
-    TimeType,
-    VarBinaryType,
-)
 
 if TYPE_CHECKING:
     from schema_core.types import RowField
@@ -58,7 +33,7 @@ class FileCodec(Protocol):
     def require(self, fields: Sequence[RowField], options: csv_files.Options) -> None:
         """Refuse columns of files that the format cannot hold."""
 
-    def stored(self, type_: DataType, options: csv_files.Options) -> DataType:
+    def stored(self, type_: types.DataType, options: csv_files.Options) -> types.DataType:
         """Return the type as which Spark reads a column."""
 
     def reading(self, options: csv_files.Options) -> dict[str, str]:
@@ -68,12 +43,12 @@ class FileCodec(Protocol):
         """Return the options of Spark's writer."""
 
     def decode(
-        self, node: nodes.Node, name: str, type_: DataType, options: csv_files.Options
+        self, node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
     ) -> nodes.Node:
         """Return the value of a column from what Spark reads."""
 
     def encode(
-        self, node: nodes.Node, name: str, type_: DataType, options: csv_files.Options
+        self, node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
     ) -> nodes.Node:
         """Return what Spark writes from the value of a column."""
 
@@ -96,10 +71,10 @@ class Format:
     is_text: bool = False
     reading: Callable[[csv_files.Options], dict[str, str]] = lambda _: {}
     writing: Callable[[csv_files.Options], dict[str, str]] = lambda _: {}
-    known: Callable[[nodes.Node, DataType, csv_files.Options], nodes.Node] = (
+    known: Callable[[nodes.Node, types.DataType, csv_files.Options], nodes.Node] = (
         lambda node, _type, _options: node
     )
-    why_not: Callable[[DataType], str | None] = lambda _: None
+    why_not: Callable[[types.DataType], str | None] = lambda _: None
     refused_in_names: tuple[str, ...] = ()
     source: str | None = None
     codec: FileCodec | None = None
@@ -147,12 +122,12 @@ JSON_FIXED = (
 )
 
 
-def why_not_csv(type_: DataType) -> str | None:
+def why_not_csv(type_: types.DataType) -> str | None:
     """Return why a value of a type cannot be a field of csv, or None.
 
     As in Flink, an ARRAY has elements and a ROW has fields that have no parts.
     """
-    is_list = isinstance(type_, ArrayType | RowType | StructuredType)
+    is_list = isinstance(type_, types.ArrayType | types.RowType | types.StructuredType)
     if not type_.children() or (
         is_list and not any(child.children() for child in type_.children())
     ):
@@ -160,10 +135,10 @@ def why_not_csv(type_: DataType) -> str | None:
     return f"csv cannot hold a value of {type_.nullable().as_summary_string()}"
 
 
-def why_not_json(type_: DataType) -> str | None:
+def why_not_json(type_: types.DataType) -> str | None:
     """Return why a value of a type cannot be in json, or None."""
     for part in type_.walk():
-        if isinstance(part, MapType | MultisetType):
+        if isinstance(part, types.MapType | types.MultisetType):
             key = part.children()[0]
             if not isinstance(key, CHARACTERS):
                 return f"json has keys of strings only, got {part.nullable().as_summary_string()}"
@@ -250,17 +225,19 @@ PLACES: dict[str, nodes.Node] = {
 CANNOT_READ = ": cannot read as "
 
 
-def syntax_of(options: csv_files.Options) -> Syntax:
+def syntax_of(options: csv_files.Options) -> field_values.Syntax:
     """Return the syntax of the strings in the files or messages of a table."""
     if options.get("format") != "json":
-        return Syntax.CSV
-    return Syntax.JSON if STANDARD.of(options) == "SQL" else Syntax.JSON_ISO
+        return field_values.Syntax.CSV
+    return (
+        field_values.Syntax.JSON if STANDARD.of(options) == "SQL" else field_values.Syntax.JSON_ISO
+    )
 
 
 def parse_field(
     node: nodes.Node,
     name: str,
-    type_: DataType,
+    type_: types.DataType,
     options: csv_files.Options,
     place: nodes.Node | None = None,
 ) -> nodes.Node:
@@ -268,14 +245,14 @@ def parse_field(
 
     An invalid string fails the job with its column; `place` is where the string is from.
     """
-    if isinstance(type_, DistinctType):
+    if isinstance(type_, types.DistinctType):
         type_ = type_.source_type
-    if isinstance(type_, MultisetType):
-        type_ = MapType(type_.element_type, IntType())
+    if isinstance(type_, types.MultisetType):
+        type_ = types.MapType(type_.element_type, types.IntType())
     is_text = all(isinstance(node, CHARACTERS) for node in type_.walk() if not node.children())
-    if is_text and (not type_.children() or syntax_of(options) is not Syntax.CSV):
+    if is_text and (not type_.children() or syntax_of(options) is not field_values.Syntax.CSV):
         return node
-    if type_.children() and syntax_of(options) is Syntax.CSV:
+    if type_.children() and syntax_of(options) is field_values.Syntax.CSV:
         return nodes.let(node, lambda text: _parsed_list(text, name, type_, options, place))
     if type_.children():
         return convert_parts(
@@ -287,7 +264,7 @@ def parse_field(
 def _parsed_list(
     text: nodes.Node,
     name: str,
-    type_: DataType,
+    type_: types.DataType,
     options: csv_files.Options,
     place: nodes.Node | None,
 ) -> nodes.Node:
@@ -295,19 +272,19 @@ def _parsed_list(
     pattern = re.sub(r"([^A-Za-z0-9_])", r"\\\1", str(csv_files.ELEMENTS.of(options)))
     parts = nodes.call("split", text, pattern, -1)
 
-    def part(node: nodes.Node, of: DataType) -> nodes.Node:
+    def part(node: nodes.Node, of: types.DataType) -> nodes.Node:
         return parse_field(csv_files.known_field(node, of, options), name, of, options, place)
 
-    if isinstance(type_, ArrayType):
+    if isinstance(type_, types.ArrayType):
         element = type_.element_type
         elements = inline(
             "if(rlike({text}, {blank}), slice({parts}, 1, 0), {parts})",
             text=text,
-            blank=BLANK,
+            blank=field_values.BLANK,
             parts=parts,
         )
         return nodes.call("transform", elements, nodes.function(lambda item: part(item, element)))
-    if not isinstance(type_, RowType | StructuredType):
+    if not isinstance(type_, types.RowType | types.StructuredType):
         return text  # `why_not_csv` refuses other types
     fields = type_.fields
 
@@ -336,7 +313,7 @@ def _parsed_list(
         )
 
     return nodes.null_or(
-        inline("coalesce(rlike({text}, {blank}), TRUE)", text=text, blank=BLANK),
+        inline("coalesce(rlike({text}, {blank}), TRUE)", text=text, blank=field_values.BLANK),
         nodes.let(parts, row),
     )
 
@@ -349,29 +326,29 @@ def is_lenient(options: csv_files.Options) -> bool:
 def _parsed_scalar(
     node: nodes.Node,
     name: str,
-    type_: DataType,
+    type_: types.DataType,
     options: csv_files.Options,
     place: nodes.Node | None,
 ) -> nodes.Node:
     syntax = syntax_of(options)
     hint = f"set '{ignore_errors_key(options)}' = 'true' to read NULL there"
-    if place is not None and syntax is Syntax.CSV and not csv_files.HEADER.of(options):
+    if place is not None and syntax is field_values.Syntax.CSV and not csv_files.HEADER.of(options):
         hint = (
             f"if the first line names the columns, set '{csv_files.HEADER.key}' = 'true'; or {hint}"
         )
-    if syntax is Syntax.CSV and csv_files.NULL.of(options) is None:
+    if syntax is field_values.Syntax.CSV and csv_files.NULL.of(options) is None:
         hint = f"if empty fields are NULL, set '{csv_files.NULL.key}' = ''; {hint}"
 
     def body(value: nodes.Node) -> nodes.Node:
-        read = read_value(value, type_, syntax)
+        read = field_values.read_value(value, type_, syntax)
         if is_lenient(options):
             return read
         return inline(
             "coalesce({read}, if({text} IS NULL OR {known}, NULL,"
             " raise_error(concat({problem}, {text}, coalesce({place}, ''), {hint}))))",
             read=read,
-            text=token_as_text(value, type_, syntax),
-            known=is_value(value, type_, syntax),
+            text=field_values.token_as_text(value, type_, syntax),
+            known=field_values.is_value(value, type_, syntax),
             problem=f"column '{name}'{CANNOT_READ}{type_.as_summary_string()}: ",
             place=NULL_NODE if place is None else place,
             hint=f"{HINT}{hint}",
@@ -386,17 +363,17 @@ def ignore_errors_key(options: csv_files.Options) -> str:
 
 
 def render_field(
-    node: nodes.Node, name: str, type_: DataType, options: csv_files.Options
+    node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
 ) -> nodes.Node:
     """Return a value as the string of a csv field; a NULL remains one."""
     match type_:
-        case ArrayType(element_type=element):
+        case types.ArrayType(element_type=element):
             parts = nodes.call(
                 "transform",
                 node,
                 nodes.function(lambda item: _rendered_part(item, name, element, options)),
             )
-        case RowType() | StructuredType():
+        case types.RowType() | types.StructuredType():
             parts = nodes.call(
                 "array",
                 *(
@@ -411,31 +388,31 @@ def render_field(
 
 
 def _rendered_part(
-    node: nodes.Node, name: str, type_: DataType, options: csv_files.Options
+    node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
 ) -> nodes.Node:
     return csv_files.stored_text(
         csv_files.CsvColumn(name, _rendered_scalar(node, type_), type_), options
     )
 
 
-def _rendered_scalar(node: nodes.Node, type_: DataType) -> nodes.Node:
+def _rendered_scalar(node: nodes.Node, type_: types.DataType) -> nodes.Node:
     match type_:
-        case BooleanType():
+        case types.BooleanType():
             return nodes.Cast(node, "STRING")
-        case BinaryType() | VarBinaryType():
+        case types.BinaryType() | types.VarBinaryType():
             return nodes.call("base64", node)
-        case LocalZonedTimestampType():
-            return nodes.call("concat", convert(node, type_, TEXT), "Z")
+        case types.LocalZonedTimestampType():
+            return nodes.call("concat", convert(node, type_, field_values.TEXT), "Z")
         case _:
-            return convert(node, type_, TEXT)
+            return convert(node, type_, field_values.TEXT)
 
 
-def truncate_to_precision(node: nodes.Node, type_: DataType) -> nodes.Node:
+def truncate_to_precision(node: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return a value of a typed file, truncated to the precision of its type at any depth."""
     match type_:
-        case TimestampType() | LocalZonedTimestampType():
+        case types.TimestampType() | types.LocalZonedTimestampType():
             return datetimes.truncate_digits(node, 9, type_.precision)
-        case TimeType() if has_fewer_digits(type_, 6):
+        case types.TimeType() if has_fewer_digits(type_, 6):
             rest = inline(
                 "time_to_micros({v}) % {unit}",
                 v=node,
@@ -449,11 +426,11 @@ def truncate_to_precision(node: nodes.Node, type_: DataType) -> nodes.Node:
             return node
 
 
-def has_fewer_digits(type_: DataType, digits: int) -> bool:
+def has_fewer_digits(type_: types.DataType, digits: int) -> bool:
     """Return whether a type is a time or timestamp with fewer fractional digits."""
-    return isinstance(type_, AnyTimestampType | TimeType) and type_.precision < digits
+    return isinstance(type_, types.AnyTimestampType | types.TimeType) and type_.precision < digits
 
 
-def text_reader_type(type_: DataType, options: csv_files.Options) -> DataType:
+def text_reader_type(type_: types.DataType, options: csv_files.Options) -> types.DataType:
     """Return the type as which Spark reads a value of a text format."""
-    return reader_type(type_, syntax_of(options))
+    return field_values.reader_type(type_, syntax_of(options))

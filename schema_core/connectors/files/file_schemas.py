@@ -15,9 +15,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from schema_core.base.caching import GenerationalCache
@@ -28,6 +28,7 @@ from schema_core.connectors.files.stored_names import (
     stored_names,
     with_current_names,
 )
+from schema_core.connectors.files.unreadable_files import read_avro_schema
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
 from schema_core.mappings.spark.pyspark_types import from_spark, to_struct_field
 from schema_core.mappings.stored_types import FILES
@@ -122,7 +123,7 @@ def _parquet(session: SparkSession) -> FooterReader:
                     statistics.isNumNullsSet() and statistics.getNumNulls() == 0
                 ):
                     without.remove(name)
-        in_millis = frozenset(item for item in requested.in_millis if is_in_millis(message, item))
+        in_millis = frozenset(name for name in requested.in_millis if is_in_millis(message, name))
         return Footer(
             str(converter.convert(message).json()), ColumnGuarantees(frozenset(without), in_millis)
         )
@@ -210,13 +211,13 @@ def _avro_type(schema: Any, named: dict[str, Any]) -> Any:
         return _avro_type(kind, named)
     match kind:
         case "record":
-            found: dict[str, Any] = {"type": "struct", "fields": []}
-            _define(schema, found, named)
+            struct: dict[str, Any] = {"type": "struct", "fields": []}
+            _define(schema, struct, named)
             for part in schema["fields"]:
                 type_ = _avro_type(part["type"], named)
                 row = {"name": part["name"], "type": type_, "nullable": True, "metadata": {}}
-                found["fields"].append(row)
-            return found
+                struct["fields"].append(row)
+            return struct
         case "array":
             element = _avro_type(schema["items"], named)
             return {"type": "array", "elementType": element, "containsNull": True}
@@ -240,38 +241,8 @@ def _define(schema: Mapping[str, Any], type_: Any, named: dict[str, Any]) -> Non
     named[name] = named[f"{schema.get('namespace', '')}.{name}".lstrip(".")] = type_
 
 
-def _avro_header(path: str) -> str:
-    """Return the schema in the header of a local avro file.
-
-    Raises:
-        ValueError: for a file that is not one of avro.
-    """
-    with Path(path).open("rb") as file:
-        if file.read(4) != b"Obj\x01":
-            raise ValueError("it is not an avro file")
-        while count := _avro_long(file):
-            if count < 0:
-                _avro_long(file)  # the bytes of the block
-            for _ in range(abs(count)):
-                key, value = file.read(_avro_long(file)), file.read(_avro_long(file))
-                if key == b"avro.schema":
-                    return value.decode()
-    raise ValueError("it has no schema")
-
-
-def _avro_long(file: BinaryIO) -> int:
-    """Return the next number in Avro's variable-length encoding."""
-    number = shift = 0
-    while True:
-        (byte,) = file.read(1)
-        number |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return (number >> 1) ^ -(number & 1)
-
-
 def _local_footer(
-    session: SparkSession, uri: str, form: str, requested: ColumnGuarantees
+    session: SparkSession, form: str, requested: ColumnGuarantees, uri: str
 ) -> Footer:
     """Return the footer of a local file, read without a JVM in this process.
 
@@ -284,7 +255,8 @@ def _local_footer(
         )
         return Footer(str(schema.json()), ColumnGuarantees())
     if form == "avro":
-        return Footer(avro_row(_avro_header(path_of(uri) or uri)), ColumnGuarantees())
+        with Path(path_of(uri) or uri).open("rb") as file:
+            return Footer(avro_row(read_avro_schema(file)), ColumnGuarantees())
     import pyarrow.parquet as pq
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -297,7 +269,7 @@ def _local_footer(
             if not (statistics and statistics.has_null_count and statistics.null_count == 0):
                 without.discard(chunk.path_in_schema.partition(".")[0])
     units = {field.name: getattr(field.type, "unit", None) for field in schema}
-    in_millis = frozenset(item for item in requested.in_millis if units.get(item) == "ms")
+    in_millis = frozenset(name for name in requested.in_millis if units.get(name) == "ms")
     text = from_arrow_schema(schema, prefer_timestamp_ntz=True).json()
     return Footer(str(text), ColumnGuarantees(frozenset(without & units.keys()), in_millis))
 
@@ -339,7 +311,10 @@ def check_files(
     instants = frozenset(field.name for field in fields if isinstance(field.dataType, kinds))
     requested = ColumnGuarantees(_all_names(required, former), _all_names(instants, former))
     footers = _read_all(session, uris, form, requested)
-    schemas = _schemas(footers)
+    first: dict[str, str] = {}
+    for uri, footer in footers.items():
+        first.setdefault(footer.schema, uri)
+    schemas = {text: (uri, StructType.fromJson(json.loads(text))) for text, uri in first.items()}
     names: dict[str, StoredNames] = dict.fromkeys(schemas, ())
     files = dict(schemas.values())
     repeated = None
@@ -349,11 +324,11 @@ def check_files(
             repeated = repeated or repeated_name(columns, schema, former)
         if names[text]:
             files[uri] = with_current_names(schema, columns, dict(names[text]))
-    found = Gathering()
+    problems = Gathering()
     for problem in _problems(files, declared, form):
-        with found.catching():
+        with problems.catching():
             raise problem
-    found.raise_all()
+    problems.raise_all()
     guarantees, by_names = ColumnGuarantees(required, instants), dict[StoredNames, list[str]]()
     for uri, footer in footers.items():
         stored = names[footer.schema]
@@ -378,72 +353,54 @@ def _of_columns(
     )
 
 
-def _schemas(footers: Mapping[str, Footer]) -> dict[str, tuple[str, StructType]]:
-    """Return the distinct schemas of files by their JSON, with the first file that has each."""
-    from pyspark.sql.types import StructType
-
-    first: dict[str, str] = {}
-    for uri, footer in footers.items():
-        first.setdefault(footer.schema, uri)
-    return {text: (uri, StructType.fromJson(json.loads(text))) for text, uri in first.items()}
-
-
 def _read_all(
     session: SparkSession, uris: Sequence[str], form: str, requested: ColumnGuarantees
 ) -> dict[str, Footer]:
     """Return the footers of the files, by URI."""
-    if is_connect(session):
-        return _read_local(session, uris, form, requested)
+    read = (
+        partial(_local_footer, session, form, requested)
+        if is_connect(session)
+        else _cached_footers(session, form, requested)
+    )
+
+    def read_footer(uri: str) -> Footer:
+        try:
+            return read(uri)
+        except Exception as error:
+            problem = f"cannot read the footer of file {_uri_text(uri)!r}: {reason(error)}"
+            raise ExternalError(problem, code="file-schema-mismatch") from error
+
+    if len(uris) == 1:  # a thread would open a connection to the JVM of its own
+        return {uris[0]: read_footer(uris[0])}
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        return dict(zip(uris, pool.map(read_footer, uris), strict=True))
+
+
+def _cached_footers(
+    session: SparkSession, form: str, requested: ColumnGuarantees
+) -> Callable[[str], Footer]:
+    """Return a function that reads the footer of a file in the JVM, unless it is cached."""
     configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
     application = session.sparkContext.applicationId
     path_class = java_class(session, "org.apache.hadoop.fs.Path")
     uri_class = java_class(session, "java.net.URI")
-
-    @cache
-    def reader() -> FooterReader:
-        return FOOTERS[form](session)
+    reader = cache(lambda: FOOTERS[form](session))
 
     def read(uri: str) -> Footer:
-        try:
-            path = path_class(uri_class(uri))
-            status = path.getFileSystem(configuration).getFileStatus(path)
-            local = path_of(uri)
-            state = None if local is None else file_state_of(local)
-            version = state or (status.getLen(), status.getModificationTime())
-            key = (application, uri, *version, requested)
-            footer = _KEPT.keep(key, len(uri) + 1000)
-            if footer is None:
-                footer = reader()(status, requested)
-                if state is None or is_file_settled(state):
-                    _KEPT.add(key, footer, len(uri) + len(footer.schema))
-            return footer
-        except Exception as error:
-            problem = f"cannot read the footer of file {_uri_text(uri)!r}: {reason(error)}"
-            raise ExternalError(problem, code="file-schema-mismatch") from error
+        path = path_class(uri_class(uri))
+        status = path.getFileSystem(configuration).getFileStatus(path)
+        local = path_of(uri)
+        state = None if local is None else file_state_of(local)
+        version = state or (status.getLen(), status.getModificationTime())
+        key = (application, uri, *version, requested)
+        footer = _KEPT.keep(key, len(uri) + 1000)
+        if footer is None:
+            footer = reader()(status, requested)
+            if state is None or is_file_settled(state):
+                _KEPT.add(key, footer, len(uri) + len(footer.schema))
+        return footer
 
-    return _in_threads(uris, read)
-
-
-def _in_threads(uris: Sequence[str], read: Callable[[str], Footer]) -> dict[str, Footer]:
-    if len(uris) == 1:  # a thread would open a connection to the JVM of its own
-        return {uris[0]: read(uris[0])}
-    with ThreadPoolExecutor(PARALLEL) as pool:
-        return dict(zip(uris, pool.map(read, uris), strict=True))
-
-
-def _read_local(
-    session: SparkSession, uris: Sequence[str], form: str, requested: ColumnGuarantees
-) -> dict[str, Footer]:
-    """Return the footers of local files, by URI."""
-
-    def read(uri: str) -> Footer:
-        try:
-            return _local_footer(session, uri, form, requested)
-        except Exception as error:
-            problem = f"cannot read the footer of file {_uri_text(uri)!r}: {reason(error)}"
-            raise ExternalError(problem, code="file-schema-mismatch") from error
-
-    return _in_threads(uris, read)
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,37 +420,40 @@ def _problems(
     """Yield the problems of the files; a column is reported once, for the first file."""
     by_file = {uri: list(differences(declared, schema, form)) for uri, schema in files.items()}
     reported: set[str] = set()
-    for uri, found in by_file.items():
-        for item in found:
-            if item.name in reported:
+    for uri, mismatches in by_file.items():
+        for mismatch in mismatches:
+            name = mismatch.name
+            if name in reported:
                 continue
             everywhere = all(
-                any(other.name == item.name and other.found is None for other in others)
+                any(other.name == name and other.found is None for other in others)
                 for others in by_file.values()
             )
             if (
-                item.found is None
-                and item.is_nullable
+                mismatch.found is None
+                and mismatch.is_nullable
                 and not (everywhere and FILES[form].refuses_unknown_columns)
             ):
                 continue
-            reported.add(item.name)
-            yield _problem(item, _uri_text(uri), everywhere)
+            reported.add(name)
+            yield _problem(mismatch, _uri_text(uri), everywhere)
 
 
-def _problem(one: SchemaMismatch, file: str, everywhere: bool) -> ExternalError:
-    declared = _type_text(one.declared)
-    if one.found is not None:
-        found = _type_text(one.found)
-        problem = f"file {file!r}: column {one.name!r} is {found}, but is declared as {declared}"
+def _problem(mismatch: SchemaMismatch, file: str, everywhere: bool) -> ExternalError:
+    declared = _type_text(mismatch.declared)
+    if mismatch.found is not None:
+        found = _type_text(mismatch.found)
+        problem = (
+            f"file {file!r}: column {mismatch.name!r} is {found}, but is declared as {declared}"
+        )
         hint = f"declare the column as {found} and CAST it in the query, or rewrite the file"
     elif everywhere:
-        problem = f"no file has a column {one.name!r}, for example {file!r}"
-        has = f"the file has {', '.join(one.others)}"
-        hint = similar(one.name.rpartition(".")[2], one.others) or has
+        problem = f"no file has a column {mismatch.name!r}, for example {file!r}"
+        has = f"the file has {', '.join(mismatch.others)}"
+        hint = similar(mismatch.name.rpartition(".")[2], mismatch.others) or has
         hint = f"{hint}; rename the column of the table, or rewrite the files"
     else:
-        problem = f"file {file!r} has no column {one.name!r}, which is NOT NULL"
+        problem = f"file {file!r} has no column {mismatch.name!r}, which is NOT NULL"
         hint = "declare the column as nullable, or rewrite the file"
     return ExternalError(problem, code="file-schema-mismatch", hint=hint)
 

@@ -15,12 +15,13 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
+from schema_core import types
 from schema_core.base import plugins
 from schema_core.base.arguments import require_instance
 from schema_core.base.paths import join_names
 from schema_core.catalog.changes.former_names import LISTED, FormerNames
 from schema_core.catalog.changes.table_changes import Path, print_path
-from schema_core.connectors.files import csv_files, file_formats
+from schema_core.connectors.files import csv_files, file_formats, stored_names
 from schema_core.connectors.files.avro_files import AVRO, LEGACY, with_instants
 from schema_core.connectors.files.csv_survey import (
     NativeCsv,
@@ -29,14 +30,6 @@ from schema_core.connectors.files.csv_survey import (
     survey_files,
 )
 from schema_core.connectors.files.file_schemas import FOOTERS, CheckedFiles, check_files
-from schema_core.connectors.files.stored_names import (
-    REWRITE,
-    StoredNames,
-    by_any_name,
-    current_value,
-    every_name,
-    stored_type,
-)
 from schema_core.connectors.files.unreadable_files import (
     require_readable_files,
     require_short_lines,
@@ -52,30 +45,8 @@ from schema_core.mappings.spark.pyspark_types import (
     to_struct_field,
 )
 from schema_core.schema.columns import PhysicalColumn
-from schema_core.spark.commit.commit import (
-    Batch,
-    CommitFileKind,
-    Definition,
-    Directory,
-    FileStage,
-    OverwriteScope,
-    PartitionValues,
-    clean,
-    is_uncommitted,
-    last_batch,
-    read_consistently,
-    recover,
-    unescape_partition,
-)
-from schema_core.spark.commit.file_systems import (
-    COPYING,
-    FileSystem,
-    LocalFiles,
-    absolute,
-    is_hidden,
-    is_relative,
-    locate_file_system,
-)
+from schema_core.spark.commit import commit, file_systems
+from schema_core.spark.commit.commit import last_batch, recover
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import (
     from_physical,
@@ -90,28 +61,6 @@ from schema_core.spark.connector import metadata_column, raw_column
 from schema_core.spark.jobs import HINT, causes, condition_of, spark_errors
 from schema_core.spark.session.api_mode import functions_of, is_connect, java_class, with_metadata
 from schema_core.spark.streaming.local_state import State, is_settled, state_of
-from schema_core.types import (
-    MAX_LENGTH,
-    AnyTimestampType,
-    BigIntType,
-    BooleanType,
-    CharType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntType,
-    LocalZonedTimestampType,
-    RowField,
-    RowType,
-    SmallIntType,
-    StructuredType,
-    TimestampType,
-    TimeType,
-    TinyIntType,
-    VarCharType,
-)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -123,7 +72,7 @@ if TYPE_CHECKING:
     from schema_core.schema.resolved import ResolvedSchema
     from schema_core.spark.connector import ReadContext, TableContext, WriteContext
 
-TEXT = VarCharType(MAX_LENGTH)
+TEXT = types.VarCharType(types.MAX_LENGTH)
 
 #: How many files and directories a table may have for its list of files to be kept.
 MAX_REUSED = 5_000
@@ -153,7 +102,7 @@ FORMAT = ConfigOption(
 
 def _directory_name(text: str) -> str:
     """Parse the name of a directory that readers do not skip."""
-    if not text or text.endswith(COPYING) or "\0" in text:
+    if not text or text.endswith(file_systems.COPYING) or "\0" in text:
         raise invalid_value("the name of a directory that readers do not skip", text)
     return text
 
@@ -205,15 +154,18 @@ def _decode_path(path: nodes.Node) -> nodes.Node:
 
 
 #: Metadata key -> its type and its value in Spark.
-METADATA: dict[str, tuple[DataType, nodes.Node]] = {
+METADATA: dict[str, tuple[types.DataType, nodes.Node]] = {
     "file.path": (
-        VarCharType(MAX_LENGTH, nullable=False),
+        types.VarCharType(types.MAX_LENGTH, nullable=False),
         _decode_path(nodes.call("regexp_replace", _file("file_path"), _SCHEME, "")),
     ),
-    "file.name": (VarCharType(MAX_LENGTH, nullable=False), _decode_path(_file("file_name"))),
-    "file.size": (BigIntType(nullable=False), _file("file_size")),
+    "file.name": (
+        types.VarCharType(types.MAX_LENGTH, nullable=False),
+        _decode_path(_file("file_name")),
+    ),
+    "file.size": (types.BigIntType(nullable=False), _file("file_size")),
     "file.modification-time": (
-        LocalZonedTimestampType(3, nullable=False),
+        types.LocalZonedTimestampType(3, nullable=False),
         _file("file_modification_time"),
     ),
 }
@@ -231,16 +183,14 @@ class FilesystemConnector:
     can_read: Final = True
     can_write: Final = True
     abilities: Final = frozenset({Ability.OVERWRITE, Ability.PARTITIONS, Ability.STAGING})
-    metadata: Mapping[str, DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
+    metadata: Mapping[str, types.DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
     writable_metadata: frozenset[str] = frozenset()
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """The options of the connector and those of the format that the table names."""
-        own: tuple[ConfigOption[Any], ...] = (PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM)
-        own = (*own, MONITOR_INTERVAL, *WITHOUT_EFFECT)
-        if "format" not in options:
-            return own
-        return (*own, *format_of(options).options)
+        form = format_of(options).options if "format" in options else ()
+        own = (PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM, MONITOR_INTERVAL)
+        return (*own, *WITHOUT_EFFECT, *form)
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -263,36 +213,40 @@ class FilesystemConnector:
             ExternalError: as `read`.
         """
         layout = FileLayout(context)
-        system, root = locate_file_system(context.session, layout.path)
-        if isinstance(system, LocalFiles):
+        system, root = file_systems.locate_file_system(context.session, layout.path)
+        if isinstance(system, file_systems.LocalFiles):
             _require_readable(context.session, root, layout.form.identifier)
         return self._frame(context, layout, system, root)
 
     def data_version(self, context: ReadContext) -> tuple[str, State] | None:
         """Return a local directory and its state; None if a change might not be seen in it."""
         # a relative path may be another one for the next query
-        if is_relative(PATH.of(context.options) or ""):
+        if file_systems.is_relative(PATH.of(context.options) or ""):
             return None
-        system, root = locate_file_system(context.session, _path(context.options, context.session))
-        if not isinstance(system, LocalFiles):
+        system, root = file_systems.locate_file_system(
+            context.session, _path(context.options, context.session)
+        )
+        if not isinstance(system, file_systems.LocalFiles):
             return None
         state = state_of(root)
         if state is None or len(state) > MAX_REUSED or not is_settled(state):
             return None
         if any(
-            Directory(system, root).iterate_names(CommitFileKind.PENDING, CommitFileKind.COMMIT)
+            commit.Directory(system, root).iterate_names(
+                commit.CommitFileKind.PENDING, commit.CommitFileKind.COMMIT
+            )
         ):
             return None
         return root, state
 
     def _frame(
-        self, context: ReadContext, layout: FileLayout, system: FileSystem, root: str
+        self, context: ReadContext, layout: FileLayout, system: file_systems.FileSystem, root: str
     ) -> tuple[DataFrame, frozenset[str]]:
         session = context.session
         _require_directory(layout.path, system, root)
         with _one_depth(layout.path):
-            frame = read_consistently(
-                Directory(system, root),
+            frame = commit.read_consistently(
+                commit.Directory(system, root),
                 definition_of(context.identifier, context.table),
                 lambda: layout.load(session, metadata=bool(context.metadata)),
             )
@@ -317,12 +271,14 @@ class FilesystemConnector:
                 physical.append((ColumnNode(name), name))
             else:
                 physical.append((layout.value(name, type_), name))
-                is_compared = isinstance(type_, TimestampType) and type_.precision < MICROSECONDS
+                is_compared = (
+                    isinstance(type_, types.TimestampType) and type_.precision < MICROSECONDS
+                )
                 is_free = raw_column(name) not in names
                 if layout.form.is_typed and is_compared and is_free:
                     physical.append((ColumnNode(name), raw_column(name)))
         default = DEFAULT_PARTITION.of(layout.options)
-        without_null |= {key for key, found in values.items() if default not in found}
+        without_null |= {key for key, texts in values.items() if default not in texts}
         metadata = ((METADATA[key][1], metadata_column(key)) for key in context.metadata)
         return select(frame, [*physical, *metadata]), without_null
 
@@ -348,11 +304,11 @@ class FilesystemConnector:
         """
         layout = FileLayout(context, streams=True)
         session = context.session
-        system, root = locate_file_system(session, layout.path)
+        system, root = file_systems.locate_file_system(session, layout.path)
         _require_directory(layout.path, system, root)
-        if isinstance(system, LocalFiles):
+        if isinstance(system, file_systems.LocalFiles):
             _require_readable(context.session, root, layout.form.identifier)
-        recover(Directory(system, root), definition_of(context.identifier, context.table))
+        _recover_directory(context, layout.path)
         if layout.form.identifier in FOOTERS:
             present = FileLayout(context).reader(session).load(layout.path).inputFiles()
             checked = layout.check_files(session, present)
@@ -372,16 +328,19 @@ class FilesystemConnector:
     def diagnose(self, context: ReadContext, error: BaseException) -> ExternalError | None:
         """Return the error of the first invalid record of csv files that Spark's reader refused."""
         layout = FileLayout(context, is_exact=True)
-        if layout.form is not file_formats.CSV or not _is_of_a_record(error):
+        errors = [cause for part in (error, error.__cause__) if part for cause in causes(part)]
+        is_refused = any((condition_of(cause) or "").startswith(REFUSED) for cause in errors)
+        is_of_a_record = is_refused or file_formats.CANNOT_READ in str(error)
+        if layout.form is not file_formats.CSV or not is_of_a_record:
             return None
         try:
             with spark_errors():
                 frame, _ = self._frame(
-                    context, layout, *locate_file_system(context.session, layout.path)
+                    context, layout, *file_systems.locate_file_system(context.session, layout.path)
                 )
                 frame.write.format("noop").mode("overwrite").save()
-        except ExternalError as found:
-            return found
+        except ExternalError as refused:
+            return refused
         return None
 
     # --- writing -------------------------------------------------------------------------------
@@ -405,25 +364,23 @@ class FilesystemConnector:
         layout.require_types()
         if context.batch is not None:
             _refuse_ignored_by_streams(context.options)
-        system, root = locate_file_system(session, layout.path)
+        system, root = file_systems.locate_file_system(session, layout.path)
         new = definition_of(context.identifier, context.table)
         old = definition_of(context.identifier, replaced) if replaced else None
         held = old if context.creates else new
         if context.creates:
             owns = replaced is not None and _path_of(session, replaced) == root
-            scope = OverwriteScope(everything=owns, empty=not owns)
+            scope = commit.OverwriteScope(everything=owns, empty=not owns)
         else:
             scope = _scope(context, layout)
-        changed = new if old not in (None, new) else None
         part = context.batch
-        batch = None if part is None else Batch(part.job, part.number)
-        stage = FileStage(
-            Directory(system, root),
+        stage = commit.FileStage(
+            commit.Directory(system, root),
             scope,
             held=held,
-            definition=changed,
+            definition=new if old not in (None, new) else None,
             id=context.job,
-            batch=batch,
+            batch=None if part is None else commit.Batch(part.job, part.number),
         )
         stage.check()
         return stage
@@ -434,37 +391,38 @@ class FilesystemConnector:
 
     def last_batch(self, context: WriteContext, job: str) -> int | None:
         """Return the number of the last micro-batch of a job whose files are committed."""
-        directory = Directory(*locate_file_system(context.session, FileLayout(context).path))
-        recover(directory, definition_of(context.identifier, context.table))
-        return last_batch(directory, job)
+        return last_batch(_recover_directory(context, FileLayout(context).path), job)
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
         """Return whether the directory has files, and none of the job that it has not committed."""
-        directory = Directory(*locate_file_system(context.session, FileLayout(context).path))
-        recover(directory, definition_of(context.identifier, context.table))
-        if is_uncommitted(directory, job):
+        directory = _recover_directory(context, FileLayout(context).path)
+        if commit.is_uncommitted(directory, job):
             return False
         return directory.status("") is not None and bool(directory.files())
 
     def recover(self, context: WriteContext) -> None:
         """Complete the commits of killed jobs, and remove their uncommitted files."""
-        directory = Directory(*locate_file_system(context.session, FileLayout(context).path))
-        clean(directory, definition_of(context.identifier, context.table), created=context.creates)
+        directory = commit.Directory(
+            *file_systems.locate_file_system(context.session, FileLayout(context).path)
+        )
+        commit.clean(
+            directory, definition_of(context.identifier, context.table), created=context.creates
+        )
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into the stage of the job."""
-        require_instance(context.stage, FileStage, "the stage of a write")
-        stage = cast("FileStage", context.stage)
+        require_instance(context.stage, commit.FileStage, "the stage of a write")
+        stage = cast("commit.FileStage", context.stage)
         layout = FileLayout(context)
         column_types = context.physical_columns
-        fields = [RowField(name, type_) for name, type_ in column_types.items()]
+        fields = [types.RowField(name, type_) for name, type_ in column_types.items()]
         frame = select(frame, (layout.written(*item) for item in column_types.items()))
         form = layout.form
-        written, settings = form.source or form.identifier, form.writing(layout.options)
+        source, settings = form.source or form.identifier, form.writing(layout.options)
         if form.codec is not None:
             settings = form.codec.writing(layout.inner(), layout.options)
         if layout.form is file_formats.CSV:
-            frame, written, settings = layout.lines(frame, fields)
+            frame, source, settings = layout.lines(frame, fields)
         if form.is_typed:
             frame = _with_exact_types(
                 frame, [field for field in fields if field.name not in layout.partitions]
@@ -480,7 +438,7 @@ class FilesystemConnector:
             if stage.is_beside
             else f"{layout.path}/{stage.name}"
         )
-        writer.format(written).save(place)
+        writer.format(source).save(place)
 
 
 #: Options for which a streaming job of Flink does more than commit files, with values that do not.
@@ -520,11 +478,11 @@ def _require_one_name(layout: FileLayout, checked: CheckedFiles) -> None:
             f"a streaming job cannot read files of {layout.path!r} that have {print_path(path)} "
             f"by its former name {names[0]!r} and another, dropped one by the name {names[1]!r}",
             code="streaming-not-supported",
-            hint=REWRITE,
+            hint=stored_names.REWRITE,
         )
 
 
-def _require_directory(path: str, system: FileSystem, root: str) -> None:
+def _require_directory(path: str, system: file_systems.FileSystem, root: str) -> None:
     """Require that there is a directory at a path, or a file that readers do not skip.
 
     Raises:
@@ -534,7 +492,7 @@ def _require_directory(path: str, system: FileSystem, root: str) -> None:
     if entry is None:
         problem = f"there is no file or directory at {path!r}"
         raise ExternalError(problem, code="files-not-found")
-    if not entry.is_directory and is_hidden(entry.name, is_directory=False):
+    if not entry.is_directory and file_systems.is_hidden(entry.name, is_directory=False):
         raise ExternalError(
             f"{path!r} is a hidden file, which readers skip",
             code="files-not-found",
@@ -581,55 +539,51 @@ def _one_depth(path: str) -> Iterator[None]:
 REFUSED = ("FAILED_READ_FILE", "MALFORMED_RECORD", "MALFORMED_CSV_RECORD")
 
 
-def _is_of_a_record(error: BaseException) -> bool:
-    """Return whether a job may have failed because a field or record of a file is invalid."""
-    errors = (error, error.__cause__)
-    found = [cause for failed in errors if failed is not None for cause in causes(failed)]
-    is_refused = any((condition_of(item) or "").startswith(REFUSED) for item in found)
-    return is_refused or file_formats.CANNOT_READ in str(error)
-
-
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _MINUTES = r"[0-9]{2}:[0-9]{2}"
 _CLOCK = rf"{_MINUTES}:[0-9]{{2}}"
 
 #: Type -> strings that Spark casts to the same value as Flink, as most names of partitions are.
-_PLAIN: Mapping[type[DataType], str] = {
-    BooleanType: "true|false|TRUE|FALSE",
-    TinyIntType: "[0-9]{1,2}",
-    SmallIntType: "[0-9]{1,4}",
-    IntType: "[0-9]{1,9}",
-    BigIntType: "[0-9]{1,18}",
-    DateType: _DAY,
-    TimeType: _CLOCK,
-    TimestampType: f"{_DAY}[T ]{_CLOCK}",
-    FloatType: r"-?[0-9]{1,7}\.[0-9]{1,7}",
-    DoubleType: r"-?[0-9]{1,15}\.[0-9]{1,15}",
+_PLAIN: Mapping[type[types.DataType], str] = {
+    types.BooleanType: "true|false|TRUE|FALSE",
+    types.TinyIntType: "[0-9]{1,2}",
+    types.SmallIntType: "[0-9]{1,4}",
+    types.IntType: "[0-9]{1,9}",
+    types.BigIntType: "[0-9]{1,18}",
+    types.DateType: _DAY,
+    types.TimeType: _CLOCK,
+    types.TimestampType: f"{_DAY}[T ]{_CLOCK}",
+    types.FloatType: r"-?[0-9]{1,7}\.[0-9]{1,7}",
+    types.DoubleType: r"-?[0-9]{1,15}\.[0-9]{1,15}",
 }
 
 
-def is_plain(text: str, type_: DataType) -> bool:
+def is_plain(text: str, type_: types.DataType) -> bool:
     """Return whether Spark reads a string as the same value of a type as Flink does.
 
-    >>> is_plain("7", IntType()), is_plain("seven", IntType()), is_plain("2024-02-30", DateType())
+    >>> (
+    ...     is_plain("7", types.IntType()),
+    ...     is_plain("seven", types.IntType()),
+    ...     is_plain("2024-02-30", types.DateType()),
+    ... )
     (True, False, False)
-    >>> is_plain("1.50", DecimalType(3, 2)), is_plain("15.50", DecimalType(3, 2))
+    >>> is_plain("1.50", types.DecimalType(3, 2)), is_plain("15.50", types.DecimalType(3, 2))
     (True, False)
-    >>> is_plain("2024-02-29T10:00", TimestampType(3)), is_plain("abc", VarCharType(2))
+    >>> is_plain("2024-02-29T10:00", types.TimestampType(3)), is_plain("abc", types.VarCharType(2))
     (True, True)
     """
     digits = 0
     match type_:
-        case CharType() | VarCharType():
+        case types.CharType() | types.VarCharType():
             return True
-        case TimestampType() if len(text) == len("2024-02-29T10:00"):
+        case types.TimestampType() if len(text) == len("2024-02-29T10:00"):
             pattern = f"{_DAY}T{_MINUTES}"
-        case DecimalType():
+        case types.DecimalType():
             pattern = f"-?[0-9]{{1,{type_.precision - type_.scale}}}"
             digits = type_.scale
             if type_.precision == type_.scale:
                 return False
-        case TimeType() | TimestampType():
+        case types.TimeType() | types.TimestampType():
             pattern, digits = _PLAIN[type(type_)], min(type_.precision, MICROSECONDS)
         case _:
             pattern = _PLAIN.get(type(type_), "(?!)")
@@ -638,17 +592,17 @@ def is_plain(text: str, type_: DataType) -> bool:
         return False
     with suppress(ValueError):
         match type_:
-            case DateType():
+            case types.DateType():
                 dt.date.fromisoformat(text)
-            case TimeType():
+            case types.TimeType():
                 dt.time.fromisoformat(text.partition(".")[0])
-            case TimestampType():
+            case types.TimestampType():
                 dt.datetime.fromisoformat(text.partition(".")[0])
         return True
     return False
 
 
-def partition_value(node: nodes.Node, type_: DataType) -> nodes.Node:
+def partition_value(node: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return the value of a type that the name of a directory has, or NULL if it has none.
 
     Flink (``PartitionPathUtils``, ``RowDataPartitionComputer``) writes a timestamp in ISO-8601, the
@@ -657,18 +611,18 @@ def partition_value(node: nodes.Node, type_: DataType) -> nodes.Node:
     Four digits may be a year or days, so they are not a DATE.
     """
     match type_:
-        case CharType() | VarCharType():
+        case types.CharType() | types.VarCharType():
             return node
-        case BooleanType():
+        case types.BooleanType():
             return inline("lower({v}) = 'true'", v=node)
-        case DateType():
+        case types.DateType():
             return inline(
                 "CASE WHEN NOT rlike({v}, '^-?[0-9]+$') THEN {value} WHEN length({v}) = 4 OR"
                 " length({v}) > 7 THEN NULL ELSE date_from_unix_date(CAST({v} AS INT)) END",
                 v=node,
                 value=convert(node, TEXT, type_, try_=True),
             )
-        case TimeType():
+        case types.TimeType():
             clock = inline(
                 "date_format(timestamp_millis(CAST({v} AS BIGINT)), 'HH:mm:ss.SSS')", v=node
             )
@@ -678,7 +632,7 @@ def partition_value(node: nodes.Node, type_: DataType) -> nodes.Node:
                 clock=clock,
             )
             return convert(text, TEXT, type_, try_=True)
-        case AnyTimestampType():
+        case types.AnyTimestampType():
             text = nodes.call(
                 "regexp_replace", node, "^([0-9-]{10})T([0-9]{2}:[0-9]{2})$", "$1 $2:00"
             )
@@ -688,16 +642,16 @@ def partition_value(node: nodes.Node, type_: DataType) -> nodes.Node:
             return convert(node, TEXT, type_, PARTITION_ZONE, try_=True)
 
 
-def partition_text(value: nodes.Node, type_: DataType) -> nodes.Node:
+def partition_text(value: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return a value of a partition column as Flink writes it to the name of a directory.
 
     A timestamp is printed as by ``LocalDateTime.toString``. For DATE and TIME this is the form that
     Flink reads or would read, since it cannot read the numbers that it writes.
     """
     text = convert(value, type_, TEXT, PARTITION_ZONE)
-    if isinstance(type_, BooleanType):
+    if isinstance(type_, types.BooleanType):
         return nodes.call("lower", text)
-    if not isinstance(type_, AnyTimestampType):
+    if not isinstance(type_, types.AnyTimestampType):
         return text
     return nodes.let(
         text,
@@ -718,31 +672,38 @@ def partition_text(value: nodes.Node, type_: DataType) -> nodes.Node:
     )
 
 
-def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> Definition:
+def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> commit.Definition:
     """Return the definition of a table for the journal of a commit."""
-    return Definition(join_names(identifier.to_list()), fingerprint(table))
+    return commit.Definition(join_names(identifier.to_list()), fingerprint(table))
+
+
+def _recover_directory(context: TableContext, path: str) -> commit.Directory:
+    """Return the directory of a table after the commits of killed jobs are completed."""
+    directory = commit.Directory(*file_systems.locate_file_system(context.session, path))
+    recover(directory, definition_of(context.identifier, context.table))
+    return directory
 
 
 def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
     """Return the absolute path of a table's files, or None for a table of another connector."""
     if table.options.get("connector") != FilesystemConnector.identifier:
         return None
-    return locate_file_system(session, _path(table.options, session))[1]
+    return file_systems.locate_file_system(session, _path(table.options, session))[1]
 
 
 def _path(options: Mapping[str, str], session: SparkSession) -> str:
-    return absolute(session, (PATH.of(options) or "").removeprefix("file://"))
+    return file_systems.absolute(session, (PATH.of(options) or "").removeprefix("file://"))
 
 
-def _scope(context: WriteContext, layout: FileLayout) -> OverwriteScope:
+def _scope(context: WriteContext, layout: FileLayout) -> commit.OverwriteScope:
     """Return the files that an INSERT replaces."""
     overwrite, partition = context.overwrite, context.partition or {}
     keys = layout.partitions
     if not overwrite or not keys:
-        return OverwriteScope(everything=overwrite)
+        return commit.OverwriteScope(everything=overwrite)
     canonical = partial(_canonical, context, layout)
     if set(partition) != set(keys):
-        return OverwriteScope(partitions=len(keys), canonical=canonical)
+        return commit.OverwriteScope(partitions=len(keys), canonical=canonical)
     column_types = context.physical_columns
     literals = []
     for key in keys:  # a literal is cast in the time zone of the session, as in the query
@@ -753,22 +714,24 @@ def _scope(context: WriteContext, layout: FileLayout) -> OverwriteScope:
     stored = [layout.written(key, column_types[key]) for key in keys]
     row = select(select(context.session.range(1), literals), stored).first()
     fixed = tuple(map(str, row or ()))
-    return OverwriteScope(partitions=len(keys), fixed=fixed, canonical=canonical)
+    return commit.OverwriteScope(partitions=len(keys), fixed=fixed, canonical=canonical)
 
 
 def _canonical(
-    context: WriteContext, layout: FileLayout, places: Collection[PartitionValues]
-) -> Mapping[PartitionValues, PartitionValues]:
+    context: WriteContext, layout: FileLayout, places: Collection[commit.PartitionValues]
+) -> Mapping[commit.PartitionValues, commit.PartitionValues]:
     """Return the values in the names of directories as a job writes them.
 
     Other programs may have written ``p=01`` for an INT, which is the partition of ``p=1``.
     """
-    written = [
+    columns = [
         _canonical_of_column(context, layout, key, {place[number] for place in places})
         for number, key in enumerate(layout.partitions)
     ]
     return {
-        place: tuple(known.get(text, text) for known, text in zip(written, place, strict=True))
+        place: tuple(
+            canonical.get(text, text) for canonical, text in zip(columns, place, strict=True)
+        )
         for place in places
     }
 
@@ -798,36 +761,36 @@ def _canonical_of_column(
     )
 
 
-def is_canonical(text: str, type_: DataType) -> bool:
+def is_canonical(text: str, type_: types.DataType) -> bool:
     """Return whether a partition of a type has a directory with this value, and no other one.
 
-    >>> is_canonical("1", IntType()), is_canonical("01", IntType())
+    >>> is_canonical("1", types.IntType()), is_canonical("01", types.IntType())
     (True, False)
     """
     if not is_plain(text, type_):
         return False
-    if isinstance(type_, CharType | VarCharType | DateType):
+    if isinstance(type_, types.CharType | types.VarCharType | types.DateType):
         return True
     return isinstance(type_, INTEGERS) and str(int(text)) == text
 
 
-def field_names(type_: DataType) -> Iterator[str]:
+def field_names(type_: types.DataType) -> Iterator[str]:
     """Yield the names of all fields of rows within a type."""
-    if isinstance(type_, RowType | StructuredType):
+    if isinstance(type_, types.RowType | types.StructuredType):
         yield from (field.name for field in type_.fields)
     for child in type_.children():
         yield from field_names(child)
 
 
-def _with_exact_types(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame:
+def _with_exact_types(frame: DataFrame, fields: Sequence[types.RowField]) -> DataFrame:
     """Return the frame with exact types as metadata of its fields, where Spark's types differ."""
     metadata = {field.name: _column_metadata(field) for field in fields}
-    known = {field.name: field.metadata for field in frame.schema.fields}
-    wanted = {name: metadata.get(name, {}) for name in known}
-    return frame if known == wanted else with_metadata(frame, wanted)
+    current = {field.name: field.metadata for field in frame.schema.fields}
+    wanted = {name: metadata.get(name, {}) for name in current}
+    return frame if current == wanted else with_metadata(frame, wanted)
 
 
-def _column_metadata(field: RowField) -> dict[str, Any]:
+def _column_metadata(field: types.RowField) -> dict[str, Any]:
     """Return the metadata of a column: its comment, and its type where Spark's type differs.
 
     Nested types are always kept: files do not store whether an element is NOT NULL.
@@ -842,7 +805,7 @@ def _column_metadata(field: RowField) -> dict[str, Any]:
     return metadata
 
 
-def _nullable(type_: DataType) -> DataType:
+def _nullable(type_: types.DataType) -> types.DataType:
     """Return a type that is nullable, and so are the types within it."""
     return type_.nullable().rebuild(tuple(map(_nullable, type_.children())))
 
@@ -909,12 +872,7 @@ class FileLayout:
             if not isinstance(column, PhysicalColumn) or column.name in self.partitions:
                 continue
             for name in (column.name, *field_names(column.data_type)):
-                refused = [
-                    refused_in_name
-                    for refused_in_name in self.form.refused_in_names
-                    if refused_in_name in name
-                ]
-                if refused:
+                if refused := [mark for mark in self.form.refused_in_names if mark in name]:
                     raise SchemaError(
                         f"{self.form.identifier} files cannot hold the name {name!r}, "
                         f"which contains {refused[0]!r}",
@@ -922,10 +880,10 @@ class FileLayout:
                         hint="rename it, or use the format 'parquet' or 'json'",
                     )
 
-    def inner(self) -> list[RowField]:
+    def inner(self) -> list[types.RowField]:
         """Return the columns that the files hold."""
         return [
-            RowField(column.name, column.data_type)
+            types.RowField(column.name, column.data_type)
             for column in self.schema.columns
             if isinstance(column, PhysicalColumn) and column.name not in self.partitions
         ]
@@ -959,14 +917,16 @@ class FileLayout:
         form = self.form
         columns = self.inner()
         if form is AVRO and LEGACY.of(self.options):
-            columns = [RowField(column.name, with_instants(column.data_type)) for column in columns]
+            columns = [
+                types.RowField(column.name, with_instants(column.data_type)) for column in columns
+            ]
         return check_files(session, uris, form.identifier, columns, self.former)
 
     def by_names(
         self,
         session: SparkSession,
         frame: DataFrame,
-        groups: Mapping[StoredNames, Sequence[str]],
+        groups: Mapping[stored_names.StoredNames, Sequence[str]],
     ) -> DataFrame:
         """Return the rows of files that have columns by former names, under the current ones.
 
@@ -988,12 +948,11 @@ class FileLayout:
             if csv_files.FILE_METADATA in others:
                 part = csv_files.with_file_metadata(part)
             columns = [(self._current_column(field, stored), field.name) for field in inner]
-            frames.append(
-                select(part, [*columns, *((ColumnNode(other), other) for other in others)])
-            )
+            columns += [(ColumnNode(other), other) for other in others]
+            frames.append(select(part, columns))
         return reduce(lambda first, second: first.union(second), frames)
 
-    def _current_column(self, column: RowField, names: Mapping[Path, str]) -> nodes.Node:
+    def _current_column(self, column: types.RowField, names: Mapping[Path, str]) -> nodes.Node:
         """Return a column of files that have it by other names, with the current ones."""
         value: nodes.Node = ColumnNode(names.get((column.name,), column.name))
         if not any(path[0] == column.name for path in names if len(path) > 1):
@@ -1041,18 +1000,17 @@ class FileLayout:
         )
         default = DEFAULT_PARTITION.of(self.options) or ""
         value = nodes.call("nullif", nodes.call("nullif", value, default), SPARK_NULL)
-        read = nodes.let(value, lambda text: self._required_value(key, text, type_))
-        return to_physical(read, type_)
-
-    def _required_value(self, key: str, text: nodes.Node, type_: DataType) -> nodes.Node:
-        """Return the value that the name of a directory has; a stream fails if it has none."""
-        return inline(
-            "coalesce({value}, if({t} IS NULL, NULL, raise_error(concat({problem}, {t}))))",
-            value=partition_value(text, type_),
-            t=text,
-            problem=f"the value of {key!r} in the name of a directory is not a "
-            f"{type_.as_summary_string()}: ",
+        expected = f"the value of {key!r} in the name of a directory is not a "
+        read = nodes.let(
+            value,
+            lambda text: inline(
+                "coalesce({value}, if({t} IS NULL, NULL, raise_error(concat({problem}, {t}))))",
+                value=partition_value(text, type_),
+                t=text,
+                problem=f"{expected}{type_.as_summary_string()}: ",
+            ),
         )
+        return to_physical(read, type_)
 
     def _native(self, session: SparkSession, dialect: csv_files.CsvDialect) -> DataFrame | None:
         """The records of csv files in Spark's reader, or None if it would read other values."""
@@ -1103,7 +1061,7 @@ class FileLayout:
         return rows.selectExpr(*names, *map(quote, rows.columns[1:]))
 
     def lines(
-        self, frame: DataFrame, fields: Sequence[RowField]
+        self, frame: DataFrame, fields: Sequence[types.RowField]
     ) -> tuple[DataFrame, str, dict[str, str]]:
         """The lines of csv files with the partitions, and Spark's format and options to write them.
 
@@ -1148,18 +1106,18 @@ class FileLayout:
 
         With `names` they are those of files that have columns and fields by these names.
         """
-        found = []
+        fields = []
         for field in self.inner():
             path, type_ = (field.name,), self._physical_type(field.name, field.data_type.nullable())
             if names is not None:
-                stored = {names.get(path, field.name): stored_type(type_, names, path)}
+                stored = {names.get(path, field.name): stored_names.stored_type(type_, names, path)}
             elif self._reads_every_name():
-                every = every_name(type_, self.former, path)
+                every = stored_names.every_name(type_, self.former, path)
                 stored = dict.fromkeys(self.former.names_of(field.name), every)
             else:
                 stored = {field.name: type_}
-            found += [to_struct_field(name, kind, on_loss="note") for name, kind in stored.items()]
-        return found
+            fields += [to_struct_field(name, kind, on_loss="note") for name, kind in stored.items()]
+        return fields
 
     def _reads_every_name(self) -> bool:
         """Return whether a reader reads columns by all names that they have had.
@@ -1170,7 +1128,7 @@ class FileLayout:
         is_listed = self.form.identifier in LISTED and not self.streams
         return bool(self.former.paths) and self.form is not file_formats.CSV and not is_listed
 
-    def _physical_type(self, name: str, type_: DataType) -> DataType:
+    def _physical_type(self, name: str, type_: types.DataType) -> types.DataType:
         """The type that Spark's reader parses a column as."""
         if self.form.codec is not None:
             return self.form.codec.stored(type_, self.options)
@@ -1209,19 +1167,19 @@ class FileLayout:
             ExternalError: with code `file-schema-mismatch` for a file that is not in a directory of
                 each partition column, where Spark would read NULL or a column of the file.
         """
-        found: dict[str, set[str]] = {key: set() for key in self.partitions}
-        if not found:
+        directories: dict[str, set[str]] = {key: set() for key in self.partitions}
+        if not directories:
             return {}
         depth = len(root.rsplit("://", maxsplit=1)[-1].rstrip("/").split("/"))
         for directory in {uri.rpartition("/")[0] for uri in uris}:
             parts = [unquote(part) for part in directory.split("://")[-1].split("/")[depth:]]
             pairs = (part.partition("=") for part in parts)
             values = {
-                unescape_partition(key): unescape_partition(value)
+                commit.unescape_partition(key): commit.unescape_partition(value)
                 for key, mark, value in pairs
                 if mark
             }
-            missing = [key for key in found if key not in values]
+            missing = [key for key in directories if key not in values]
             if missing:
                 raise ExternalError(
                     f"directory {'/'.join(parts) or '.'!r} of {self.path!r} holds files, "
@@ -1230,9 +1188,9 @@ class FileLayout:
                     hint=f"move the files into directories '{missing[0]}=...', "
                     "or declare the table without PARTITIONED BY",
                 )
-            for key, texts in found.items():
+            for key, texts in directories.items():
                 texts.add(values[key])
-        return found
+        return directories
 
     def read_partitions(
         self, context: ReadContext, values: Mapping[str, set[str]]
@@ -1247,7 +1205,7 @@ class FileLayout:
         """
         column_types = context.physical_columns
         default = DEFAULT_PARTITION.of(self.options) or ""
-        found = {}
+        columns = {}
         for key, texts in values.items():
             type_ = column_types[key].nullable()
             node: nodes.Node = ColumnNode(key)
@@ -1257,7 +1215,7 @@ class FileLayout:
             asked = sorted(text for text in texts if text != default and not is_plain(text, type_))
             read = self._read_partitions(context, key, asked) if asked else {}
             if is_fine(type_):  # a struct, by which Spark does not prune
-                found[key] = to_physical(partition_value(node, type_), type_)
+                columns[key] = to_physical(partition_value(node, type_), type_)
                 continue
             branches = tuple(
                 (inline("{v} = {text}", v=node, text=text), nodes.Literal(literal))
@@ -1265,10 +1223,10 @@ class FileLayout:
                 if text != literal
             )
             node = nodes.Case(branches, node) if branches else node
-            if not isinstance(type_, CharType | VarCharType):
+            if not isinstance(type_, types.CharType | types.VarCharType):
                 node = nodes.Cast(node, sql_type(type_), safe=True)
-            found[key] = node
-        return found
+            columns[key] = node
+        return columns
 
     def _read_partitions(
         self, context: ReadContext, key: str, texts: Sequence[str]
@@ -1293,15 +1251,17 @@ class FileLayout:
                 )
         return read
 
-    def value(self, name: str, type_: DataType) -> nodes.Node:
+    def value(self, name: str, type_: types.DataType) -> nodes.Node:
         """Return a column of the files, computed from the columns of the reader."""
         node: nodes.Node = ColumnNode(name)
         if self._reads_every_name():
-            values = {item: ColumnNode(item) for item in self.former.names_of(name)}
+            values = {every: ColumnNode(every) for every in self.former.names_of(name)}
             is_checked = self.form.identifier in LISTED
-            node = by_any_name(values, is_checked=is_checked)
+            node = stored_names.by_any_name(values, is_checked=is_checked)
             physical = self._physical_type(name, type_)
-            node = current_value(node, physical, self.former, (name,), is_checked=is_checked)
+            node = stored_names.current_value(
+                node, physical, self.former, (name,), is_checked=is_checked
+            )
         if self.form.codec is not None:
             return self.form.codec.decode(node, name, type_, self.options)
         if self.form.is_typed:
@@ -1310,7 +1270,9 @@ class FileLayout:
             known = self.native.field(name, type_)
             if self.native.is_native(name, type_):
                 return (
-                    nodes.Cast(known, sql_type(type_)) if isinstance(type_, DecimalType) else known
+                    nodes.Cast(known, sql_type(type_))
+                    if isinstance(type_, types.DecimalType)
+                    else known
                 )
             return file_formats.parse_field(known, name, type_, self.options)
         known = self.form.known(node, type_, self.options)
@@ -1318,7 +1280,7 @@ class FileLayout:
             known, name, type_, self.options, file_formats.PLACES.get(self.form.identifier)
         )
 
-    def written(self, name: str, type_: DataType) -> NamedNode:
+    def written(self, name: str, type_: types.DataType) -> NamedNode:
         """Return a column as it is written to files."""
         node: nodes.Node = ColumnNode(name)
         if name in self.partitions:
@@ -1330,7 +1292,7 @@ class FileLayout:
             node = file_formats.render_field(from_physical(node, type_), name, type_, self.options)
         return node, name
 
-    def _directory(self, name: str, value: nodes.Node, type_: DataType) -> nodes.Node:
+    def _directory(self, name: str, value: nodes.Node, type_: types.DataType) -> nodes.Node:
         """Return the value of a partition column as in the name of its directory.
 
         NULL and the empty string share a directory (Flink's filesystem connector,
@@ -1346,7 +1308,10 @@ class FileLayout:
                 ),
             ),
             (nodes.call("contains", value, "\0"), "the name of a directory cannot contain NUL"),
-            (nodes.call("endswith", value, COPYING), f"readers skip names that end in {COPYING!r}"),
+            (
+                nodes.call("endswith", value, file_systems.COPYING),
+                f"readers skip names that end in {file_systems.COPYING!r}",
+            ),
         )
         empty = inline("coalesce({v}, '') = ''", v=value)
         branches = (

@@ -99,14 +99,14 @@ def longest_line(path: str, window: int = WINDOW) -> int:
 def _visible(root: str) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the visible files below a directory, with the status of what links refer to."""
     try:
-        found = os.stat(root)  # noqa: PTH116 - paths are strings here
+        status = os.stat(root)  # noqa: PTH116 - paths are strings here
     except OSError:
         return
-    if not stat.S_ISDIR(found.st_mode):
-        yield root, found
+    if not stat.S_ISDIR(status.st_mode):
+        yield root, status
         return
     pending: list[tuple[str, tuple[tuple[int, int], ...]]] = []
-    pending.append((root, ((found.st_dev, found.st_ino),)))
+    pending.append((root, ((status.st_dev, status.st_ino),)))
     while pending:
         parent, above = pending.pop()
         for path, name, status in _entries(parent):
@@ -127,8 +127,8 @@ def _visible(root: str) -> Iterator[tuple[str, os.stat_result]]:
 def _entries(directory: str) -> Iterator[tuple[str, str, os.stat_result]]:
     """Yield the path, the name and the status of the entries of a directory."""
     try:
-        with os.scandir(directory) as found:
-            entries = sorted(found, key=lambda item: item.name)
+        with os.scandir(directory) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
     except FileNotFoundError:  # removed meanwhile
         return
     except OSError as error:
@@ -168,37 +168,38 @@ def _damage(path: str, status: os.stat_result, form: str) -> str | None:
         return None
     try:
         with open(path, "rb") as file:  # noqa: PTH123
-            return None if _has_header(file, status.st_size) else "has no valid header of avro"
+            json.loads(read_avro_schema(file))
+            return None if len(file.read(MARKER)) == MARKER else "has no valid header of avro"
     except FileNotFoundError:  # removed meanwhile
         return None
+    except (ValueError, RecursionError):
+        return "has no valid header of avro"
     except OSError as error:
         return f"cannot be opened: {error.strerror}"
 
 
-def _has_header(file: BinaryIO, size: int) -> bool:
-    """Return whether a file begins with a header of avro: magic, metadata with a schema, marker."""
+def read_avro_schema(file: BinaryIO) -> str:
+    """Read the header of an avro file up to its marker, and return the schema in it.
+
+    Raises:
+        ValueError: if the file does not begin with magic and metadata that has a schema.
+    """
     if file.read(len(MAGIC)) != MAGIC:
-        return False
+        raise ValueError("it is not an avro file")
     metadata: dict[bytes, bytes] = {}
-    try:
-        while count := _read_long(file):
-            if count < 0:  # the size of the block follows
-                _read_long(file)
-            for _ in range(abs(count)):
-                key = _read_bytes(file, size)
-                metadata[key] = _read_bytes(file, size)
-        json.loads(metadata[b"avro.schema"])
-    except (ValueError, KeyError, RecursionError):
-        return False
-    return len(file.read(MARKER)) == MARKER
+    while count := _read_long(file):
+        if count < 0:
+            _read_long(file)  # the bytes of the block
+        for _ in range(abs(count)):
+            key = _read_bytes(file)
+            metadata[key] = _read_bytes(file)
+    if b"avro.schema" not in metadata:
+        raise ValueError("it has no schema")
+    return metadata[b"avro.schema"].decode()
 
 
 def _read_long(file: BinaryIO) -> int:
-    """Return an integer of avro: seven bits a byte, the lowest first, with the sign at the end.
-
-    Raises:
-        ValueError: at the end of the file, and beyond 64 bits.
-    """
+    """Return an integer of avro: seven bits a byte, the lowest first, with the sign at the end."""
     value = 0
     for shift in range(0, 70, 7):
         byte = file.read(1)
@@ -210,9 +211,9 @@ def _read_long(file: BinaryIO) -> int:
     raise ValueError("expected an integer")
 
 
-def _read_bytes(file: BinaryIO, size: int) -> bytes:
+def _read_bytes(file: BinaryIO) -> bytes:
     length = _read_long(file)
-    if not 0 <= length <= size:
+    if not 0 <= length <= os.fstat(file.fileno()).st_size:
         raise ValueError("expected a length")
     content = file.read(length)
     if len(content) < length:
