@@ -1,7 +1,7 @@
 """The changes between two catalogs: databases, tables, views and materialized tables.
 
-Law: after ``apply_to_catalog(diff_catalogs(a, b), a)`` there is no difference between a and b.
-Functions, models, types and partitions are not compared.
+Law: after ``apply_to_catalog(diff_catalogs(a, b), a)``, a and b do not differ. Functions, models,
+types and partitions are not compared.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CatalogContent:
 
 
 def read_catalog(catalog: Catalog) -> CatalogContent:
-    """Return the content of a catalog, resolved where the catalog stores the types.
+    """Return the content of a catalog, resolved if the catalog stores types.
 
     Raises:
         SchemaError: with code `wrong-argument` for anything but a catalog.
@@ -64,7 +64,7 @@ def read_catalog(catalog: Catalog) -> CatalogContent:
 #: What `diff_catalogs` compares.
 Content: TypeAlias = Catalog | CatalogContent
 
-#: The order in which objects are created: views may refer to all others.
+#: The order of creation: views may refer to all others.
 ORDER = (TableKind.TABLE, TableKind.MATERIALIZED_TABLE, TableKind.VIEW)
 
 
@@ -78,17 +78,17 @@ def diff_catalogs(
     """Return the changes that lead from one catalog to another, in execution order.
 
     Objects of the wrong kind and those whose names others take are dropped first. Then objects are
-    renamed, created (databases, tables, views) and altered; others are dropped at the end.
+    renamed, created and altered; others are dropped at the end.
 
     Args:
         old: The current catalog, or its content.
         new: The catalog to reach, or its content.
-        renames: Tables and views that are renamed: the old path to the new name.
-        column_renames: By path in the new catalog, the renames of columns as `diff` takes them.
+        renames: Old path of a renamed table or view -> its new name.
+        column_renames: By path in the new catalog, renames of columns as `diff` takes them.
 
     Raises:
-        SchemaError: with code `unknown-object` for a rename of or to a name that does not exist, or
-            of columns of a table that is not in both; as `diff`.
+        SchemaError: with code `unknown-object` for a rename of or to an unknown name, or of columns
+            of a table that is not in both; as `diff`.
     """
     before, after = (
         content if isinstance(content, CatalogContent) else read_catalog(content)
@@ -148,7 +148,7 @@ def _unknown(path: object) -> SchemaError:
 def _renamed_paths(
     renames: Mapping[ObjectPath, str], old: CatalogContent, new: CatalogContent
 ) -> dict[ObjectPath, ObjectPath]:
-    """Return the old paths of renamed objects with their new ones."""
+    """Return the new paths of renamed objects by the old ones."""
     require_instance(renames, Mapping, "the renames")
     targets: dict[ObjectPath, ObjectPath] = {}
     for path, name in renames.items():
@@ -163,7 +163,7 @@ def _renamed_paths(
 def _match(
     old: CatalogContent, new: CatalogContent, names: Mapping[ObjectPath, ObjectPath]
 ) -> tuple[dict[ObjectPath, ObjectPath], list[ObjectPath]]:
-    """Return the objects that stay, by old path with the new one, and those that do not."""
+    """Return the new paths of objects that stay by the old ones, and the paths of others."""
     taken = set(names.values())
     stays: dict[ObjectPath, ObjectPath] = {}
     for path, table in old.objects.items():
@@ -181,7 +181,7 @@ def _match(
 def _rename_changes(
     old: CatalogContent, stays: Mapping[ObjectPath, ObjectPath], gone: set[ObjectPath]
 ) -> Iterator[catalog_changes.CatalogChange]:
-    """Yield the renames, database by database, so that no two objects ever have one path."""
+    """Yield the renames, so that no two objects ever have one path."""
     for database in old.databases:
         pairs = {
             path.object_name: target.object_name

@@ -1,9 +1,7 @@
 """Compatibility of two definitions of a table with old rows, old readers and running jobs.
 
-One function answers each question with findings; `check_compatibility` combines them to the modes
-of schema registries (BACKWARD, FORWARD, FULL, each also TRANSITIVE). The severity of a finding is a
-row of `FINDINGS`, which callers may override; intended breaks are accepted by kind, column, reason
-and date.
+One function answers each question; `check_compatibility` combines them to the modes of schema
+registries. `FINDINGS` has the severity of each kind of finding, which callers may override.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from schema_core.schema.columns import ComputedColumn, MetadataColumn, PhysicalC
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import DataType, RowType
 
-#: What is compared: a schema, or a table with its keys of partitions and its options.
+#: What is compared.
 Definition: TypeAlias = ResolvedSchema | ResolvedCatalogTable
 
 
@@ -48,7 +46,7 @@ class Severity(Enum):
 
 
 class CompatibilityAspect(Enum):
-    """The aspects of compatibility between two definitions of a table."""
+    """The aspects of compatibility."""
 
     OLD_DATA = "reading old data"
     OLD_READERS = "old readers"
@@ -56,9 +54,9 @@ class CompatibilityAspect(Enum):
 
 
 class FindingKind(NamedTuple):
-    """The severity of a kind of finding, what it means, and where Flink documents the rule.
+    """The severity of a kind of finding, its meaning, and Flink's page with the rule.
 
-    Rules of rows have no source of their own: see `RuleSet.source`.
+    For rules of rows, see `RuleSet.source`.
     """
 
     severity: Severity
@@ -136,11 +134,11 @@ FINDINGS: Mapping[str, FindingKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One difference between two definitions, and how severe it is.
+    """A difference between two definitions.
 
-    `path` starts with the name of a column or option and goes into types: fields, `element`, `key`
-    and `value`. `version` is the position of the old definition in its history. `accepted` is the
-    reason for which an error was accepted.
+    `path` starts with a column or option and goes into types: fields, `element`, `key` and `value`.
+    `version` is the position of the old definition in its history. `accepted` is the reason for
+    which an error was accepted.
     """
 
     question: CompatibilityAspect
@@ -153,7 +151,7 @@ class Finding:
 
     @property
     def source(self) -> str | None:
-        """The page of Flink's documentation with the rule, for findings about running jobs."""
+        """Flink's page with the rule, for findings about running jobs."""
         return FINDINGS[self.kind].source
 
     def __str__(self) -> str:
@@ -171,19 +169,18 @@ def can_read_old_data(
     rules: stored_types.RuleSet | None = None,
     renames: RenameHints | None = None,
 ) -> list[Finding]:
-    """Return the differences that affect reading data of the old definition with the new one.
+    """Return the differences that affect reading old data with the new definition.
 
     Args:
-        old: The schema or table with which the rows were written.
+        old: The schema or table of the rows.
         new: The schema or table with which they are read.
-        rules: The rule set of their format or engine; see `RULE_SETS`. By default that of the
-            format of both tables, else Flink's implicit casts.
-        renames: The columns and fields that are renamed, as for `diff`: the name of a column, or
-            the path of a field, to its new name. Without it, likely renames are findings.
+        rules: The rules of their format or engine, see `RULE_SETS`; by default those of the format
+            of both tables, else Flink's implicit casts.
+        renames: As for `diff`. Without it, likely renames are findings.
 
     Raises:
         SchemaError: with code `wrong-argument` for anything but a resolved schema or table,
-            `unknown-column` for a rename of or to a name that does not exist.
+            `unknown-column` for a rename of or to an unknown name.
 
     >>> from schema_core import DataTypes, ResolvedSchema
     >>> old = ResolvedSchema.physical(["id", "name"], [DataTypes.BIGINT(), DataTypes.STRING()])
@@ -251,13 +248,13 @@ def can_jobs_restart(
     """Return what prevents Flink from restoring the state of a job over the table.
 
     Flink restores a table program from a savepoint only if query and version stay the same
-    ("Stateful Upgrades and Evolution" of its documentation); rows in state are restored only
-    if the types of their columns are equal, nullability included.
+    ("Stateful Upgrades and Evolution"), and rows in state only if the types of their columns are
+    equal, nullability included.
 
     Args:
-        old: The table when the savepoint was taken.
-        new: The table when the job starts again.
-        uses: The names of the columns that the job uses; None for all of them, as by ``SELECT *``.
+        old: The table at the savepoint.
+        new: The table at the restart.
+        uses: The columns that the job uses; None for all, as by ``SELECT *``.
 
     Raises:
         SchemaError: as `can_read_old_data`; `unknown-column` for a name that `old` does not have.
@@ -332,7 +329,7 @@ def _with_new_names(
 ) -> DataType:
     """Return the type of old rows with the new names of columns and fields.
 
-    `old` and `new` are its paths by both names; `former` receives those of what was renamed.
+    `old` and `new` are its paths by both names; `former` receives the renamed ones.
     """
     children = []
     names: list[str] = []
@@ -363,7 +360,7 @@ def _require_rules(
 def _renames_by_path(
     old: Definition, new: Definition, renames: RenameHints | None
 ) -> stored_types.Renames:
-    """Return the renames by path; `diff` refuses those of names that do not exist."""
+    """Return the renames by path; `diff` refuses unknown names."""
     if not renames:
         require_instance(renames, (Mapping, NoneType), "the renames")
         return stored_types.NO_RENAMES
@@ -415,7 +412,7 @@ def _storage(
 
 
 def _queries(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[stored_types.TypeFinding]:
-    """Yield the findings about queries that name columns and watermarks of the old schema."""
+    """Yield what queries of the old schema lack."""
     for column in old.get_columns():
         now = new.get_column(column.name)
         if now is None:
@@ -439,7 +436,7 @@ def _queries(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[stored_types.
 def _state(
     old: ResolvedSchema, new: ResolvedSchema, uses: Collection[str] | None
 ) -> Iterator[stored_types.TypeFinding]:
-    """Yield differences of the columns that a job has in its state."""
+    """Yield differences of the columns in the state of a job."""
     for column in old.get_columns():
         path, now = (column.name,), new.get_column(column.name)
         if uses is not None and column.name not in uses:
@@ -473,7 +470,7 @@ def _state(
 
 
 def _source_of(column: object) -> str:
-    """Return where the values of a column come from."""
+    """Return where a column's values come from."""
     match column:
         case ComputedColumn(expression=expression):
             return str(expression)
@@ -508,9 +505,8 @@ def _event_time(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[stored_typ
 class CompatibilityMode(Enum):
     """What a new definition must keep, by the names of schema registries.
 
-    BACKWARD: it reads data of the old definition; FORWARD: readers with the old definition read its
-    data; FULL: both. The transitive modes compare with the whole history, the others with its last
-    definition.
+    BACKWARD: it reads data of the old definition; FORWARD: old readers read its data; FULL: both.
+    Transitive modes compare with the whole history, others with its last definition.
     """
 
     NONE = "NONE"
@@ -526,12 +522,12 @@ class CompatibilityMode(Enum):
         return self.value.endswith("TRANSITIVE")
 
 
-#: A function that compares an old definition with a new one.
+#: Compares an old definition with a new one.
 Comparison: TypeAlias = Callable[
     [Definition, Definition, stored_types.RuleSet | None, RenameHints | None], list[Finding]
 ]
 
-#: Word of a mode -> the functions that answer its questions.
+#: Mode -> the functions that answer its questions.
 ASKED: dict[str, tuple[Comparison, ...]] = {
     "NONE": (),
     "BACKWARD": (can_read_old_data,),
@@ -544,8 +540,7 @@ ASKED: dict[str, tuple[Comparison, ...]] = {
 class Acceptance:
     """An intended break: findings of a kind at a path are accepted until a day, for a reason.
 
-    An empty path accepts the kind everywhere; otherwise the path is that of the finding or of a
-    column or field that contains it.
+    The path may be that of a column or field that contains the finding's; an empty one is any.
     """
 
     kind: str
@@ -567,7 +562,7 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class CompatibilityReport:
-    """The findings of a check, and the acceptances that were not needed or have expired."""
+    """The findings of a check, and the acceptances that are unused or expired."""
 
     mode: CompatibilityMode
     rules: str
@@ -577,7 +572,7 @@ class CompatibilityReport:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """The findings that make the definitions incompatible."""
+        """The errors that were not accepted."""
         return tuple(
             finding
             for finding in self.findings
@@ -586,7 +581,7 @@ class CompatibilityReport:
 
     @property
     def is_compatible(self) -> bool:
-        """Return whether there is no error that was not accepted."""
+        """Whether there is no error that was not accepted."""
         return not self.errors
 
     def __str__(self) -> str:
@@ -621,11 +616,11 @@ def check_compatibility(
         history: The definitions until now, the oldest first; may be empty.
         new: The definition to check.
         mode: What must be kept.
-        rules: A rule set, or its name in `RULE_SETS`; by default that of the format of the table.
-        renames: The columns and fields of the last definition that are renamed, as for `diff`.
+        rules: A rule set, or its name in `RULE_SETS`; by default that of the table's format.
+        renames: As for `diff`, from the last definition.
         severities: Severities by kind, in place of those of `FINDINGS`.
         accepted: Intended breaks.
-        today: The day on which acceptances expire; today unless given.
+        today: The day on which acceptances expire.
 
     Raises:
         SchemaError: with code `wrong-argument` for other arguments, `finding-unknown` for an

@@ -1,9 +1,8 @@
 """Conversions of values between types in the SQL of a target: they keep the value, or fail.
 
-An engine's CAST may round, truncate, wrap, return NULL, or read a string such as `now` as the
-clock. A conversion therefore consists of an expression and of checks: conditions in SQL that hold
-for the values that the expression keeps. `convert` combines both; `validate_rows` counts the rows
-for which a check does not hold.
+An engine's CAST may round, truncate, wrap, return NULL, or read `now` as the clock. A conversion
+therefore has checks: conditions that hold for the values that its expression keeps. `convert`
+combines both; `validate_rows` counts the rows for which a check does not hold.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 
 R = TypeRoot
 
-#: Root -> the kind of its values; conversions are looked up by the kinds of both types.
+#: Root -> the kind of its values, by which conversions are found.
 KINDS: Mapping[TypeRoot, str] = {
     R.BOOLEAN: "boolean",
     **dict.fromkeys(stored_types.INTEGERS, "integer"),
@@ -43,14 +42,13 @@ KINDS: Mapping[TypeRoot, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """What the checks call in the SQL of an engine.
+    """What checks call in the SQL of an engine.
 
-    `safe_cast` returns NULL for a value that cannot be cast, or fails: then `cast_fails` is true.
-    `fail` fails for a message: a condition of CASE, or with `fails_as_value` an ELSE; with
-    `fails_for_null` also for NULL, of which it is NULL elsewhere. `checks_days`
-    is false where a cast reads 2020-02-30 as another day. `has_lambdas` is whether collections are
-    converted by lambdas, one element after the other.
-    `fraction_digits` are those of times that the engine stores.
+    `safe_cast` returns NULL for a value that cannot be cast or, with `cast_fails`, fails. `fail`
+    fails for a message: as a condition of CASE, or with `fails_as_value` as an ELSE; with
+    `fails_for_null` also for NULL. `checks_days` is false if a cast reads 2020-02-30 as another
+    day. With `has_lambdas`, collections are converted by lambdas. `fraction_digits` are those of
+    times.
     """
 
     safe_cast: str
@@ -72,7 +70,7 @@ FLINK_FUNCTIONS = Functions(
     "TRY_CAST({value} AS {type})",
     "REGEXP({value}, {pattern})",
     "REGEXP_REPLACE({value}, {pattern}, '')",
-    # Flink's planner removes a branch whose result is that of ELSE, with its condition.
+    # Flink's planner removes a branch whose result equals that of ELSE.
     "ARRAY[CAST(NULL AS {type})][CAST({message} AS INT)]",
     fails_as_value=True,
     checks_days=False,
@@ -101,7 +99,7 @@ POSTGRES_FUNCTIONS = Functions(
 
 
 class ConversionTarget(Protocol):
-    """What conversions require of a target of `schema_core.migration.targets`."""
+    """What conversions require of a target."""
 
     @property
     def engine(self) -> Engine | None: ...
@@ -112,7 +110,7 @@ class ConversionTarget(Protocol):
 
 
 class ConversionWriter(Protocol):
-    """What conversions require of the `StatementWriter` of `schema_core.migration.targets`."""
+    """What conversions require of a `StatementWriter`."""
 
     @property
     def target(self) -> ConversionTarget: ...
@@ -127,10 +125,7 @@ class ConversionWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ValueCheck:
-    """A condition that holds for the values that a conversion keeps.
-
-    `kind` is that of the problem of other values, one of `schema_core.migration.validation.KINDS`.
-    """
+    """A condition for the values that a conversion keeps; `kind` is the problem of others."""
 
     kind: str
     condition: str
@@ -151,11 +146,11 @@ def convert(
     new: types.DataType,
     path: stored_types.Path = (),
 ) -> str:
-    """Return the expression that converts a value to another type, or fails if it cannot keep it.
+    """Return the expression that converts a value, or fails if it cannot keep it.
 
-    `path` is that of the value, for the fields that `writer.renames` renames. What
-    `writer.accepts` lists is not checked: `value-changed`, `too-long`, or `value-dropped`, by which
-    values that cannot be converted are NULL.
+    `path` is that of the value, for fields that `writer.renames` renames. `writer.accepts` lists
+    what is not checked: `value-changed`, `too-long`, or `value-dropped`, by which values that
+    cannot be converted are NULL.
     """
     found = conversion(writer, value, old, new, path)
     drops = "value-dropped" in writer.accepts
@@ -187,7 +182,7 @@ def convert(
 def _case(
     writer: ConversionWriter, branches: list[tuple[str, str]], failure: str, null: str
 ) -> str:
-    """Return an expression that fails where none of the conditions holds."""
+    """Return an expression that fails if no condition holds."""
     cases = [f"WHEN {condition} THEN {result}" for condition, result in branches]
     if not writer.target.functions.fails_as_value:
         cases.append(f"WHEN {failure} THEN {null}")
@@ -253,7 +248,7 @@ TIMESTAMP = types.DataTypes.TIMESTAMP(6)
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """A value to convert, and the types before and after."""
+    """A value to convert, and its types before and after."""
 
     writer: ConversionWriter
     value: str
@@ -330,7 +325,7 @@ def _exact_to_float(one: _Operand) -> Conversion:
         back = one.safely(one.cast_to(one.as_new, STRING), one.old)
         is_equal = ValueCheck("value-changed", f"{back} = {one.value}")
         return one.result(is_equal, _is_exact_float(one, one.value, one.as_new, one.new))
-    # Casts of floats saturate, so a float above the range of integers could seem to be the largest.
+    # Casts of floats saturate, so one above the range of integers could seem to be the largest.
     checks = [one.returns(BIGINT)]
     if one.old.root is R.BIGINT:
         largest = stored_types.INTEGERS[R.BIGINT] - 1
@@ -341,7 +336,7 @@ def _exact_to_float(one: _Operand) -> Conversion:
 def _is_exact_float(one: _Operand, decimal: str, number: str, type_: types.DataType) -> ValueCheck:
     """Check that a float is the decimal of its shortest text.
 
-    Up to a bound each has its own. Above it they are integers, of which not all are floats.
+    Above a bound they are integers, of which not all are floats.
     """
     condition = f"ABS({decimal}) < {stored_types.FLOATS[type_.root]}"
     if type_.root is R.FLOAT:
@@ -377,7 +372,7 @@ def _floats(one: _Operand) -> Conversion:
 
 
 def _boolean_to_number(one: _Operand) -> Conversion:
-    """Convert to 0 or 1, in PostgreSQL by way of an integer."""
+    """Convert to 0 or 1; in PostgreSQL through an integer."""
     integer = one.value
     if one.functions.cast_fails:
         integer = one.cast_to(one.value, types.DataTypes.INT())
@@ -411,11 +406,11 @@ def _string_to_decimal(one: _Operand) -> Conversion:
 
 
 def _zeros_after(digits: int) -> str:
-    """Return the pattern of at most so many digits and then zeros, and blanks."""
+    """Return the pattern of at most some digits, then zeros and blanks."""
     return (f"[0-9]{{0,{digits}}}" if digits else "") + "0* *"
 
 
-#: Everything in the text of a number that is not one of its significant digits.
+#: What is not a significant digit in the text of a number.
 INSIGNIFICANT = ("[eE][-+]?[0-9]+ *$", "[-+. ]", "^0+", "0+$")
 
 
@@ -443,7 +438,7 @@ def _string_to_boolean(one: _Operand) -> Conversion:
     return one.result(known, one.castable())
 
 
-#: Patterns of dates and times whose meaning no setting changes.
+#: Dates and times whose meaning no setting changes.
 DATE_PATTERN = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 TIME_PATTERN = "([01]?[0-9]|2[0-3]):[0-5]?[0-9](:[0-5]?[0-9]([.][0-9]+)?)?"
 ZONE_PATTERN = "(Z|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2})"
@@ -455,7 +450,7 @@ def _string_to_date(one: _Operand) -> Conversion:
 
 
 def _is_on_calendar(one: _Operand) -> ValueCheck | None:
-    """Check the day of the month where the engine does not."""
+    """Check the day of the month, if the engine does not."""
     if one.functions.checks_days:
         return None
     day, of_date = (
@@ -467,7 +462,7 @@ def _is_on_calendar(one: _Operand) -> ValueCheck | None:
 
 
 def _fraction(one: _Operand) -> ValueCheck:
-    """Check that the digits which the new type does not have are zeros."""
+    """Check that digits which the new type does not have are zeros."""
     digits = min(getattr(one.new, "precision", 0), one.functions.fraction_digits)
     most = f"[0-9]{{0,{digits}}}" if digits else ""
     return ValueCheck("value-changed", one.matches(f"[^.]*([.]{most}0*([^0-9].*)?)?"))
@@ -484,7 +479,7 @@ def _string_to_timestamp(one: _Operand) -> Conversion:
 
 
 def _string_to_instant(one: _Operand) -> Conversion:
-    """Convert a timestamp with a time zone, or a local one that exists in that of the session."""
+    """Convert a timestamp with a time zone, or a local one that exists in the session's."""
     zoned = f"{DATE_PATTERN}[ T]{TIME_PATTERN} ?{ZONE_PATTERN}"
     local = f"{DATE_PATTERN}([ T]{TIME_PATTERN})?"
     form = ValueCheck("cast-failed", one.matches(f"({zoned}|{local})"))
@@ -507,7 +502,7 @@ def _string_to_bytes(one: _Operand) -> Conversion:
 
 
 def _holds_bytes(one: _Operand) -> bool:
-    """Return whether all values fit into the new type; a character is at most four bytes."""
+    """Return whether all values fit; a character has at most four bytes."""
     if not isinstance(one.old, LengthType) or not isinstance(one.new, LengthType):
         return False
     longest = one.old.length * (4 if KINDS[one.old.root] == "string" else 1)
@@ -535,14 +530,14 @@ def _bytes(one: _Operand) -> Conversion:
 
 
 def _times(one: _Operand) -> Conversion:
-    """Convert between types of one kind, which differ in their digits."""
+    """Convert between types that differ in their digits."""
     digits = (getattr(type_, "precision", 0) for type_ in (one.old, one.new))
     before, after = digits
     return one.result() if after >= before else _round_trip(one)
 
 
 def _date_to_instant(one: _Operand) -> Conversion:
-    """Convert to midnight, if it exists in the time zone of the session."""
+    """Convert to midnight, if it exists in the session's time zone."""
     return one.result(one.returns(TIMESTAMP))
 
 
@@ -553,7 +548,7 @@ def _date_to_timestamp(one: _Operand) -> Conversion:
 NUMBERS = ("integer", "decimal", "float")
 Build: TypeAlias = Callable[[_Operand], Conversion]
 
-#: Kinds of the old and the new type -> the conversion; other pairs have none that keeps a value.
+#: Kinds of both types -> the conversion; other pairs keep no value.
 CONVERSIONS: Mapping[tuple[str, str], Build] = {
     ("integer", "integer"): _integers,
     ("integer", "decimal"): _integers,
@@ -602,7 +597,7 @@ def _convert_nested(
     new: types.DataType,
     path: stored_types.Path,
 ) -> Conversion | None:
-    """Return the conversion of a row or a collection; its parts are converted one by one."""
+    """Return the conversion of a row or a collection, whose parts are converted one by one."""
     engine = writer.target.engine
     is_document = (
         engine is not None and engine.struct is None and not isinstance(old, types.ArrayType)
@@ -628,7 +623,7 @@ def _convert_nested(
 
 
 def _is_cast(writer: ConversionWriter, part: Conversion | None, new: types.DataType) -> bool:
-    """Return whether the conversion of `e` is that of a cast of the collection, or none at all."""
+    """Return whether `e` is converted by a cast of its collection, or not at all."""
     return part is not None and part.expression in {"e", f"CAST(e AS {writer.type(new)})"}
 
 

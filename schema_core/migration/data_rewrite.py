@@ -34,19 +34,19 @@ def rewrite_table(
 ) -> TableResult:
     """Rewrite the rows of a table to a new definition; both are replaced in one commit.
 
-    The rows are validated first. Readers see the old table until the job commits, and a job that
-    fails or is killed changes nothing (level 3 of FLIP-218).
+    The rows are validated first. Readers see the old table until the commit; a job that fails or is
+    killed changes nothing (level 3 of FLIP-218).
 
     Args:
         environment: The environment, whose engine runs the job.
         path: The path of a permanent table.
         new: The new definition. A schema keeps the other parts of the table.
         renames: As for `diff`.
-        accept: Kinds of problems that do not prevent the rewrite: `value-changed`, `too-long` and
+        accept: Problems that do not prevent the rewrite: `value-changed`, `too-long` and
             `value-dropped`, which lose data, and `not-checked` for what cannot be counted.
 
     Returns:
-        The result of the job, which `wait` waits for.
+        The result of the job; `wait` waits for it.
 
     Raises:
         SchemaError: with code `rows-do-not-fit` for rows that the new definition cannot hold, or
@@ -62,7 +62,7 @@ def rewrite_table(
         wanted = replace(origin(table), schema=as_table(new).schema)
     resolver = environment.schema_resolver
     definition = resolve_table(as_table(wanted), resolver)
-    # What is accepted as not checked is not checked by the job either.
+    # the job does not check either what is accepted as not checked
     kinds = {*accepted, "value-changed", "too-long"} if "not-checked" in accepted else accepted
     writer = StatementWriter(
         TARGETS["flink"], tuple(identifier.to_list()), resolver, accepts=frozenset(kinds)
@@ -74,11 +74,7 @@ def rewrite_table(
 
 
 def _require_fit(report: ValidationReport, accepted: tuple[str, ...]) -> None:
-    """Refuse rows with problems that are not accepted.
-
-    Raises:
-        SchemaError: with code `rows-do-not-fit`.
-    """
+    """Refuse rows with problems that are not accepted (`rows-do-not-fit`)."""
     refused = [problem for problem in report.problems if problem.kind not in accepted]
     if refused:
         losses = all(not KINDS[loss.kind] for loss in refused)

@@ -32,7 +32,7 @@ from schema_core.types import DataType, RowField, RowType
 #: Path of a column or field in the old definition -> its new name.
 Renames: TypeAlias = Mapping[table_changes.Path, str]
 
-#: What `diff` accepts as renames: names of columns, or paths.
+#: Renames by name or path.
 RenameHints: TypeAlias = (
     Mapping[str, str] | Mapping[table_changes.Path, str] | Mapping[str | table_changes.Path, str]
 )
@@ -42,7 +42,7 @@ Definition: TypeAlias = Schema | ResolvedSchema | CatalogTable
 
 
 class TableChanges(tuple[table_changes.TableChange, ...]):  # noqa: SLOT001 - Python refuses them for tuples
-    """The changes of a table, in execution order: a tuple that notebooks show as a table.
+    """The changes of a table in execution order: a tuple that notebooks show as a table.
 
     >>> from schema_core import Schema
     >>> new = Schema.new_builder().column("id", "INT").build()
@@ -54,7 +54,7 @@ class TableChanges(tuple[table_changes.TableChange, ...]):  # noqa: SLOT001 - Py
     before: CatalogTable
 
     def __new__(cls, changes: Iterable[table_changes.TableChange], before: CatalogTable) -> Self:
-        """Return the changes of a definition in normal form, which they must fit.
+        """Return the changes of a definition in normal form.
 
         Raises:
             SchemaError: with code `wrong-argument` for anything but changes and a table.
@@ -73,9 +73,6 @@ class TableChanges(tuple[table_changes.TableChange, ...]):  # noqa: SLOT001 - Py
         """Return a self-contained HTML page: the definitions side by side, and the changes.
 
         Secrets are masked: an option whose secret changes is listed with the changes only.
-
-        Args:
-            title: The title of the page.
         """
         require_instance(title, str, "the title")
         renames = {path[0]: name for path, name in _renames_back(self).items() if len(path) == 1}
@@ -89,28 +86,22 @@ class TableChanges(tuple[table_changes.TableChange, ...]):  # noqa: SLOT001 - Py
 def diff(old: Definition, new: Definition, *, renames: RenameHints | None = None) -> TableChanges:
     """Return the changes that lead from one definition to another, in execution order.
 
-    Both are compared in their normal form: a type string equals the type that it denotes, and
-    expressions are compared by syntax. What two resolved tables mean is compared as well: what
-    means the same is not changed, however it is written.
+    Definitions are compared in normal form: a type string equals its type, expressions are compared
+    by syntax. For two resolved tables, expressions that mean the same are equal, too.
 
     The order is: parts that are dropped, columns that are changed and renamed, columns that are
-    added and moved, other parts, columns that are dropped, options. For one column it is that of
-    Flink: comment, type, name, position. Of the columns that keep their relative order as many as
-    possible are not moved.
+    added and moved, other parts, columns that are dropped, options. For one column it is Flink's:
+    comment, type, name, position. As few columns as possible are moved.
 
     Args:
         old: The current definition.
         new: The definition to reach, of the same kind.
-        renames: The columns and fields that are renamed: the name of a column, or the path of a
-            field, to its new name. All others of which one has no namesake are dropped and added;
-            `likely_renames` returns candidates.
-
-    Returns:
-        The changes; none if both are the same in normal form.
+        renames: Name of a column, or path of a field -> its new name. Others without a namesake are
+            dropped and added; `likely_renames` returns candidates.
 
     Raises:
         SchemaError: with code `duplicate-column`, `duplicate-index` or `multiple-watermarks` for an
-            ambiguous definition, `unknown-column` for a rename of or to a name that does not exist,
+            ambiguous definition, `unknown-column` for a rename of or to an unknown name,
             `wrong-argument` for arguments of other types.
 
     >>> from schema_core import Schema
@@ -134,15 +125,13 @@ def diff(old: Definition, new: Definition, *, renames: RenameHints | None = None
 
 
 def invert(changes: Iterable[table_changes.TableChange], table: Definition) -> TableChanges:
-    """Return the changes that undo others.
+    """Return the changes that undo others, in execution order.
+
+    Renamed columns are renamed back. The data of dropped columns is not restored.
 
     Args:
         changes: The changes to undo.
         table: The definition that they apply to.
-
-    Returns:
-        The changes back, in execution order. Columns that were renamed are renamed back. Data of
-        columns that the given changes drop is not restored.
 
     Raises:
         SchemaError: as `apply` for changes that do not fit the table.
@@ -163,8 +152,8 @@ def invert(changes: Iterable[table_changes.TableChange], table: Definition) -> T
 def likely_renames(old: Definition, new: Definition) -> dict[table_changes.Path, str]:
     """Return columns and fields that may have been renamed, as hints for `diff`.
 
-    A column or field is a candidate if it has no namesake, and exactly one new one of its table or
-    row without a namesake has the same definition.
+    A candidate has no namesake, and exactly one new column, or field of its row, without a namesake
+    has the same definition.
 
     Raises:
         SchemaError: as `diff`.
@@ -183,7 +172,7 @@ def likely_renames(old: Definition, new: Definition) -> dict[table_changes.Path,
 
 
 def _comparable(old: Definition, new: Definition) -> tuple[CatalogTable, CatalogTable]:
-    """Return two tables in normal form, in which every name occurs once."""
+    """Return both tables in normal form; every name must occur once."""
     tables = normalize(as_table(old)), normalize(as_table(new))
     for table in tables:
         if twice := duplicate_names(column.name for column in table.schema.columns):
@@ -200,10 +189,10 @@ def _comparable(old: Definition, new: Definition) -> tuple[CatalogTable, Catalog
 def _align_expressions(
     old: CatalogTable, new: CatalogTable, before: ResolvedSchema, after: ResolvedSchema
 ) -> CatalogTable:
-    """Return the new table with expressions that mean the same as in the old one written as there.
+    """Return the new table; expressions that mean the same as before are written as before.
 
-    An expression means its SQL with implicit casts. Where a column has another type, expressions
-    are compared as they are written, since they could mean something else with the new type.
+    The meaning is the SQL with implicit casts. If a column has another type, expressions are
+    compared as they are written.
     """
     stored = {
         column.name: column.data_type
@@ -247,7 +236,7 @@ def renames_by_path(renames: RenameHints | None) -> dict[table_changes.Path, str
 
 
 def invert_renames(renames: Renames) -> dict[table_changes.Path, str]:
-    """Return the renames back: paths by the new names, to the old names.
+    """Return the renames back, by paths of new names.
 
     >>> invert_renames({("r",): "row", ("r", "x"): "y"})
     {('row',): 'r', ('row', 'y'): 'x'}
@@ -262,7 +251,7 @@ def invert_renames(renames: Renames) -> dict[table_changes.Path, str]:
 
 
 class Progress:
-    """The table before the changes, the changes so far, the table after them, and used renames."""
+    """The changes so far, the table before and after them, and used renames."""
 
     def __init__(self, table: CatalogTable, hints: Renames) -> None:
         self.start: CatalogTable = table
@@ -317,7 +306,7 @@ def _changes(old: CatalogTable, new: CatalogTable, hints: Renames) -> Progress:
 def _pairs(
     progress: Progress, path: table_changes.Path, old: Sequence[str], new: Sequence[str]
 ) -> dict[str, str]:
-    """Return the old name of each column, or field of the row at a path, that stays, and its new.
+    """Return the new name of each column, or field of the row at a path, that stays, by the old.
 
     Renames that do not name a member of both are ignored.
     """
@@ -361,7 +350,7 @@ def _set_parts(progress: Progress, new: CatalogTable) -> None:
 
 
 def _set_indexes(progress: Progress, new: CatalogTable) -> None:
-    """Drop and append indexes; those at the start that are in the right order stay."""
+    """Drop and append indexes; those at the start in the right order stay."""
     wanted = new.schema.indexes
     staying = 0
     for index in progress.table.schema.indexes:
@@ -398,7 +387,7 @@ def _modify_column(progress: Progress, column: UnresolvedColumn, target: Unresol
 
 
 def _rename_columns(progress: Progress, pairs: Mapping[str, str]) -> None:
-    """Rename columns; one that is dropped makes way before."""
+    """Rename columns; a dropped one makes way before."""
     taken = {new for old, new in pairs.items() if new != old}
     for name, column in progress.columns.items():
         if name not in pairs and name in taken:
@@ -408,7 +397,7 @@ def _rename_columns(progress: Progress, pairs: Mapping[str, str]) -> None:
 
 
 def _place_columns(progress: Progress, target: Mapping[str, UnresolvedColumn]) -> None:
-    """Move columns and add new ones: the computed ones last, since they refer to the others."""
+    """Move columns and add new ones, computed ones last: they refer to the others."""
     computed = {
         name for name, value in target.items() if isinstance(value, UnresolvedComputedColumn)
     }
@@ -432,7 +421,7 @@ def _place_columns(progress: Progress, target: Mapping[str, UnresolvedColumn]) -
 def _modify_type(
     progress: Progress, path: table_changes.Path, origin: table_changes.Path, new: DataType
 ) -> None:
-    """Give the column or the part of its type at a path a new type.
+    """Give the column or part of its type at a path a new type.
 
     `origin` is the path in the old table, by which renames are found.
     """
@@ -456,7 +445,7 @@ def _modify_type(
 def _modify_row(
     progress: Progress, path: table_changes.Path, origin: table_changes.Path, new: RowType
 ) -> None:
-    """Give the row at a path new fields; they are dropped first, since nothing refers to them."""
+    """Give the row at a path new fields, dropping others first: nothing refers to them."""
 
     def fields() -> dict[str, RowField]:
         row = progress.type_at(path)
@@ -486,9 +475,9 @@ def _modify_row(
 
 
 def rename_steps(pairs: Mapping[str, str], present: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield renames in an order in which no two columns ever have the same name.
+    """Yield renames so that no two columns ever have the same name.
 
-    Where names are exchanged, one of them gets an unused name in between.
+    If names are exchanged, one of them gets an unused name in between.
 
     >>> list(rename_steps({"a": "b", "b": "c"}, {"a", "b"}))
     [('b', 'c'), ('a', 'b')]
@@ -514,10 +503,10 @@ def rename_steps(pairs: Mapping[str, str], present: set[str]) -> Iterator[tuple[
 def placements(
     present: Iterable[str], order: Sequence[str]
 ) -> Iterator[tuple[str, table_changes.ColumnPosition | None]]:
-    """Yield the names to move or to add, from left to right, each with its position.
+    """Yield the names to move or add, from left to right, each with its position.
 
-    The present names of a longest increasing subsequence of positions are not moved. A position is
-    None for a new name that is appended.
+    The names of a longest increasing subsequence are not moved. A position is None for a new name
+    that is appended.
 
     Args:
         present: The present names; those that are not in `order` stay where they are.
@@ -604,7 +593,7 @@ def _definition(member: Any) -> Any:
 
 
 def _renames_back(changes: Iterable[table_changes.TableChange]) -> dict[table_changes.Path, str]:
-    """Return the renames that undo those of some changes: path after all of them -> first name."""
+    """Return the renames that undo those of changes: path after them -> first name."""
     back: dict[table_changes.Path, str] = {}
     for change in changes:
         if change.rename is None:

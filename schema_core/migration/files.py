@@ -1,9 +1,9 @@
-"""Directories of migration files: their format, checksums, and the order of application.
+"""Directories of migration files: format, checksums, and order of application.
 
-A file ``0002_add_channel.sql`` has statements after a line ``-- up``, and after a line ``-- down``
-those that undo them. It follows the migration with the next lower number, or those of a line
-``-- parents: 0001_create_orders``. Two migrations with the same parent are branches until another
-one has both as its parents.
+A file ``0002_add_channel.sql`` has statements after a line ``-- up``, and those that undo them
+after ``-- down``. It follows the migration with the next lower number, or those of a line ``--
+parents: 0001_create_orders``. Two with the same parent are branches until another one has both as
+parents.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from schema_core.errors import (
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Statement
 
-#: The script of a directory that sets the environment up; it is not a migration.
+#: The script that sets the environment up; not a migration.
 SETUP: Final = "setup.sql"
 #: The largest number of files of a directory.
 MAX_FILES: Final = 100_000
-#: Begins the note of a generated migration that has no way back.
+#: Begins the note of a generated migration without ``down``.
 IRREVERSIBLE: Final = "-- cannot be undone"
 
 _NAME = regex(r"(?P<number>[0-9]{4,9})_[a-z0-9_]{1,100}")
@@ -67,7 +67,7 @@ class MigrationFile:
 
     @property
     def checksum(self) -> str:
-        """The SHA-256 of the text, whatever its line ends are."""
+        """The SHA-256 of the text, independent of line ends."""
         content = "\n".join(_lines(self.text)).encode(errors="surrogatepass")
         return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
@@ -77,7 +77,7 @@ class MigrationFile:
         return "down" in sections(self.text)
 
     def script(self, section: str, variables: Mapping[str, str] | None = None) -> str:
-        """Return the statements of ``up`` or ``down``, in the lines in which the file has them.
+        """Return the statements of ``up`` or ``down``, on the lines of the file.
 
         With `variables`, ``${NAME}`` is replaced.
 
@@ -114,8 +114,9 @@ class MigrationFile:
 
         Raises:
             SchemaError: with code `invalid-migration-file` for another name than
-                ``NNNN_lower_case``, for a text without a line ``-- up``, with a section twice, with
-                statements before the first one, or that is longer than `MAX_TEXT`.
+            ``NNNN_lower_case``, and
+                a text without a line ``-- up``, with a section twice, with statements before the
+                first one, or longer than `MAX_TEXT`.
         """
         require_instance(name, str, "the name")
         require_instance(text, str, "the text")
@@ -141,7 +142,7 @@ def _lines(text: str) -> list[str]:
 
 
 def sections(text: str) -> dict[str, str]:
-    """Return the statements of each section, after as many line ends as there are lines before.
+    """Return the statements of each section, on the lines of the file.
 
     Raises:
         SchemaError: with code `invalid-migration-file`.
@@ -165,7 +166,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 def _declared_parents(text: str) -> tuple[str, ...] | None:
-    """Return the names of the line ``-- parents:``; no names for a migration without a parent."""
+    """Return the names of the line ``-- parents:``, None without one."""
     head = takewhile(lambda line: not _MARKER.fullmatch(line), _lines(text))
     found = [one for line in head if (one := _PARENTS.fullmatch(line)) is not None]
     if not found:
@@ -179,7 +180,7 @@ def _declared_parents(text: str) -> tuple[str, ...] | None:
 
 
 def fill_variables(name: str, text: str, variables: Mapping[str, str]) -> str:
-    """Return the text of a migration with ``${NAME}`` replaced, and ``$${NAME}`` by ``${NAME}``.
+    """Replace ``${NAME}`` in a migration, and ``$${NAME}`` by ``${NAME}``.
 
     In a string literal, single quotes of the value are doubled.
 
@@ -206,7 +207,7 @@ def fill_variables(name: str, text: str, variables: Mapping[str, str]) -> str:
 
 
 def escaped_variables(text: str, variables: Container[str]) -> str:
-    """Return a text in which only the named variables are replaced.
+    """Escape all but the named variables.
 
     >>> escaped_variables("'${day}' = '${secret}'", {"secret"})
     "'$${day}' = '${secret}'"
@@ -220,10 +221,7 @@ def escaped_variables(text: str, variables: Container[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MigrationDirectory:
-    """The migrations of a directory in the order of application: parents before their children.
-
-    Of two that do not depend on each other, the one with the lower number comes first.
-    """
+    """The migrations of a directory in their order: parents first, else lower numbers."""
 
     path: Path
     migrations: tuple[MigrationFile, ...]
@@ -234,10 +232,9 @@ class MigrationDirectory:
         """Read the migrations of a directory.
 
         Raises:
-            NotFoundError: with code `migration-not-found` if there is no such directory.
-            SchemaError: with code `invalid-migration-file` for a file that is not a migration, also
-                for one of another name; `invalid-migration-parents` for a parent that does not
-                exist, and for migrations that follow each other in a cycle.
+            NotFoundError: with code `migration-not-found` without such a directory.
+            SchemaError: with code `invalid-migration-file` for a file that is not a migration;
+                `invalid-migration-parents` for an unknown parent or a cycle.
             ExternalError: with code `file-system-failed`.
         """
         directory = Path(require_instance(path, (str, os.PathLike), "path"))
@@ -259,7 +256,7 @@ class MigrationDirectory:
 
     @staticmethod
     def of(path: Path, files: Iterable[MigrationFile]) -> MigrationDirectory:
-        """Return the directory of migrations that are read already.
+        """Return the directory of migrations that are already read.
 
         Raises:
             SchemaError: as `read`.
@@ -302,7 +299,7 @@ class MigrationDirectory:
         """Return the migration with a name or number.
 
         Raises:
-            NotFoundError: with code `migration-not-found`, also where a number is ambiguous.
+            NotFoundError: with code `migration-not-found`, also for an ambiguous number.
         """
         names = [migration.name for migration in self.migrations]
         found = [migration for migration in self.migrations if is_target(target, migration.name)]
@@ -318,7 +315,7 @@ class MigrationDirectory:
         )
 
     def closure(self, name: str) -> frozenset[str]:
-        """Return a migration with all that it follows, directly or not."""
+        """Return a migration and all that it follows, directly or not."""
         return closure_of(name, self.parents)
 
     def create(self, slug: str, content: str, parents: Iterable[str] | None = None) -> Path:
@@ -330,8 +327,8 @@ class MigrationDirectory:
             parents: The names of the parents; by default the last migration.
 
         Raises:
-            SchemaError: with code `migration-branches` without `parents` where there are branches;
-                with code `invalid-migration-file` for another slug.
+            SchemaError: with code `migration-branches` without `parents` if there are branches,
+                `invalid-migration-file` for another slug.
             AlreadyExistsError: with code `migration-exists` if another process was faster.
         """
         require_instance(slug, str, "the name")
@@ -359,7 +356,7 @@ class MigrationDirectory:
 
 
 def closure_of(name: str, parents: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
-    """Return a migration with all that it follows, directly or not.
+    """Return a migration and all that it follows, directly or not.
 
     >>> sorted(closure_of("c", {"c": ("b",), "b": ("a",), "d": ("a",)}))
     ['a', 'b', 'c']
@@ -373,7 +370,7 @@ def closure_of(name: str, parents: Mapping[str, tuple[str, ...]]) -> frozenset[s
 
 
 def is_target(target: str, name: str) -> bool:
-    """Return whether a target is the name of a migration or its number.
+    """Return whether a target is the name or number of a migration.
 
     >>> is_target("2", "0002_add_channel"), is_target("2", "0020_add_price")
     (True, False)
@@ -384,7 +381,7 @@ def is_target(target: str, name: str) -> bool:
 
 
 def _read_files(directory: Path) -> Iterator[MigrationFile]:
-    """Yield the migrations of a directory; files whose names begin with a dot are ignored."""
+    """Yield the migrations of a directory; hidden files are ignored."""
     paths = sorted(path for path in directory.iterdir() if not path.name.startswith("."))
     if len(paths) > MAX_FILES:
         raise _invalid(f"the directory has more than {MAX_FILES:,} files")
@@ -429,11 +426,7 @@ def _parents(file: MigrationFile, files: Mapping[str, MigrationFile]) -> tuple[s
 def _sort_files(
     files: Mapping[str, MigrationFile], parents: Mapping[str, tuple[str, ...]]
 ) -> Iterator[str]:
-    """Yield the names, parents first, else by number and name.
-
-    Raises:
-        SchemaError: with code `invalid-migration-parents` for a cycle.
-    """
+    """Yield the names, parents first, else by number and name."""
     sorter = TopologicalSorter(parents)
     try:
         sorter.prepare()

@@ -1,6 +1,6 @@
-"""Migrations that are generated from the difference between a catalog and wanted definitions.
+"""Migrations generated from the difference between a catalog and wanted definitions.
 
-The wanted definitions are scripts with CREATE statements, or a module of table descriptors.
+These are scripts with CREATE statements, or a module of table descriptors.
 """
 
 from __future__ import annotations
@@ -62,10 +62,8 @@ from schema_core.sql.statement_syntax import (
 )
 
 Creation: TypeAlias = CreateDatabase | CreateFunction | CreateModel | CreateTable | CreateView
-#: The statements of scripts with wanted definitions.
 CREATING = (CreateDatabase, CreateFunction, CreateModel, CreateTable, CreateView)
 
-#: The largest number of scripts.
 MAX_SCRIPTS = 10_000
 
 
@@ -76,12 +74,12 @@ def read_definitions(environment: TableEnvironment, path: str | os.PathLike[str]
     """Return the tables and views that scripts create, and the databases of the current catalog.
 
     Args:
-        environment: The environment in whose current catalog the tables are wanted; not changed.
+        environment: The environment, whose current catalog is not changed.
         path: A script, or a directory of scripts, which are executed in the order of their names.
 
     Raises:
-        SchemaError: with code `migration-statement-not-allowed` for other statements than CREATE
-            of databases, tables, views, functions and models.
+        SchemaError: with code `migration-statement-not-allowed` for other statements than CREATE of
+            databases, tables, views, functions and models.
         ExternalError: with code `file-system-failed` for files that cannot be read.
         SchemaCoreError: of a statement.
     """
@@ -106,11 +104,7 @@ def read_definitions(environment: TableEnvironment, path: str | os.PathLike[str]
 
 
 def _parse_creations(text: str) -> list[Creation]:
-    """Return the statements of a script.
-
-    Raises:
-        SchemaError: with code `migration-statement-not-allowed`.
-    """
+    """Return the statements of a script, or raise `migration-statement-not-allowed`."""
     found: list[Creation] = []
     for statement in parse_statements(text):
         if not isinstance(statement, CREATING) or not _is_definition(statement):
@@ -142,15 +136,14 @@ def _scripts(root: Path) -> Iterator[tuple[Path, str]]:
 
 
 def import_definitions(environment: TableEnvironment, target: str) -> CatalogContent:
-    """Return the tables that a Python module describes; the module is imported.
+    """Import a Python module, and return the tables that it describes.
 
     Args:
         environment: As for `read_definitions`.
         target: ``module:attribute``: a mapping of paths to instances of `TableDescriptor`.
 
     Raises:
-        NotFoundError: with code `definitions-not-found` for a module that cannot be imported, or
-            an attribute that it does not have.
+        NotFoundError: with code `definitions-not-found` for an unknown module or attribute.
         SchemaError: with code `wrong-argument` for another value.
     """
     require_instance(environment, TableEnvironment, "environment")
@@ -183,10 +176,7 @@ def _is_definition(statement: Creation) -> bool:
 def _empty_catalog(
     environment: TableEnvironment, without: AbstractSet[str] = frozenset()
 ) -> Iterator[InMemoryCatalog]:
-    """Let the environment have an empty catalog instead of its current one.
-
-    It has the databases of the current one, except those that are named.
-    """
+    """Replace the current catalog by an empty one with its databases, except the named ones."""
     registry = environment.catalog_manager.registry
     live, path = registry.current(), registry.current_path
     name = path[0] or ""
@@ -224,10 +214,9 @@ def autogenerate(
 ) -> Path | None:
     """Create the migration that leads from the catalog to wanted definitions, to be reviewed.
 
-    Its statements are executed in a transaction that is rolled back: what they do not reach, and
-    what those of ``down`` do not restore, are comments in the file, and so is the data that they
-    put at risk by the rules of Flink. Tables that are not wanted are dropped, databases are not.
-    The values of secret options are variables.
+    Its statements are executed in a transaction that is rolled back. Comments report what they do
+    not reach, what ``down`` does not restore, and data at risk by Flink's rules. Tables that are
+    not wanted are dropped, databases are not. Values of secret options are variables.
 
     Args:
         migrator: The migrator; all migrations of its directory must have been applied.
@@ -241,7 +230,8 @@ def autogenerate(
 
     Raises:
         SchemaError: with code `migration-pending`; `migration-needs-rewrite` for a table that
-            cannot be altered in place; as `diff_catalogs` and `MigrationDirectory.create`.
+        cannot
+            be altered in place; as `diff_catalogs` and `MigrationDirectory.create`.
         UnsupportedError: with code `migration-not-in-sql` for a materialized table.
     """
     require_instance(migrator, Migrator, "migrator")
@@ -298,11 +288,7 @@ def _undo_statements(
     column_renames: Mapping[ObjectPath, RenameHints],
     variables: dict[str, str],
 ) -> list[str]:
-    """Return the statements that lead back.
-
-    Raises:
-        SchemaError: with code `migration-needs-rewrite`.
-    """
+    """Return the statements that lead back."""
     names = {ObjectPath(old.database_name, new): old for old, new in renames.items()}
     back = {path: name.object_name for path, name in names.items()}
     columns = {
@@ -316,9 +302,8 @@ def _undo_statements(
 class _Writer:
     """Writes the statements from one content to another.
 
-    `variables` receives the values of secret options, `risks` what the statements do to rows.
-    `former` are the options of tables with the former names of their columns, `hints` receives
-    likely renames, which are not assumed.
+    It collects `variables` with secret options, `risks` for rows, and `hints` for likely renames.
+    `former` are options with the former names of columns.
     """
 
     migrator: Migrator
@@ -332,11 +317,7 @@ class _Writer:
     hints: list[str] = field(default_factory=list)
 
     def statements(self, changes: Iterable[catalog_changes.CatalogChange]) -> list[str]:
-        """Return the statements of changes: views are dropped first and created last.
-
-        Raises:
-            SchemaError, UnsupportedError: as `autogenerate`.
-        """
+        """Return the statements of changes: views are dropped first and created last."""
         dropped, others, views = list[str](), list[str](), list[ObjectPath]()
         for change in changes:
             match change:
@@ -383,7 +364,7 @@ class _Writer:
                 )
 
     def _sort_views(self, views: Iterable[ObjectPath]) -> Iterable[ObjectPath]:
-        """Return views after those that their queries name; in the given order for a cycle."""
+        """Return views after those in their queries; in the given order for a cycle."""
         found = {path: self.new.objects[path] for path in views}
         named = {
             path: [
@@ -421,7 +402,7 @@ class _Writer:
             return "\n".join([head, *clauses])
 
     def _with_variables(self, path: ObjectPath, options: Mapping[str, str]) -> dict[str, str]:
-        """Return options with a variable in place of each secret."""
+        """Replace secrets in options by variables."""
         found, declared = dict(options), secret_keys(dict(options))
         for key, value in options.items():
             if masked_value(key, value, declared) != value:
@@ -429,7 +410,7 @@ class _Writer:
         return found
 
     def _secrets(self, path: ObjectPath, changes: Iterable[TableChange]) -> Iterator[str]:
-        """Yield the statements that set secret options, which plans leave out."""
+        """Yield the statements that set secret options, which plans omit."""
         declared = secret_keys(self.new.objects[path].get_options())
         for change in changes:
             if (
@@ -447,7 +428,7 @@ class _Writer:
                 )
 
     def _variable(self, name: str, value: str) -> str:
-        """Return the variable of a secret: one that has this value, or a new one."""
+        """Return a variable with this value."""
         base = name = re.sub(r"[^A-Za-z0-9_]", "_", name)
         number = 1
         while self.variables.setdefault(name, value) != value:
@@ -456,7 +437,7 @@ class _Writer:
         return f"${{{name}}}"
 
     def _properties(self, name: str, properties: Mapping[str, str]) -> dict[str, str]:
-        """Return the properties of a database with a variable in place of each secret."""
+        """Replace secrets in properties of a database by variables."""
         return {
             key: value
             if masked_value(key, value) == value
@@ -519,7 +500,7 @@ def _create_database(name: str, database: CatalogDatabase) -> str:
 
 
 def _alter_database(name: str, properties: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the statement that sets properties; there is none for their removal."""
+    """Return the statement that sets properties; none removes them."""
     pairs = [f"{quote_string(key)} = {quote_string(value)}" for key, value in properties.items()]
     head = f"ALTER DATABASE {quote_identifier(name)} SET"
     return (f"{head} ({', '.join(pairs)})",) if pairs else ()
@@ -546,11 +527,7 @@ def _differences(
     wanted: CatalogContent,
     variables: Mapping[str, str],
 ) -> list[str]:
-    """Return, as comments, which changes are unsupported and which are not restored.
-
-    Raises:
-        SchemaCoreError: of a statement that fails.
-    """
+    """Return, as comments, what is unsupported and what is not restored."""
     scripts = [";\n".join(item) for item in (up, down) if item is not None]
     after, *back = migrator.contents_after(
         [fill_variables("generated", script, variables) for script in scripts]
@@ -562,11 +539,7 @@ def _differences(
 
 
 def _require_sections(lines: list[str], up: list[str], down: list[str] | None) -> None:
-    """Refuse statements that contain a line like ``-- down``, in a comment for instance.
-
-    Raises:
-        UnsupportedError: with code `migration-not-in-sql`.
-    """
+    """Refuse statements that contain a line like ``-- down``, for example in a comment."""
     wanted = {"up": up} if down is None else {"up": up, "down": down}
     try:
         found = sections("\n".join(lines))

@@ -1,7 +1,7 @@
-"""Migrations of a catalog: applied, undone, recorded and compared with the catalog (`Migrator`).
+"""Migrations of a catalog: applied, undone, recorded and compared with the catalog.
 
-Each migration is one transaction of the catalog, with its entry in the history. A process that is
-killed leaves it applied or not, and of processes that start at once one applies it.
+Each migration and its entry in the history are one transaction. A process that is killed leaves it
+applied or not; of concurrent processes, one applies it.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import ObjectKind, Statement
 from schema_core.sql.syntax import Name
 
-#: The target of `downgrade` and `stamp` that is before the first migration.
+#: The target before the first migration.
 BASE: Final = "base"
-#: The properties with the text of a query, in which hints may have secrets.
+#: Properties with a query, in which hints may have secrets.
 QUERIES: Final = frozenset({ORIGINAL, EXPANDED})
 #: The kind of a database in the history.
 DATABASE: Final = "DATABASE"
@@ -68,7 +68,7 @@ class MigrationState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MigrationStatus:
-    """A migration of the directory or of the history; `applied_at` is None while it is pending."""
+    """A migration of the directory or the history; `applied_at` is None while it is pending."""
 
     name: str
     state: MigrationState
@@ -78,7 +78,7 @@ class MigrationStatus:
 
 @dataclass(frozen=True, slots=True)
 class MigrationResult:
-    """A migration that was applied or undone, with its statements, in which secrets are masked."""
+    """A migration that was applied or undone, with its statements, secrets masked."""
 
     name: str
     direction: str
@@ -97,10 +97,10 @@ class Migrator:
     """Applies the migrations of a directory to the current catalog of an environment.
 
     The catalog must support `Capability.MIGRATIONS`, as those in memory and in SQL databases do.
-    While a migration runs, other threads must not use the environment.
+    Other threads must not use the environment meanwhile.
 
     Args:
-        environment: The environment; its current database is the one in which migrations begin.
+        environment: The environment; migrations begin in its current database.
         directory: The directory, or its path.
         variables: The values of ``${NAME}`` in the files.
 
@@ -137,7 +137,7 @@ class Migrator:
     # --- what there is -------------------------------------------------------------------------
 
     def history(self) -> tuple[MigrationStatus, ...]:
-        """Return the migrations that were applied, in that order, and then those that were not."""
+        """Return the applied migrations in that order, then the pending ones."""
         files = {migration.name: migration for migration in self.directory.migrations}
         applied = self.catalog.list_migrations()
         found = [
@@ -186,10 +186,10 @@ class Migrator:
         return found
 
     def drift(self) -> tuple[CatalogChange, ...]:
-        """Return what was changed outside of migrations: from what they left to what there is.
+        """Return what was changed outside of migrations.
 
-        Databases, tables and views that a migration has created, altered or dropped are compared,
-        with their secrets masked.
+        Databases, tables and views that a migration created, altered or dropped are compared, with
+        secrets masked.
 
         Raises:
             SchemaCoreError: for an object of the catalog that cannot be resolved.
@@ -205,9 +205,9 @@ class Migrator:
         )
 
     def script(self, target: str | None = None, *, down: bool = False) -> str:
-        """Return the statements of `upgrade` or `downgrade` to a target, as one script.
+        """Return the statements of `upgrade` or `downgrade` as one script.
 
-        Variables are not replaced, since their values may be secret.
+        Variables are not replaced: their values may be secret.
 
         Raises:
             SchemaCoreError: as `upgrade` or `downgrade`.
@@ -238,10 +238,10 @@ class Migrator:
             What this call has applied; nothing if another process was faster.
 
         Raises:
-            SchemaError: with code `migration-branches`, `migration-changed` or `migration-missing`
-                if the files are not those that were applied, `migration-variable-missing`, and
-                `migration-statement-not-allowed` for a statement that the transaction of a catalog
-                cannot contain.
+            SchemaError: with code `migration-branches`; `migration-changed` or `migration-missing`
+            if the
+                files are not those that were applied; `migration-variable-missing`;
+                `migration-statement-not-allowed` for a statement that a transaction cannot contain.
             NotFoundError: with code `migration-not-found` for another target.
             SchemaCoreError: of a statement; its migration is rolled back, those before it are not.
         """
@@ -260,8 +260,9 @@ class Migrator:
         The statements are those of the file as it was applied, which the history has.
 
         Args:
-            target: The last migration that stays, by name or number; ``base`` undoes all, and
-                ``-1`` the last one.
+            target: The last migration that stays, by name or number; ``base`` undoes all, ``-1``
+            the
+                last one.
             dry_run: Execute all of them in one transaction, and roll it back.
 
         Raises:
@@ -290,8 +291,8 @@ class Migrator:
     def stamp(self, target: str) -> tuple[str, ...]:
         """Record that the catalog is as a migration leaves it, without executing statements.
 
-        The history then has that migration, those that it follows, and no others, each with the
-        checksum of its file. `drift` compares with the catalog as it is now.
+        The history then has this migration and those that it follows, with the checksums of their
+        files. `drift` compares with the catalog as it is now.
 
         Args:
             target: The name or number of a migration; ``base`` empties the history.
@@ -321,10 +322,7 @@ class Migrator:
     def _repeat(
         self, next_one: Callable[[Catalog], MigrationResult | None], dry_run: bool
     ) -> tuple[MigrationResult, ...]:
-        """Return the results of migrations until there is none, each of a transaction of its own.
-
-        A dry run has one transaction for all.
-        """
+        """Run migrations until there is none, each in a transaction, in a dry run all in one."""
         found: list[MigrationResult] = []
         if dry_run:
             with suppress(_RolledBack), self.catalog.transaction() as catalog:
@@ -366,7 +364,7 @@ class Migrator:
             statements, touched = self._execute(catalog, text)
         objects = tuple(self._record_object(catalog, *key) for key in touched)
         catalog.add_migration(self._entry(file, position, objects))
-        # After `_record_object`: the connectors of the objects have declared their secret keys.
+        # after `_record_object`: the connectors of the objects have declared their secret keys
         return MigrationResult(file.name, "upgrade", tuple(map(mask_text, statements)))
 
     def _undo(self, catalog: Catalog, entry: CatalogMigration) -> MigrationResult:
@@ -398,11 +396,7 @@ class Migrator:
     def _execute(
         self, catalog: Catalog, text: str
     ) -> tuple[tuple[str, ...], dict[tuple[str, str], None]]:
-        """Execute a script; return its statements, and the databases and tables they name.
-
-        Raises:
-            SchemaError: with code `migration-statement-not-allowed`.
-        """
+        """Execute a script; return its statements, and the databases and tables that they name."""
         touched: dict[tuple[str, str], None] = {}
         written = []
         for statement in parse_statements(text):
@@ -506,11 +500,7 @@ class Migrator:
     def _find_pending(
         self, applied: Sequence[CatalogMigration], target: str | None
     ) -> list[MigrationFile]:
-        """Return the migrations to apply, in order.
-
-        Raises:
-            SchemaError, NotFoundError: as `upgrade`.
-        """
+        """Return the migrations to apply, in order."""
         files = {migration.name: migration for migration in self.directory.migrations}
         for record in applied:
             _require_unchanged(record, files, applied[-1].name)
@@ -529,11 +519,7 @@ class Migrator:
     def _find_undone(
         self, applied: Sequence[CatalogMigration], target: str
     ) -> list[CatalogMigration]:
-        """Return the migrations to undo, in order.
-
-        Raises:
-            SchemaError, NotFoundError: as `downgrade`.
-        """
+        """Return the migrations to undo, in order."""
         if target == "-1":
             undone = [*applied[-1:]]
         elif target == BASE:
@@ -576,11 +562,7 @@ def _require_unchanged(
 
 
 def _closure(applied: Sequence[CatalogMigration], target: str) -> frozenset[str]:
-    """Return an applied migration with those that it follows.
-
-    Raises:
-        NotFoundError: with code `migration-not-found`.
-    """
+    """Return an applied migration and those that it follows, or raise `migration-not-found`."""
     parents = {record.name: record.parents for record in applied}
     names = [parent for parent in parents if is_target(target, parent)]
     if len(names) != 1:

@@ -1,7 +1,7 @@
 """Changes in an order in which a table is valid after each step, as ALTER statements require.
 
-What refers to columns (computed columns, the watermark, the primary key, the distribution) is
-dropped before the columns change that it refers to, and added again afterwards.
+Computed columns, watermark, primary key and distribution are dropped before columns that they refer
+to change, and added again afterwards.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from schema_core.sql.parser import parse_expression
 
 @dataclass(frozen=True, slots=True)
 class ChangeGroup:
-    """Changes that one step executes, with the table before and after them."""
+    """Changes of one step, with the table before and after."""
 
     changes: tuple[TableChange, ...]
     before: CatalogTable
@@ -44,7 +44,7 @@ def grouped_changes(
 ) -> Iterator[ChangeGroup]:
     """Yield the changes between two tables in normal form, in groups in execution order.
 
-    A group has the changes of the definition of one column, all options, or one other change.
+    A group has the changes of one column's definition, all options, or one other change.
 
     Raises:
         SchemaError: as `diff`.
@@ -73,7 +73,7 @@ def grouped_changes(
 
 
 def with_renames_apart(group: ChangeGroup) -> Iterator[ChangeGroup]:
-    """Yield the changes of a group in groups of which those with a renamed field have no others."""
+    """Split a group so that changes with a renamed field are alone."""
     yield from _apply_groups(
         group.changes,
         lambda numbered: numbered[0] if numbered[1].rename is not None else None,
@@ -95,7 +95,7 @@ def _apply_groups(
 
 @dataclass(frozen=True, slots=True)
 class SharedParts:
-    """What two tables have in common beside physical columns: it is neither dropped nor added."""
+    """What two tables have in common beside physical columns: neither dropped nor added."""
 
     columns: frozenset[str]
     watermark: bool
@@ -165,7 +165,7 @@ class SharedParts:
 
 
 def renamed_columns(renames: Mapping[Path, str]) -> dict[str, str]:
-    """Return the renames of columns, without those of fields."""
+    """Return the renames of columns, without fields."""
     return {path[0]: name for path, name in renames.items() if len(path) == 1}
 
 

@@ -1,6 +1,6 @@
 """Migration plans: the statements that lead a table from one definition to another, as data.
 
-A plan lists what each statement does, which data it puts at risk and how it is undone; and what the
+A plan lists what each statement does, which data it puts at risk, how it is undone, and what the
 target cannot hold. It contains no secrets. ``MigrationPlan.from_json(p.to_json()) == p``.
 """
 
@@ -86,10 +86,9 @@ from schema_core.types import DataType, RowField, RowType
 class PlanStep:
     """One step: its statements, the changes that they make, and what they mean for the rows.
 
-    `risks` are findings of the rule set of the target: data that may be lost, or rows for which the
-    statement fails. `undo` are the statements that undo the step; None where data is lost or
-    changed. `rewrites` is whether all rows are written again; `rows` is how many rows the step
-    writes or reads, where the number is known.
+    `risks` are data that may be lost, or rows for which the statement fails. `undo` are statements;
+    None if data is lost or changed. `rewrites` is whether all rows are written again; `rows` is how
+    many rows the step writes or reads, if known.
     """
 
     statements: tuple[str, ...]
@@ -107,7 +106,7 @@ class PlanStep:
         ]
 
     def rewritten_rows(self) -> str | None:
-        """Return which rows the step writes again, None if it writes none."""
+        """Return which rows are written again, None without any."""
         if not self.rewrites:
             return None
         return "all rows" if self.rows is None else f"{self.rows:,} rows"
@@ -117,9 +116,9 @@ class PlanStep:
 class MigrationPlan:
     """The steps from one definition of a table to another, in the SQL of a target.
 
-    `old` and `new` are the property maps of both definitions, with secrets masked. `rewrite` is the
-    reason for which the table cannot be altered in place, or None. `losses` are the parts of the
-    new definition that the target cannot hold or its statements do not reach.
+    `old` and `new` are property maps with secrets masked. `rewrite` is the reason for which the
+    table cannot be altered in place. `losses` are parts of the new definition that the target
+    cannot hold or its statements do not reach.
     """
 
     target: str
@@ -132,7 +131,7 @@ class MigrationPlan:
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """The statements of all steps, in order."""
+        """The statements of all steps."""
         return tuple(text for step in self.steps for text in step.statements)
 
     @property
@@ -157,9 +156,9 @@ class MigrationPlan:
         """Read a plan.
 
         Raises:
-            SchemaError: with code `invalid-plan` for what is not a migration plan,
-                `unsupported-plan-version` for one of another version, `plan-digest-mismatch` for
-                one that was changed.
+            SchemaError: with code `invalid-plan` for what is not a plan, `unsupported-plan-version`
+            for
+                another version, `plan-digest-mismatch` for a plan that was changed.
         """
         plan: MigrationPlan = PLAN_DOCUMENT.read(require_instance(text, str, "the plan"))
         return plan
@@ -174,8 +173,8 @@ class MigrationPlan:
     def to_html(self) -> str:
         """Return a self-contained HTML page: the steps, and both definitions side by side.
 
-        A plan does not record which columns are renamed: the page shows a renamed column as dropped
-        and added, next to the statement that renames it.
+        A plan does not record renames: a renamed column is shown as dropped and added, next to the
+        statement that renames it.
         """
         old, new = decode_table(self.old), decode_table(self.new)
         return str(load_higher("plan_page")(self, old, new))
@@ -240,19 +239,20 @@ def plan(
     """Return the plan of a migration: ordered statements in the SQL of the target.
 
     Args:
-        old: The current definition. One of `Catalog.get_table` has the former names of its columns,
-            which the plan then does not give to others; `plan_table` reads it.
+        old: The current definition. That of `Catalog.get_table` has former names of columns, which
+            are then not given to others; `plan_table` reads it.
         new: The definition to reach.
         target: `flink`, `spark` (tables of files in Spark's own catalog), `iceberg` (through Spark
             SQL) or `postgres`.
         renames: As for `diff`.
         path: The name of the table, or its path.
         statistics: Statistics of the table, for the rows that a step writes or reads.
-        resolver: The resolver of both definitions; by default one without user-defined functions.
+        resolver: The resolver of both definitions; by default without user-defined functions.
         storage: The storage of the catalog, for a managed table.
-        accept: By default a statement that converts rows keeps every value, or fails. Kinds of
-            changes that it is to make instead: `value-changed` (rounded, wrapped) and `too-long`
-            (truncated) as the cast of the target does, `value-dropped` (NULL).
+        accept: By default a statement that converts rows keeps every value, or fails. Changes that
+        it
+            makes instead: `value-changed` (rounded, wrapped) and `too-long` (truncated) as the
+            target's cast does, `value-dropped` (NULL).
 
     Raises:
         SchemaError: as `diff`, `SchemaResolver.resolve` and `FormerNames.of`; with code
@@ -329,9 +329,9 @@ def plan_table(
 ) -> MigrationPlan:
     """Return the plan of a migration of a permanent table, as its catalog has it.
 
-    Unlike `plan` with a definition, it uses the former names of the columns of the table, its row
-    count by its statistics, and the functions of the environment. A change that its older
-    files do not allow is therefore a rewrite in the plan, not an error of `apply_plan`.
+    Unlike `plan`, it uses the former names of columns, the row count of the statistics, and the
+    functions of the environment. A change that older files do not allow is a rewrite in the plan,
+    not an error of `apply_plan`.
 
     Args:
         environment: The environment.
@@ -403,7 +403,7 @@ def _path(path: str | tuple[str, ...]) -> tuple[str, ...]:
 def _without_new_secrets(
     old: ResolvedCatalogTable, new: ResolvedCatalogTable
 ) -> tuple[ResolvedCatalogTable, list[str]]:
-    """Return the new table without changes of secrets, which are masked; and what is left out."""
+    """Return the new table without changed secrets, and what is omitted."""
     options, left_out = {}, []
     for key, value in new.options.items():
         masked = masked_value(key, value)
@@ -439,7 +439,7 @@ def _project(table: ResolvedCatalogTable, writer: StatementWriter) -> CatalogTab
 def _select_columns(
     table: CatalogTable, resolved: ResolvedCatalogTable, writer: StatementWriter
 ) -> Iterator[UnresolvedColumn]:
-    """Yield the columns that an engine other than Flink holds."""
+    """Yield the columns that another engine than Flink holds."""
     dialect = writer.target.engine
     for column in table.schema.columns:
         match column:
@@ -456,7 +456,7 @@ def _select_columns(
                 pass
 
 
-#: Path of a loss of `to_ddl` -> the part that targets may hold by other statements.
+#: Path of a loss of `to_ddl` -> the part that other statements of targets may hold.
 PARTS_OF_LOSSES: Mapping[Path, str] = {("primary key",): KEY, ("partitions",): PARTITIONS}
 
 
@@ -496,8 +496,8 @@ def _alter_in_place(
     """Yield the steps that alter a table in place.
 
     Raises:
-        RewriteNeeded: where the target has no statement for a change, or the rows would not be read
-            by the new definition.
+        RewriteNeeded: if the target has no statement for a change, or the new definition would not
+            read the rows.
     """
     if writer.target.engine is None:
         _require_readable(writer, old, new, renames)
@@ -536,13 +536,10 @@ def _groups(
 def _require_readable(
     writer: StatementWriter, old: CatalogTable, new: CatalogTable, renames: Mapping[Path, str]
 ) -> None:
-    """Require that the rows of a table are read by its new definition.
+    """Require that the new definition reads the rows.
 
     What INSERT does not accept is converted, unless all values are read. The values of partition
-    columns are in the names of directories, and not in the rows.
-
-    Raises:
-        RewriteNeeded: where rows would be refused, or read as other values.
+    columns are in names of directories.
     """
     rules = writer.rules
     after = stored_types.rules_of(
@@ -596,23 +593,23 @@ def _risks(change: TableChange, writer: StatementWriter) -> Iterator[stored_type
 
 
 def _reads_by_name(writer: StatementWriter, path: Path) -> bool:
-    """Return whether the rows have a column or field by its name."""
+    """Return whether rows have a column or field by its name."""
     if writer.target.engine is None:
         return writer.rules.lookup is stored_types.FieldLookup.NAME
     # PostgreSQL keeps rows as documents, which no statement alters
     return len(path) > 1 and writer.target.name == "postgres"
 
 
-#: Findings for which a statement fails, and leaves the rows as they are.
+#: Findings for which a statement fails without changing rows.
 FAILING = frozenset({"nullability-narrowed", "required-field-added"})
-#: Findings for which a statement that converts rows fails, unless changes of values are accepted.
+#: Findings for which a converting statement fails, unless changes of values are accepted.
 NARROWED = frozenset({"length-narrowed", "range-narrowed", "precision-narrowed"})
 
 
 def _loses(
     risks: tuple[stored_types.TypeFinding, ...], group: ChangeGroup, writer: StatementWriter
 ) -> bool:
-    """Return whether the rows after the step differ from what undoing it would need."""
+    """Return whether a step cannot be undone without loss."""
     renamed = any(change.rename is not None for change in group.changes)
     converts = writer.target.name == "postgres" and not writer.accepts
     failing = FAILING | NARROWED if converts else FAILING
@@ -620,7 +617,7 @@ def _loses(
 
 
 def _undo(writer: StatementWriter, group: ChangeGroup) -> tuple[str, ...] | None:
-    """Return the statements that undo a group, or None where there are none."""
+    """Return the statements that undo a group, or None."""
     back = ChangeGroup(invert(group.changes, group.before), group.after, group.before)
     quiet = replace(writer, losses=[])
     try:
@@ -636,11 +633,7 @@ def _execute_statements(
     resolver: SchemaResolver,
     storage: ManagedStorage | None,
 ) -> CatalogTable:
-    """Return a definition after ALTER statements of Flink, by our own ALTER TABLE.
-
-    Raises:
-        SchemaCoreError: where one fails.
-    """
+    """Apply Flink's ALTER statements to a definition."""
     for text in statements:
         statement = parse_statement(text)
         if isinstance(statement, Alter):
@@ -656,12 +649,9 @@ def _check_steps(
     resolver: SchemaResolver,
     storage: ManagedStorage | None,
 ) -> Iterator[PlanStep]:
-    """Yield steps of Flink that lead from one definition to the other, executed here.
+    """Execute Flink's steps on a definition; they must lead to the other one.
 
-    A step whose undo does not lead back is one that cannot be undone.
-
-    Raises:
-        RewriteNeeded: where a statement fails, or another table results.
+    A step whose undo does not lead back cannot be undone.
     """
     table = old
     for step in steps:
@@ -685,7 +675,7 @@ def _check_steps(
 
 
 def _normalize_shown(table: CatalogTable) -> CatalogTable:
-    """Return a table in normal form, without the former names of its columns."""
+    """Return a table in normal form, without former names."""
     return normalize(without_own_options(table))
 
 
@@ -731,13 +721,13 @@ def _rewrite(
 def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
     """Alter the table of a plan in a catalog, in one compare-and-set.
 
-    Secret options keep the values that they have in the catalog.
+    Secret options keep the values of the catalog.
 
     Raises:
-        SchemaError: with code `migration-not-for-catalogs` for a plan of another target than Flink,
-            `migration-needs-rewrite` for one that moves rows, `migration-outdated` where the table
-            of the catalog is not the one that the plan was made for, `former-name` for a column by
-            a name that another one had before.
+        SchemaError: with code `migration-not-for-catalogs` for another target than Flink,
+            `migration-needs-rewrite` for a plan that moves rows, `migration-outdated` if the table
+            is not the one that the plan was made for, `former-name` for a column by a name that
+            another one had.
         NotFoundError: with code `table-not-found`.
         ConflictError: if the table is altered at the same time.
     """

@@ -26,7 +26,7 @@ def table_name_beside(path: tuple[str, ...], suffix: str) -> tuple[str, ...]:
 
 
 def create_statements(writer: StatementWriter, table: CatalogTable) -> tuple[str, ...]:
-    """Return the statements that create the new table; secrets are masked.
+    """Return the statements that create the new table, secrets masked.
 
     Raises:
         UnsupportedError: as `to_ddl`.
@@ -57,10 +57,10 @@ def insert_statement(
     renames: Mapping[str, str],
     risks: list[TypeFinding],
 ) -> str:
-    """Return the INSERT that moves the rows, with one expression for each stored column.
+    """Return the INSERT that moves the rows, with an expression for each stored column.
 
-    A value that cannot be converted fails. With `value-dropped` in `writer.accepts` it is NULL in
-    the new table, and added to `risks`.
+    A value that cannot be converted fails; with `value-dropped` in `writer.accepts`, it is NULL and
+    added to `risks`.
     """
     target = writer.named(table_name_beside(writer.path, "new"))
     names = writer.names(column.name for column in new.schema.columns if is_stored(column))
@@ -97,7 +97,7 @@ def select_query(
 def sources_of(
     old: CatalogTable, new: CatalogTable, renames: Mapping[str, str]
 ) -> dict[str, UnresolvedColumn]:
-    """Return the old columns from which new ones get their values, by the new names."""
+    """Return the old columns that new ones get their values from, by new name."""
     found = {
         renames.get(column.name, column.name): column for column in reversed(old.schema.columns)
     }
@@ -110,7 +110,7 @@ def sources_of(
 
 
 def is_stored(column: UnresolvedColumn) -> bool:
-    """Return whether rows of a table have values of a column."""
+    """Return whether rows have values of a column."""
     if isinstance(column, UnresolvedMetadataColumn):
         return not column.virtual
     return not isinstance(column, UnresolvedComputedColumn)
@@ -150,7 +150,7 @@ def _expression(
     return convert(writer, name, old, new, where)
 
 
-#: Findings about readers that a conversion of the rows does not have.
+#: Findings that do not concern converted rows.
 HARMLESS = frozenset({"type-promoted", "field-added", "fields-moved"})
 
 
@@ -162,6 +162,6 @@ def is_risk(finding: TypeFinding) -> bool:
 def rename_statements(
     writer: StatementWriter, old: tuple[str, ...], new: tuple[str, ...]
 ) -> Iterator[str]:
-    """Yield the statement that renames a table; Flink takes the last name of the new path only."""
+    """Yield the statement that renames a table; Flink takes the new name without its path."""
     there = new[-1:] if writer.target.engine is None else new
     yield f"ALTER TABLE {writer.named(old)} RENAME TO {writer.named(there)}"

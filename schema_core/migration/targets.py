@@ -1,8 +1,8 @@
-"""The targets of migration plans: the statements of each change, in the SQL of each target.
+"""The targets of migration plans: the SQL of each change.
 
-A target is a table: the kind of a change, and the function that writes its statements. A change
-without statements is one that the target does not distinguish, such as TINYINT from SMALLINT in
-PostgreSQL. `RewriteNeeded` reports a change that no ALTER statement of the target can make.
+A target is a table of kinds of changes. A change without actions is one that the target does not
+distinguish, such as TINYINT from SMALLINT in PostgreSQL. `RewriteNeeded` reports a change that no
+ALTER statement can make.
 """
 
 from __future__ import annotations
@@ -48,12 +48,11 @@ class RewriteNeeded(Exception):  # noqa: N818 - a signal between two functions, 
 
 @dataclass(frozen=True, slots=True)
 class StatementWriter:
-    """Writes the statements of one plan: the target, the table, and what they lose.
+    """Writes the statements of one plan, and collects what they lose.
 
-    `store` has the rules by which the rows of the table are read, if they are not those of the
-    target. `keeps_names` is whether the catalog keeps the former names of columns and fields, by
-    which the files of the table are read. `accepts` are the kinds of changes of values that
-    conversions do not refuse; `renames` are those of fields, whose values they move.
+    `store` are the rules by which rows are read, if not the target's. `keeps_names` is whether
+    files are read by former names of columns and fields. `accepts` are changes of values that
+    conversions do not refuse; `renames` are those of fields whose values they move.
     """
 
     target: Target
@@ -67,7 +66,7 @@ class StatementWriter:
 
     @property
     def rules(self) -> stored_types.RuleSet:
-        """The rules by which the rows of the table are read."""
+        """The rules by which rows are read."""
         return self.store or self.target.rules
 
     @property
@@ -107,7 +106,7 @@ class StatementWriter:
         self.losses.append(loss_of(path, "member", source, ""))
 
     def statements(self, group: ChangeGroup) -> tuple[str, ...]:
-        """Return the statements of a group of changes; equal ones of one group only once.
+        """Return the statements of a group of changes, equal ones once.
 
         Raises:
             RewriteNeeded: for a change without statements in this target.
@@ -126,7 +125,7 @@ class StatementWriter:
         return tuple(statements)
 
 
-#: Returns the actions of ALTER TABLE for a change within its group, or COMMENT ON statements.
+#: Returns the actions of ALTER TABLE for a change in its group, or COMMENT ON statements.
 Write: TypeAlias = Callable[[StatementWriter, Any, ChangeGroup], str | Iterable[str]]
 
 
@@ -134,9 +133,9 @@ Write: TypeAlias = Callable[[StatementWriter, Any, ChangeGroup], str | Iterable[
 class Target:
     """A system whose tables are altered.
 
-    `engine` is the dialect of its DDL; None is Flink. `keeps` are the parts of tables that it has
-    beside physical columns. `storage` ends its CREATE TABLE. `has_cast` returns whether its CAST
-    converts values of a type to another. `functions` are those by which conversions are checked.
+    `engine` is the dialect of its DDL; None is Flink. `keeps` are parts of tables beside physical
+    columns. `storage` ends CREATE TABLE. `has_cast` returns whether CAST converts a type to
+    another. `functions` check conversions.
     """
 
     name: str
@@ -182,7 +181,7 @@ def _flink_modify(
 def _flink_rename_field(
     writer: StatementWriter, change: table_changes.ModifyFieldName, group: ChangeGroup
 ) -> str:
-    """Write RENAME for files, which are then read by the former name, else MODIFY as for Flink."""
+    """Write RENAME for files, which are then read by the former name, else MODIFY."""
     if not writer.keeps_names:
         return _flink_modify(writer, change, group)
     old, new = (*change.path, change.old_field.name), (*change.path, change.new_name)
@@ -384,7 +383,7 @@ def _spark_comment(
     return f"ALTER COLUMN {name} COMMENT {text}"
 
 
-#: Kind of values -> the kinds to which Spark's ANSI CAST converts them, as measured on Spark 4.3.
+#: Kind of values -> the kinds to which Spark's ANSI CAST converts them (measured on Spark 4.3).
 SPARK_CASTS: Mapping[str, frozenset[str]] = {
     kind: frozenset(others.split())
     for kind, others in {
@@ -450,7 +449,7 @@ def _iceberg_add(
 
 
 def _iceberg_path(group: ChangeGroup, path: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a path into a type; the keys of maps cannot be altered, nor multisets."""
+    """Return a path into a type; keys of maps and multisets cannot be altered."""
     column = type_of(column_of(group.before, path[0]))
     if any(isinstance(node, MultisetType) for node in column.walk()) or "key" in path[1:]:
         raise RewriteNeeded(f"Iceberg does not alter the type at {'.'.join(path)}")
@@ -576,5 +575,5 @@ TARGETS: Mapping[str, Target] = {
 
 
 def physical(column: UnresolvedColumn, type_: DataType) -> UnresolvedPhysicalColumn:
-    """Return a column as a physical one, as which engines store it."""
+    """Return a column as engines store it."""
     return UnresolvedPhysicalColumn(column.name, type_, column.comment)

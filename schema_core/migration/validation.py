@@ -1,6 +1,6 @@
-"""Validation of rows before a migration: which of them the new definition of a table cannot hold.
+"""Validation of rows before a migration: which of them the new definition cannot hold.
 
-One query counts them, for each file where the connector has the metadata column ``file.path``.
+One query counts them, by file if the connector has the metadata ``file.path``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from schema_core.schema.columns import (
 from schema_core.types import DataType, DataTypes, RowType
 from schema_core.types.row_value import Row
 
-#: The metadata that names the file of a row.
 FILE_PATH = "file.path"
 
 
@@ -44,8 +43,8 @@ FILE_PATH = "file.path"
 class RowProblem:
     """Rows that the new definition cannot hold as they are.
 
-    `kind` is one of `KINDS`. `rows` is their number, `files` those of each file that has some.
-    `samples` are values of the first such rows, at most as many as were requested.
+    `kind` is one of `KINDS`. `files` has the number of rows by file. `samples` are values of the
+    first rows.
     """
 
     kind: str
@@ -62,7 +61,7 @@ class RowProblem:
         return "\n".join([*lines, *(f"  such as {escaped(sample)}" for sample in self.samples)])
 
 
-#: Kind of problem -> whether a rewrite fails on such rows; otherwise it changes or loses values.
+#: Kind of problem -> whether a rewrite fails; otherwise it changes or loses values.
 KINDS: Mapping[str, bool] = {
     "null-value": True,
     "missing-value": True,
@@ -96,7 +95,7 @@ def accepted_kinds(accept: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ValidationReport:
-    """What `validate_rows` has found: the number of rows and of files, and the problems."""
+    """The numbers of rows and files, and the problems."""
 
     path: str
     rows: int
@@ -121,9 +120,9 @@ def _plural(number: int, noun: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """A condition in SQL that holds for the rows with a problem; `sample` is the value to show.
+    """A condition in SQL for rows with a problem; `sample` is the value to show.
 
-    A check of a key has no condition: `counted` is the number of its rows.
+    The condition of `duplicate-key` is the number of its rows.
     """
 
     kind: str
@@ -151,20 +150,20 @@ def validate_rows(
     """Count the rows of a table that a new definition cannot hold; nothing is changed.
 
     Checked are NULL and missing values of NOT NULL columns, casts that fail or change the value,
-    lengths, values of columns that are dropped, and duplicates of the new primary key. One query
-    counts all of them; others read samples where there are problems.
+    lengths, values of dropped columns, and duplicates of the new primary key. One query counts all;
+    others read samples.
 
     Args:
         environment: The environment, whose engine reads the table.
         path: The path of a permanent table.
         new: The new definition.
         renames: As for `diff`.
-        samples: The largest number of samples of each problem, from 0 to 100.
+        samples: The most samples of each problem, from 0 to 100.
 
     Raises:
         SchemaError: as `diff`; with code `wrong-table-kind` for a view.
         NotFoundError: with code `table-not-found`.
-        SchemaCoreError: where the table cannot be read.
+        SchemaCoreError: if the table cannot be read.
     """
     require_instance(environment, TableEnvironment, "environment")
     if not 0 <= require_instance(samples, int, "samples") <= 100:
@@ -216,8 +215,7 @@ def permanent_table(
     """Return a permanent table, with and without what sessions do not show.
 
     Raises:
-        NotFoundError: with code `table-not-found`.
-        SchemaError: with code `wrong-table-kind` for a view or a materialized table.
+        NotFoundError, SchemaError: as `stored_table`.
     """
     manager = environment.catalog_manager
     parsed = parse_path(require_instance(path, str, "path"))
@@ -313,7 +311,7 @@ def _value_checks(
     new: DataType,
     unchecked: list[str],
 ) -> Iterator[_Check]:
-    """Yield the checks of a value, and of the fields in it; `row` is the row that it is in."""
+    """Yield the checks of a value and its fields; `row` is the row that it is in."""
     if old.is_nullable and not new.is_nullable:
         parent = "" if row is None else f"{row} IS NOT NULL AND "
         yield _Check(
@@ -384,9 +382,9 @@ def _register_rows(
     table: ResolvedCatalogTable,
     options: Mapping[str, str],
 ) -> Iterator[tuple[str, str | None]]:
-    """Register the rows of a table, with their files if the connector names them, until the end.
+    """Register the rows of a table as a temporary one.
 
-    Yields the path of the temporary table, and the name of the column with the file.
+    Yields the path of the temporary table, and the column with the file.
     """
     manager = environment.catalog_manager
     name = f"{identifier.object_name}__{uuid.uuid4().hex[:12]}"

@@ -1,7 +1,7 @@
 """The format `avro`: container files with the schemas that Flink's format writes.
 
-Spark reads and writes the files (its class `AvroFileFormat`). The schema of a table, the mapping of
-types and the options are those of Flink's ``AvroSchemaConverter`` and ``AvroFileFormatFactory``.
+Spark's class `AvroFileFormat` reads and writes them. Schema, types and options follow Flink's
+``AvroSchemaConverter`` and ``AvroFileFormatFactory``.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from schema_core.spark.compiler.translation import sql_type
 if TYPE_CHECKING:
     from schema_core.connectors.files.csv_files import Options
 
-#: Spark's data source; its short name needs the package ``spark-avro``, which is empty but for it.
+#: Spark's data source; its short name requires the otherwise empty package ``spark-avro``.
 SOURCE = "org.apache.spark.sql.avro.AvroFileFormat"
-#: The name of the record of a table, as Flink names it.
+#: Flink's name of the record.
 NAMESPACE, RECORD = "org.apache.flink.avro.generated", "record"
 
 #: Codec of Flink -> codec of Spark.
@@ -107,7 +107,6 @@ class Avro:
         type_: types.DataType,
         leaf: Callable[[nodes.Node, types.DataType], nodes.Node],
     ) -> nodes.Node:
-        """Return a value with its parts mapped, wherever something changes."""
         match type_:
             case types.RowType():
                 parts = [
@@ -145,7 +144,7 @@ class Avro:
 
 
 def with_instants(type_: types.DataType) -> types.DataType:
-    """Return a type as the legacy mapping of timestamps stores it: TIMESTAMP as an instant."""
+    """Return a type as the legacy mapping stores it: TIMESTAMP as an instant."""
     if isinstance(type_, types.TimestampType):
         return types.LocalZonedTimestampType(type_.precision, nullable=type_.is_nullable)
     return type_.rebuild(tuple(map(with_instants, type_.children())))
@@ -195,7 +194,7 @@ def _narrow(value: nodes.Node, name: str, narrow: str) -> nodes.Node:
 
 
 def avro_schema(fields: Sequence[types.RowField], options: Options) -> dict[str, Any]:
-    """Return the Avro schema of a table, as Flink derives it.
+    """Return the Avro schema that Flink derives from a table.
 
     Raises:
         SchemaError: with code `type-not-in-file-format` or `name-not-in-file-format`.

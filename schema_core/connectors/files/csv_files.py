@@ -1,7 +1,6 @@
-"""CSV files: options, parsing with the rules of Flink's parser (Jackson), and writing.
+"""CSV files: options, parsing by the rules of Flink's parser (Jackson), and writing.
 
-Spark's own reader drops empty lines and NUL, and an unclosed quote consumes the rest of a file.
-Here the lines of a file are parsed in order; a record continues over lines while a quote is open. A
+Spark's reader drops empty lines and NUL, and an unclosed quote consumes the rest of a file. Here, a
 record that cannot be parsed fails the job with its file and line, or is skipped on request.
 """
 
@@ -38,16 +37,16 @@ class UnreadableRecordError(Exception):
     """An invalid record; the message names the file, the line and the reason."""
 
 
-#: Delimiters that an error suggests if the header has only one field.
+#: Delimiters that an error suggests for a header of one field.
 DELIMITERS = (",", ";", "\t", "|", ":", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class CsvDialect:
-    """The syntax of the records of a table.
+    """The syntax of records.
 
-    `columns` are the names that a header must have; `skip_errors` skips invalid records;
-    `trailing` permits a delimiter after the last field.
+    `columns` are the names in a header; `skip_errors` skips invalid records; `trailing` permits a
+    delimiter after the last field.
     """
 
     columns: tuple[str, ...]
@@ -58,11 +57,11 @@ class CsvDialect:
     header: bool = False
     skip_errors: bool = False
     trailing: bool = True
-    #: The names that each column may have in a header; by default only its own.
+    #: The names that a header may have for each column; by default its own.
     names: tuple[tuple[str, ...], ...] = ()
 
     def is_header(self, fields: Sequence[str]) -> bool:
-        """Return whether the fields of a first line name the columns, maybe by former names."""
+        """Return whether fields name the columns, maybe by former names."""
         names = self.names or tuple((column,) for column in self.columns)
         if len(fields) != len(names):
             return False
@@ -124,11 +123,11 @@ HEADER = ConfigOption(
 
 
 def dialect_of(options: Options, columns: Sequence[str]) -> CsvDialect:
-    """Return the dialect of the csv files of a table with these columns.
+    """Return the dialect of a table's csv files.
 
     Raises:
-        SchemaError: with code `invalid-option-value` for a delimiter, quote or escape character
-            that is not one character.
+        SchemaError: with code `invalid-option-value` for a delimiter, quote or escape of more than
+            one character.
     """
     quote_ = "" if NO_QUOTE.of(options) else _character(QUOTE, options)
     escape = _character(ESCAPE, options)
@@ -145,7 +144,7 @@ def dialect_of(options: Options, columns: Sequence[str]) -> CsvDialect:
 
 
 def _character(option: ConfigOption[Any], options: Options) -> str:
-    """Return the value of an option of one character or of one Java escape sequence."""
+    """Return an option of one character, or of one Java escape sequence."""
     text = str(option.of(options) or "")
     if len(text) > 1 and text.startswith("\\"):
         escape = re.fullmatch(r"\\(?:u([0-9a-fA-F]{4})|([tnrfb\\'\"]))", text)
@@ -162,10 +161,10 @@ def _character(option: ConfigOption[Any], options: Options) -> str:
 
 # --- reading records ----------------------------------------------------------------------------
 
-#: Additional columns that locate a record: its file and the number of its first line.
+#: Additional columns: the file of a record and the number of its first line.
 FILE, LINE = "schema_core_file", "schema_core_line"
 
-#: Letter after the escape character -> its character; any other character represents itself.
+#: Letter after the escape character -> its character; others represent themselves.
 ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -179,10 +178,10 @@ class Scanner:
     open: list[str] | None = None
 
     def feed(self, text: str) -> bool:
-        """Read a line without its line end; return whether the record is complete.
+        """Parse a line without its end; return whether the record is complete.
 
         Raises:
-            UnreadableRecordError: for other text after a closing quote.
+            UnreadableRecordError: for text after a closing quote.
         """
         position = 0
         while True:
@@ -220,7 +219,7 @@ class Scanner:
         return position + 1
 
     def _continue_quoted(self, text: str, position: int) -> int | None:
-        """Continue a quoted field; return the position of the next one, None at the line's end."""
+        """Parse a quoted field; return the position of the next one, None at the line's end."""
         quote, escape = self.dialect.quote, self.dialect.escape
         parts = self.open if self.open is not None else []
         special = re.compile(f"[{re.escape(quote + escape)}]")
@@ -239,7 +238,7 @@ class Scanner:
         return None
 
     def _close_quoted(self, text: str, position: int, parts: list[str]) -> int:
-        """End a quoted field, after which only spaces may follow."""
+        """End a quoted field; only blanks may follow."""
         delimiter = self.dialect.delimiter
         while position < len(text) and text[position] <= " " and text[position] != delimiter:
             position += 1
@@ -255,7 +254,7 @@ class Scanner:
 
 @dataclass(slots=True)
 class FileReader:
-    """Reads the lines of files, one file after the other, into records."""
+    """Parses the lines of files, one file after the other."""
 
     dialect: CsvDialect
     file: str | None = None
@@ -269,8 +268,9 @@ class FileReader:
         """Yield the records that end on the next line of a file.
 
         Raises:
-            UnreadableRecordError: as `Scanner.feed`, for a quote that is not closed in its file,
-                for a record with more or fewer fields than columns, and for another header.
+            UnreadableRecordError: as `Scanner.feed`; for a quote that is not closed in its file,
+            another
+                number of fields than columns, and another header.
         """
         if file != self.file:
             self.finish()
@@ -345,7 +345,7 @@ class FileReader:
 
 
 def _split_line(text: str) -> Iterator[tuple[str, str]]:
-    """Split a line that ended with a line feed at the other line ends; yield each with its end."""
+    """Split a line at carriage returns; yield each part with its end."""
     if "\r" not in text:
         yield text, "\n"
         return
@@ -355,17 +355,17 @@ def _split_line(text: str) -> Iterator[tuple[str, str]]:
     yield (others[-1], "\r\n") if not last else (last, "\n")
 
 
-#: How many lines are split at once: if one contains a quote, the scanner parses all of them.
+#: Lines that are split at once: if one has a quote, the scanner parses all of them.
 CHUNK = 1024
 
 
 def parse_batches(
     batches: Iterable[pa.RecordBatch], dialect: CsvDialect, others: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Parse lines into records, as Arrow record batches.
+    """Parse lines into records.
 
-    The first columns of a batch are the content of a line and its file. A record has the file, the
-    number of its first line, its fields, and the other columns of its last line, with these names.
+    A line has its content, its file, and others; a record has the file, the number of its first
+    line, its fields, and the others of its last line.
     """
     import pyarrow as pa
 
@@ -383,10 +383,7 @@ def parse_batches(
 
 
 def lines_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Return the lines of files, as Spark's reader of lines returns them, from whole files.
-
-    The first column of a batch is the content of a file, then that of a line; the others are kept.
-    """
+    """Split whole files into lines, as Spark's reader does; other columns are repeated."""
     import pyarrow as pa
 
     for batch in batches:
@@ -402,7 +399,7 @@ def lines_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _chunks(files: pa.Array) -> Iterator[tuple[int, int]]:
-    """Yield ranges of at most `CHUNK` lines of one file; the first line of a file is separate."""
+    """Yield ranges of at most `CHUNK` lines of one file; its first line is separate."""
     import pyarrow.compute as pc
 
     count = len(files)
@@ -415,7 +412,7 @@ def _chunks(files: pa.Array) -> Iterator[tuple[int, int]]:
 
 
 def _parse_lines(reader: FileReader, lines: pa.RecordBatch, offset: int, records: Records) -> None:
-    """Add the records that end on these lines of one file; `offset` is the row of the first."""
+    """Add the records that end on lines of one file; `offset` is the row of the first."""
     contents, file = lines.column(0), lines.column(1)[0].as_py()
     columns = split_plain(contents, reader.dialect) if reader.is_at_record(file) else None
     if columns is not None:
@@ -428,10 +425,10 @@ def _parse_lines(reader: FileReader, lines: pa.RecordBatch, offset: int, records
 
 
 def split_plain(contents: pa.Array, dialect: CsvDialect) -> list[pa.Array] | None:
-    """Return the fields of lines, a column each, if no line needs the scanner.
+    """Return the columns of lines if none needs `Scanner`, which is slower; else None.
 
-    None where a line has a quote, an escape or another line end, may be a comment, is not UTF-8, or
-    has more or fewer fields than columns. The fields equal those of `Scanner`; this is faster.
+    A line needs it for a quote, an escape, another line end, a possible comment, bytes that are not
+    UTF-8, or another number of fields.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -453,23 +450,23 @@ def split_plain(contents: pa.Array, dialect: CsvDialect) -> list[pa.Array] | Non
 
 @dataclass(slots=True)
 class Records:
-    """Records of a batch: fields column by column, the row each is from, its first line."""
+    """The records of a batch, column by column."""
 
     width: int
-    #: Complete parts of each column: the rows, the lines, then the fields.
+    #: The parts of each column: rows, lines, then fields.
     parts: list[list[pa.Array]] = field(init=False)
-    #: Records that were added one by one since the last part.
+    #: Records since the last part.
     single: list[tuple[int, int, list[str | None]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.parts = [[] for _ in range(self.width + 2)]
 
     def add(self, record: list[str | None], row: int, line: int) -> None:
-        """Add a record that the scanner read."""
+        """Add a record of the scanner."""
         self.single.append((row, line, record))
 
     def add_all(self, columns: Sequence[pa.Array], row: int, line: int) -> None:
-        """Add the records of consecutive lines from `line` on, the first of them from `row`."""
+        """Add the records of consecutive lines, the first of which is `line` and from `row`."""
         import pyarrow as pa
 
         self._complete()
@@ -480,15 +477,15 @@ class Records:
             part.append(column)
 
     def rows(self) -> pa.Array:
-        """Return the row of the batch that each record ends on."""
+        """Return the row of the batch on which each record ends."""
         return self._column(0)
 
     def numbers(self) -> pa.Array:
-        """Return the number of the first line of each record."""
+        """Return the number of each record's first line."""
         return self._column(1)
 
     def fields(self) -> list[pa.Array]:
-        """Return the fields, a column each."""
+        """Return the columns of fields."""
         return [self._column(place) for place in range(2, self.width + 2)]
 
     def _column(self, place: int) -> pa.Array:
@@ -499,7 +496,7 @@ class Records:
         return pa.concat_arrays([empty, *self.parts[place]])
 
     def _complete(self) -> None:
-        """Convert the records that were added one by one to a part."""
+        """Convert single records to a part."""
         import pyarrow as pa
 
         if not self.single:
@@ -514,8 +511,8 @@ class Records:
 
 # --- the reader of Spark -----------------------------------------------------------------------
 
-#: Settings of the session that lists lines: no file is divided between tasks, since whether a
-#: quote is open depends on all lines before. Every task has up to 64 files.
+#: Settings of the session that lists lines: tasks have whole files, up to 64, since whether a quote
+#: is open depends on all lines before.
 UNDIVIDED = {
     "spark.sql.files.openCostInBytes": str(1 << 40),
     "spark.sql.files.maxPartitionBytes": str(1 << 46),
@@ -533,11 +530,9 @@ def read_csv(
 ) -> DataFrame:
     """Return the records of csv files: `FILE`, `LINE`, the columns and the partitions, all strings.
 
-    With `metadata` there is also `FILE_METADATA`. With the options of a `streaming` source, files
-    that are added later are read as well.
-
-    Lines are counted by tasks of whole files, which are read in a session of their own. Over Spark
-    Connect, where a frame belongs to one session, a task reads each file at once.
+    With `metadata` there is also `FILE_METADATA`; with the options of a `streaming` source, later
+    files are read, too. Tasks read whole files in a session of their own. Over Spark Connect, where
+    a frame belongs to one session, a task reads each file at once.
     """
     from pyspark.sql.types import LongType, StringType, StructField, StructType
 
@@ -576,10 +571,7 @@ def read_csv(
 
 
 def with_file_metadata(frame: DataFrame) -> DataFrame:
-    """Return the rows of files with `FILE_METADATA`.
-
-    Spark's own name of this column, ``_metadata``, may be that of a column of the files.
-    """
+    """Add `FILE_METADATA`, since files may have a column ``_metadata``."""
     return frame.select("*", frame.metadataColumn("_metadata").alias(FILE_METADATA))
 
 
@@ -599,9 +591,9 @@ ABOUT = {
 
 
 def known_field(node: nodes.Node, type_: types.DataType, options: Options) -> nodes.Node:
-    """Return a field of a csv file, with the null literal of the table as NULL.
+    """Return a field with the null literal as NULL.
 
-    Without a literal no field is NULL: Flink writes NULL as an empty field, which it does not read.
+    Without a literal no field is NULL: Flink writes NULL as an empty field but does not read it.
     """
     if type_.children():
         return node  # the literal is that of its elements or fields
@@ -613,7 +605,7 @@ def known_field(node: nodes.Node, type_: types.DataType, options: Options) -> no
 
 @dataclass(frozen=True, slots=True)
 class CsvColumn:
-    """A column to write: its name, its rendered value, and its type."""
+    """The name, rendered value and type of a column to write."""
 
     name: str
     value: nodes.Node
@@ -621,7 +613,7 @@ class CsvColumn:
 
 
 def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options) -> nodes.Node:
-    """Return a line of a csv file without its end; fields are quoted if necessary."""
+    """Return a line without its end; fields are quoted if necessary."""
     marks = {dialect.delimiter, dialect.quote, dialect.escape, "\r", "\n"} - {""}
     special = "".join(rf"\x{{{ord(mark):x}}}" for mark in sorted(marks))
     blank = r"\x{0}-\x{20}"
@@ -646,7 +638,7 @@ def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options
 
 
 def csv_value(column: CsvColumn, dialect: CsvDialect, options: Options) -> nodes.Node:
-    """Return a value as a string; one that would be read back as another value fails the job."""
+    """Return a value as a string; one that would be read back differently fails the job."""
     if column.type.children():
         null: nodes.Node = nodes.Literal("")
         if isinstance(column.type, types.ArrayType):
@@ -669,7 +661,7 @@ def _with_escapes(text: nodes.Node, dialect: CsvDialect) -> nodes.Node:
     return nodes.call("replace", text, dialect.escape, dialect.escape * 2)
 
 
-#: Type -> what NULL would be read back as, if there is no null literal.
+#: Type -> what NULL would be read back as without a null literal.
 _EMPTY_VALUES: Mapping[type[types.DataType], str] = {
     **dict.fromkeys((types.CharType, types.VarCharType), "an empty string"),
     **dict.fromkeys((types.BinaryType, types.VarBinaryType), "an empty string of bytes"),
@@ -682,9 +674,9 @@ def stored_text(
     options: Options,
     escape: Callable[[nodes.Node], nodes.Node] = lambda text: text,
 ) -> nodes.Node:
-    """Return the string for a value that is a field, or a part of one.
+    """Return the string of a field or a part of one.
 
-    It fails the job for a value that would be read back as another one.
+    A value that would be read back differently fails the job.
     """
     null = NULL.of(options)
     unknown: nodes.Node = nodes.Literal("" if null is None else null)
@@ -714,9 +706,9 @@ def stored_text(
 
 
 def joined_text(column: CsvColumn, parts: nodes.Node, options: Options) -> nodes.Node:
-    """Return the strings of elements or fields, which the delimiter separates, as one.
+    """Join the strings of elements or fields by the delimiter.
 
-    It fails the job for a string that would be read back as other parts.
+    A string that would be read back as other parts fails the job.
     """
     delimiter = str(ELEMENTS.of(options))
     divided = nodes.fail(
@@ -741,12 +733,12 @@ def joined_text(column: CsvColumn, parts: nodes.Node, options: Options) -> nodes
 
 
 def escape_header(text: str, dialect: CsvDialect) -> str:
-    """Return a name escaped for a header; the writer doubles its quotes."""
+    """Escape a name in a header; the writer doubles its quotes."""
     return text.replace(dialect.escape, dialect.escape * 2) if dialect.escape else text
 
 
 def header_options(dialect: CsvDialect) -> dict[str, str]:
-    """Return the options of Spark's csv writer, which starts a file with a header."""
+    """Return the options of Spark's csv writer, which writes headers."""
     return {
         "sep": dialect.delimiter,
         "quote": dialect.quote,

@@ -1,10 +1,9 @@
-"""Surveys of csv files: whether Spark's own csv reader reads them as Flink's parser does.
+"""Surveys of csv files: whether Spark's csv reader reads them as Flink's parser does.
 
-Spark divides csv files between tasks, prunes columns and pushes filters down, but it drops blank
-lines, fills short records, and does not keep empty strings apart from NULL. A survey of the bytes
-of a file rules these cases out, about twenty times faster than the file is parsed. Files that need
-more are read by the exact parser. A file is surveyed again when its status has changed, and as long
-as a change might not be seen in its status.
+Spark's reader divides files, prunes columns and pushes filters down, but drops blank lines, fills
+short records, and confuses empty strings with NULL. A survey of a file's bytes rules this out,
+about twenty times faster than parsing. Other files are read by the exact parser. A survey is cached
+until the file's status changes, unless a change might not be seen in it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-#: How many bytes are surveyed at once, so that intermediate arrays stay in the processor's cache.
+#: Bytes that are surveyed at once: intermediate arrays fit in the processor's cache.
 CHUNK = 1 << 17
 
 #: Suffixes of files that Spark decompresses.
@@ -76,13 +75,13 @@ class Survey:
         )
 
 
-#: A character that no surveyed file has: Spark's reader then finds NULL only in empty fields.
+#: A character that no surveyed file has, as a null literal that never occurs.
 NULL_MARK = b"\1"
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyOptions:
-    """The dialect of the files, their null literal, and whether words such as NaN matter."""
+    """The dialect, the null literal, and whether words such as NaN matter."""
 
     dialect: CsvDialect
     null: str | None = None
@@ -91,7 +90,7 @@ class SurveyOptions:
 
 IRREGULAR = Survey(is_regular=False)
 
-#: The surveys of files that have not changed since.
+#: The surveys of unchanged files.
 _KEPT: GenerationalCache[Survey] = GenerationalCache(f"{__name__}.Survey", 4_000_000)
 
 
@@ -115,7 +114,7 @@ def survey_files(session: SparkSession, uris: Sequence[str], options: SurveyOpti
 
 
 def _is_supported(dialect: CsvDialect) -> bool:
-    """Return whether Spark's reader has the dialect, in which it never skips a record."""
+    """Return whether Spark's reader has the dialect without skipping records."""
     delimiter, quote = dialect.delimiter, dialect.quote
     if dialect.skip_errors or not dialect.columns or not f"{delimiter}{quote}".isascii():
         return False
@@ -129,7 +128,7 @@ def _local_path(uri: str) -> str | None:
 
 
 def _status(session: SparkSession, uri: str) -> tuple[tuple[float, ...], bool]:
-    """Return what differs after a file has changed, and whether it does for every later change."""
+    """Return what shows that a file has changed, and whether it shows every later change."""
     path = path_of(uri)
     if path is not None:
         state = file_state_of(path)
@@ -151,7 +150,7 @@ def _survey(session: SparkSession, uri: str, options: SurveyOptions) -> Survey:
 
 
 def _chunks(file: Any) -> Iterator[bytes]:
-    """Yield the bytes of a file in chunks of complete lines."""
+    """Yield chunks of complete lines."""
     rest: list[bytes] = []
     while read := file.read(CHUNK):
         end = read.rfind(b"\n") + 1
@@ -164,7 +163,7 @@ def _chunks(file: Any) -> Iterator[bytes]:
 
 
 def survey_chunks(chunks: Iterable[bytes], options: SurveyOptions) -> Survey:
-    """Return the survey of a file from chunks of complete lines."""
+    """Return the survey of a file in chunks of complete lines."""
     found, is_first = Survey(), True
     for chunk in chunks:
         if is_first and (
@@ -179,7 +178,7 @@ def survey_chunks(chunks: Iterable[bytes], options: SurveyOptions) -> Survey:
 
 
 def _has_header(chunk: bytes, dialect: CsvDialect) -> bool:
-    """Return whether the first line names the columns, if the dialect has headers."""
+    """Return whether the first line is a header, if the dialect has one."""
     if not dialect.header:
         return True
     scanner = Scanner(dialect)
@@ -243,9 +242,9 @@ class _Lines:
     Attributes:
         data: The bytes.
         mark: Whether a byte ends a field.
-        quotes: The positions of quotes, which open and close fields.
-        starts: The position at which each line starts.
-        width: How many fields a line must have.
+        quotes: The positions of quotes, which alternately open and close fields.
+        starts: The position of each line.
+        width: The number of columns.
     """
 
     data: Any
@@ -255,17 +254,14 @@ class _Lines:
     width: int
 
     def have_width(self) -> bool:
-        """Return whether every line has as many fields as there are columns."""
+        """Return whether every line has a field for each column."""
         import numpy as np
 
         counts = np.add.reduceat(self.mark.view(np.uint8), self.starts, dtype=np.uint32)
         return bool((counts == self.width).all())
 
     def are_blank(self, dialect: CsvDialect) -> bool:
-        """Return whether a line begins with a blank, or has only blanks and delimiters.
-
-        Spark's reader drops or trims such a line.
-        """
+        """Return whether a line starts with a blank or is blank: Spark drops or trims it."""
         import numpy as np
 
         first = self.data[self.starts]
@@ -315,7 +311,7 @@ class _Lines:
         return self._columns(found[is_field & ((found == 0) | self.mark[found - 1])])
 
     def _columns(self, places: Any) -> frozenset[int]:
-        """Return the columns that bytes at these places are in; a mark belongs to its field."""
+        """Return the columns at positions; a mark belongs to the field before it."""
         import numpy as np
 
         if not len(places):
@@ -329,7 +325,7 @@ class _Lines:
 
 
 def _is_utf8(chunk: bytes) -> bool:
-    """Return whether bytes are valid UTF-8; the parsers replace other bytes differently."""
+    """Return whether bytes are UTF-8; the parsers replace others differently."""
     if chunk.isascii():
         return True
     try:
@@ -340,12 +336,12 @@ def _is_utf8(chunk: bytes) -> bool:
 
 
 def _contains(data: Any, text: bytes) -> bool:
-    """Return whether bytes contain others; faster than ``in`` where a part of them is frequent."""
+    """Return whether bytes contain others; faster than ``in`` if a part of them is frequent."""
     return bool(len(_occurrences(data, text)))
 
 
 def _occurrences(data: Any, text: bytes) -> Any:
-    """Return the positions at which bytes begin that are not empty."""
+    """Return the positions of non-empty bytes."""
     import numpy as np
 
     starts = data[: max(len(data) - len(text) + 1, 0)] == text[0]
@@ -373,7 +369,7 @@ def _are_closed(quotes: Any, is_end: Any, is_delimiter: Any) -> bool:
 
 
 def _survey_by_spark(session: SparkSession, uri: str, options: SurveyOptions) -> Survey:
-    """Survey the lines of a file in tasks; a file with a header is left to the exact parser."""
+    """Survey a file in tasks, unless it has a header."""
     if options.dialect.header:
         return IRREGULAR
 
@@ -410,10 +406,10 @@ def _survey_by_spark(session: SparkSession, uri: str, options: SurveyOptions) ->
 
 @dataclass(frozen=True, slots=True)
 class NativeCsv:
-    """How Spark's csv reader is to read surveyed files so that values are those of Flink.
+    """How Spark's csv reader reads surveyed files with the values of Flink.
 
-    Numbers are parsed by the reader where both accept the same strings; all other values are read
-    as strings, which the rules of casts convert.
+    It parses numbers where both accept the same strings; other columns are read as strings and
+    converted by the rules of casts.
     """
 
     survey: Survey
@@ -424,15 +420,14 @@ class NativeCsv:
     def parses_numbers(self) -> bool:
         """Whether the reader parses numbers.
 
-        Blanks are trimmed by Flink only. With a null literal the reader takes empty fields for
-        NULL too, which are invalid numbers and valid strings.
+        Only Flink trims blanks. With a null literal, the reader takes empty fields for NULL, too.
         """
         return not self.survey.padded and (self.null in (None, "") or not self.survey.empty)
 
     def is_native(self, name: str, type_: DataType) -> bool:
         """Return whether the reader parses a column of the type.
 
-        Without a null literal an empty field is not a number, though the reader takes it for NULL.
+        Without a null literal an empty field is not a number, but NULL for the reader.
         """
         if isinstance(type_, CharType | VarCharType):
             return True
@@ -449,7 +444,7 @@ class NativeCsv:
     def stored(self, type_: DataType) -> DataType:
         """Return the type as which the reader parses a column.
 
-        The reader refuses a DECIMAL with more digits than its type, which is NULL in Flink.
+        The reader refuses a DECIMAL with more digits than its type; in Flink it is NULL.
         """
         return DecimalType(38, type_.scale) if isinstance(type_, DecimalType) else type_
 
@@ -485,7 +480,7 @@ class NativeCsv:
 
     @property
     def _finds_null(self) -> bool:
-        """Whether the reader finds NULL: an empty field without a null literal, or the literal."""
+        """Whether the reader finds the null literal, or an empty field without one."""
         return self.null in (None, "") or self.parses_numbers
 
     def field(self, name: str, type_: DataType) -> Node:

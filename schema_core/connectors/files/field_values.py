@@ -1,8 +1,8 @@
 """Strings in csv and json, converted to values by the rules of Flink's formats.
 
-These are not the rules of casts: a format has one syntax for each type (``CsvToRowDataConverters``,
-``JsonParserToRowDataConverters`` and ``TimeFormats`` of Flink 2.3). They are stricter than casts
-for dates and times, and more lenient for BOOLEAN: any string but ``true`` is FALSE.
+The source is ``CsvToRowDataConverters``, ``JsonParserToRowDataConverters`` and ``TimeFormats`` of
+Flink 2.3. They are stricter than casts for dates and times, and more lenient for BOOLEAN: any
+string but ``true`` is FALSE.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Syntax(Enum):
     JSON_ISO = auto()
 
 
-#: The characters that Java's ``String.trim`` removes, without control characters in plans.
+#: What Java's ``String.trim`` removes, without control characters in plans.
 _BLANKS: Final = r"[\x00-\x20]"
-#: The strings of which nothing remains.
+#: Blank strings.
 BLANK: Final = rf"\A{_BLANKS}*\z"
 
 _YEAR = r"(?:[0-9]{4}|\+(?!0{0,5}[0-9]{4}-)[0-9]{5,6}|-(?!0+-)[0-9]{4,6})"
@@ -43,11 +43,11 @@ _MIDNIGHT = r"24:00:00(?:\.0{0,9})?"
 _CLOCK = f"(?:{_HOUR}{_MINUTE}{_MINUTE}{_FRACTION}|{_MIDNIGHT})"
 _SHORT_CLOCK = f"{_HOUR}{_MINUTE}(?:{_MINUTE}{_FRACTION})?"
 
-#: The strings that are a DECIMAL, of whatever precision.
+#: The strings of a DECIMAL of any precision.
 DECIMAL: Final = r"\A[+-]?(?:\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(?:[eE][+-]?[0-9]{1,9})?\z"
 _ZERO = r"\A[+-]?[0.]+(?:[eE][+-]?[0-9]+)?\z"
 _DATE = rf"\A{_YEAR}{_DAY}\z"
-#: ``java.sql.Date.valueOf``, which has no sign and one or two digits of month and day.
+#: ``java.sql.Date.valueOf``: no sign, one or two digits of month and day.
 _CSV_DATE = r"\A(?!0000|1582-10-(?:0?[5-9]|1[0-4])\z)[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}\z"
 _CSV_DAY_BEYOND_MONTH = r"\A(?!1[0-4]|15[0-7]|0)[0-9]{4}-[0-9]{1,2}-(?:29|30|31)\z"
 _TIMESTAMP = rf"\A{_YEAR}{_DAY} {_CLOCK}\z"
@@ -63,8 +63,8 @@ _BASE64 = (
 def reader_type(type_: types.DataType, syntax: Syntax) -> types.DataType:
     """Return the type as which a reader of the format reads a value.
 
-    Numbers and strings of json are read as VARIANT where Flink converts them differently: ``1.9``
-    is the INT 1, and ``"1.9"`` is not an INT.
+    Numbers and strings of json are VARIANT where Flink distinguishes them: ``1.9`` is the INT 1,
+    ``"1.9"`` is not an INT.
     """
     if syntax is Syntax.CSV:
         return TEXT
@@ -80,7 +80,7 @@ def reader_type(type_: types.DataType, syntax: Syntax) -> types.DataType:
     return types.VariantType() if isinstance(type_, _BY_TOKEN) else TEXT
 
 
-#: The types whose values in json depend on whether they are in quotes.
+#: Types whose values in json depend on whether they are quoted.
 _BY_TOKEN = (
     types.IntType,
     types.BigIntType,
@@ -91,16 +91,16 @@ _BY_TOKEN = (
 
 
 def token_as_text(node: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes.Node:
-    """Return what the reader of the format read as a string, or NULL for NULL."""
+    """Return what the reader read as a string, or NULL for NULL."""
     if isinstance(reader_type(type_, syntax), types.VariantType):
         return nodes.call("nullif", nodes.call("to_json", node), "null")
     return node
 
 
 def read_value(node: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes.Node:
-    """Return the value of a type that is one field, or NULL if it is not of the type.
+    """Return the value of a field, or NULL if it is not of the type.
 
-    A DECIMAL with more digits than its type is NULL, too, as in Flink: see `is_value`.
+    As in Flink, a DECIMAL with more digits than its type is NULL, too: see `is_value`.
     """
     if isinstance(reader_type(type_, syntax), types.VariantType):
         return nodes.let(node, lambda value: _read_token(value, type_, syntax))
@@ -108,14 +108,14 @@ def read_value(node: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes
 
 
 def is_value(text: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes.Node:
-    """Return whether a string of which `read_value` returns NULL is of the type nevertheless."""
+    """Return whether a string is of the type although `read_value` returns NULL."""
     if not isinstance(type_, types.DecimalType):
         return nodes.FALSE
     return nodes.call("rlike", _trim_blanks(text) if syntax is not Syntax.CSV else text, DECIMAL)
 
 
 def _read_token(value: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes.Node:
-    """Read a token of json that is a VARIANT."""
+    """Read a VARIANT of json."""
     content = inline("try_variant_get({v}, '$', 'string')", v=value)
     if isinstance(type_, BYTES):
         return inline(
@@ -219,7 +219,7 @@ def _read_date(text: nodes.Node) -> nodes.Node:
 
 
 def _read_csv_date(text: nodes.Node) -> nodes.Node:
-    """Read a date whose day may be beyond the end of its month, as ``java.sql.Date`` does.
+    """Read a date as ``java.sql.Date``: its day may be beyond the end of the month.
 
     This holds for years of the Gregorian calendar.
     """
@@ -234,7 +234,7 @@ def _read_csv_date(text: nodes.Node) -> nodes.Node:
 
 
 def _read_time(text: nodes.Node, type_: types.TimeType, syntax: Syntax) -> nodes.Node:
-    """Read a time; only milliseconds are kept, and further digits of the type are zero."""
+    """Read a time; digits after milliseconds are zero."""
     pattern = rf"\A{_SHORT_CLOCK if syntax is Syntax.CSV else _CLOCK}\z"
     return nodes.let(
         _to_digits(_from_midnight(text), min(type_.precision, 3)),
@@ -248,7 +248,7 @@ def _read_time(text: nodes.Node, type_: types.TimeType, syntax: Syntax) -> nodes
 
 
 def _to_digits(text: nodes.Node, digits: int) -> nodes.Node:
-    """Return a time with at most as many digits of its fraction."""
+    """Cut the fraction of a time to a number of digits."""
     pattern = rf"\.([0-9]{{0,{digits}}})[0-9]*" if digits else r"\.[0-9]*"
     kept = nodes.call("regexp_replace", text, pattern, ".$1" if digits else "")
     return inline("if(contains({t}, '.'), rtrim('.', {kept}), {t})", t=text, kept=kept)
@@ -259,7 +259,7 @@ def _from_midnight(text: nodes.Node) -> nodes.Node:
 
 
 def _read_timestamp(text: nodes.Node, type_: types.AnyTimestampType, syntax: Syntax) -> nodes.Node:
-    """Read a timestamp; the day beyond the end of a month is its last, and 24:00 the next day.
+    """Read a timestamp; a day beyond the end of the month is its last, and 24:00 the next day.
 
     ISO-8601 without a time zone is strict.
     """
@@ -289,5 +289,5 @@ def _read_timestamp(text: nodes.Node, type_: types.AnyTimestampType, syntax: Syn
 
 
 def _has_day(text: nodes.Node) -> nodes.Node:
-    """Return whether the day of a timestamp is one of its month."""
+    """Return whether the month of a timestamp has its day."""
     return inline("try_cast(substring_index({t}, ' ', 1) AS DATE) IS NOT NULL", t=text)

@@ -1,7 +1,7 @@
-"""File formats: conversion between the fields of files and columns of exact types.
+"""File formats, and the conversion between fields of text files and columns.
 
-Text formats are read as strings and converted by the rules of casts, so that values are those that
-Flink reads. A field that cannot be parsed fails the job or, on request, is NULL.
+Text formats are read as strings and converted as Flink does. A field that cannot be parsed fails
+the job or, on request, is NULL.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 class FileCodec(Protocol):
-    """Translates between the columns of a table and those that Spark reads and writes."""
+    """Translates between the columns of a table and Spark's."""
 
     def require(self, fields: Sequence[RowField], options: csv_files.Options) -> None:
-        """Refuse columns of files that the format cannot hold."""
+        """Refuse columns that the format cannot hold."""
 
     def stored(self, type_: types.DataType, options: csv_files.Options) -> types.DataType:
         """Return the type as which Spark reads a column."""
@@ -45,23 +45,22 @@ class FileCodec(Protocol):
     def decode(
         self, node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
     ) -> nodes.Node:
-        """Return the value of a column from what Spark reads."""
+        """Return the value of a column that Spark reads."""
 
     def encode(
         self, node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
     ) -> nodes.Node:
-        """Return what Spark writes from the value of a column."""
+        """Return the value that Spark writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
     """A file format.
 
-    `options` may be set on the table. `is_text` is true if values are strings in the file, and
-    `known` converts the null literal to NULL. `why_not` returns why a type cannot be in a file.
-    `reading` and `writing` translate the options of the table to those of Spark's reader and
-    writer. `source` is Spark's data source, if it has another name. A `codec` does all of this for
-    formats whose values Spark stores as other types.
+    `options` may be set on a table. `known` converts the null literal of a text format to NULL.
+    `why_not` returns why a file cannot hold a type. `reading` and `writing` return options of
+    Spark's reader and writer. `source` is Spark's data source, if it has another name. A `codec`
+    does all this for formats whose values Spark stores as other types.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("pyspark",)
@@ -81,7 +80,7 @@ class Format:
 
     @property
     def is_typed(self) -> bool:
-        """Whether Spark reads and writes the values of the format in the types of the columns."""
+        """Whether Spark reads and writes values in the types of the columns."""
         return self.codec is None and not self.is_text
 
 
@@ -102,7 +101,7 @@ STANDARD = ConfigOption(
 IGNORE_NULLS = ConfigOption(
     "json.encode.ignore-null-fields", boolean, False, "whether fields that are NULL are not written"
 )
-#: Options of Flink's format of which Spark does what one value asks for.
+#: Options of Flink's format with one supported value.
 JSON_FIXED = (
     ConfigOption(
         "json.fail-on-missing-field",
@@ -125,7 +124,7 @@ JSON_FIXED = (
 def why_not_csv(type_: types.DataType) -> str | None:
     """Return why a value of a type cannot be a field of csv, or None.
 
-    As in Flink, an ARRAY has elements and a ROW has fields that have no parts.
+    As in Flink, the elements of an ARRAY and the fields of a ROW have no parts.
     """
     is_list = isinstance(type_, types.ArrayType | types.RowType | types.StructuredType)
     if not type_.children() or (
@@ -156,7 +155,7 @@ def _json(options: csv_files.Options) -> dict[str, str]:
 
 
 def is_object(functions: Any, text: Any, options: csv_files.Options) -> Any:
-    """Return the condition that a string is an object of json, of the functions of PySpark."""
+    """Return PySpark's condition that a string is an object of json."""
     return functions.from_json(text, "MAP<STRING, STRING>", _read_json(options)).isNotNull()
 
 
@@ -197,8 +196,8 @@ FORMATS: dict[str, Format] = {
             why_not=why_not_json,
         ),
         Format("parquet"),
-        # Spark keeps the schema of ORC files in Hadoop's configuration, where ORC's parser does not
-        # read backticks in names, and where Hadoop substitutes variables.
+        # Spark keeps the schema of ORC files in Hadoop's configuration, where backticks in names
+        # are not read and variables are substituted.
         Format("orc", refused_in_names=("`", "${")),
     )
 }
@@ -212,7 +211,7 @@ CSV, JSON, PARQUET, ORC = (FORMATS[name] for name in ("csv", "json", "parquet", 
 _IN_FILE = nodes.call(
     "concat", " in ", nodes.Field(nodes.Column(csv_files.FILE_METADATA), "file_path")
 )
-#: Format -> the place of a row in its files, for messages.
+#: Format -> the place of a row, for messages.
 PLACES: dict[str, nodes.Node] = {
     "csv": nodes.call(
         "concat", " in ", nodes.Column(csv_files.FILE), ", line ", nodes.Column(csv_files.LINE)
@@ -221,12 +220,12 @@ PLACES: dict[str, nodes.Node] = {
 }
 
 
-#: What the message of `parse_field` contains.
+#: Part of the message of `parse_field`.
 CANNOT_READ = ": cannot read as "
 
 
 def syntax_of(options: csv_files.Options) -> field_values.Syntax:
-    """Return the syntax of the strings in the files or messages of a table."""
+    """Return the syntax of strings in files or messages."""
     if options.get("format") != "json":
         return field_values.Syntax.CSV
     return (
@@ -241,9 +240,9 @@ def parse_field(
     options: csv_files.Options,
     place: nodes.Node | None = None,
 ) -> nodes.Node:
-    """Return a value of a text format converted to its type, in physical form.
+    """Return a value of a text format in the physical form of its type.
 
-    An invalid string fails the job with its column; `place` is where the string is from.
+    An invalid string fails the job with its column and `place`.
     """
     if isinstance(type_, types.DistinctType):
         type_ = type_.source_type
@@ -268,7 +267,7 @@ def _parsed_list(
     options: csv_files.Options,
     place: nodes.Node | None,
 ) -> nodes.Node:
-    """Return an ARRAY or ROW from a field of csv: a blank one is an empty array or a NULL row."""
+    """Return an ARRAY or ROW of a csv field: a blank one is an empty array or a NULL row."""
     pattern = re.sub(r"([^A-Za-z0-9_])", r"\\\1", str(csv_files.ELEMENTS.of(options)))
     parts = nodes.call("split", text, pattern, -1)
 
@@ -358,14 +357,14 @@ def _parsed_scalar(
 
 
 def ignore_errors_key(options: csv_files.Options) -> str:
-    """Return the option that makes fields NULL which cannot be parsed."""
+    """Return the option by which invalid fields are NULL."""
     return JSON_ERRORS.key if options.get("format") == "json" else csv_files.CSV_ERRORS.key
 
 
 def render_field(
     node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
 ) -> nodes.Node:
-    """Return a value as the string of a csv field; a NULL remains one."""
+    """Return a value as a csv field; NULL remains NULL."""
     match type_:
         case types.ArrayType(element_type=element):
             parts = nodes.call(
@@ -408,7 +407,7 @@ def _rendered_scalar(node: nodes.Node, type_: types.DataType) -> nodes.Node:
 
 
 def truncate_to_precision(node: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return a value of a typed file, truncated to the precision of its type at any depth."""
+    """Truncate times in a value of a typed file to the precision of its type."""
     match type_:
         case types.TimestampType() | types.LocalZonedTimestampType():
             return datetimes.truncate_digits(node, 9, type_.precision)

@@ -1,13 +1,10 @@
 """Schemas of parquet, orc and avro files, compared with the declared columns of a table.
 
-Spark reads such files by the declared types and narrows silently: INT 300 read as TINYINT is 44 in
-parquet and NULL in orc, and a DATE of avro read as INT is its days. The footers of all files are
+Spark narrows silently: INT 300 read as TINYINT is 44 in parquet and NULL in orc. Footers are
 therefore read before the job, in parallel on the driver, and columns that would not be read exactly
-are refused, by the rules of `schema_core.mappings.stored_types`. A nullable column that older files
-do not have is NULL there. The statistics of the footers also show which columns hold no NULL. A
-renamed column has its former name in older files: the names that each file has are found here, too.
-A footer is read again when the status of its file has changed, and as long as a change might not be
-seen in its status.
+are refused by the rules of `mappings.stored_types`. They also show columns without NULL, and former
+names of columns. A footer is cached until its file's status changes, unless a change might not be
+seen in it.
 """
 
 from __future__ import annotations
@@ -45,26 +42,26 @@ if TYPE_CHECKING:
     from schema_core.catalog.changes.table_changes import Path as FieldPath
     from schema_core.types import RowField
 
-#: How many footers are read at once: reading them is bound by the file system.
+#: Footers that are read at once; the file system is the bottleneck.
 PARALLEL = 16
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnGuarantees:
-    """Columns that hold no NULL in any file, and columns that hold whole milliseconds only."""
+    """Columns without NULL in any file, and columns of whole milliseconds."""
 
     without_null: frozenset[str] = frozenset()
     in_millis: frozenset[str] = frozenset()
 
     def intersection(self, other: ColumnGuarantees) -> ColumnGuarantees:
-        """Return what two files guarantee together."""
+        """Return the common guarantees of two files."""
         without_null = self.without_null & other.without_null
         return ColumnGuarantees(without_null, self.in_millis & other.in_millis)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedFiles:
-    """What the footers of files show, and the files by the former names that they have.
+    """The guarantees of files, and the files by the former names that they have.
 
     `repeated` is the path of a column or field that a file has by several of its names, and these.
     """
@@ -76,19 +73,18 @@ class CheckedFiles:
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """The Spark schema of a file, as JSON, and its guarantees about the requested columns."""
+    """The Spark schema of a file, as JSON, and its guarantees about requested columns."""
 
     schema: str
     guarantees: ColumnGuarantees
 
 
-#: The footers of files that have not changed since, bounded by their bytes.
+#: The footers of unchanged files, bounded by their bytes.
 _KEPT: GenerationalCache[Footer] = GenerationalCache(f"{__name__}.Footer", 16_000_000)
 
-#: The package of the formats in Spark.
 SOURCES = "org.apache.spark.sql.execution.datasources"
 
-#: Reads the footer of a file: its status, and the columns to look for NULL and milliseconds in.
+#: Reads a footer by the status of its file, with guarantees about requested columns.
 FooterReader: TypeAlias = Callable[[Any, ColumnGuarantees], Footer]
 
 
@@ -175,7 +171,7 @@ def _avro(session: SparkSession) -> FooterReader:
 
 
 def avro_row(schema: str) -> str:
-    """Return the JSON of the Spark schema of a record of Avro; TIME keeps its type.
+    """Return the JSON of the Spark schema of an Avro record; TIME keeps its type.
 
     >>> avro_row('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
     '{"type": "struct", "fields": [{"name": "a", "type": "integer", "nullable": true, ...
@@ -184,7 +180,7 @@ def avro_row(schema: str) -> str:
     return json.dumps(_avro_type(json.loads(schema), named))
 
 
-#: Avro type -> Spark's name of the type; a logical type follows after a blank.
+#: Avro type, maybe with a logical type -> Spark's name.
 _AVRO_TYPES: Mapping[str, str] = {
     "boolean": "boolean", "int": "integer", "long": "long", "float": "float", "double": "double",
     "string": "string", "enum": "string", "bytes": "binary", "fixed": "binary", "int date": "date",
@@ -195,9 +191,9 @@ _AVRO_TYPES: Mapping[str, str] = {
 
 
 def _avro_type(schema: Any, named: dict[str, Any]) -> Any:
-    """Return an Avro type as in the JSON of Spark's schemas.
+    """Return an Avro type in the JSON of Spark's schemas.
 
-    `named` are the types that were defined before, which Avro refers to by their names.
+    `named` are types that were defined before; Avro refers to them by name.
     """
     if isinstance(schema, list):
         kinds = [field for field in schema if field != "null"]
@@ -236,7 +232,7 @@ def _avro_type(schema: Any, named: dict[str, Any]) -> Any:
 
 
 def _define(schema: Mapping[str, Any], type_: Any, named: dict[str, Any]) -> None:
-    """Make a type known by its name, with and without its namespace."""
+    """Store a type by its name, with and without namespace."""
     name = schema["name"]
     named[name] = named[f"{schema.get('namespace', '')}.{name}".lstrip(".")] = type_
 
@@ -246,8 +242,7 @@ def _local_footer(
 ) -> Footer:
     """Return the footer of a local file, read without a JVM in this process.
 
-    The schema of an orc file is that which Spark infers, since Arrow does not distinguish the two
-    kinds of timestamps in it.
+    Spark infers the schema of orc: Arrow does not distinguish its two timestamps.
     """
     if form == "orc":
         schema = (
@@ -274,7 +269,7 @@ def _local_footer(
     return Footer(str(text), ColumnGuarantees(frozenset(without & units.keys()), in_millis))
 
 
-#: Format -> the reader of its footers. Other formats do not store types.
+#: Format that stores types -> the reader of its footers.
 FOOTERS: Mapping[str, Callable[[SparkSession], FooterReader]] = {
     "parquet": _parquet,
     "orc": _orc,
@@ -291,14 +286,17 @@ def check_files(
 ) -> CheckedFiles:
     """Refuse files that do not hold the declared columns in types that are read exactly.
 
-    `uris` are the files; `columns` are those that the files must have, NOT NULL where the table
-    declares it, and `former` the names by which older files may have them. Return what the footers
-    of all files show of the NOT NULL columns, and of columns of timestamps.
+    Args:
+        session: The session.
+        uris: The files.
+        form: Their format.
+        columns: The declared columns.
+        former: The names by which older files may have them.
 
     Raises:
-        ExternalError: with code `file-schema-mismatch`, for every column that is in no file, that
-            is NOT NULL and not in all of them, or that has a type that would be read as other
-            values; and for a file whose footer cannot be read.
+        ExternalError: with code `file-schema-mismatch` for every column that is in no file, that is
+            NOT NULL and not in all of them, or that would be read as other values; and for a footer
+            that cannot be read.
     """
     from pyspark.sql.types import StructType, TimestampNTZType, TimestampType
 
@@ -344,7 +342,7 @@ def _all_names(columns: frozenset[str], former: FormerNames) -> frozenset[str]:
 def _of_columns(
     guarantees: ColumnGuarantees, declared: StructType, stored: StoredNames
 ) -> ColumnGuarantees:
-    """Return the guarantees of a file by the current names of columns."""
+    """Return the guarantees of a file by current names."""
     names = dict(stored)
     pairs = [(name, names.get((name,), name)) for name in declared.names]
     return ColumnGuarantees(
@@ -356,7 +354,7 @@ def _of_columns(
 def _read_all(
     session: SparkSession, uris: Sequence[str], form: str, requested: ColumnGuarantees
 ) -> dict[str, Footer]:
-    """Return the footers of the files, by URI."""
+    """Return the footers by URI."""
     read = (
         partial(_local_footer, session, form, requested)
         if is_connect(session)
@@ -405,7 +403,7 @@ def _cached_footers(
 
 @dataclass(frozen=True, slots=True)
 class SchemaMismatch:
-    """A declared column or field that a file lacks, or has in an incompatible type."""
+    """A declared column or field that a file lacks or has in an incompatible type."""
 
     name: str
     declared: SparkType
@@ -417,7 +415,7 @@ class SchemaMismatch:
 def _problems(
     files: Mapping[str, StructType], declared: StructType, form: str
 ) -> Iterator[ExternalError]:
-    """Yield the problems of the files; a column is reported once, for the first file."""
+    """Yield the problems of files; a column is reported for the first file only."""
     by_file = {uri: list(differences(declared, schema, form)) for uri, schema in files.items()}
     reported: set[str] = set()
     for uri, mismatches in by_file.items():
@@ -459,7 +457,7 @@ def _problem(mismatch: SchemaMismatch, file: str, everywhere: bool) -> ExternalE
 
 
 def _uri_text(uri: str) -> str:
-    """Return the path of a local file, or a URI, without escapes."""
+    """Return a local path, or a URI, without escapes."""
     return unquote(uri).removeprefix("file://")
 
 
@@ -476,11 +474,11 @@ def _type_text(type_: SparkType) -> str:
 def differences(
     declared: StructType, found: StructType, form: str, prefix: str = ""
 ) -> Iterator[SchemaMismatch]:
-    """Yield every declared field that is missing or has an incompatible type, at any depth."""
+    """Yield declared fields that are missing or have an incompatible type, at any depth."""
     from pyspark.sql.types import StructField, StructType
 
     if not prefix and _is_by_position(found, form):
-        # orc files of old versions of Hive have no names, and Spark matches them by position
+        # orc files of old versions of Hive have no names; Spark matches them by position
         pairs = zip(declared.fields, found.fields, strict=False)
         found = StructType([StructField(first.name, other.dataType) for first, other in pairs])
     types = {field.name: field.dataType for field in found.fields}
@@ -518,7 +516,7 @@ def _compare_types(
 
 
 def is_read(declared: SparkType, found: SparkType, form: str) -> bool:
-    """Return whether the rules of a format read a file's type as the declared one."""
+    """Return whether a format reads a file's type as the declared one."""
     from pyspark.sql.types import VariantType
 
     if declared == found or isinstance(declared, VariantType):

@@ -1,7 +1,7 @@
-"""The connector `filesystem`: files of a format such as csv or parquet in a directory.
+"""The connector `filesystem`: files of a format in a directory.
 
-Options and metadata are those of Flink's filesystem connector. Rows are written to a hidden
-directory and moved when the job has finished, so readers never see a part of them.
+Options and metadata are those of Flink's connector. Jobs write to a hidden directory and move the
+files at the end, so readers never see a part of them.
 """
 
 from __future__ import annotations
@@ -74,19 +74,19 @@ if TYPE_CHECKING:
 
 TEXT = types.VarCharType(types.MAX_LENGTH)
 
-#: How many files and directories a table may have for its list of files to be kept.
+#: Files and directories of a table up to which their list is cached.
 MAX_REUSED = 5_000
 
-#: The digits of a fraction of a second that Spark's types hold.
+#: Fractional digits of seconds in Spark's types.
 MICROSECONDS = 6
 
-#: The time zone of a TIMESTAMP_LTZ in the name of a directory, whatever that of the session.
+#: The time zone of TIMESTAMP_LTZ in names of directories, whatever the session's.
 PARTITION_ZONE = "UTC"
-#: The name of a directory from which Spark reads NULL.
+#: The directory name that Spark reads as NULL.
 SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
-#: Characters by which Spark's source of streams takes a path for a pattern.
+#: Characters that make a path a pattern for Spark's streaming source.
 _PATTERN = frozenset("*?[]{}\\")
-#: How much older than the newest file a file may be that a stream reads: Spark skips older ones.
+#: Spark's streaming source skips files that are older than the newest by more than this.
 NO_MAXIMUM = "36500d"
 PATH = ConfigOption(
     "path",
@@ -101,7 +101,7 @@ FORMAT = ConfigOption(
 
 
 def _directory_name(text: str) -> str:
-    """Parse the name of a directory that readers do not skip."""
+    """Parse a directory name that readers do not skip."""
     if not text or text.endswith(file_systems.COPYING) or "\0" in text:
         raise invalid_value("the name of a directory that readers do not skip", text)
     return text
@@ -120,7 +120,7 @@ MONITOR_INTERVAL = ConfigOption(
     None,
     "reads files that are added later, too: the table is unbounded",
 )
-#: Options of Flink for the layout of files, accepted without effect.
+#: Flink's options for the layout of files, accepted without effect.
 WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
     ConfigOption(key, str, None, "no effect on a batch job of Spark")
     for key in (
@@ -144,7 +144,7 @@ def _file(field: str) -> nodes.Node:
 
 
 def _decode_path(path: nodes.Node) -> nodes.Node:
-    """Return a path without the escapes of a URI; most have none."""
+    """Return a path without the escapes of a URI, which most do not have."""
     return nodes.let(
         path,
         lambda value: inline(
@@ -172,10 +172,10 @@ METADATA: dict[str, tuple[types.DataType, nodes.Node]] = {
 
 
 class FilesystemConnector:
-    """Files in a directory; partitions are directories ``key=value`` below it.
+    """Files in a directory; partitions are directories ``key=value``.
 
-    Jobs read with `read_with_statistics`. Spark's readers push filters and columns down themselves,
-    so the connector declares no abilities for that.
+    Jobs call `read_with_statistics`. Spark's readers push filters and columns down themselves, so
+    there are no abilities for that.
     """
 
     identifier: Final = "filesystem"
@@ -187,7 +187,7 @@ class FilesystemConnector:
     writable_metadata: frozenset[str] = frozenset()
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
-        """The options of the connector and those of the format that the table names."""
+        """The options of the connector and of the table's format."""
         form = format_of(options).options if "format" in options else ()
         own = (PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM, MONITOR_INTERVAL)
         return (*own, *WITHOUT_EFFECT, *form)
@@ -195,19 +195,20 @@ class FilesystemConnector:
     # --- reading -------------------------------------------------------------------------------
 
     def read(self, context: ReadContext) -> DataFrame:
-        """Return the columns of the files and the metadata of a table.
+        """Return the columns of files and the metadata.
 
         Raises:
-            ExternalError: with code `files-not-found` where there is no such directory, with code
-                `unreadable-file` as `require_readable_files`.
+            ExternalError: with code `files-not-found` without such a directory, `unreadable-file`
+            as
+                `require_readable_files`.
         """
         return self.read_with_statistics(context)[0]
 
     def read_with_statistics(self, context: ReadContext) -> tuple[DataFrame, frozenset[str]]:
         """Return what `read` returns, and the columns without NULL.
 
-        The footers of parquet and orc files count NULLs, the names of directories have the values
-        of partition columns, and surveys of csv files show whether fields are empty.
+        The sources are footers of parquet and orc files, names of directories, and surveys of csv
+        files.
 
         Raises:
             ExternalError: as `read`.
@@ -292,15 +293,16 @@ class FilesystemConnector:
         return MONITOR_INTERVAL.of(options)
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Return the columns of all files, also of those that are added later.
+        """Return the columns of all files, also of later ones.
 
-        The schemas of the files that are there already are checked as those of a batch job.
+        The schemas of present files are checked as for a batch job.
 
         Raises:
-            ExternalError: with code `files-not-found` where there is no such directory, with code
-                `file-schema-mismatch`.
-            UnsupportedError: with code `streaming-not-supported` for a path with characters that
-                Spark's source takes for a pattern, and for a file that has a column by two names.
+            ExternalError: with code `files-not-found` without such a directory,
+            `file-schema-mismatch`.
+            UnsupportedError: with code `streaming-not-supported` for a path that is a pattern for
+            Spark,
+                and for a file that has a column by two names.
         """
         layout = FileLayout(context, streams=True)
         session = context.session
@@ -314,7 +316,7 @@ class FilesystemConnector:
             checked = layout.check_files(session, present)
             if layout.form.identifier in LISTED:
                 _require_one_name(layout, checked)
-        # Spark reads all metadata of a stream for each row, also those that nothing reads
+        # Spark reads all metadata of a stream for each row
         has_metadata = bool(context.metadata or layout.partitions)
         frame = layout.load(session, metadata=has_metadata)
         partitions = {key: layout.partition_of_file(key) for key in layout.partitions}
@@ -326,7 +328,7 @@ class FilesystemConnector:
         return select(frame, [*physical, *metadata])
 
     def diagnose(self, context: ReadContext, error: BaseException) -> ExternalError | None:
-        """Return the error of the first invalid record of csv files that Spark's reader refused."""
+        """Return the error of the first invalid csv record that Spark's reader refused."""
         layout = FileLayout(context, is_exact=True)
         errors = [cause for part in (error, error.__cause__) if part for cause in causes(part)]
         is_refused = any((condition_of(cause) or "").startswith(REFUSED) for cause in errors)
@@ -346,17 +348,15 @@ class FilesystemConnector:
     # --- writing -------------------------------------------------------------------------------
 
     def stage(self, context: WriteContext) -> Stage:
-        """Return a hidden directory within that of the table, whose files the commit moves.
+        """Return a hidden directory within the table's, whose files the commit moves.
 
-        INSERT OVERWRITE replaces as Flink's connector does (``FileSystemCommitter`` and
-        ``PartitionLoader`` of Flink 2.3): all files of a table without partitions; else those of
-        each partition that gets rows and, where a PARTITION clause gives a value for every
-        partition key, those of this partition, even if it gets none.
+        INSERT OVERWRITE replaces as Flink's ``FileSystemCommitter`` and ``PartitionLoader`` (2.3):
+        all files of a table without partitions; else those of each partition that gets rows and,
+        where a PARTITION clause has a value for every key, of this partition, even if it gets none.
 
         Raises:
-            SchemaError: with code `path-not-empty` if the directory of a new table contains
-                files, with code `not-a-directory` for a path that is a file, with code
-                `type-not-in-file-format`.
+            SchemaError: with code `path-not-empty` if the directory of a new table contains files,
+                `not-a-directory` for a path that is a file, `type-not-in-file-format`.
             ExternalError: with code `file-system-failed`.
         """
         session, replaced = context.session, context.replaced
@@ -390,18 +390,18 @@ class FilesystemConnector:
         return DeliveryGuarantee.EXACTLY_ONCE
 
     def last_batch(self, context: WriteContext, job: str) -> int | None:
-        """Return the number of the last micro-batch of a job whose files are committed."""
+        """Return the number of a job's last committed micro-batch."""
         return last_batch(_recover_directory(context, FileLayout(context).path), job)
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
-        """Return whether the directory has files, and none of the job that it has not committed."""
+        """Return whether the directory has files, and no uncommitted ones of the job."""
         directory = _recover_directory(context, FileLayout(context).path)
         if commit.is_uncommitted(directory, job):
             return False
         return directory.status("") is not None and bool(directory.files())
 
     def recover(self, context: WriteContext) -> None:
-        """Complete the commits of killed jobs, and remove their uncommitted files."""
+        """Complete the commits of killed jobs, and remove uncommitted files."""
         directory = commit.Directory(
             *file_systems.locate_file_system(context.session, FileLayout(context).path)
         )
@@ -441,7 +441,7 @@ class FilesystemConnector:
         writer.format(source).save(place)
 
 
-#: Options for which a streaming job of Flink does more than commit files, with values that do not.
+#: Options by which a streaming job of Flink does more than commit files -> values that do not.
 _OF_STREAMS: Mapping[str, frozenset[str]] = {
     "sink.partition-commit.policy.kind": frozenset(),
     "auto-compaction": frozenset({"false"}),
@@ -449,11 +449,7 @@ _OF_STREAMS: Mapping[str, frozenset[str]] = {
 
 
 def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
-    """Refuse options of a table that a streaming job would ignore.
-
-    Raises:
-        UnsupportedError: with code `streaming-not-supported`.
-    """
+    """Refuse options that a streaming job would ignore (`streaming-not-supported`)."""
     for key, harmless in _OF_STREAMS.items():
         if key in options and options[key].strip().lower() not in harmless:
             raise UnsupportedError(
@@ -464,13 +460,9 @@ def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
 
 
 def _require_one_name(layout: FileLayout, checked: CheckedFiles) -> None:
-    """Refuse to read files as a stream that have a column or field by several of its names.
+    """Refuse to stream files that have a column or field by several of its names.
 
-    One of these is of another column, which was dropped. A stream reads files by all names at once,
-    since names added later are unavailable.
-
-    Raises:
-        UnsupportedError: with code `streaming-not-supported`.
+    One of these belongs to a dropped column. A stream reads files by all names at once.
     """
     if checked.repeated is not None:
         path, names = checked.repeated
@@ -483,11 +475,7 @@ def _require_one_name(layout: FileLayout, checked: CheckedFiles) -> None:
 
 
 def _require_directory(path: str, system: file_systems.FileSystem, root: str) -> None:
-    """Require that there is a directory at a path, or a file that readers do not skip.
-
-    Raises:
-        ExternalError: with code `files-not-found`.
-    """
+    """Require a directory, or a file that readers do not skip (`files-not-found`)."""
     entry = system.status(root)
     if entry is None:
         problem = f"there is no file or directory at {path!r}"
@@ -501,11 +489,7 @@ def _require_directory(path: str, system: file_systems.FileSystem, root: str) ->
 
 
 def _require_readable(session: SparkSession, root: str, form: str) -> None:
-    """Require that Spark reads the local files of a table.
-
-    Raises:
-        ExternalError: with code `unreadable-file`.
-    """
+    """Require that Spark reads the local files of a table (`unreadable-file`)."""
     require_readable_files(root, form)
     if not is_connect(session):
         runtime = java_class(session, "java.lang.Runtime")
@@ -515,11 +499,7 @@ def _require_readable(session: SparkSession, root: str, form: str) -> None:
 
 @contextmanager
 def _one_depth(path: str) -> Iterator[None]:
-    """Convert Spark's error for directories of partitions that are not all equally deep.
-
-    Raises:
-        ExternalError: with code `file-schema-mismatch`.
-    """
+    """Convert Spark's error for partition directories of different depths."""
     try:
         yield
     except Exception as error:
@@ -535,7 +515,7 @@ def _one_depth(path: str) -> Iterator[None]:
         ) from error
 
 
-#: The conditions of Spark's errors if a record of a csv file is invalid.
+#: Conditions of Spark's errors for an invalid csv record.
 REFUSED = ("FAILED_READ_FILE", "MALFORMED_RECORD", "MALFORMED_CSV_RECORD")
 
 
@@ -543,7 +523,7 @@ _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _MINUTES = r"[0-9]{2}:[0-9]{2}"
 _CLOCK = rf"{_MINUTES}:[0-9]{{2}}"
 
-#: Type -> strings that Spark casts to the same value as Flink, as most names of partitions are.
+#: Type -> strings that Spark and Flink cast to the same value, as most partition names are.
 _PLAIN: Mapping[type[types.DataType], str] = {
     types.BooleanType: "true|false|TRUE|FALSE",
     types.TinyIntType: "[0-9]{1,2}",
@@ -559,18 +539,12 @@ _PLAIN: Mapping[type[types.DataType], str] = {
 
 
 def is_plain(text: str, type_: types.DataType) -> bool:
-    """Return whether Spark reads a string as the same value of a type as Flink does.
+    """Return whether Spark reads a string as the same value as Flink.
 
-    >>> (
-    ...     is_plain("7", types.IntType()),
-    ...     is_plain("seven", types.IntType()),
-    ...     is_plain("2024-02-30", types.DateType()),
-    ... )
-    (True, False, False)
+    >>> is_plain("7", types.IntType()), is_plain("2024-02-30", types.DateType())
+    (True, False)
     >>> is_plain("1.50", types.DecimalType(3, 2)), is_plain("15.50", types.DecimalType(3, 2))
     (True, False)
-    >>> is_plain("2024-02-29T10:00", types.TimestampType(3)), is_plain("abc", types.VarCharType(2))
-    (True, True)
     """
     digits = 0
     match type_:
@@ -603,12 +577,12 @@ def is_plain(text: str, type_: types.DataType) -> bool:
 
 
 def partition_value(node: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return the value of a type that the name of a directory has, or NULL if it has none.
+    """Return the value that the name of a directory has, or NULL if it is not of the type.
 
     Flink (``PartitionPathUtils``, ``RowDataPartitionComputer``) writes a timestamp in ISO-8601, the
-    days of a DATE since 1970 and the milliseconds of a TIME, and reads ISO-8601 only; strings keep
-    their length, and any name but ``true`` is FALSE. Dates and times as in a CAST are read, too.
-    Four digits may be a year or days, so they are not a DATE.
+    days of a DATE since 1970 and the milliseconds of a TIME, and reads ISO-8601 only; any name but
+    ``true`` is FALSE. Dates and times as in a CAST are read, too. Four digits may be a year or
+    days, so they are not a DATE.
     """
     match type_:
         case types.CharType() | types.VarCharType():
@@ -643,10 +617,10 @@ def partition_value(node: nodes.Node, type_: types.DataType) -> nodes.Node:
 
 
 def partition_text(value: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return a value of a partition column as Flink writes it to the name of a directory.
+    """Return a partition value as Flink writes it to the name of a directory.
 
-    A timestamp is printed as by ``LocalDateTime.toString``. For DATE and TIME this is the form that
-    Flink reads or would read, since it cannot read the numbers that it writes.
+    A timestamp is printed as by ``LocalDateTime.toString``; DATE and TIME in the form that Flink
+    reads, since it cannot read the numbers that it writes.
     """
     text = convert(value, type_, TEXT, PARTITION_ZONE)
     if isinstance(type_, types.BooleanType):
@@ -678,14 +652,14 @@ def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> commit.D
 
 
 def _recover_directory(context: TableContext, path: str) -> commit.Directory:
-    """Return the directory of a table after the commits of killed jobs are completed."""
+    """Return a table's directory after the commits of killed jobs are completed."""
     directory = commit.Directory(*file_systems.locate_file_system(context.session, path))
     recover(directory, definition_of(context.identifier, context.table))
     return directory
 
 
 def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
-    """Return the absolute path of a table's files, or None for a table of another connector."""
+    """Return the absolute path of a table's files, None for another connector."""
     if table.options.get("connector") != FilesystemConnector.identifier:
         return None
     return file_systems.locate_file_system(session, _path(table.options, session))[1]
@@ -720,10 +694,7 @@ def _scope(context: WriteContext, layout: FileLayout) -> commit.OverwriteScope:
 def _canonical(
     context: WriteContext, layout: FileLayout, places: Collection[commit.PartitionValues]
 ) -> Mapping[commit.PartitionValues, commit.PartitionValues]:
-    """Return the values in the names of directories as a job writes them.
-
-    Other programs may have written ``p=01`` for an INT, which is the partition of ``p=1``.
-    """
+    """Return the values in names of directories as jobs write them: ``p=01`` is ``p=1``."""
     columns = [
         _canonical_of_column(context, layout, key, {place[number] for place in places})
         for number, key in enumerate(layout.partitions)
@@ -741,7 +712,7 @@ def _canonical_of_column(
 ) -> Mapping[str, str]:
     """Return the values of a partition column as they are written, where they may differ.
 
-    A value that is not of the type of the column is left out.
+    Values that are not of its type are omitted.
     """
     type_ = context.physical_columns[key].nullable()
     default = DEFAULT_PARTITION.of(layout.options)
@@ -762,7 +733,7 @@ def _canonical_of_column(
 
 
 def is_canonical(text: str, type_: types.DataType) -> bool:
-    """Return whether a partition of a type has a directory with this value, and no other one.
+    """Return whether a partition value is written in this form only.
 
     >>> is_canonical("1", types.IntType()), is_canonical("01", types.IntType())
     (True, False)
@@ -775,7 +746,7 @@ def is_canonical(text: str, type_: types.DataType) -> bool:
 
 
 def field_names(type_: types.DataType) -> Iterator[str]:
-    """Yield the names of all fields of rows within a type."""
+    """Yield the names of all fields within a type."""
     if isinstance(type_, types.RowType | types.StructuredType):
         yield from (field.name for field in type_.fields)
     for child in type_.children():
@@ -783,7 +754,7 @@ def field_names(type_: types.DataType) -> Iterator[str]:
 
 
 def _with_exact_types(frame: DataFrame, fields: Sequence[types.RowField]) -> DataFrame:
-    """Return the frame with exact types as metadata of its fields, where Spark's types differ."""
+    """Add exact types as metadata where Spark's types differ."""
     metadata = {field.name: _column_metadata(field) for field in fields}
     current = {field.name: field.metadata for field in frame.schema.fields}
     wanted = {name: metadata.get(name, {}) for name in current}
@@ -791,7 +762,7 @@ def _with_exact_types(frame: DataFrame, fields: Sequence[types.RowField]) -> Dat
 
 
 def _column_metadata(field: types.RowField) -> dict[str, Any]:
-    """Return the metadata of a column: its comment, and its type where Spark's type differs.
+    """Return a column's comment, and its type where Spark's differs.
 
     Nested types are always kept: files do not store whether an element is NOT NULL.
     """
@@ -806,12 +777,12 @@ def _column_metadata(field: types.RowField) -> dict[str, Any]:
 
 
 def _nullable(type_: types.DataType) -> types.DataType:
-    """Return a type that is nullable, and so are the types within it."""
+    """Make a type nullable at any depth."""
     return type_.nullable().rebuild(tuple(map(_nullable, type_.children())))
 
 
 def format_of(options: Mapping[str, str]) -> file_formats.Format:
-    """Return the format that the options of a table name.
+    """Return the format of a table.
 
     Raises:
         SchemaError: with code `unknown-format`.
@@ -840,15 +811,15 @@ class FileLayout:
     ) -> None:
         table = context.table
         self.options: Mapping[str, str] = table.options
-        #: A stream reads csv files exactly: files that are added later cannot be surveyed.
+        #: A stream reads csv exactly: later files cannot be surveyed.
         self.is_exact: bool = is_exact or streams
         self.streams = streams
-        #: How Spark's reader reads the csv files; None if the exact parser does.
+        #: How Spark's reader reads csv; None for the exact parser.
         self.native: NativeCsv | None = None
         self.schema: ResolvedSchema = table.resolved_schema
         self.partitions: tuple[str, ...] = tuple(table.partition_keys)
         self.form: file_formats.Format = format_of(self.options)
-        #: By which names older files have the columns.
+        #: The names of columns in older files.
         self.former: FormerNames = FormerNames.of(self.options)
         self.path: str = _path(self.options, context.session)
         self._require_names()
@@ -856,11 +827,7 @@ class FileLayout:
             self.form.codec.require(self.inner(), self.options)
 
     def _require_names(self) -> None:
-        """Refuse names of columns and fields that the format cannot hold.
-
-        Raises:
-            SchemaError: with code `name-not-in-file-format`.
-        """
+        """Refuse names that the format cannot hold (`name-not-in-file-format`)."""
         for name in self.partitions:
             if name.startswith(".") or "\0" in name:
                 raise SchemaError(
@@ -881,7 +848,7 @@ class FileLayout:
                     )
 
     def inner(self) -> list[types.RowField]:
-        """Return the columns that the files hold."""
+        """Return the columns that files hold."""
         return [
             types.RowField(column.name, column.data_type)
             for column in self.schema.columns
@@ -889,9 +856,9 @@ class FileLayout:
         ]
 
     def load(self, session: SparkSession, *, metadata: bool) -> DataFrame:
-        """The rows of all files, strings where the format holds text.
+        """Return the rows of all files, strings for text formats.
 
-        With `metadata`, and for formats whose errors name the file, there is also `FILE_METADATA`.
+        `FILE_METADATA` is added with `metadata`, and for formats whose errors name the file.
         """
         self.require_types()
         if self.form is file_formats.JSON and file_formats.JSON_ERRORS.of(self.options):
@@ -913,7 +880,7 @@ class FileLayout:
         )
 
     def check_files(self, session: SparkSession, uris: Sequence[str]) -> CheckedFiles:
-        """Compare the schemas of files with the columns, as `file_schemas.check_files`."""
+        """Compare the schemas of files with the columns: see `file_schemas.check_files`."""
         form = self.form
         columns = self.inner()
         if form is AVRO and LEGACY.of(self.options):
@@ -928,7 +895,7 @@ class FileLayout:
         frame: DataFrame,
         groups: Mapping[stored_names.StoredNames, Sequence[str]],
     ) -> DataFrame:
-        """Return the rows of files that have columns by former names, under the current ones.
+        """Return the rows of files under the current names of columns.
 
         Args:
             session: The session.
@@ -953,7 +920,7 @@ class FileLayout:
         return reduce(lambda first, second: first.union(second), frames)
 
     def _current_column(self, column: types.RowField, names: Mapping[Path, str]) -> nodes.Node:
-        """Return a column of files that have it by other names, with the current ones."""
+        """Return a column that files have by other names."""
         value: nodes.Node = ColumnNode(names.get((column.name,), column.name))
         if not any(path[0] == column.name for path in names if len(path) > 1):
             return value
@@ -963,11 +930,7 @@ class FileLayout:
         )
 
     def _streaming(self) -> dict[str, str]:
-        """Return the options of Spark's source of files that are added later.
-
-        Raises:
-            UnsupportedError: with code `streaming-not-supported`.
-        """
+        """Return the options of Spark's streaming source, or raise `streaming-not-supported`."""
         if not _PATTERN.isdisjoint(self.path):
             raise UnsupportedError(
                 f"a streaming job cannot read the path {self.path!r}: Spark takes it for a pattern",
@@ -977,14 +940,14 @@ class FileLayout:
         return {"maxFileAge": NO_MAXIMUM}
 
     def _source(self, session: SparkSession) -> DataFrameReader:
-        """Return Spark's reader of files: of those that are there, or also of later ones."""
+        """Return a batch reader, or a streaming reader."""
         if not self.streams:
             return session.read
         # both have the methods that are used here
         return cast("DataFrameReader", session.readStream.options(**self._streaming()))
 
     def partition_of_file(self, key: str) -> nodes.Node:
-        """Return a partition column, from the path of the file of a row."""
+        """Return a partition column, from the path of a row's file."""
         type_ = next(
             column.data_type for column in self.schema.columns if column.name == key
         ).nullable()
@@ -1013,7 +976,7 @@ class FileLayout:
         return to_physical(read, type_)
 
     def _native(self, session: SparkSession, dialect: csv_files.CsvDialect) -> DataFrame | None:
-        """The records of csv files in Spark's reader, or None if it would read other values."""
+        """Return the csv records of Spark's reader, or None if it would read other values."""
         null = csv_files.NULL.of(self.options)
         if csv_files.EMPTY_IS_NULL.of(self.options):
             if null:
@@ -1039,7 +1002,7 @@ class FileLayout:
         return frame if reader_of(survey) == expected else load()
 
     def _objects(self, session: SparkSession) -> DataFrame:
-        """The lines of json files that hold an object; all others are skipped, as in Flink."""
+        """Return the lines of json files that hold an object; Flink skips all others."""
         from pyspark.sql.types import StructType
 
         functions = functions_of(session)
@@ -1063,9 +1026,9 @@ class FileLayout:
     def lines(
         self, frame: DataFrame, fields: Sequence[types.RowField]
     ) -> tuple[DataFrame, str, dict[str, str]]:
-        """The lines of csv files with the partitions, and Spark's format and options to write them.
+        """Return csv lines with the partitions, and Spark's format and options to write them.
 
-        Only Spark's csv writer can begin each file with a header; all fields are then in quotes.
+        Only Spark's csv writer writes headers; it quotes all fields.
         """
         inner = [field for field in fields if field.name not in self.partitions]
         columns = [
@@ -1087,7 +1050,7 @@ class FileLayout:
         return select(frame, [*values, *rest]), "csv", csv_files.header_options(dialect)
 
     def require_types(self) -> None:
-        """Refuse columns that a file of the format cannot hold.
+        """Refuse columns that the format cannot hold.
 
         Raises:
             SchemaError: with code `type-not-in-file-format`.
@@ -1102,9 +1065,9 @@ class FileLayout:
                 )
 
     def _inner(self, names: Mapping[Path, str] | None = None) -> list[StructField]:
-        """The fields of the columns in the files, as they are read, also by their former names.
+        """Return the fields that the reader reads, also by former names.
 
-        With `names` they are those of files that have columns and fields by these names.
+        With `names`, they are those of files that have columns and fields by these names.
         """
         fields = []
         for field in self.inner():
@@ -1122,14 +1085,14 @@ class FileLayout:
     def _reads_every_name(self) -> bool:
         """Return whether a reader reads columns by all names that they have had.
 
-        Files that list their columns are read by the names that each has, unless they are read as a
-        stream, to which others are added; csv files are read by position.
+        Files that list their columns are read by their own names, except by streams; csv files by
+        position.
         """
         is_listed = self.form.identifier in LISTED and not self.streams
         return bool(self.former.paths) and self.form is not file_formats.CSV and not is_listed
 
     def _physical_type(self, name: str, type_: types.DataType) -> types.DataType:
-        """The type that Spark's reader parses a column as."""
+        """Return the type as which Spark's reader parses a column."""
         if self.form.codec is not None:
             return self.form.codec.stored(type_, self.options)
         if self.native is not None and self.native.is_native(name, type_):
@@ -1137,9 +1100,9 @@ class FileLayout:
         return file_formats.text_reader_type(type_, self.options) if self.form.is_text else type_
 
     def _literal_reader(self, reader: DataFrameReader) -> DataFrameReader:
-        """A reader that takes the path literally; directories are partitions if there are any.
+        """Make a reader take the path literally; directories are partitions if there are any.
 
-        Spark's streaming source finds partitions only in directories that are there at its start.
+        Spark's streaming source finds only the partitions that exist at its start.
         """
         reader = reader.option("__globPaths__", "false")
         is_flat = self.streams or not self.partitions
@@ -1148,9 +1111,9 @@ class FileLayout:
     def reader(
         self, session: SparkSession, names: Mapping[Path, str] | None = None
     ) -> DataFrameReader:
-        """A reader of the physical columns, strings where the format holds text.
+        """Return a reader of the physical columns, strings for text formats.
 
-        `names` are those of columns and fields in the files, where they are not the current ones.
+        `names` are those of columns and fields in the files, if not the current ones.
         """
         from pyspark.sql.types import StructType
 
@@ -1164,8 +1127,9 @@ class FileLayout:
         """Return the values of each partition column in the directories of files.
 
         Raises:
-            ExternalError: with code `file-schema-mismatch` for a file that is not in a directory of
-                each partition column, where Spark would read NULL or a column of the file.
+            ExternalError: with code `file-schema-mismatch` for a file outside of partition
+            directories,
+                where Spark would read NULL or a column of the file.
         """
         directories: dict[str, set[str]] = {key: set() for key in self.partitions}
         if not directories:
@@ -1201,7 +1165,8 @@ class FileLayout:
 
         Raises:
             ExternalError: with code `file-schema-mismatch` for a directory whose value is not of
-                the type of the partition column.
+            the
+                column's type.
         """
         column_types = context.physical_columns
         default = DEFAULT_PARTITION.of(self.options) or ""
@@ -1209,7 +1174,7 @@ class FileLayout:
         for key, texts in values.items():
             type_ = column_types[key].nullable()
             node: nodes.Node = ColumnNode(key)
-            # Spark reads NULL from the directory `SPARK_NULL`, and from no other
+            # Spark reads NULL from the directory `SPARK_NULL` only
             if not {default, SPARK_NULL}.isdisjoint(texts):
                 node = nodes.call("nullif", nodes.call("coalesce", node, SPARK_NULL), default)
             asked = sorted(text for text in texts if text != default and not is_plain(text, type_))
@@ -1231,7 +1196,7 @@ class FileLayout:
     def _read_partitions(
         self, context: ReadContext, key: str, texts: Sequence[str]
     ) -> dict[str, str]:
-        """Return strings that Spark casts to the values of directories, by these values."""
+        """Return, by value of a directory, a string that Spark casts to the same value."""
         type_ = context.physical_columns[key].nullable()
         rows = context.session.createDataFrame([(text,) for text in texts], "v STRING")
         value = partition_value(ColumnNode("v"), type_)
@@ -1252,7 +1217,7 @@ class FileLayout:
         return read
 
     def value(self, name: str, type_: types.DataType) -> nodes.Node:
-        """Return a column of the files, computed from the columns of the reader."""
+        """Return a column, computed from the columns of the reader."""
         node: nodes.Node = ColumnNode(name)
         if self._reads_every_name():
             values = {every: ColumnNode(every) for every in self.former.names_of(name)}
@@ -1281,7 +1246,7 @@ class FileLayout:
         )
 
     def written(self, name: str, type_: types.DataType) -> NamedNode:
-        """Return a column as it is written to files."""
+        """Return a column as it is written."""
         node: nodes.Node = ColumnNode(name)
         if name in self.partitions:
             shown = partition_text(from_physical(node, type_), type_)
@@ -1293,10 +1258,10 @@ class FileLayout:
         return node, name
 
     def _directory(self, name: str, value: nodes.Node, type_: types.DataType) -> nodes.Node:
-        """Return the value of a partition column as in the name of its directory.
+        """Return a partition value as in the name of its directory.
 
-        NULL and the empty string share a directory (Flink's filesystem connector,
-        ``partition.default-name``); a value that would be read back as another one fails the job.
+        NULL and '' share one (Flink's ``partition.default-name``); a value that would be read back
+        differently fails the job.
         """
         default = DEFAULT_PARTITION.of(self.options) or ""
         invalid = (

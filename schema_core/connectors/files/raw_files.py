@@ -1,8 +1,8 @@
 """The format `raw`: the bytes of one column, a value per line.
 
-Semantics are those of Flink's format in its filesystem connector, verified against Flink 2.3 SQL:
-values are separated by line feeds, whatever their bytes, and a carriage return before one is
-dropped. Values that could not be read back are refused when written, where Flink would write them.
+As in Flink's filesystem connector (verified with Flink 2.3 SQL), values are separated by line
+feeds, whatever their bytes, and a carriage return before one is dropped. Values that could not be
+read back, which Flink would write, are refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from schema_core.spark.compiler.translation import sql_type
 if TYPE_CHECKING:
     from schema_core.types import RowField
 
-#: The character sets of Spark's ``encode`` and ``decode``, with Java's other names of them.
+#: Character sets of Spark's ``encode`` and ``decode`` -> Java's other names of them.
 CHARSETS: Mapping[str, tuple[str, ...]] = {
     "UTF-8": ("UTF8",),
     "US-ASCII": ("ASCII",),
@@ -46,7 +46,7 @@ ENDIANNESS = ConfigOption(
     "the order of the bytes of numbers",
 )
 
-#: Type -> how many bytes a value has.
+#: Type -> bytes of a value.
 SIZES: Mapping[type[types.DataType], int] = {
     types.BooleanType: 1, types.TinyIntType: 1, types.SmallIntType: 2, types.IntType: 4,
     types.BigIntType: 8, types.FloatType: 4, types.DoubleType: 8,
@@ -59,7 +59,7 @@ class Raw:
     """The lines of raw files, as strings of arbitrary bytes."""
 
     def require(self, fields: Sequence[RowField], options: Mapping[str, str]) -> None:
-        """Refuse tables that do not have one column of a type that has bytes.
+        """Refuse tables without exactly one column, of a type that has bytes.
 
         Raises:
             SchemaError: with code `type-not-in-file-format`.
@@ -129,7 +129,7 @@ class Raw:
 def require_one(
     fields: Sequence[RowField], kinds: tuple[type[types.DataType], ...], name: str
 ) -> None:
-    """Refuse tables that do not have exactly one column in their files, of one of these types.
+    """Refuse tables without exactly one column in their files, of one of these types.
 
     Raises:
         SchemaError: with code `type-not-in-file-format`.
@@ -175,7 +175,7 @@ def _wrong_size(value: nodes.Node, name: str, type_: types.DataType, size: int) 
 
 
 def _order_bytes(value: nodes.Node, size: int, options: Mapping[str, str]) -> nodes.Node:
-    """Return bytes in the other order where they are little-endian."""
+    """Reverse bytes for little-endian."""
     if size == 1 or ENDIANNESS.of(options) == "big-endian":
         return value
 
@@ -187,7 +187,7 @@ def _order_bytes(value: nodes.Node, size: int, options: Mapping[str, str]) -> no
 
 
 def _number(digits: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return the number, or truth value, of hexadecimal digits."""
+    """Return the number or truth value of hexadecimal digits."""
     match type_:
         case types.BooleanType():
             return inline("{v} <> '00'", v=digits)
@@ -209,7 +209,7 @@ def _number(digits: nodes.Node, type_: types.DataType) -> nodes.Node:
 
 
 def _from_bits(bits: nodes.Node, exponent_bits: int, mantissa_bits: int) -> nodes.Node:
-    """Return the floating point number of IEEE 754 bits, as a DOUBLE."""
+    """Return the number of IEEE 754 bits as a DOUBLE."""
     top = 2**exponent_bits - 1
     bias = top // 2
     parts = (
@@ -237,7 +237,7 @@ def _from_bits(bits: nodes.Node, exponent_bits: int, mantissa_bits: int) -> node
 
 
 def _bits(node: nodes.Node, exponent_bits: int, mantissa_bits: int) -> nodes.Node:
-    """Return the IEEE 754 bits of a DOUBLE, as a BIGINT with the sign of the number."""
+    """Return the IEEE 754 bits of a DOUBLE, as a BIGINT with the number's sign."""
     top = 2**exponent_bits - 1
     bias = top // 2
     one = 2**mantissa_bits

@@ -1,8 +1,7 @@
-"""The names by which files have the columns and fields of a table, where these were renamed.
+"""The names that files have for renamed columns and fields.
 
-A parquet or orc file lists its names: `stored_names` finds those that are not current, and
-`stored_type` is the type by which Spark reads the file. Other rows have a column or field by one of
-its names: `every_name` is the type that reads all of them, and `current_value` the value.
+Parquet and orc files list their names: `stored_names` finds former ones, `stored_type` is the type
+by which Spark reads the file. Other formats are read as `every_name`, and `current_value` selects.
 """
 
 from __future__ import annotations
@@ -23,10 +22,9 @@ if TYPE_CHECKING:
     from schema_core.catalog.changes.former_names import FormerNames
     from schema_core.catalog.changes.table_changes import Path
 
-#: The names in a file that are not the current ones, by the current paths, in their order.
+#: Former names in a file, by current path, in the order of columns.
 StoredNames: TypeAlias = "tuple[tuple[Path, str], ...]"
 
-#: What removes the former names of a table.
 REWRITE: Final = "rewrite the table, which replaces its older files"
 
 
@@ -42,7 +40,7 @@ def stored_names(
         fields: The columns of the table, or the fields of the row at the path.
         found: What the file has there.
         former: The former names of the table.
-        path: The path of the row, empty for the columns.
+        path: The path of the row, empty for columns.
     """
     types = {field.name: field.dataType for field in found.fields}
     for field in fields:
@@ -58,7 +56,7 @@ def stored_names(
 def _rows(
     type_: DataType, found: SparkType, path: Path
 ) -> Iterator[tuple[RowType, StructType, Path]]:
-    """Yield the outermost rows of a type with what a file has there, and their paths."""
+    """Yield the outermost rows of a type with their types in a file, and their paths."""
     from pyspark.sql.types import ArrayType as SparkArray
     from pyspark.sql.types import MapType as SparkMap
     from pyspark.sql.types import StructType
@@ -97,10 +95,9 @@ def repeated_name(
 def with_current_names(
     found: StructType, fields: Sequence[RowField], names: Mapping[Path, str], path: Path = ()
 ) -> StructType:
-    """Return the schema of a file with the current names of its columns and fields.
+    """Return the schema of a file with current names.
 
-    What a file has by the current name of a column that it also has by a former one belongs to a
-    column that was dropped before.
+    If a file has a column by both its former and its current name, the latter is of a dropped one.
     """
     from pyspark.sql.types import StructField, StructType
 
@@ -142,7 +139,7 @@ def _current_type(
 
 
 def stored_type(type_: DataType, names: Mapping[Path, str], path: Path) -> DataType:
-    """Return a type with the names that a file has of its fields.
+    """Return a type with a file's names of its fields.
 
     >>> from schema_core.types import parse_type
     >>> print(stored_type(parse_type("ARRAY<ROW<y INT>>"), {("a", "element", "y"): "x"}, ("a",)))
@@ -162,7 +159,7 @@ def stored_type(type_: DataType, names: Mapping[Path, str], path: Path) -> DataT
 
 
 def _rebuilt(type_: DataType, child: Callable[[str, DataType], DataType]) -> DataType:
-    """Return a collection with other types of its children, any other type as it is."""
+    """Return a collection with other types of its children."""
     match type_:
         case ArrayType() | MultisetType():
             return type_.rebuild((child("element", type_.element_type),))
@@ -203,7 +200,7 @@ def every_name(type_: DataType, former: FormerNames, path: Path) -> DataType:
 def current_value(
     node: Node, type_: DataType, former: FormerNames, path: Path, *, is_checked: bool = False
 ) -> Node:
-    """Return a value whose fields have their current names, from one of type `every_name`.
+    """Return a value with current names of fields, from one of type `every_name`.
 
     With `is_checked`, a row that has a field by two of its names fails the job.
     """
@@ -242,9 +239,9 @@ def current_value(
 
 
 def by_any_name(values: Mapping[str, Node], *, is_checked: bool = False) -> Node:
-    """Return the value of a column or field from those by each of its names, the oldest first.
+    """Return a column or field from its values by each name, the oldest first.
 
-    A row has it by one of them. With `is_checked`, one that has two fails the job.
+    A row has one of them. With `is_checked`, a row with two fails the job.
     """
     nodes = [*values.values()]
     if len(nodes) == 1:

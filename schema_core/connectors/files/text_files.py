@@ -1,7 +1,7 @@
-"""The format `text` of Spark: the lines of text files as one column of strings.
+"""Spark's format `text`: the lines of files as one column of strings.
 
-Lines end with a line feed, a carriage return or both when they are read, and with a line feed when
-they are written. Flink has no such format; its `raw` splits at line feeds only.
+Lines end with a line feed, a carriage return or both, and are written with a line feed. Flink has
+no such format; its `raw` splits at line feeds only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Text:
     """The lines of text files."""
 
     def require(self, fields: Sequence[RowField], options: Mapping[str, str]) -> None:
-        """Refuse tables that do not have one column of strings.
+        """Refuse tables without exactly one column of strings.
 
         Raises:
             SchemaError: with code `type-not-in-file-format`.

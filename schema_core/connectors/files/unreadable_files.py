@@ -1,4 +1,4 @@
-"""Local files of a table that Spark would skip, misread or wait for: the read is refused."""
+"""Local files that Spark would skip, misread or wait for: the read is refused."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import BinaryIO, Final
 from schema_core.errors import ExternalError
 from schema_core.spark.commit.file_systems import COPYING, is_hidden
 
-#: The endings of the names of compressed files, which have content even if they hold no rows.
+#: Suffixes of compressed files, which have content even without rows.
 COMPRESSED: Final = (".gz", ".gzip", ".bz2", ".zst", ".lz4", ".snappy", ".deflate", ".xz")
-#: Formats of lines, whose files may be empty unless they are compressed.
+#: Formats of lines: uncompressed files may be empty.
 LINES: Final = frozenset({"csv", "json", "text"})
-#: The first bytes of a file of avro, and how many bytes its marker of blocks has.
+#: The first bytes of an avro file, and the size of its block marker.
 MAGIC: Final = b"Obj\x01"
 MARKER: Final = 16
-#: The bytes of a line whose length is compared with the memory of Spark.
+#: The size of a line that is compared with the memory of Spark.
 WINDOW: Final = 1 << 25
 #: Type of a file -> what it is called.
 _KINDS: Final = (
@@ -34,13 +34,13 @@ def require_readable_files(root: str, form: str) -> None:
     """Require that Spark reads every visible file of a local directory, or a single file.
 
     Args:
-        root: The directory of the table, or its file.
+        root: The directory or file of the table.
         form: The format of the table.
 
     Raises:
         ExternalError: with code `unreadable-file` for a name that is not UTF-8 or contains a colon,
-            a file that is not a regular one, a link to a directory that contains it, and a file
-            that is empty although its format or compression does not permit that.
+            a file that is not regular, a link to a directory that contains it, and a file that is
+            empty although its format or compression does not permit that.
     """
     for path, status in _visible(root):
         for is_kind, kind in _KINDS:
@@ -55,9 +55,9 @@ def require_short_lines(root: str, form: str, limit: Callable[[], int]) -> None:
     """Require that no line of an uncompressed local file exhausts the memory of Spark.
 
     Args:
-        root: The directory of the table, or its file.
+        root: The directory or file of the table.
         form: The format of the table.
-        limit: Returns how many bytes a line has at most; called only for lines of `WINDOW` bytes.
+        limit: Returns the bytes that a line may have; called only for lines of `WINDOW` bytes.
 
     Raises:
         ExternalError: with code `unreadable-file`.
@@ -77,10 +77,10 @@ def require_short_lines(root: str, form: str, limit: Callable[[], int]) -> None:
 
 
 def longest_line(path: str, window: int = WINDOW) -> int:
-    """Return the length of the longest line of a file, or less than two windows if that is shorter.
+    """Return the length of the longest line, or less than two windows if that is shorter.
 
-    A line of two windows contains a whole one of those that the file is divided into: only the
-    first line break of each window is searched.
+    Only the first line break of each window is searched: a line of two windows contains a whole
+    one.
     """
     longest = 0
     with open(path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:  # noqa: PTH123
@@ -125,7 +125,7 @@ def _visible(root: str) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _entries(directory: str) -> Iterator[tuple[str, str, os.stat_result]]:
-    """Yield the path, the name and the status of the entries of a directory."""
+    """Yield path, name and status of a directory's entries."""
     try:
         with os.scandir(directory) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -159,7 +159,7 @@ def _require_name(path: str, name: str) -> None:
 
 
 def _damage(path: str, status: os.stat_result, form: str) -> str | None:
-    """Return what is wrong with the content of a file, None if that is not known to be wrong."""
+    """Return what is wrong with the content of a file, None if nothing is known."""
     if status.st_size == 0:
         if form in LINES and path.lower().endswith(COMPRESSED):
             return "is empty, which a compressed file is not even without rows"
@@ -179,10 +179,10 @@ def _damage(path: str, status: os.stat_result, form: str) -> str | None:
 
 
 def read_avro_schema(file: BinaryIO) -> str:
-    """Read the header of an avro file up to its marker, and return the schema in it.
+    """Read the header of an avro file up to its marker, and return its schema.
 
     Raises:
-        ValueError: if the file does not begin with magic and metadata that has a schema.
+        ValueError: without magic, or without metadata that has a schema.
     """
     if file.read(len(MAGIC)) != MAGIC:
         raise ValueError("it is not an avro file")
@@ -199,7 +199,7 @@ def read_avro_schema(file: BinaryIO) -> str:
 
 
 def _read_long(file: BinaryIO) -> int:
-    """Return an integer of avro: seven bits a byte, the lowest first, with the sign at the end."""
+    """Return an avro integer: seven bits a byte, the lowest first, the sign in the last bit."""
     value = 0
     for shift in range(0, 70, 7):
         byte = file.read(1)
