@@ -8,16 +8,18 @@ combines both; `validate_rows` counts the rows for which a check does not hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.errors import SchemaCoreError
 from schema_core.mappings import stored_types
-from schema_core.mappings.dialects.engines import Engine
 from schema_core.types.atomic import DecimalType, LengthType
 from schema_core.types.base import MAX_LENGTH
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
+
+if TYPE_CHECKING:
+    from schema_core.migration.targets import StatementWriter
 
 R = TypeRoot
 
@@ -98,31 +100,6 @@ POSTGRES_FUNCTIONS = Functions(
 )
 
 
-class ConversionTarget(Protocol):
-    """What conversions require of a target."""
-
-    @property
-    def engine(self) -> Engine | None: ...
-    @property
-    def functions(self) -> Functions: ...
-    @property
-    def has_cast(self) -> Callable[[types.DataType, types.DataType], bool]: ...
-
-
-class ConversionWriter(Protocol):
-    """What conversions require of a `StatementWriter`."""
-
-    @property
-    def target(self) -> ConversionTarget: ...
-    @property
-    def accepts(self) -> frozenset[str]: ...
-    @property
-    def renames(self) -> stored_types.Renames: ...
-    def name(self, name: str) -> str: ...
-    def string(self, text: str) -> str: ...
-    def type(self, type_: types.DataType) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class ValueCheck:
     """A condition for the values that a conversion keeps; `kind` is the problem of others."""
@@ -140,7 +117,7 @@ class Conversion:
 
 
 def convert(
-    writer: ConversionWriter,
+    writer: StatementWriter,
     value: str,
     old: types.DataType,
     new: types.DataType,
@@ -152,36 +129,34 @@ def convert(
     what is not checked: `value-changed`, `too-long`, or `value-dropped`, by which values that
     cannot be converted are NULL.
     """
-    found = conversion(writer, value, old, new, path)
+    converted = conversion(writer, value, old, new, path)
     drops = "value-dropped" in writer.accepts
     null = _null(writer, new)
     nulls = [(f"{value} IS NULL", null)] if writer.target.functions.fails_for_null else []
-    if found is None:
+    if converted is None:
         return null if drops else _case(writer, nulls, _failure(writer, value, old, new), null)
-    valid = [check.condition for check in found.checks if check.kind == "cast-failed"]
-    kept = [
+    valid = [check.condition for check in converted.checks if check.kind == "cast-failed"]
+    unchanged = [
         check.condition
-        for check in found.checks
+        for check in converted.checks
         if check.kind != "cast-failed" and check.kind not in writer.accepts
     ]
-    if not valid and not kept:
-        return found.expression
+    if not valid and not unchanged:
+        return converted.expression
     if drops and valid:
         nulls = [(f"({' AND '.join(valid)}) IS NOT TRUE", null)]
         valid = []
-    if not valid and not kept:
+    if not valid and not unchanged:
         ((condition, _),) = nulls
-        return f"CASE WHEN {condition} THEN {null} ELSE {found.expression} END"
-    branches = [*nulls, (" AND ".join((*valid, *kept)), found.expression)]
+        return f"CASE WHEN {condition} THEN {null} ELSE {converted.expression} END"
+    branches = [*nulls, (" AND ".join((*valid, *unchanged)), converted.expression)]
     text = _case(writer, branches, _failure(writer, value, old, new), null)
     if old.is_nullable or new.is_nullable or writer.target.functions.cast_fails:
         return text
-    return f"COALESCE({text}, {found.expression})"  # which no engine takes for nullable
+    return f"COALESCE({text}, {converted.expression})"  # which no engine takes for nullable
 
 
-def _case(
-    writer: ConversionWriter, branches: list[tuple[str, str]], failure: str, null: str
-) -> str:
+def _case(writer: StatementWriter, branches: list[tuple[str, str]], failure: str, null: str) -> str:
     """Return an expression that fails if no condition holds."""
     cases = [f"WHEN {condition} THEN {result}" for condition, result in branches]
     if not writer.target.functions.fails_as_value:
@@ -193,11 +168,11 @@ def _case(
     return f"CASE {' '.join(cases)} END"
 
 
-def _null(writer: ConversionWriter, type_: types.DataType) -> str:
+def _null(writer: StatementWriter, type_: types.DataType) -> str:
     return f"CAST(NULL AS {writer.type(type_)})"
 
 
-def _failure(writer: ConversionWriter, value: str, old: types.DataType, new: types.DataType) -> str:
+def _failure(writer: StatementWriter, value: str, old: types.DataType, new: types.DataType) -> str:
     """Return what fails with a message.
 
     The message depends on the value, so that no engine evaluates it beforehand.
@@ -212,7 +187,7 @@ def _failure(writer: ConversionWriter, value: str, old: types.DataType, new: typ
 
 
 def conversion(
-    writer: ConversionWriter,
+    writer: StatementWriter,
     value: str,
     old: types.DataType,
     new: types.DataType,
@@ -230,7 +205,7 @@ def conversion(
     return build(_Operand(writer, value, old, new))
 
 
-def _has_cast(writer: ConversionWriter, old: types.DataType, new: types.DataType) -> bool:
+def _has_cast(writer: StatementWriter, old: types.DataType, new: types.DataType) -> bool:
     try:
         return writer.target.has_cast(old, new)
     except SchemaCoreError:
@@ -250,7 +225,7 @@ TIMESTAMP = types.DataTypes.TIMESTAMP(6)
 class _Operand:
     """A value to convert, and its types before and after."""
 
-    writer: ConversionWriter
+    writer: StatementWriter
     value: str
     old: types.DataType
     new: types.DataType
@@ -290,7 +265,7 @@ class _Operand:
         return ValueCheck("cast-failed", f"{self.as_new} IS NOT NULL")
 
     def returns(self, through: types.DataType | None = None) -> ValueCheck:
-        """Check that the new value, cast back, is the old one."""
+        """Check that the new value, cast back, is the old operand."""
         back = self.safely(self.as_new, through or self.old)
         return ValueCheck("value-changed", f"{back} = {self.value}")
 
@@ -304,138 +279,146 @@ class _Operand:
         return ValueCheck("too-long", f"CHAR_LENGTH({text}) <= {self.new.length}")
 
 
-def _round_trip(one: _Operand) -> Conversion:
-    return one.result(one.returns())
+def _round_trip(operand: _Operand) -> Conversion:
+    return operand.result(operand.returns())
 
 
-def _integers(one: _Operand) -> Conversion:
+def _integers(operand: _Operand) -> Conversion:
     """Convert exact numbers; PostgreSQL fails for an integer out of range."""
-    is_refused = one.functions.cast_fails and one.old.root in stored_types.INTEGERS
-    if stored_types.exact_narrowing(one.old, one.new) is None or (
-        is_refused and one.new.root in stored_types.INTEGERS
+    is_refused = operand.functions.cast_fails and operand.old.root in stored_types.INTEGERS
+    if stored_types.exact_narrowing(operand.old, operand.new) is None or (
+        is_refused and operand.new.root in stored_types.INTEGERS
     ):
-        return one.result()
-    return one.result(one.returns())
+        return operand.result()
+    return operand.result(operand.returns())
 
 
-def _exact_to_float(one: _Operand) -> Conversion:
-    if stored_types.float_narrowing(one.old, one.new) is None:
-        return one.result()
-    if isinstance(one.old, DecimalType):
-        back = one.safely(one.cast_to(one.as_new, STRING), one.old)
-        is_equal = ValueCheck("value-changed", f"{back} = {one.value}")
-        return one.result(is_equal, _is_exact_float(one, one.value, one.as_new, one.new))
+def _exact_to_float(operand: _Operand) -> Conversion:
+    if stored_types.float_narrowing(operand.old, operand.new) is None:
+        return operand.result()
+    if isinstance(operand.old, DecimalType):
+        back = operand.safely(operand.cast_to(operand.as_new, STRING), operand.old)
+        is_equal = ValueCheck("value-changed", f"{back} = {operand.value}")
+        return operand.result(
+            is_equal, _is_exact_float(operand, operand.value, operand.as_new, operand.new)
+        )
     # Casts of floats saturate, so one above the range of integers could seem to be the largest.
-    checks = [one.returns(BIGINT)]
-    if one.old.root is R.BIGINT:
+    checks = [operand.returns(BIGINT)]
+    if operand.old.root is R.BIGINT:
         largest = stored_types.INTEGERS[R.BIGINT] - 1
-        checks.append(ValueCheck("value-changed", f"{one.value} <> {largest}"))
-    return one.result(*checks)
+        checks.append(ValueCheck("value-changed", f"{operand.value} <> {largest}"))
+    return operand.result(*checks)
 
 
-def _is_exact_float(one: _Operand, decimal: str, number: str, type_: types.DataType) -> ValueCheck:
+def _is_exact_float(
+    operand: _Operand, decimal: str, number: str, type_: types.DataType
+) -> ValueCheck:
     """Check that a float is the decimal of its shortest text.
 
     Above a bound they are integers, of which not all are floats.
     """
     condition = f"ABS({decimal}) < {stored_types.FLOATS[type_.root]}"
     if type_.root is R.FLOAT:
-        both = (one.cast_to(text, DOUBLE) for text in (number, decimal))
+        both = (operand.cast_to(text, DOUBLE) for text in (number, decimal))
         condition = f"({condition} OR {' = '.join(both)})"
     return ValueCheck("value-changed", condition)
 
 
-def _float_to_exact(one: _Operand) -> Conversion:
-    number = one.cast_to(one.value, DOUBLE)
-    if isinstance(one.new, DecimalType):
-        nan = one.cast_to(one.writer.string("NaN"), DOUBLE)
+def _float_to_exact(operand: _Operand) -> Conversion:
+    number = operand.cast_to(operand.value, DOUBLE)
+    if isinstance(operand.new, DecimalType):
+        nan = operand.cast_to(operand.writer.string("NaN"), DOUBLE)
         is_number = ValueCheck("cast-failed", f"{number} <> {nan}")
-        text = one.cast_to(one.value, STRING)
-        decimal = one.safely(text, one.new)
+        text = operand.cast_to(operand.value, STRING)
+        decimal = operand.safely(text, operand.new)
         castable = ValueCheck("cast-failed", f"{decimal} IS NOT NULL")
-        is_equal = ValueCheck("value-changed", f"{one.safely(decimal, one.old)} = {one.value}")
-        is_exact_float = _is_exact_float(one, decimal, one.value, one.old)
-        cast = one.cast_to(text, one.new)
-        return one.result(is_number, castable, is_equal, is_exact_float, expression=cast)
-    bound = one.cast_to(one.writer.string(str(stored_types.INTEGERS[one.new.root])), DOUBLE)
+        is_equal = ValueCheck(
+            "value-changed", f"{operand.safely(decimal, operand.old)} = {operand.value}"
+        )
+        is_exact_float = _is_exact_float(operand, decimal, operand.value, operand.old)
+        cast = operand.cast_to(text, operand.new)
+        return operand.result(is_number, castable, is_equal, is_exact_float, expression=cast)
+    bound = operand.cast_to(
+        operand.writer.string(str(stored_types.INTEGERS[operand.new.root])), DOUBLE
+    )
     in_range = f"{number} >= -{bound} AND {number} < {bound}"
-    back = one.safely(one.safely(number, one.new), DOUBLE)
-    return one.result(
+    back = operand.safely(operand.safely(number, operand.new), DOUBLE)
+    return operand.result(
         ValueCheck("value-changed", in_range), ValueCheck("value-changed", f"{back} = {number}")
     )
 
 
-def _floats(one: _Operand) -> Conversion:
-    if stored_types.float_narrowing(one.old, one.new) is None:
-        return one.result()
-    return one.result(one.returns())
+def _floats(operand: _Operand) -> Conversion:
+    if stored_types.float_narrowing(operand.old, operand.new) is None:
+        return operand.result()
+    return operand.result(operand.returns())
 
 
-def _boolean_to_number(one: _Operand) -> Conversion:
+def _boolean_to_number(operand: _Operand) -> Conversion:
     """Convert to 0 or 1; in PostgreSQL through an integer."""
-    integer = one.value
-    if one.functions.cast_fails:
-        integer = one.cast_to(one.value, types.DataTypes.INT())
-    has_digit = one.new.root not in stored_types.INTEGERS and stored_types.is_exact(one.new)
-    fits = one.castable() if has_digit and stored_types.exact_numbers(one.new)[0] <= 1 else None
-    return one.result(fits, expression=one.cast_to(integer, one.new))
+    integer = operand.value
+    if operand.functions.cast_fails:
+        integer = operand.cast_to(operand.value, types.DataTypes.INT())
+    has_digit = operand.new.root not in stored_types.INTEGERS and stored_types.is_exact(operand.new)
+    fits = (
+        operand.castable()
+        if has_digit and stored_types.exact_numbers(operand.new)[0] <= 1
+        else None
+    )
+    return operand.result(fits, expression=operand.cast_to(integer, operand.new))
 
 
-def _number_to_boolean(one: _Operand) -> Conversion:
-    check = ValueCheck("value-changed", f"{one.value} IN (0, 1)")
-    return one.result(check, expression=f"({one.value} <> 0)")
+def _number_to_boolean(operand: _Operand) -> Conversion:
+    check = ValueCheck("value-changed", f"{operand.value} IN (0, 1)")
+    return operand.result(check, expression=f"({operand.value} <> 0)")
 
 
-def _to_string(one: _Operand) -> Conversion:
-    if isinstance(one.old, LengthType) and isinstance(one.new, LengthType):
-        return one.result(None if one.new.length >= one.old.length else one.fits())
-    return one.result(one.fits())
+def _to_string(operand: _Operand) -> Conversion:
+    if isinstance(operand.old, LengthType) and isinstance(operand.new, LengthType):
+        return operand.result(None if operand.new.length >= operand.old.length else operand.fits())
+    return operand.result(operand.fits())
 
 
-def _string_to_integer(one: _Operand) -> Conversion:
-    digits = ValueCheck("cast-failed", one.matches(" *[+-]?[0-9]+ *"))
-    return one.result(digits, one.castable())
+def _string_to_integer(operand: _Operand) -> Conversion:
+    digits = ValueCheck("cast-failed", operand.matches(" *[+-]?[0-9]+ *"))
+    return operand.result(digits, operand.castable())
 
 
-def _string_to_decimal(one: _Operand) -> Conversion:
+def _string_to_decimal(operand: _Operand) -> Conversion:
     """Convert a number without an exponent, whose further digits are zeros."""
-    number = ValueCheck("cast-failed", one.matches(" *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+) *"))
-    scale = one.new.scale if isinstance(one.new, DecimalType) else 0
-    digits = ValueCheck("value-changed", one.matches(f"[^.]*([.]{_zeros_after(scale)})?"))
-    return one.result(number, digits, one.castable())
-
-
-def _zeros_after(digits: int) -> str:
-    """Return the pattern of at most some digits, then zeros and blanks."""
-    return (f"[0-9]{{0,{digits}}}" if digits else "") + "0* *"
+    number = ValueCheck("cast-failed", operand.matches(" *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+) *"))
+    scale = operand.new.scale if isinstance(operand.new, DecimalType) else 0
+    most = f"[0-9]{{0,{scale}}}" if scale else ""
+    digits = ValueCheck("value-changed", operand.matches(f"[^.]*([.]{most}0* *)?"))
+    return operand.result(number, digits, operand.castable())
 
 
 #: What is not a significant digit in the text of a number.
 INSIGNIFICANT = ("[eE][-+]?[0-9]+ *$", "[-+. ]", "^0+", "0+$")
 
 
-def _string_to_float(one: _Operand) -> Conversion:
+def _string_to_float(operand: _Operand) -> Conversion:
     """Convert a number whose digits are those of the shortest text of the result."""
     digits = "[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|NaN|-?Infinity"
-    number = ValueCheck("cast-failed", one.matches(f" *({digits}) *"))
-    texts = one.value, one.cast_to(one.as_new, STRING)
-    before, after = (_significant(one, text) for text in texts)
-    return one.result(number, one.castable(), ValueCheck("value-changed", f"{before} = {after}"))
+    number = ValueCheck("cast-failed", operand.matches(f" *({digits}) *"))
+    before, after = operand.value, operand.cast_to(operand.as_new, STRING)
+    for pattern in map(operand.writer.string, INSIGNIFICANT):
+        before, after = (
+            operand.functions.remove.format(value=text, pattern=pattern) for text in (before, after)
+        )
+    return operand.result(
+        number, operand.castable(), ValueCheck("value-changed", f"{before} = {after}")
+    )
 
 
-def _significant(one: _Operand, text: str) -> str:
-    for pattern in INSIGNIFICANT:
-        quoted = one.writer.string(pattern)
-        text = one.functions.remove.format(value=text, pattern=quoted)
-    return text
-
-
-def _string_to_boolean(one: _Operand) -> Conversion:
+def _string_to_boolean(operand: _Operand) -> Conversion:
     words = "true|false|t|f|yes|no|y|n|1|0"
-    lower = f"LOWER({one.value})"
-    pattern = one.writer.string(f"^ *({words}) *$")
-    known = ValueCheck("cast-failed", one.functions.matches.format(value=lower, pattern=pattern))
-    return one.result(known, one.castable())
+    lower = f"LOWER({operand.value})"
+    pattern = operand.writer.string(f"^ *({words}) *$")
+    known = ValueCheck(
+        "cast-failed", operand.functions.matches.format(value=lower, pattern=pattern)
+    )
+    return operand.result(known, operand.castable())
 
 
 #: Dates and times whose meaning no setting changes.
@@ -444,105 +427,98 @@ TIME_PATTERN = "([01]?[0-9]|2[0-3]):[0-5]?[0-9](:[0-5]?[0-9]([.][0-9]+)?)?"
 ZONE_PATTERN = "(Z|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2})"
 
 
-def _string_to_date(one: _Operand) -> Conversion:
-    form = ValueCheck("cast-failed", one.matches(DATE_PATTERN))
-    return one.result(form, one.castable(), _is_on_calendar(one))
+def _string_to_date(operand: _Operand) -> Conversion:
+    form = ValueCheck("cast-failed", operand.matches(DATE_PATTERN))
+    return operand.result(form, operand.castable(), _is_on_calendar(operand))
 
 
-def _is_on_calendar(one: _Operand) -> ValueCheck | None:
+def _is_on_calendar(operand: _Operand) -> ValueCheck | None:
     """Check the day of the month, if the engine does not."""
-    if one.functions.checks_days:
+    if operand.functions.checks_days:
         return None
     day, of_date = (
-        f"REGEXP_EXTRACT({one.value}, {one.writer.string(pattern)}, 1)"
+        f"REGEXP_EXTRACT({operand.value}, {operand.writer.string(pattern)}, 1)"
         for pattern in ("^[0-9]+-[0-9]+-([0-9]+)", "^([0-9]+-[0-9]+-[0-9]+)")
     )
-    found = f"EXTRACT(DAY FROM {one.safely(of_date, types.DataTypes.DATE())})"
-    return ValueCheck("cast-failed", f"{found} = {one.safely(day, BIGINT)}")
+    day_of_date = f"EXTRACT(DAY FROM {operand.safely(of_date, types.DataTypes.DATE())})"
+    return ValueCheck("cast-failed", f"{day_of_date} = {operand.safely(day, BIGINT)}")
 
 
-def _fraction(one: _Operand) -> ValueCheck:
+def _fraction(operand: _Operand) -> ValueCheck:
     """Check that digits which the new type does not have are zeros."""
-    digits = min(getattr(one.new, "precision", 0), one.functions.fraction_digits)
+    digits = min(getattr(operand.new, "precision", 0), operand.functions.fraction_digits)
     most = f"[0-9]{{0,{digits}}}" if digits else ""
-    return ValueCheck("value-changed", one.matches(f"[^.]*([.]{most}0*([^0-9].*)?)?"))
+    return ValueCheck("value-changed", operand.matches(f"[^.]*([.]{most}0*([^0-9].*)?)?"))
 
 
-def _string_to_time(one: _Operand) -> Conversion:
-    form = ValueCheck("cast-failed", one.matches(TIME_PATTERN))
-    return one.result(form, _fraction(one), one.castable())
+def _string_to_time(operand: _Operand) -> Conversion:
+    form = ValueCheck("cast-failed", operand.matches(TIME_PATTERN))
+    return operand.result(form, _fraction(operand), operand.castable())
 
 
-def _string_to_timestamp(one: _Operand) -> Conversion:
-    form = ValueCheck("cast-failed", one.matches(f"{DATE_PATTERN}([ T]{TIME_PATTERN})?"))
-    return one.result(form, _fraction(one), one.castable(), _is_on_calendar(one))
+def _string_to_timestamp(operand: _Operand) -> Conversion:
+    form = ValueCheck("cast-failed", operand.matches(f"{DATE_PATTERN}([ T]{TIME_PATTERN})?"))
+    return operand.result(form, _fraction(operand), operand.castable(), _is_on_calendar(operand))
 
 
-def _string_to_instant(one: _Operand) -> Conversion:
+def _string_to_instant(operand: _Operand) -> Conversion:
     """Convert a timestamp with a time zone, or a local one that exists in the session's."""
     zoned = f"{DATE_PATTERN}[ T]{TIME_PATTERN} ?{ZONE_PATTERN}"
     local = f"{DATE_PATTERN}([ T]{TIME_PATTERN})?"
-    form = ValueCheck("cast-failed", one.matches(f"({zoned}|{local})"))
-    shown, text = one.safely(one.as_new, TIMESTAMP), one.safely(one.value, TIMESTAMP)
-    exists = f"CASE WHEN {one.matches(zoned)} THEN TRUE ELSE {shown} = {text} END"
-    return one.result(
+    form = ValueCheck("cast-failed", operand.matches(f"({zoned}|{local})"))
+    shown, text = (
+        operand.safely(operand.as_new, TIMESTAMP),
+        operand.safely(operand.value, TIMESTAMP),
+    )
+    exists = f"CASE WHEN {operand.matches(zoned)} THEN TRUE ELSE {shown} = {text} END"
+    return operand.result(
         form,
-        _fraction(one),
-        one.castable(),
-        _is_on_calendar(one),
+        _fraction(operand),
+        operand.castable(),
+        _is_on_calendar(operand),
         ValueCheck("value-changed", exists),
     )
 
 
-def _string_to_bytes(one: _Operand) -> Conversion:
-    text = one.functions.encode.format(value=one.value, type=one.writer.type(one.new))
-    if one.functions.cast_fails or _holds_bytes(one):
-        return one.result(expression=text)
-    return one.result(one.returns(), expression=text)
+def _string_to_bytes(operand: _Operand) -> Conversion:
+    text = operand.functions.encode.format(
+        value=operand.value, type=operand.writer.type(operand.new)
+    )
+    if operand.functions.cast_fails or _holds_bytes(operand):
+        return operand.result(expression=text)
+    return operand.result(operand.returns(), expression=text)
 
 
-def _holds_bytes(one: _Operand) -> bool:
+def _holds_bytes(operand: _Operand) -> bool:
     """Return whether all values fit; a character has at most four bytes."""
-    if not isinstance(one.old, LengthType) or not isinstance(one.new, LengthType):
+    if not isinstance(operand.old, LengthType) or not isinstance(operand.new, LengthType):
         return False
-    longest = one.old.length * (4 if KINDS[one.old.root] == "string" else 1)
-    return one.new.root is R.VARBINARY and one.new.length >= min(longest, MAX_LENGTH)
+    longest = operand.old.length * (4 if KINDS[operand.old.root] == "string" else 1)
+    return operand.new.root is R.VARBINARY and operand.new.length >= min(longest, MAX_LENGTH)
 
 
-def _bytes_to_string(one: _Operand) -> Conversion:
+def _bytes_to_string(operand: _Operand) -> Conversion:
     """Convert UTF-8; PostgreSQL fails for other bytes."""
-    text = one.functions.decode.format(value=one.value, type=one.writer.type(one.new))
-    whole = one.functions.decode.format(value=one.value, type=one.writer.type(STRING))
+    text = operand.functions.decode.format(
+        value=operand.value, type=operand.writer.type(operand.new)
+    )
+    whole = operand.functions.decode.format(value=operand.value, type=operand.writer.type(STRING))
     fits = None
-    if isinstance(one.new, LengthType) and one.new.length != MAX_LENGTH:
-        fits = ValueCheck("too-long", f"CHAR_LENGTH({whole}) <= {one.new.length}")
+    if isinstance(operand.new, LengthType) and operand.new.length != MAX_LENGTH:
+        fits = ValueCheck("too-long", f"CHAR_LENGTH({whole}) <= {operand.new.length}")
     valid = None
-    if one.functions.is_text:
-        valid = ValueCheck("cast-failed", one.functions.is_text.format(value=one.value))
-    elif not one.functions.cast_fails:
-        back = one.cast_to(whole, BYTES)
-        valid = ValueCheck("cast-failed", f"{back} = {one.cast_to(one.value, BYTES)}")
-    return one.result(valid, fits, expression=text)
+    if operand.functions.is_text:
+        valid = ValueCheck("cast-failed", operand.functions.is_text.format(value=operand.value))
+    elif not operand.functions.cast_fails:
+        back = operand.cast_to(whole, BYTES)
+        valid = ValueCheck("cast-failed", f"{back} = {operand.cast_to(operand.value, BYTES)}")
+    return operand.result(valid, fits, expression=text)
 
 
-def _bytes(one: _Operand) -> Conversion:
-    return one.result() if _holds_bytes(one) else _round_trip(one)
-
-
-def _times(one: _Operand) -> Conversion:
+def _times(operand: _Operand) -> Conversion:
     """Convert between types that differ in their digits."""
-    digits = (getattr(type_, "precision", 0) for type_ in (one.old, one.new))
-    before, after = digits
-    return one.result() if after >= before else _round_trip(one)
-
-
-def _date_to_instant(one: _Operand) -> Conversion:
-    """Convert to midnight, if it exists in the session's time zone."""
-    return one.result(one.returns(TIMESTAMP))
-
-
-def _date_to_timestamp(one: _Operand) -> Conversion:
-    return one.result()
+    before, after = (getattr(type_, "precision", 0) for type_ in (operand.old, operand.new))
+    return operand.result() if after >= before else _round_trip(operand)
 
 
 NUMBERS = ("integer", "decimal", "float")
@@ -572,12 +548,13 @@ CONVERSIONS: Mapping[tuple[str, str], Build] = {
     ("string", "instant"): _string_to_instant,
     ("string", "bytes"): _string_to_bytes,
     ("bytes", "string"): _bytes_to_string,
-    ("bytes", "bytes"): _bytes,
+    ("bytes", "bytes"): lambda value: value.result() if _holds_bytes(value) else _round_trip(value),
     ("time", "time"): _times,
     ("timestamp", "timestamp"): _times,
     ("instant", "instant"): _times,
-    ("date", "timestamp"): _date_to_timestamp,
-    ("date", "instant"): _date_to_instant,
+    ("date", "timestamp"): lambda value: value.result(),
+    # midnight, if it exists in the session's time zone
+    ("date", "instant"): lambda value: value.result(value.returns(TIMESTAMP)),
     ("timestamp", "date"): _round_trip,
     ("timestamp", "instant"): _round_trip,
     ("instant", "date"): _round_trip,
@@ -591,7 +568,7 @@ CONVERSIONS: Mapping[tuple[str, str], Build] = {
 
 
 def _convert_nested(
-    writer: ConversionWriter,
+    writer: StatementWriter,
     value: str,
     old: types.DataType,
     new: types.DataType,
@@ -610,25 +587,25 @@ def _convert_nested(
     if type(old) is not type(new):
         castable = _has_cast(writer, old, new) and KINDS.get(new.root) == "string"
         return _to_string(_Operand(writer, value, old, new)) if castable else None
-    one = _Operand(writer, value, old, new)
+    operand = _Operand(writer, value, old, new)
     steps = ("key", "value") if isinstance(old, types.MapType) else ("element",)
     parts = zip(old.children(), new.children(), steps, strict=True)
     inner = [conversion(writer, "e", before, after, (*path, step)) for before, after, step in parts]
     is_cast = all(_is_cast(writer, *part) for part in zip(inner, new.children(), strict=True))
     if is_cast and not any(part.checks for part in inner if part is not None):
-        return one.result()
+        return operand.result()
     if writer.target.functions.has_lambdas:
         return Conversion(_collection(writer, value, old, new, path))
-    return _round_trip(one) if is_cast else None
+    return _round_trip(operand) if is_cast else None
 
 
-def _is_cast(writer: ConversionWriter, part: Conversion | None, new: types.DataType) -> bool:
+def _is_cast(writer: StatementWriter, part: Conversion | None, new: types.DataType) -> bool:
     """Return whether `e` is converted by a cast of its collection, or not at all."""
     return part is not None and part.expression in {"e", f"CAST(e AS {writer.type(new)})"}
 
 
 def _collection(
-    writer: ConversionWriter,
+    writer: StatementWriter,
     value: str,
     old: types.DataType,
     new: types.DataType,
@@ -655,7 +632,7 @@ def _collection(
 
 
 def _rows(
-    writer: ConversionWriter,
+    writer: StatementWriter,
     value: str,
     old: types.RowType,
     new: types.RowType,

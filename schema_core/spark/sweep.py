@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache, partial
 from itertools import accumulate, chain
@@ -119,19 +119,15 @@ def sweep_map(properties: object, resolver: SchemaResolver | None = None) -> Swe
     """
     try:
         examined = examine(_to_map(properties), resolver)
-        if examined.resolved is None:
-            return _without_schema(examined.diagnostics)
-        schemas = [schema for _, schema in schemas_of(examined.resolved)]
-        return _describe(schemas, examined.diagnostics)
+        diagnostics = examined.diagnostics
+        if examined.resolved is not None:
+            schemas = [schema for _, schema in schemas_of(examined.resolved)]
+            return _describe(schemas, diagnostics)
     except SchemaCoreError as error:
-        return _without_schema(error.diagnostics)
+        diagnostics = error.diagnostics
     except Exception as error:  # noqa: BLE001 - one definition must not fail the job
         message = f"the definition cannot be examined: {type(error).__name__}: {str(error)[:200]}"
-        diagnostic = Diagnostic("definition-not-examined", message, path=("properties",))
-        return _without_schema((diagnostic,))
-
-
-def _without_schema(diagnostics: Iterable[Diagnostic]) -> Swept:
+        diagnostics = (Diagnostic("definition-not-examined", message, path=("properties",)),)
     return Swept(None, diagnostics=tuple(map(_locate, diagnostics)))
 
 
@@ -142,17 +138,20 @@ def _locate(diagnostic: Diagnostic) -> SweptDiagnostic:
 
 
 def _to_map(properties: object) -> Mapping[str, str]:
-    """Return a property map from a map, its JSON, or the entries of an Arrow map.
-
-    A JSON object with a map and its path is the map.
+    """Return a property map from a map, its JSON (maybe with a path), or entries of an Arrow map.
 
     Raises:
-        SchemaError: with code `invalid-key-value` for anything else; `text-too-long` for more than
-            16,000,000 characters.
+        SchemaError: with code `invalid-key-value` for anything else; `text-too-long`.
     """
     problem = None
     if isinstance(properties, str):
-        _require_length(properties)
+        if len(properties) > MAX_DEFINITION:
+            raise SchemaError(
+                f"the definition has {len(properties):,} characters, "
+                f"allowed are {MAX_DEFINITION:,}",
+                code="text-too-long",
+                path=("properties",),
+            )
         try:
             properties = json.loads(properties)
         except (ValueError, RecursionError) as error:
@@ -166,12 +165,6 @@ def _to_map(properties: object) -> Mapping[str, str]:
         return properties
     problem = problem or f"the property map must be a map of strings, got {show(properties)}"
     raise SchemaError(problem, code="invalid-key-value", path=("properties",))
-
-
-def _require_length(text: str) -> None:
-    if len(text) > MAX_DEFINITION:
-        problem = f"the definition has {len(text):,} characters, allowed are {MAX_DEFINITION:,}"
-        raise SchemaError(problem, code="text-too-long", path=("properties",))
 
 
 # --- canonical text -------------------------------------------------------------------------------
@@ -198,8 +191,8 @@ def _describe(
         lines += [str(member) for member in members if member is not None]
         losses |= {(target, kind.word) for target, kind in lasting_losses(schema)}
     text = "(\n  " + ",\n  ".join(lines) + "\n)" if lines else "()"
-    found = tuple(map(_locate, diagnostics))
-    return Swept(text, tuple(columns), found, tuple(sorted(losses)))
+    located = tuple(map(_locate, diagnostics))
+    return Swept(text, tuple(columns), located, tuple(sorted(losses)))
 
 
 def _describe_column(column: resolved.AnyColumn) -> tuple[str, SweptColumn]:
@@ -330,15 +323,17 @@ class SweepReport:
 
     def __str__(self) -> str:
         noun = "definition" if self.definitions == 1 else "definitions"
-        found = self.definitions - self.ok
-        counts = f"{self.ok:,} without findings, {found:,} with findings"
+        others = self.definitions - self.ok
+        counts = f"{self.ok:,} without findings, {others:,} with findings"
         meanings = {kind.word: kind.meaning for kind in LossKind}
         sections = {
             "findings (definitions)": [
                 (code, tally.count, "; ".join(map(str, tally.examples)))
                 for code, tally in _sort_by_count(self.findings)
             ],
-            "types in use (columns)": [(*item, "") for item in self.types.most_common()],
+            "types in use (columns)": [
+                (name, count, "") for name, count in self.types.most_common()
+            ],
             "not lossless in (definitions)": [
                 (
                     f"{target}: {kind}",
@@ -392,19 +387,20 @@ def sweep_definitions(definitions: DataFrame, *, streaming: bool = True) -> Data
         NotFoundError: with code `missing-extra` if PySpark or pyarrow is not installed.
     """
     frame = _require_definitions(definitions, streaming=streaming)
-    return _run_on_workers(frame, partial(sweep_batches, streaming), RESULT)
+    send_package(frame.sparkSession)
+    return frame.mapInArrow(partial(sweep_batches, streaming), RESULT)
 
 
 @needs("pyspark.sql", "pyarrow")
 def sweep_report(definitions: DataFrame, *, streaming: bool = True) -> SweepReport:
     """Return only a report on property maps; arguments and errors as in `sweep_definitions`."""
     frame = _require_definitions(definitions, streaming=streaming)
-    return _collect_reports(frame, partial(report_batches, streaming))
+    return _collect_reports(frame, streaming)
 
 
 def report_of(results: DataFrame) -> SweepReport:
     """Return the report on results of `sweep_definitions`, such as those in files."""
-    return _collect_reports(results.select(*COLUMNS), report_result_batches)
+    return _collect_reports(results.select(*COLUMNS), None)
 
 
 def _require_definitions(definitions: DataFrame, *, streaming: bool) -> DataFrame:
@@ -427,50 +423,41 @@ def _require_definitions(definitions: DataFrame, *, streaming: bool) -> DataFram
     return definitions.select(PATH, DEFINITION)
 
 
-def _run_on_workers(frame: DataFrame, function: Callable[..., Any], schema: str) -> DataFrame:
-    """Run a function of this module on the workers of a session, which get the library."""
+def _collect_reports(frame: DataFrame, streaming: bool | None) -> SweepReport:
+    """Report on all partitions at once, as `report_batches`, and merge the reports."""
     send_package(frame.sparkSession)
-    return frame.mapInArrow(function, schema)
+    report = SweepReport()
+    for row in frame.mapInArrow(partial(report_batches, streaming), REPORT).collect():
+        report.merge(pickle.loads(row[0]))  # noqa: S301 - the workers of this job have written it
+    return report
 
 
-def _collect_reports(frame: DataFrame, function: Callable[..., Any]) -> SweepReport:
-    """Compute a report for each partition and merge them."""
-    whole = SweepReport()
-    # all partitions at once, not one after the other
-    for row in _run_on_workers(frame, function, REPORT).collect():
-        whole.merge(pickle.loads(row[0]))  # noqa: S301 - the workers of this job have written it
-    return whole
-
-
-def report_batches(streaming: bool, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Report on batches of definitions; the function of the job of `sweep_report`."""
-    yield _report_batch(sweep_rows(batches, streaming))
-
-
-def report_result_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Report on batches of results; the function of the job of `report_of`."""
-    yield _report_batch(
-        (
-            row["path"],
-            Swept(
-                row["schema"],
-                tuple(SweptColumn(**column) for column in row["columns"]),
-                tuple(SweptDiagnostic(**found) for found in row["diagnostics"]),
-                tuple((loss["target"], loss["kind"]) for loss in row["losses"]),
-            ),
-        )
-        for batch in batches
-        for row in batch.to_pylist()
-    )
-
-
-def _report_batch(rows: Iterable[Row]) -> pa.RecordBatch:
+def report_batches(
+    streaming: bool | None, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Report on batches of definitions, or with None of results."""
     import pyarrow as pa
 
     report = SweepReport()
-    for path, swept in rows:
+    for path, swept in (
+        _read_results(batches) if streaming is None else sweep_rows(batches, streaming)
+    ):
         report.add(path, swept)
-    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(report)])], names=["report"])
+    yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(report)])], names=["report"])
+
+
+def _read_results(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    for batch in batches:
+        for row in batch.to_pylist():
+            yield (
+                row["path"],
+                Swept(
+                    row["schema"],
+                    tuple(SweptColumn(**column) for column in row["columns"]),
+                    tuple(SweptDiagnostic(**diagnostic) for diagnostic in row["diagnostics"]),
+                    tuple((loss["target"], loss["kind"]) for loss in row["losses"]),
+                ),
+            )
 
 
 def sweep_batches(streaming: bool, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -491,45 +478,39 @@ def sweep_rows(batches: Iterable[pa.RecordBatch], streaming: bool) -> Iterator[R
     """Yield the rows of property maps, in order; equal ones are resolved once."""
     resolver = SchemaResolver(streaming)
     cache: GenerationalCache[Swept] = GenerationalCache(f"{__name__}.Swept", MAX_KEPT)
-    for path, definition in _iterate_definitions(batches):
-        key = (definition if isinstance(definition, str) else tuple(definition or ()),)
-        texts = (definition,) if isinstance(definition, str) else chain(*(definition or ()))
-        weight = sum(len(text or "") for text in texts)
-        if (swept := cache.keep(key, weight)) is None:
-            swept = sweep_map(definition, resolver)
-            cache.add(key, swept, weight)
-        yield path, swept
-
-
-def _iterate_definitions(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, Any]]:
-    """Yield paths and definitions, a slice of a batch at a time."""
-    for batch in batches:
-        for start in range(0, batch.num_rows, MAX_ROWS):
-            part = batch.slice(start, MAX_ROWS)
-            paths, definitions = (part.column(number).to_pylist() for number in (0, 1))
-            for path, definition in zip(paths, definitions, strict=True):
-                yield "" if path is None else path, definition
+    parts = (
+        batch.slice(start, MAX_ROWS)
+        for batch in batches
+        for start in range(0, batch.num_rows, MAX_ROWS)
+    )
+    for part in parts:
+        pairs = zip(part.column(0).to_pylist(), part.column(1).to_pylist(), strict=True)
+        for path, definition in pairs:
+            key = (definition if isinstance(definition, str) else tuple(definition or ()),)
+            texts = (definition,) if isinstance(definition, str) else chain(*(definition or ()))
+            weight = sum(len(text or "") for text in texts)
+            if (swept := cache.keep(key, weight)) is None:
+                swept = sweep_map(definition, resolver)
+                cache.add(key, swept, weight)
+            yield "" if path is None else path, swept
 
 
 def _result_batch(rows: list[Row]) -> pa.RecordBatch:
     """Return rows as a batch with the columns of `RESULT`."""
     import pyarrow as pa
 
-    def strings(values: Iterable[str | None]) -> pa.Array:
-        return _string_array(list(values))
-
     def lists(names: str, values: list[tuple[tuple[Any, ...], ...]]) -> pa.Array:
         """Return lists of structs, built by field, which is faster than by struct."""
         offsets = pa.array([0, *accumulate(map(len, values))], pa.int32())
         fields = zip(*chain(*values), strict=True) if any(values) else [()] * len(names.split())
-        structs = pa.StructArray.from_arrays(list(map(strings, fields)), names.split())
+        structs = pa.StructArray.from_arrays(list(map(_string_array, fields)), names.split())
         return pa.ListArray.from_arrays(offsets, structs)
 
     swept = [result for _, result in rows]
     arrays = [
-        strings(path for path, _ in rows),
+        _string_array([path for path, _ in rows]),
         pa.array([result.ok for result in swept], pa.bool_()),
-        strings(result.schema for result in swept),
+        _string_array([result.schema for result in swept]),
         lists("name type kind", [result.columns for result in swept]),
         lists("code location message hint", [result.diagnostics for result in swept]),
         lists("target kind", [result.losses for result in swept]),
@@ -537,7 +518,7 @@ def _result_batch(rows: list[Row]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, names=list(COLUMNS))
 
 
-def _string_array(values: list[str | None]) -> pa.Array:
+def _string_array(values: Sequence[str | None]) -> pa.Array:
     """Return an array of strings; lone surrogates, which have no UTF-8, are escaped."""
     import pyarrow as pa
 
@@ -555,7 +536,7 @@ def definitions_of(session: SparkSession, definitions: list[tuple[str, str]]) ->
     import pyarrow as pa
 
     columns = zip(*definitions, strict=True) if definitions else ((), ())
-    arrays = [_string_array(list(values)) for values in columns]
+    arrays = map(_string_array, columns)
     return session.createDataFrame(pa.table(dict(zip((PATH, DEFINITION), arrays, strict=True))))
 
 
@@ -568,40 +549,27 @@ def read_dumps(session: JobSession, source: str) -> Iterator[DataFrame]:
     Raises:
         NotFoundError: with code `not-found` if there are no such files.
     """
+    from pyspark.sql import functions as f
+
     path = Path(source)
     files = [file for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
     dumps = {
-        suffix: sorted(str(file) for file in files if file.suffix == suffix) for suffix in READERS
+        suffix: sorted(str(file) for file in files if file.suffix == suffix)
+        for suffix in (".jsonl", ".json")
     }
     if not any(dumps.values()):
-        expected = ", ".join(f"*{suffix}" for suffix in READERS)
-        raise NotFoundError(f"no dumps in {source!r}: expected files {expected}", code="not-found")
-    return (
-        READERS[suffix](session.open_session(), names) for suffix, names in dumps.items() if names
-    )
+        raise NotFoundError(
+            f"no dumps in {source!r}: expected files {', '.join(f'*{suffix}' for suffix in dumps)}",
+            code="not-found",
+        )
 
+    def read(suffix: str) -> DataFrame:
+        text = session.open_session().read.text(dumps[suffix], wholetext=suffix == ".json")
+        place, definition = f.col("_metadata.file_path"), f.col("value")
+        if suffix == ".jsonl":
+            text = text.where(f.trim(definition) != "")
+            place = f.coalesce(f.get_json_object(definition, "$.path"), place)
+            definition = f.coalesce(f.get_json_object(definition, "$.properties"), definition)
+        return text.select(place.alias(PATH), definition.alias(DEFINITION))
 
-def _read_lines(session: SparkSession, files: list[str]) -> DataFrame:
-    """Return the paths and maps of files with one object a line, whatever the lines contain."""
-    from pyspark.sql import functions as f
-
-    value = f.col("value")
-    path = f.coalesce(f.get_json_object(value, "$.path"), f.col("_metadata.file_path"))
-    properties = f.coalesce(f.get_json_object(value, "$.properties"), value)
-    lines = session.read.text(files).where(f.trim(value) != "")
-    return lines.select(path.alias(PATH), properties.alias(DEFINITION))
-
-
-def _read_whole(session: SparkSession, files: list[str]) -> DataFrame:
-    """Return the paths and contents of files."""
-    from pyspark.sql import functions as f
-
-    lines = session.read.text(files, wholetext=True)
-    return lines.select(f.col("_metadata.file_path").alias(PATH), f.col("value").alias(DEFINITION))
-
-
-#: Suffix of a dump -> how its definitions are read.
-READERS: dict[str, Callable[[SparkSession, list[str]], DataFrame]] = {
-    ".jsonl": _read_lines,
-    ".json": _read_whole,
-}
+    return (read(suffix) for suffix, names in dumps.items() if names)
