@@ -1,4 +1,4 @@
-"""Hints for syntax errors that a speculative parse confirms: the edit that makes the text valid."""
+"""Hints for syntax errors that a speculative parse confirms: edits that make the text valid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Correction:
-    """A syntax error, the tokens of its statement, and the speculative parses of its edits."""
+    """A syntax error, the tokens of its statement, and speculative parses of its edits."""
 
     def __init__(
         self, cursor: Cursor, tokens: list[Token], error: ParseError, failure: Failure
@@ -37,7 +37,7 @@ class Correction:
         self.progress: str | None = None
 
     def _within_one_statement(self, failure: Failure) -> Failure:
-        """Return a function that ignores the failures of later statements of a statement set."""
+        """Ignore failures in later statements of a statement set."""
         later = self.tokens[self.index :]
         stop = next((token.start for token in later if token.key == ";"), later[-1].stop)
 
@@ -48,11 +48,11 @@ class Correction:
         return failure_here
 
     def at(self, place: int) -> Token | None:
-        """Return the token at an index, unless it is outside the statement."""
+        """Return the token at an index within the statement, or None."""
         return self.tokens[place] if 0 <= place < len(self.tokens) - 1 else None
 
     def opening(self) -> int | None:
-        """Return the index of the innermost parenthesis that is open at the error."""
+        """Return the index of the innermost parenthesis open at the error."""
         depth = 0
         for index in range(self.index - 1, -1, -1):
             depth += {")": 1, "(": -1}.get(self.tokens[index].key, 0)
@@ -61,7 +61,7 @@ class Correction:
         return None
 
     def missing(self, what: str, place: int) -> str:
-        """Return the hint that a token is missing before another one."""
+        """Return the hint that a token is missing before another."""
         token = self.tokens[place]
         shown = "a hidden value" if self.cursor.is_hidden(token) else token.display
         if place == self.index:
@@ -70,7 +70,6 @@ class Correction:
         return f"missing {what} before {shown} at line {line}, column {column}"
 
 
-#: The expected tokens in a problem.
 _EXPECTED = regex(r"expected (.*), found .*", re.DOTALL)
 
 
@@ -95,7 +94,7 @@ def corrected_hint(
 
 
 def _suspects(correction: Correction) -> Iterator[int]:
-    """Yield the indices near the error of words that may be misspelt keywords."""
+    """Yield the indices of words near the error that may be misspelt keywords."""
     index, opening = correction.index, correction.opening()
     places = [index, index - 1, index + 1, index - 2, index + 2]
     if opening is not None:
@@ -111,10 +110,10 @@ def _suspects(correction: Correction) -> Iterator[int]:
 
 
 def _misspelt(correction: Correction, *, like_keywords: bool) -> str | None:
-    """Return the hint for a misspelt keyword: with the right one everything can be parsed.
+    """Return the hint for a misspelt keyword, with which everything can be parsed.
 
-    Without one, `progress` is the hint for the keyword after which the failure is later.
-    `like_keywords` selects the words in upper case if the statement begins in upper case.
+    Otherwise `progress` is the hint for the keyword that moves the failure farthest.
+    `like_keywords` selects words in upper case if the statement begins in upper case.
     """
     upper = correction.tokens[0].value.isupper()
     reached = correction.index
@@ -145,7 +144,6 @@ def _name_like_a_keyword(correction: Correction) -> str | None:
 
 
 def _closing_parenthesis(correction: Correction) -> str | None:
-    """Return the hint for a missing ``)``."""
     if correction.unclosed <= 0:
         return None
     index = correction.index
@@ -162,7 +160,7 @@ def _closing_parenthesis(correction: Correction) -> str | None:
 
 
 def _opening_parenthesis(correction: Correction) -> str | None:
-    """Return the hint for a missing ``(``, or for a superfluous ``)``."""
+    """Return the hint for a missing ``(`` or a superfluous ``)``."""
     if correction.unclosed >= 0:
         return None
     index = correction.index
@@ -179,7 +177,6 @@ def _opening_parenthesis(correction: Correction) -> str | None:
 
 
 def _comma_to_remove(correction: Correction) -> str | None:
-    """Return the hint for a superfluous comma."""
     index = correction.index
     for place, hint in ((index, "remove the comma"), (index - 1, "remove the comma before it")):
         token = correction.at(place)
@@ -189,7 +186,7 @@ def _comma_to_remove(correction: Correction) -> str | None:
 
 
 def _equals_sign(correction: Correction) -> str | None:
-    """Return the hint for a missing ``=`` between the key and the value of an option."""
+    """Return the hint for a missing ``=`` in an option."""
     index, opening = correction.index, correction.opening()
     token, before = correction.at(index), correction.at(index - 1)
     if token and before and token.key == ":" and before.kind == "string":
@@ -207,18 +204,16 @@ def _equals_sign(correction: Correction) -> str | None:
     return correction.missing("'='", index) if failed is None or failed > index + 2 else None
 
 
-#: Words before a list of options.
+#: Words before options.
 _BEFORE_OPTIONS = frozenset({"WITH", "SET", "OPTIONS", "LOOKUP", "STATE_TTL"})
 
 
 def _comma(correction: Correction) -> str | None:
-    """Return the hint for a missing comma."""
     place = correction.repairs.missing_comma() if correction.unclosed == 0 else None
     return None if place is None else correction.missing("','", place)
 
 
 def _as(correction: Correction) -> str | None:
-    """Return the hint for a missing AS before a query."""
     if correction.expected == "AS":
         return None
     for place in (correction.index, correction.index - 1):

@@ -1,6 +1,6 @@
-"""Grammar of definitions: CREATE, ALTER and DROP, and clauses that several statements share.
+"""Grammar of CREATE, ALTER and DROP, and clauses that statements share.
 
-It is that of Flink 2.3 (Flink documentation, "CREATE Statements", "ALTER Statements", "DROP
+It is Flink 2.3's (Flink documentation, "CREATE Statements", "ALTER Statements", "DROP
 Statements").
 """
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def parse_list(cursor: QueryCursor, parse_item: Callable[[QueryCursor], T]) -> tuple[T, ...]:
-    """Parse one or more items in parentheses, separated by commas."""
+    """Parse items in parentheses, separated by commas."""
     cursor.expect("(")
     items = parse_separated(cursor, parse_item)
     if cursor.key != ")":
@@ -35,7 +35,7 @@ def parse_list(cursor: QueryCursor, parse_item: Callable[[QueryCursor], T]) -> t
 def parse_list_or_none(
     cursor: QueryCursor, parse_item: Callable[[QueryCursor], T]
 ) -> tuple[T, ...]:
-    """Parse items in parentheses as `parse_list` does, or empty parentheses."""
+    """Parse a list as `parse_list` does, or empty parentheses."""
     return () if cursor.accept("(", ")") else parse_list(cursor, parse_item)
 
 
@@ -51,7 +51,7 @@ def option(cursor: QueryCursor) -> nodes.Option:
 
 
 def _require_complete(cursor: QueryCursor, is_complete: bool, expected: str) -> None:
-    """Require that what follows a string fits: its last piece may follow a missing symbol."""
+    """Require the expected symbol: the last piece of the string may follow a missing one."""
     last, before = cursor.tokens[cursor.index - 1], cursor.tokens[cursor.index - 2]
     if not is_complete and last.kind == "string" and before.kind in literals.STRINGS:
         cursor.index -= 1
@@ -59,21 +59,21 @@ def _require_complete(cursor: QueryCursor, is_complete: bool, expected: str) -> 
 
 
 def options(cursor: QueryCursor) -> tuple[nodes.Option, ...]:
-    """Parse ``('key' = 'value', ...)``, or empty parentheses."""
+    """Parse ``('key' = 'value', ...)`` or empty parentheses."""
     return parse_list_or_none(cursor, option)
 
 
 def with_options(cursor: QueryCursor) -> tuple[nodes.Option, ...]:
-    """Parse ``WITH (...)``, if present."""
+    """Parse ``WITH (...)`` if present."""
     return options(cursor) if cursor.accept("WITH") else ()
 
 
 def comment(cursor: QueryCursor) -> str | None:
-    """Parse ``COMMENT 'text'``, if present."""
+    """Parse ``COMMENT 'text'`` if present."""
     return string(cursor) if cursor.accept("COMMENT") else None
 
 
-#: Kinds of literals that are not valid as values of partition keys.
+#: Literals that cannot be values of partition keys.
 UNFIT_FOR_PARTITIONS = frozenset(
     {
         syntax.LiteralKind.NULL,
@@ -85,10 +85,7 @@ UNFIT_FOR_PARTITIONS = frozenset(
 
 
 def partition(cursor: QueryCursor, *, keys_allowed: bool = False) -> nodes.Partition:
-    """Parse ``PARTITION (key = value, ...)``.
-
-    With `keys_allowed`, a key without a value selects all its values.
-    """
+    """Parse ``PARTITION (key = value, ...)``; with `keys_allowed` values are optional."""
 
     def parse_value(cursor: QueryCursor) -> tuple[str, str | None]:
         key = identifier(cursor)
@@ -119,14 +116,14 @@ def interval(cursor: QueryCursor) -> syntax.Interval:
 
 
 def one_of(cursor: QueryCursor, *words: str) -> str:
-    """Parse one of these keywords."""
+    """Parse one of the keywords."""
     if cursor.key not in words:
         raise refuse(cursor, " or ".join(words))
     return cursor.advance().key
 
 
 def from_or_in(cursor: QueryCursor) -> tuple[str | None, syntax.Name | None]:
-    """Parse ``FROM path`` or ``IN path``, if present, and return the keyword and the path."""
+    """Parse ``FROM path`` or ``IN path`` if present; return keyword and path."""
     for word in ("FROM", "IN"):
         if cursor.accept(word):
             return word, path_name(cursor)
@@ -136,7 +133,7 @@ def from_or_in(cursor: QueryCursor) -> tuple[str | None, syntax.Name | None]:
 # --- columns, constraints and LIKE ----------------------------------------------------------------
 
 
-#: Features of a LIKE clause; `OVERWRITING` applies only to those in `OVERWRITABLE`.
+#: Features of a LIKE clause.
 FEATURES = (
     "ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS",
     "WATERMARKS",
@@ -147,7 +144,7 @@ STRATEGIES = ("INCLUDING", "EXCLUDING", "OVERWRITING")
 
 @dataclass(slots=True)
 class ParsedElements:
-    """Table elements in the order in which they were parsed."""
+    """Table elements in the order parsed."""
 
     columns: list[nodes.PlacedColumn] = field(default_factory=list)
     names: list[syntax.Name] = field(default_factory=list)
@@ -176,7 +173,7 @@ def elements(cursor: QueryCursor) -> nodes.Elements:
 
 
 def columns(cursor: QueryCursor) -> tuple[nodes.Column, ...]:
-    """Parse the columns of INPUT and OUTPUT of a model; other elements have no effect."""
+    """Parse INPUT or OUTPUT columns of a model; other elements have no effect."""
     parsed = ParsedElements()
     parse_list(cursor, lambda inner: _element(inner, parsed))
     return tuple(placed.column for placed in parsed.columns)
@@ -211,11 +208,7 @@ def _element(
 
 
 def _row_expression(cursor: QueryCursor) -> syntax.Expression:
-    """Parse an expression without subqueries.
-
-    Raises:
-        ParseError: with code `subquery-not-supported` for one with a subquery.
-    """
+    """Parse an expression without subqueries (`subquery-not-supported`)."""
     start = cursor.index
     node = expression(cursor)
     for token in cursor.tokens[start : cursor.index]:
@@ -231,12 +224,11 @@ def _row_expression(cursor: QueryCursor) -> syntax.Expression:
 # ------------------------------------------------------------------------------------- columns
 
 
-#: What follows most columns.
 _ENDS = frozenset({",", ")"})
 
 
 def _column(cursor: QueryCursor, name: syntax.Name, parsed: ParsedElements) -> nodes.Column:
-    """Parse a column after its name; its constraint is added to the table's."""
+    """Parse a column after its name; its constraint becomes one of the table."""
     start, label = name.span.start, name.parts[-1]
     if cursor.accept("AS"):
         value = _row_expression(cursor)
@@ -262,7 +254,7 @@ def _column(cursor: QueryCursor, name: syntax.Name, parsed: ParsedElements) -> n
 def _constraint(
     cursor: QueryCursor, of_column: tuple[syntax.Name, ...] | None = None
 ) -> nodes.Constraint:
-    """Parse a constraint with its columns, or the constraint of a column."""
+    """Parse a constraint with its columns, or of one column."""
     start = cursor.token.start
     name = identifier(cursor) if cursor.accept("CONSTRAINT") else None
     kind = one_of(cursor, "PRIMARY", "UNIQUE")
@@ -301,7 +293,7 @@ def _buckets(cursor: QueryCursor) -> int:
 
 
 def like(cursor: QueryCursor) -> nodes.Like:
-    """Parse the source and the options of a LIKE clause, after the keyword LIKE."""
+    """Parse the source and options after LIKE."""
     start = cursor.token.start
     source = path_name(cursor)
     features: list[nodes.LikeOption] = []
@@ -321,7 +313,7 @@ def like(cursor: QueryCursor) -> nodes.Like:
 # --- rules beyond the grammar ---------------------------------------------------------------------
 
 
-#: Features of LIKE whose parts have names, so that one can replace another.
+#: Features whose parts have names, so that OVERWRITING can replace one.
 OVERWRITABLE = frozenset({"GENERATED", "METADATA", "OPTIONS", "WATERMARKS"})
 
 
@@ -329,8 +321,7 @@ def check_constraints(constraints: Iterable[nodes.Constraint]) -> None:
     """Require at most one primary key, NOT ENFORCED, and no other constraint.
 
     Raises:
-        ParseError: with code `multiple-primary-keys`, `unique-not-supported` or
-            `enforced-primary-key`.
+        ParseError: `multiple-primary-keys`, `unique-not-supported` or `enforced-primary-key`.
     """
     for place, constraint in enumerate(constraints):
         if constraint.kind == "UNIQUE":
@@ -353,11 +344,7 @@ def check_constraints(constraints: Iterable[nodes.Constraint]) -> None:
 
 
 def check_like(like: nodes.Like) -> None:
-    """Require each feature once, and OVERWRITING only for features whose parts have names.
-
-    Raises:
-        ParseError: with code `invalid-like-option`.
-    """
+    """Require each feature once, and OVERWRITING only where it applies (`invalid-like-option`)."""
     seen: set[str] = set()
     for option in like.options:
         if option.feature in seen:
@@ -371,11 +358,7 @@ def check_like(like: nodes.Like) -> None:
 
 
 def check_table(table: nodes.CreateTable) -> None:
-    """Refuse combinations of clauses that CREATE TABLE excludes.
-
-    Raises:
-        ParseError: with the code of the rule.
-    """
+    """Refuse clauses of CREATE TABLE that exclude each other, with the code of the rule."""
     check_constraints(table.elements.constraints)
     if table.like is not None:
         check_like(table.like)
@@ -404,13 +387,13 @@ def check_table(table: nodes.CreateTable) -> None:
 
 LANGUAGES = ("JAVA", "SCALA", "SQL", "PYTHON")
 
-#: Languages whose functions have no resources.
+#: Languages of functions without resources.
 NOT_IN_JARS = ("SQL", "PYTHON")
 
 RESOURCES = ("JAR", "ARTIFACT")
 
-#: Start modes of a materialized table; FROM_TIMESTAMP requires a timestamp in parentheses, and
-#: FROM_NOW accepts an interval.
+#: Start modes of a materialized table: FROM_TIMESTAMP requires a timestamp in parentheses, FROM_NOW
+#: accepts an interval.
 START_MODES = (
     "FROM_BEGINNING", "FROM_NOW", "FROM_TIMESTAMP", "RESUME_OR_FROM_BEGINNING",
     "RESUME_OR_FROM_NOW", "RESUME_OR_FROM_TIMESTAMP",
@@ -419,7 +402,7 @@ START_MODES = (
 
 @dataclass(frozen=True, slots=True)
 class CreateModifiers:
-    """The keywords between CREATE and the kind of object."""
+    """The keywords around the kind of object."""
 
     start: int
     temporary: bool = False
@@ -450,7 +433,7 @@ def create(cursor: QueryCursor) -> nodes.Statement:
     return creation(cursor, modifiers)
 
 
-#: Kinds of objects that can be of the system, which are temporary.
+#: Kinds that SYSTEM applies to, if TEMPORARY precedes it.
 OF_SYSTEM = ("FUNCTION", "CONNECTION")
 
 
@@ -609,7 +592,7 @@ def _connection(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statem
     )  # fmt: skip
 
 
-#: Keyword after CREATE -> parser of what follows it.
+#: Keyword after CREATE -> parser of the rest.
 CREATIONS: dict[str, Callable[[QueryCursor, CreateModifiers], nodes.Statement]] = {
     "TABLE":        _table,
     "MATERIALIZED": _materialized_table,
@@ -678,7 +661,7 @@ def alter(cursor: QueryCursor) -> nodes.Statement:
     return nodes.Alter(kind, path, change(cursor), if_exists, cursor.span_from(start))
 
 
-#: Kinds of objects of which ALTER has IF EXISTS.
+#: Kinds of which ALTER has IF EXISTS.
 CONDITIONAL = (nodes.ObjectKind.TABLE, nodes.ObjectKind.MODEL, nodes.ObjectKind.CONNECTION)
 
 
@@ -784,7 +767,7 @@ OF_TABLE: Changes = {
     "DROP":   _drop,
 }  # fmt: skip
 
-#: Kind of object -> first keyword of a change -> parser of what follows it.
+#: Kind of object -> first keyword of a change -> parser of the rest.
 CHANGES: dict[nodes.ObjectKind, Changes] = {
     nodes.ObjectKind.TABLE: OF_TABLE,
     nodes.ObjectKind.VIEW: {

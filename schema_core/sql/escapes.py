@@ -1,4 +1,4 @@
-"""Functions of JDBC's escape syntax, ``{fn NAME(arguments)}``, as calls of SQL functions."""
+"""Functions of JDBC's escape syntax, ``{fn NAME(arguments)}``, as SQL calls."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def _insert(arguments: Arguments, span: Span) -> Call:
 
 
 class EscapedFunction(NamedTuple):
-    """The numbers of arguments that a function may have, and what makes its call."""
+    """The possible numbers of arguments, and the function that builds the call."""
 
     counts: tuple[int, ...]
     build: Callable[[Arguments, Span], Call]
 
 
-#: Name, or name in JDBC and name in SQL -> numbers of arguments.
+#: Name, or names in JDBC and in SQL -> numbers of arguments.
 _RENAMED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(
         ("ABS", "ACOS", "ASCII", "ASIN", "ATAN", "CBRT", "CEILING CEIL", "CHAR", "COS", "COT",
@@ -63,7 +63,7 @@ _RENAMED: dict[str, tuple[int, ...]] = {
     "SUBSTRING": (2, 3),
 }  # fmt: skip
 
-#: The functions by their names in JDBC.
+#: Functions by their names in JDBC.
 FUNCTIONS: dict[str, EscapedFunction] = {
     **{
         names.split()[0]: EscapedFunction(counts, partial(_call, names.split()[-1]))
@@ -89,10 +89,10 @@ FUNCTIONS: dict[str, EscapedFunction] = {
     "RTRIM": EscapedFunction((1,), partial(_trim, "TRAILING")),
 }
 
-#: Functions whose arguments are not all expressions: they are parsed as without the escape.
+#: Functions with a unit of time, parsed as without the escape.
 WITH_UNITS = ("TIMESTAMPADD", "TIMESTAMPDIFF")
 
-#: Types of CONVERT by their names without the prefix ``SQL_`` -> the type of CAST.
+#: Type of CONVERT without the prefix ``SQL_`` -> type of CAST.
 CONVERTED = {
     **{name: name for name in (
         "BIGINT", "BOOLEAN", "CHAR", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "INTEGER", "SMALLINT",
@@ -103,7 +103,7 @@ CONVERTED = {
 
 
 def converted_type(word: str) -> str | None:
-    """Return the type that CONVERT casts to, or None; two have only a name with the prefix.
+    """Return the type that CONVERT casts to, or None; two require the prefix.
 
     >>> converted_type("SQL_INTEGER"), converted_type("INTEGER"), converted_type("BIGINT")
     ('INTEGER', None, 'BIGINT')

@@ -1,12 +1,11 @@
 """Grammar of expressions: operators by precedence, operands, calls and special forms.
 
 Operands and operators are pushed on stacks and reduced when an operator of lower precedence follows
-(as in Calcite's parser), so that one Python frame parses a whole chain of operators: ``a OR b OR
-...`` may have thousands. Nesting, which is limited to 64 levels, is the depth of the tree to the
-right: brackets, arguments, right operands.
+(as in Calcite's parser): one Python frame parses a chain of thousands of operators. Nesting
+(brackets, arguments, right operands) is limited to 64 levels.
 
-The precedences are Calcite's: ``||`` equals ``*``, all comparisons are equal and left-associative,
-IS is lower than they are, NOT lower than IS.
+The precedences are Calcite's: ``||`` equals ``*``; all comparisons are equal and left-associative,
+IS is lower, NOT lower than IS.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ from schema_core.sql.type_name import cast_target
 class QueryCursor(SqlCursor):
     """A cursor over SQL that can parse subqueries.
 
-    `parse_query` parses the query at the cursor or, given its first operand, the rest of it. It
-    connects the grammar of expressions with that of queries, which depends on it.
+    `parse_query` is the grammar of queries, which depends on this one: it parses the query at the
+    cursor or, given its first operand, the rest.
     """
 
     __slots__ = ("parse_query",)
@@ -48,15 +47,13 @@ class QueryCursor(SqlCursor):
         self.parse_query: QueryParser = parse_query
 
 
-#: Parses the query at a cursor, or what follows the first operand of one.
 QueryParser: TypeAlias = "Callable[[QueryCursor, syntax.Subquery | None], syntax.Query]"
 
 
 class Pending(NamedTuple):
     """An operator that waits for its last operand.
 
-    `right` is its precedence to the right, `arity` its number of operands; `start` is the offset of
-    a prefix operator.
+    `right` is its right precedence, `arity` the number of operands, `start` the offset of a prefix.
     """
 
     right: int
@@ -67,7 +64,7 @@ class Pending(NamedTuple):
 
 
 class Operands:
-    """The stacks of a chain of operators: operands, their offsets, and pending operators."""
+    """The stacks of a chain of operators."""
 
     __slots__ = ("cursor", "is_bound", "pending", "starts", "values")
 
@@ -79,7 +76,7 @@ class Operands:
         self.pending: list[Pending] = []
 
     def join(self, left: int, most: int = MAX_TEXT) -> None:
-        """Reduce pending operators of a higher precedence than `left`, at most `most` of them."""
+        """Reduce at most `most` pending operators of higher precedence than `left`."""
         pending = self.pending
         if not pending or pending[-1].right <= left:
             return
@@ -100,13 +97,13 @@ class Operands:
             starts.append(start)
 
     def wrap(self, name: str, *more: syntax.Expression, symbol: str | None = None) -> None:
-        """Replace the last operand by a call with it as the first argument."""
+        """Make the last operand the first argument of a call."""
         stop = self.cursor.tokens[self.cursor.index - 1].stop
         span = Span(self.starts[-1], stop)
         self.values[-1] = syntax.Call(name, (self.values[-1], *more), (), symbol, span=span)
 
 
-#: A sign before a number becomes part of the number.
+#: A sign before a number is part of the number.
 _SIGNS = ("-x", "+x")
 _SIGNED = (syntax.LiteralKind.EXACT, syntax.LiteralKind.APPROXIMATE)
 
@@ -133,7 +130,7 @@ def expression(cursor: QueryCursor, *, is_bound: bool = False) -> syntax.Express
 
 
 def _chain(stack: Operands) -> syntax.Expression:
-    """Parse operators and operands alternately; the first operand may be on the stack already."""
+    """Parse operators and operands alternately; the first operand may be on the stack."""
     cursor, tokens = stack.cursor, stack.cursor.tokens
     if not stack.values:
         _operand(stack)
@@ -150,8 +147,8 @@ def _chain(stack: Operands) -> syntax.Expression:
 def _operand(stack: Operands) -> None:
     """Parse signs and NOT, and the operand after them.
 
-    Pending operators count as levels of nesting, because the operand becomes part of their trees.
-    Parentheses alone add no level to the tree, so they count only without a pending operator.
+    Pending operators count as levels of nesting, since the operand is part of their trees.
+    Parentheses add no level, so they count only with a pending operator.
     """
     cursor, pending = stack.cursor, stack.pending
     token = cursor.tokens[cursor.index]
@@ -175,7 +172,7 @@ def _operand(stack: Operands) -> None:
 
 
 def inner(cursor: QueryCursor) -> syntax.Expression:
-    """Parse an expression one level deeper: between brackets or among arguments."""
+    """Parse an expression one level deeper."""
     cursor.descend()
     node = expression(cursor)
     cursor.depth -= 1
@@ -188,8 +185,8 @@ def inner(cursor: QueryCursor) -> syntax.Expression:
 class Infix(NamedTuple):
     """An operator after an operand: its precedences and its parser.
 
-    `read` returns True if an operand must follow, False if the operator is complete, and None if
-    the keyword does not belong to the expression.
+    `read` returns True if an operand must follow, False if the operator is complete, None if the
+    keyword does not belong to the expression.
     """
 
     left: int
@@ -199,7 +196,6 @@ class Infix(NamedTuple):
 
 
 def _binary(stack: Operands, operator: Infix) -> bool:
-    """Parse ``a + b``."""
     stack.join(operator.left)
     stack.cursor.index += 1
     stack.pending.append(Pending(operator.right, operator.name, 2))
@@ -212,7 +208,7 @@ def _and(stack: Operands, operator: Infix) -> bool | None:
 
 
 def _comparison(stack: Operands, operator: Infix) -> bool:
-    """Parse ``a = b``, or ``a = SOME (..)``, which has the precedence of IN."""
+    """Parse ``a = b``, or ``a = SOME (..)`` with the precedence of IN."""
     cursor = stack.cursor
     quantifier = cursor.peek().key
     if quantifier not in QUANTIFIERS or cursor.peek(2).key != "(":
@@ -224,7 +220,7 @@ def _comparison(stack: Operands, operator: Infix) -> bool:
     return False
 
 
-#: Quantifier -> canonical quantifier; ANY is a synonym of SOME.
+#: Quantifier -> canonical quantifier.
 QUANTIFIERS = {"SOME": "SOME", "ANY": "SOME", "ALL": "ALL"}
 
 #: Keywords after IS or IS NOT -> name of the test.
@@ -241,7 +237,7 @@ TESTS: dict[tuple[str, ...], str] = {
 
 
 def _is(stack: Operands, operator: Infix) -> bool:
-    """Parse ``IS [NOT] NULL`` and the other tests, and ``IS [NOT] DISTINCT FROM``."""
+    """Parse ``IS [NOT] NULL``, other tests, and ``IS [NOT] DISTINCT FROM``."""
     cursor = stack.cursor
     length = 2 if cursor.peek().key == "NOT" else 1
     name = "IS NOT" if length == 2 else "IS"
@@ -258,7 +254,7 @@ def _is(stack: Operands, operator: Infix) -> bool:
 
 
 def _not(stack: Operands, operator: Infix) -> bool | None:
-    """Parse ``NOT IN``, ``NOT LIKE`` and the other negated operators."""
+    """Parse negated operators such as ``NOT IN``."""
     negated = NEGATED.get(stack.cursor.peek().key)
     if negated is None:
         return None
@@ -267,7 +263,7 @@ def _not(stack: Operands, operator: Infix) -> bool | None:
 
 
 def _parse_between(stack: Operands, operator: Infix) -> bool:
-    """Parse ``a BETWEEN b AND c``, where `b` is everything before AND."""
+    """Parse ``a BETWEEN b AND c``; `b` is everything before AND."""
     cursor, pending = stack.cursor, stack.pending
     if stack.is_bound or any(operator.name in LIKES for operator in pending):
         raise cursor.fail("a BETWEEN within an operand requires parentheses")
@@ -287,14 +283,14 @@ def _parse_between(stack: Operands, operator: Infix) -> bool:
     return True
 
 
-#: Names of the operators that ESCAPE may follow.
+#: Operators that ESCAPE may follow.
 LIKES = frozenset({"LIKE", "NOT LIKE", "SIMILAR TO", "NOT SIMILAR TO"})
 
 
 def _parse_like(stack: Operands, operator: Infix) -> bool:
-    """Parse ``a LIKE b``, which is right-associative, and ``SIMILAR TO``.
+    """Parse the right-associative ``a LIKE b`` and ``SIMILAR TO``.
 
-    In the upper bound of a BETWEEN it ends with that bound, so it has the same precedence.
+    In the upper bound of a BETWEEN it ends with the bound, hence its precedence there.
     """
     cursor, pending = stack.cursor, stack.pending
     stack.join(operator.left)
@@ -307,7 +303,7 @@ def _parse_like(stack: Operands, operator: Infix) -> bool:
 
 
 def _escape(stack: Operands, operator: Infix) -> bool | None:
-    """Parse the third operand of LIKE and SIMILAR TO, which is simple and not nested."""
+    """Parse ESCAPE, whose operand is simple and not nested."""
     cursor, pending = stack.cursor, stack.pending
     stack.join(operator.left)
     if pending and pending[-1].name in LIKES and pending[-1].arity == 3:
@@ -326,7 +322,6 @@ def _escape(stack: Operands, operator: Infix) -> bool | None:
 
 
 def _in(stack: Operands, operator: Infix) -> bool:
-    """Parse ``a IN (b, c)`` or ``a IN (SELECT ..)``."""
     stack.join(operator.left)
     stack.cursor.index += 1
     if stack.cursor.key != "(":
@@ -337,14 +332,13 @@ def _in(stack: Operands, operator: Infix) -> bool:
 
 
 def _end_list(cursor: QueryCursor) -> None:
-    """Refuse operators that would take the list of IN as their operand, as Flink's parser does."""
+    """Refuse operators that would take the list of IN as operand, as Flink's parser does."""
     key = cursor.peek().key if cursor.key == "NOT" else cursor.key
     if key in INFIX and INFIX[key].left > 32:
         raise refuse(cursor, "a condition in parentheses before the operator")
 
 
 def _element(stack: Operands, operator: Infix) -> bool:
-    """Parse ``a[1]``."""
     cursor = stack.cursor
     cursor.index += 1
     index = inner(cursor)
@@ -354,7 +348,7 @@ def _element(stack: Operands, operator: Infix) -> bool:
 
 
 def _field(stack: Operands, operator: Infix) -> bool:
-    """Parse ``f(a).b``: a field of a value that is not a plain name."""
+    """Parse ``f(a).b``: a field of a value that is not a name."""
     cursor = stack.cursor
     cursor.index += 1
     token = cursor.token
@@ -362,10 +356,10 @@ def _field(stack: Operands, operator: Infix) -> bool:
     return False
 
 
-#: Key -> (name, precedence to the right).
+#: Key -> (name, right precedence).
 PREFIX: Mapping[str, tuple[str, int]] = {"-": ("-x", 81), "+": ("+x", 81), "NOT": ("NOT", 27)}
 
-#: Key -> (precedence to the left, precedence to the right, name, parser).
+#: Key -> (left precedence, right precedence, name, parser).
 INFIX: Mapping[str, Infix] = {
     "[":          Infix(100, 101, "[]",          _element),
     ".":          Infix(100, 101, ".",           _field),
@@ -442,7 +436,7 @@ def _subquery(cursor: QueryCursor) -> syntax.Subquery:
 
 
 def _query_or_expression(cursor: QueryCursor) -> syntax.Expression:
-    """Parse a query or an expression; a query in parentheses may be the start of a longer one."""
+    """Parse a query or an expression; a query in parentheses may begin a longer one."""
     if cursor.key in QUERY:
         return _subquery(cursor)
     start = cursor.token.start
@@ -467,7 +461,7 @@ def _interval_unit(cursor: QueryCursor, *, single: bool = False) -> syntax.TypeN
 
 
 def items(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
-    """Parse the parentheses of IN, ANY and ALL: expressions, or one query."""
+    """Parse the parentheses of IN, ANY and ALL: expressions or one query."""
     cursor.expect("(")
     cursor.descend()
     operands = [_query_or_expression(cursor)]
@@ -480,7 +474,6 @@ def items(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
 
 
 def _exists(cursor: QueryCursor) -> syntax.Expression:
-    """Parse ``EXISTS (SELECT ..)``."""
     start = cursor.advance().start
     cursor.expect("(")
     cursor.descend()
@@ -503,7 +496,7 @@ def _row_constructor(cursor: QueryCursor) -> syntax.Expression:
 
 
 def _period(cursor: QueryCursor) -> syntax.Expression:
-    """Parse ``PERIOD(a, b)``, which is a row of two fields."""
+    """Parse ``PERIOD(a, b)``, a row of two fields."""
     node = _row_constructor(cursor)
     if isinstance(node, syntax.Call) and len(node.arguments) == 2:
         return node
@@ -511,7 +504,7 @@ def _period(cursor: QueryCursor) -> syntax.Expression:
 
 
 def _array_of_query(cursor: QueryCursor, keyword: str) -> syntax.Expression:
-    """Parse ``ARRAY(SELECT ..)``, with one or more pairs of parentheses."""
+    """Parse ``ARRAY(SELECT ..)``, in one or more pairs of parentheses."""
     start = cursor.advance().start
     ahead = 1
     while cursor.peek(ahead).key == "(":
@@ -548,7 +541,7 @@ def _collection(least: int, cursor: QueryCursor) -> syntax.Expression:
 
 
 def _case(cursor: QueryCursor) -> syntax.Expression:
-    """Parse ``CASE WHEN a THEN b ELSE c END``; a simple CASE becomes a searched one."""
+    """Parse CASE; a simple one becomes a searched one."""
     start = cursor.advance().start
     cursor.descend()
     value = None if cursor.key == "WHEN" else expression(cursor)
@@ -584,12 +577,12 @@ def _case(cursor: QueryCursor) -> syntax.Expression:
     return syntax.Call("CASE", tuple(operands), span=cursor.span_from(start))
 
 
-#: Maximum number of nodes that the conditions of a simple CASE may repeat.
+#: Maximum number of nodes that the conditions of a simple CASE repeat.
 MAX_COPIES = 10_000
 
 
 def _size(node: syntax.Expression) -> int:
-    """Return the number of nodes of a tree, counted up to `MAX_COPIES`."""
+    """Count the nodes of a tree, up to `MAX_COPIES`."""
     waiting, count = [node], 0
     while waiting and count <= MAX_COPIES:
         part = waiting.pop()
@@ -608,7 +601,7 @@ def _word_literal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expre
 
 
 def _temporal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
-    """Parse ``DATE '2024-02-29'``, or the call of a function of that name."""
+    """Parse ``DATE '2024-02-29'``, or a function of that name."""
     token = cursor.advance()
     if cursor.key == "(":
         return parse_call(cursor, (token.value,), token.key)
@@ -619,7 +612,7 @@ def _temporal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expressio
 
 
 def _odbc_literal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
-    """Parse ``{d '2024-02-29'}``, the form of ODBC."""
+    """Parse ``{d '2024-02-29'}``."""
     start = cursor.advance().start
     node = literals.temporal(cursor, kind, start, None)
     cursor.expect("}")
@@ -627,7 +620,7 @@ def _odbc_literal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expre
 
 
 def _jdbc_function(cursor: QueryCursor) -> syntax.Expression:
-    """Parse ``{fn UCASE(a)}``, a function of JDBC's escape syntax."""
+    """Parse ``{fn UCASE(a)}``."""
     start = cursor.advance().start
     token = cursor.token
     if token.kind not in ("word", "reserved"):
@@ -666,7 +659,7 @@ def _jdbc_function(cursor: QueryCursor) -> syntax.Expression:
 
 
 def _interval(cursor: QueryCursor) -> syntax.Expression:
-    """Parse ``INTERVAL '5' DAY``, or ``INTERVAL a DAY`` with a value instead of a literal."""
+    """Parse ``INTERVAL '5' DAY`` or, with a value, ``INTERVAL a DAY``."""
     start = cursor.advance().start
     sign = cursor.advance().key if cursor.key in ("-", "+") else ""
     if cursor.token.kind == "string":
@@ -726,23 +719,23 @@ def name_or_call(cursor: QueryCursor) -> syntax.Expression:
     return syntax.Name(tuple(parts), cursor.span_from(token.start))
 
 
-#: Aggregates with ``RESPECT NULLS`` and ORDER BY between their parentheses.
+#: Aggregates with ``RESPECT NULLS`` and ORDER BY within their parentheses.
 ORDERED = ("ARRAY_AGG",)
 
-#: The `symbol` of a function that was written without parentheses.
+#: The `symbol` of a function without parentheses.
 BARE = "BARE"
 
 
 def call_without_parentheses(token: Token) -> syntax.Call:
-    """Return the call of a function without parentheses, whose word names a column of a query."""
+    """Return the call of a function whose word, as written, names a column of a query."""
     return syntax.Call(token.key, symbol=BARE, word=token.value, span=token.span)
 
 
 def parse_call(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> syntax.Call:
-    """Parse the arguments of a function call, from the opening parenthesis.
+    """Parse the arguments of a call, from the opening parenthesis.
 
-    `key` is the name in upper case, or empty for a quoted name or a path. The name is kept as
-    written unless it is in upper case or reserved.
+    `key` is the name in upper case, or empty for a quoted name or a path. The call keeps the name
+    as written unless it is in upper case or reserved.
     """
     start = cursor.tokens[cursor.index - 1].start
     if len(parts) > 1:
@@ -785,7 +778,7 @@ def parse_call(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> syntax.
 
 
 def arguments(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
-    """Parse one or more arguments of a call, up to its closing parenthesis."""
+    """Parse arguments, up to the closing parenthesis."""
     if cursor.key == "*" and cursor.peek().key == ")":
         return (syntax.Star(span=cursor.advance().span),)
     operands = [argument(cursor)]
@@ -796,7 +789,7 @@ def arguments(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
 
 
 def argument(cursor: QueryCursor) -> syntax.Expression:
-    """Parse an argument: an expression, ``name => value``, DEFAULT, a table or a model."""
+    """Parse an expression, ``name => value``, DEFAULT, a table or a model."""
     token = cursor.tokens[cursor.index]
     is_named = token.kind in ("word", "name") and cursor.peek().key == "=>"
     if is_named:
@@ -812,7 +805,7 @@ def argument(cursor: QueryCursor) -> syntax.Expression:
 
 
 def _model(cursor: QueryCursor) -> syntax.Expression | None:
-    """Parse ``MODEL m``; MODEL without a name is an identifier."""
+    """Parse ``MODEL m``; a bare MODEL is an identifier."""
     if cursor.peek().kind not in ("word", "name"):
         return None
     start = cursor.advance().start
@@ -821,13 +814,12 @@ def _model(cursor: QueryCursor) -> syntax.Expression | None:
 
 
 def _table(cursor: QueryCursor) -> syntax.Expression:
-    """Parse ``TABLE t PARTITION BY a``."""
     start = cursor.token.start
     table = _with_keys(cursor, explicit_table(cursor), start)
     return syntax.Subquery(table, cursor.span_from(start))
 
 
-#: Key at the start of an argument -> parser (None: parse an expression instead).
+#: Key at the start of an argument -> parser; on None an expression is parsed.
 ARGUMENTS: Mapping[str, Callable[[QueryCursor], syntax.Expression | None]] = {
     "DEFAULT": lambda cursor: syntax.Call("DEFAULT", span=cursor.advance().span),
     "MODEL": _model,
@@ -839,7 +831,7 @@ ARGUMENTS: Mapping[str, Callable[[QueryCursor], syntax.Expression | None]] = {
 
 
 def reserved_call(cursor: QueryCursor) -> syntax.Expression:
-    """Parse a reserved word that is a function; all others are refused."""
+    """Parse a reserved word that is a function; others are refused."""
     token = cursor.tokens[cursor.index]
     is_called = cursor.peek().key == "("
     if is_called and (token.key in CALLABLE or token.key in KNOWN or token.key in FORMS):
@@ -855,9 +847,9 @@ def reserved_call(cursor: QueryCursor) -> syntax.Expression:
 
 
 def begins_with_call(cursor: QueryCursor) -> bool:
-    """Return whether CASE WHEN or the call of a function with plain arguments follows.
+    """Return whether CASE WHEN or a call with plain arguments follows.
 
-    Flink's parser does not expect one in two places, and refuses what follows it.
+    In two places, Flink's parser expects none and refuses what follows it.
     """
     token, ahead = cursor.token, 1
     while token.kind in ("word", "name") and cursor.peek(ahead).key == ".":
@@ -875,12 +867,12 @@ OPERATORS = {"UNION": 1, "EXCEPT": 1, "INTERSECT": 2}
 
 
 def continues_query(cursor: QueryCursor) -> bool:
-    """Return whether the next token continues a query whose first operand precedes it."""
+    """Return whether the next token continues a query after its first operand."""
     return cursor.key in OPERATORS or cursor.key in ("ORDER", "LIMIT", "OFFSET", "FETCH")
 
 
 def _with_keys(cursor: QueryCursor, table: syntax.Query, start: int) -> syntax.Query:
-    """Parse the keys of a table argument, if any: several of PARTITION BY are in parentheses."""
+    """Parse the keys of a table argument; several of PARTITION BY are in parentheses."""
     partition_by: tuple[syntax.Expression, ...] = ()
     if cursor.accept("PARTITION", "BY", "("):
         partition_by = expressions(cursor)
@@ -894,7 +886,7 @@ def _with_keys(cursor: QueryCursor, table: syntax.Query, start: int) -> syntax.Q
 
 
 def expressions(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
-    """Parse one or more expressions separated by commas."""
+    """Parse expressions separated by commas."""
     return parse_separated(cursor, expression)
 
 
@@ -906,7 +898,7 @@ def simple_name(cursor: QueryCursor) -> syntax.Name:
 
 
 def path_name(cursor: QueryCursor) -> syntax.Name:
-    """Parse a name of one or more parts, such as that of a table."""
+    """Parse a name of one or more parts."""
     start = cursor.token.start
     parts = path(cursor)
     return syntax.Name(parts, cursor.span_from(start))
@@ -921,12 +913,12 @@ def explicit_table(cursor: QueryCursor) -> syntax.ExplicitTable:
 # --- what follows the call of an aggregate --------------------------------------------------------
 
 
-#: Keywords after a call that belong to it.
+#: Keywords that belong to the call before them.
 SUFFIXES = frozenset({"IGNORE", "RESPECT", "WITHIN", "FILTER", "OVER"})
 
 
 def null_treatment(cursor: QueryCursor) -> str | None:
-    """Parse ``IGNORE NULLS`` or ``RESPECT NULLS`` if it is there."""
+    """Parse ``IGNORE NULLS`` or ``RESPECT NULLS`` if present."""
     for word in ("IGNORE", "RESPECT"):
         if cursor.accept(word, "NULLS"):
             return f"{word} NULLS"
@@ -934,7 +926,7 @@ def null_treatment(cursor: QueryCursor) -> str | None:
 
 
 def with_suffixes(cursor: QueryCursor, call: syntax.Call) -> syntax.Call:
-    """Parse the clauses after a call, in their fixed order."""
+    """Parse the clauses after a call."""
     start = call.span.start
     if nulls := null_treatment(cursor):
         call = replace(call, nulls=nulls)
@@ -958,7 +950,6 @@ def sort_keys(cursor: QueryCursor) -> tuple[syntax.SortKey, ...]:
 
 
 def _sort_key(cursor: QueryCursor) -> syntax.SortKey:
-    """Parse ``a DESC NULLS LAST``."""
     start = cursor.token.start
     value = inner(cursor)
     descending = cursor.accept("DESC")
@@ -973,7 +964,7 @@ def _sort_key(cursor: QueryCursor) -> syntax.SortKey:
 
 
 def window(cursor: QueryCursor) -> syntax.Window:
-    """Parse the name of a window, or a window in parentheses: after OVER, or in a WINDOW clause."""
+    """Parse the name of a window, or a window in parentheses."""
     start = cursor.token.start
     if cursor.key != "(":
         name = identifier(cursor)
@@ -998,7 +989,7 @@ def window(cursor: QueryCursor) -> syntax.Window:
 
 
 def _parse_bound(cursor: QueryCursor) -> syntax.Call | syntax.Symbol:
-    """Parse ``CURRENT ROW``, ``UNBOUNDED PRECEDING`` or an offset ``2 FOLLOWING``."""
+    """Parse ``CURRENT ROW``, ``UNBOUNDED PRECEDING`` or ``2 FOLLOWING``."""
     start = cursor.token.start
     if cursor.accept("CURRENT", "ROW"):
         return syntax.Symbol("CURRENT ROW", cursor.span_from(start))
@@ -1022,7 +1013,7 @@ Form: TypeAlias = Callable[[QueryCursor], Arguments]
 def _form(name: str, first: Reader, *further: tuple[str, Reader]) -> Form:
     """Return a parser of operands after keywords.
 
-    ``FROM|,`` are alternatives; ``[FOR]`` is optional, together with the operands after it.
+    ``FROM|,`` are alternatives; ``[FOR]`` is optional, with all that follows.
     """
     steps = [(words.strip("[]").split("|"), words[0] == "[", read) for words, read in further]
 
@@ -1041,7 +1032,7 @@ def _form(name: str, first: Reader, *further: tuple[str, Reader]) -> Form:
 
 # ------------------------------------------------------------------------------ units of time
 
-#: Keywords that are units of time; any other word is the name of a unit and printed quoted.
+#: Keywords that are units of time; other words name units and are printed quoted.
 TIME_UNITS = frozenset(
     {
         "MILLENNIUM", "CENTURY", "DECADE", "YEAR", "ISOYEAR", "QUARTER", "MONTH", "WEEK", "DAY",
@@ -1054,7 +1045,6 @@ DAYS = ("SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATUR
 
 
 def _time_unit(cursor: QueryCursor) -> syntax.Symbol:
-    """Parse a unit of time: ``DAY``, or the name of a unit."""
     token = cursor.token
     if token.key == "WEEK" and cursor.peek().key == "(":
         cursor.index += 2
@@ -1088,7 +1078,7 @@ def _trim(cursor: QueryCursor) -> Arguments:
 
 
 def _translate(name: str, cursor: QueryCursor) -> Arguments:
-    """Parse ``TRANSLATE(a USING utf8)``, for which CONVERT is a synonym, also with commas."""
+    """Parse ``TRANSLATE(a USING utf8)``, alias CONVERT, also with commas."""
     if name == "CONVERT" and begins_with_call(cursor):
         raise cursor.fail("the first argument of CONVERT cannot begin with a call")
     value = expression(cursor)
@@ -1104,14 +1094,14 @@ def _translate(name: str, cursor: QueryCursor) -> Arguments:
 
 
 def _json_start(cursor: QueryCursor) -> list[syntax.Expression]:
-    """Parse the document and the path of a JSON function."""
+    """Parse the document and path of a JSON function."""
     document = expression(cursor)
     cursor.expect(",")
     return [document, expression(cursor)]
 
 
 def _accept(cursor: QueryCursor, *choices: str) -> syntax.Symbol | None:
-    """Parse the first of these sequences of keywords that follows, if any."""
+    """Parse the first of these keyword sequences that follows, if any."""
     start = cursor.token.start
     for words in choices:
         if cursor.accept(*words.split()):
@@ -1120,7 +1110,6 @@ def _accept(cursor: QueryCursor, *choices: str) -> syntax.Symbol | None:
 
 
 def _accept_or(cursor: QueryCursor, default: str, *choices: str) -> syntax.Symbol:
-    """Parse one of these sequences of keywords, or return the default."""
     return _accept(cursor, *choices) or syntax.Symbol(default, cursor.token.span)
 
 
@@ -1213,7 +1202,7 @@ def _json_object(cursor: QueryCursor) -> Arguments:
 def _json_with_nulls(
     name: str, default: str, parse_operands: Callable[[QueryCursor], Iterable[syntax.Expression]]
 ) -> Form:
-    """Return a parser of operands and ``[NULL | ABSENT] ON NULL``, such as those of JSON_ARRAY."""
+    """Return a parser of operands and ``[NULL | ABSENT] ON NULL``."""
 
     def parse(cursor: QueryCursor) -> Arguments:
         operands = parse_operands(cursor)
@@ -1222,7 +1211,7 @@ def _json_with_nulls(
     return parse
 
 
-#: Name of a function -> parser of its arguments.
+#: Function -> parser of its arguments.
 FORMS: Mapping[str, Form] = {
     "CAST":           _form("CAST", expression, ("AS", cast_target)),
     "TRY_CAST":       _form("TRY_CAST", expression, ("AS", cast_target)),
@@ -1254,7 +1243,7 @@ FORMS: Mapping[str, Form] = {
 
 # --- dispatch -------------------------------------------------------------------------------------
 
-#: Key of the first token -> parser of the operand.
+#: Key of the first token -> parser.
 READERS: Mapping[str, Reader] = {
     "(":         parenthesis,
     "ROW":       _row_constructor,
@@ -1279,7 +1268,7 @@ READERS: Mapping[str, Reader] = {
     "INTERVAL":  _interval,
 }  # fmt: skip
 
-#: Kind of the first token -> parser of the operand.
+#: Kind of the first token -> parser.
 KINDS: Mapping[str, Reader] = {
     "word": name_or_call,
     "name": name_or_call,

@@ -1,4 +1,4 @@
-"""Hints for syntax errors: what was probably meant instead of the token that was found."""
+"""Hints for syntax errors: what was probably meant instead of the found token."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # ruff: noqa: SIM905 - readable as one string
 
-#: Keywords that a word may be a misspelling of.
+#: Keywords that a word may misspell.
 WORDS = RESERVED | UNRESERVED
 
 _SORTED_WORDS = sorted(WORDS)
@@ -31,13 +31,13 @@ CLAUSES = frozenset(
     """.split()
 )
 
-#: Keywords among them that are common names of columns and tables.
+#: Keywords that are common names of columns and tables.
 NAMES = frozenset({"END", "GROUP", "LIMIT", "ORDER", "SET", "VALUES"})
 
-#: Keywords that form a clause only together with BY.
+#: Keywords that begin a clause only with BY.
 SORTS = frozenset({"GROUP", "ORDER"})
 
-#: Function of another system -> Flink's equivalent.
+#: Function of another system -> Flink's.
 FOREIGN_FUNCTIONS = {
     "CHARINDEX": "LOCATE",
     "CONTAINS": "LIKE or POSITION",
@@ -71,7 +71,7 @@ FOREIGN_FUNCTIONS = {
     "UCASE": "UPPER",
 }
 
-#: Clause of a column definition in another system -> what to do about it.
+#: Clause of a column in another system -> advice.
 COLUMN_CLAUSES = {
     "UNSIGNED": "use the next larger type: Flink's integers are signed",
     "SIGNED": "remove it: Flink's integers are signed",
@@ -90,21 +90,21 @@ COLUMN_CLAUSES = {
 
 _VARIABLE = regex(r"\$\{(\w+)\}")
 
-#: Least length of a word, and least similarity, for a suggestion.
+#: Minimum length and similarity of a suggestion.
 MIN_LENGTH = 3
 MIN_SIMILARITY = 0.75
 
-#: Maximum number of keywords that a word is compared with by a speculative parse.
+#: Maximum number of keywords that speculative parses try for a word.
 MAX_CANDIDATES = 3
 
 
 def hint(cursor: Cursor, expected: str) -> str | None:
-    """Return the hint of the first rule that applies to the token at the cursor, or None."""
+    """Return the hint of the first rule that applies at the cursor."""
     return next((text for rule in RULES if (text := rule(cursor, expected))), None)
 
 
 def function_hint(name: str) -> str | None:
-    """Return the hint for a function of another system, or None.
+    """Return the hint for a function of another system.
 
     >>> function_hint("nvl"), function_hint("upper")
     ('Flink has COALESCE', None)
@@ -121,10 +121,9 @@ def _before(cursor: Cursor) -> Token | None:
 
 
 def _unpaired_quote(cursor: Cursor, expected: str) -> str | None:
-    """Return the hint for a missing quote: a later string is not terminated.
+    """Return the hint for a missing quote, if a later string is not terminated.
 
-    Every string after the missing quote begins where another one ends, so that one next to the
-    error touches a word.
+    Strings after it begin where others end, so that one near the error touches a word.
     """
     last = cursor.tokens[-2] if len(cursor.tokens) > 1 else cursor.token
     if last.kind != "bad" or last.value[0] != "'":
@@ -145,10 +144,10 @@ def _unpaired_quote(cursor: Cursor, expected: str) -> str | None:
     return None
 
 
-#: How many tokens after an error a quote without its pair is searched.
+#: Number of tokens after an error in which an unpaired quote is searched.
 QUOTE_REACH = 8
 
-#: Kinds of tokens that do not touch a string unless a quote is missing.
+#: Tokens that touch a string only if a quote is missing.
 _WORDLIKE = frozenset({"word", "reserved", "integer", "decimal"})
 
 
@@ -158,7 +157,7 @@ def _double_quotes(cursor: Cursor, expected: str) -> str | None:
     return "use backticks for names, single quotes for strings"
 
 
-#: Quotes of other systems, and those of word processors.
+#: Quotes of other systems and of word processors.
 _FOREIGN_QUOTES = '"\u201c\u201d\u201e\u2018\u2019'
 
 
@@ -189,7 +188,7 @@ def _foreign(cursor: Cursor, expected: str) -> str | None:
 
 
 def _column_clause(cursor: Cursor, key: str) -> str | None:
-    """Return the hint for a clause of another system, in a statement that defines columns."""
+    """Return the hint for another system's clause in a definition of columns."""
     advice = COLUMN_CLAUSES.get(key)
     if advice is None or "." in ((_before(cursor) or cursor.token).key, cursor.peek().key):
         return None
@@ -198,12 +197,11 @@ def _column_clause(cursor: Cursor, key: str) -> str | None:
 
 
 def _follows(cursor: Cursor, word: str) -> bool:
-    """Return whether the second token before the current one is this keyword."""
+    """Return whether the token before the previous one is this keyword."""
     return cursor.index > 1 and cursor.tokens[cursor.index - 2].key == word
 
 
 def _undefined_variable(cursor: Cursor, expected: str) -> str | None:
-    """Return the hint for a script variable without a definition."""
     for token in cursor.tokens[max(0, cursor.index - 2) : cursor.index + 1]:
         if token.value.endswith("$") and (match := _VARIABLE.match(cursor.text, token.stop - 1)):
             return f"{match[0]} is not defined: run the script with --define {match[1]}=VALUE"
@@ -243,17 +241,17 @@ def _by(cursor: Cursor, expected: str) -> str | None:
     return f"write {cursor.key} BY" if is_alone and not is_name else None
 
 
-#: Hints that a speculative parse can refute; all others are certain.
+#: Hints that a speculative parse can refute.
 UNCERTAIN = regex(
     "did you mean |the parenthesis at |join strings with |quote a reserved word |remove the comma |"
     "write >="
 )
 
 
-#: Keywords that parentheses may follow without BY.
+#: Keywords that parentheses can follow without BY.
 _CALLED = ("GROUP", "PARTITION")
 
-#: The clauses of a query, and of CREATE TABLE, in the order in which they must be written.
+#: The order of clauses in a query and in CREATE TABLE.
 QUERY_ORDER = (
     "FROM", "WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET", "FETCH",
 )  # fmt: skip
@@ -261,7 +259,7 @@ TABLE_ORDER = ("COMMENT", "DISTRIBUTED", "PARTITIONED", "WITH", "LIKE", "AS")
 
 
 def _order(cursor: Cursor, expected: str) -> str | None:
-    """Return the hint for a clause that must precede one written before it."""
+    """Return the hint for a clause that must precede an earlier one."""
     order = next((clauses for clauses in (QUERY_ORDER, TABLE_ORDER) if cursor.key in clauses), None)
     if order is None or (not expected.startswith("the end") and ")" not in expected):
         return None
@@ -290,19 +288,19 @@ def _order(cursor: Cursor, expected: str) -> str | None:
     return f"write {own_clause} before {first_clause}"
 
 
-#: Keywords before which the clauses of another query end.
+#: Keywords at which the clauses of another query end.
 _BEGINS_QUERY = frozenset({"SELECT", "UNION", "INTERSECT", "EXCEPT", "MINUS"})
 
 
 def _statement_start(cursor: Cursor) -> int:
-    """Return the index of the first token after the last semicolon before the cursor."""
+    """Return the index of the first token of the statement."""
     index = cursor.index
     while index and cursor.tokens[index - 1].key != ";":
         index -= 1
     return index
 
 
-#: Keywords that continue a statement and begin none.
+#: Keywords that cannot begin a statement.
 _CONTINUE = frozenset(
     """
     AND AS COMMENT CROSS DISTRIBUTED EXCEPT FETCH FROM FULL GROUP HAVING INNER INTERSECT INTO JOIN
@@ -312,7 +310,6 @@ _CONTINUE = frozenset(
 
 
 def _semicolon(cursor: Cursor, expected: str) -> str | None:
-    """Return the hint for a semicolon in the middle of a statement."""
     if expected == "a statement":
         before = _before(cursor)
         if before is not None and before.key == ";" and cursor.key in _CONTINUE:
@@ -327,7 +324,7 @@ def _semicolon(cursor: Cursor, expected: str) -> str | None:
 
 
 def _misspelt(cursor: Cursor, expected: str) -> str | None:
-    """Return the hint for a misspelt keyword, at the cursor or just before it."""
+    """Return the hint for a misspelt keyword at the cursor or before it."""
     for token in (cursor.token, _before(cursor)):
         if (
             token is None
@@ -344,7 +341,7 @@ def _misspelt(cursor: Cursor, expected: str) -> str | None:
 
 @cached(lambda word, expected: len(word) + len(expected))
 def keywords_like(misspelt: str, expected: str) -> tuple[str, ...]:
-    """Return the keywords most similar to a word, best first: expected ones before others."""
+    """Return the keywords most similar to a word, expected ones first."""
     words = [word for word in re.split(r"[ ,']+", expected) if word.isupper()]
     matches: dict[str, None] = {}
     for candidates in (words, _SORTED_WORDS):
@@ -355,7 +352,7 @@ def keywords_like(misspelt: str, expected: str) -> tuple[str, ...]:
 
 
 def _is_swapped(word: str, misspelt: str) -> bool:
-    """Return whether two words differ by two swapped letters, as KEY and KYE do."""
+    """Return whether two letters are swapped, as in KEY and KYE."""
     if len(word) != len(misspelt) or word == misspelt:
         return False
     first = next(
@@ -366,7 +363,7 @@ def _is_swapped(word: str, misspelt: str) -> bool:
 
 
 def _unclosed_parenthesis(cursor: Cursor, expected: str) -> str | None:
-    """Return the hint for a parenthesis that is not closed at the end of a clause."""
+    """Return the hint for a parenthesis not closed at the end of a clause."""
     token = cursor.token
     if ")" not in expected or not (token.kind == "end" or token.key in CLAUSES):
         return None

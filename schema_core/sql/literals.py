@@ -1,8 +1,4 @@
-"""Parsers of literals: from tokens to `Literal` and `Interval`, validated as in Flink.
-
-The valid content of each kind of literal is a row of a table: a pattern and the ranges of its
-parts.
-"""
+"""Parsers of literals, validated as in Flink by tables of patterns and ranges."""
 
 from __future__ import annotations
 
@@ -36,7 +32,7 @@ NUMBERS = {
 
 
 def number(cursor: Cursor) -> Literal:
-    """Parse a number without a sign: ``12``, ``1.50``, ``1e3``."""
+    """Parse a number without a sign."""
     token = cursor.tokens[cursor.index]
     if token.kind == "approximate":
         exponent = token.value.lower().partition("e")[2]
@@ -47,7 +43,7 @@ def number(cursor: Cursor) -> Literal:
 
 
 def add_sign(literal: Literal, sign: str, span: Span) -> Literal:
-    """Return the number with one more sign before it; two minus signs cancel out."""
+    """Return the number with one more sign; two minus signs cancel out."""
     text = literal.text
     if sign == "-":
         text = text[1:] if text.startswith("-") else f"-{text}"
@@ -55,7 +51,7 @@ def add_sign(literal: Literal, sign: str, span: Span) -> Literal:
 
 
 def decimal(cursor: Cursor) -> Literal:
-    """Parse ``DECIMAL '1.5'``: a quoted number, which may have a sign and an exponent.
+    """Parse ``DECIMAL '1.5'``, which may have a sign and an exponent.
 
     Flink counts the sign as a digit of the precision, hence the zero after it.
     """
@@ -77,7 +73,7 @@ def decimal(cursor: Cursor) -> Literal:
 
 # ------------------------------------------------------------------------------------- strings
 
-#: Character set in Flink -> codec in Python.
+#: Flink's character set -> Python's codec.
 CHARSETS = {
     "UTF8": "utf-8", "UTF-8": "utf-8", "UTF16": "utf-16-le", "UTF-16": "utf-16-le",
     "UTF-16LE": "utf-16-le", "UTF-16BE": "utf-16-be", "LATIN1": "latin-1", "ISO-8859-1": "latin-1",
@@ -94,14 +90,14 @@ _SIMPLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def text(cursor: Cursor) -> Literal:
-    """Parse a string in one piece, or in several on separate lines (SQL standard, 5.3)."""
+    """Parse a string, in several pieces only on separate lines (SQL standard, 5.3)."""
     return _text(cursor, _requires_new_line)
 
 
 def string_in_pieces(cursor: Cursor) -> str:
-    """Parse a string of any kind in one or several pieces, which may be on one line.
+    """Parse a string of any kind, in pieces also on one line.
 
-    Calcite's parser accepts them, and Flink validates only those of queries.
+    Calcite's parser accepts them; Flink validates only those of queries.
     """
     return _text(cursor, lambda _: True).text
 
@@ -128,7 +124,7 @@ def _text(cursor: Cursor, continues: Callable[[Cursor], bool]) -> Literal:
 
 
 def _requires_new_line(cursor: Cursor) -> bool:
-    """Return True where a further piece begins on a new line, and raise where it does not."""
+    """Return True if a piece begins on a new line, else raise."""
     before, token = cursor.tokens[cursor.index - 1], cursor.token
     if "\n" not in cursor.text[before.start : token.start]:
         raise cursor.fail(
@@ -139,7 +135,7 @@ def _requires_new_line(cursor: Cursor) -> bool:
 
 
 def _charset(cursor: Cursor, source: str, rest: list[str], span: Span) -> tuple[list[str], str]:
-    """Decode ``_UTF16'..'`` and ``N'..'``: the character set must be able to encode the content."""
+    """Decode ``_UTF16'..'`` and ``N'..'``, whose character set must encode the content."""
     prefix, _, quoted = source.partition("'")
     name = "ISO-8859-1" if prefix in ("N", "n") else prefix[1:].upper()
     pieces = [quoted[:-1].replace("''", "'"), *rest]
@@ -156,10 +152,7 @@ def _charset(cursor: Cursor, source: str, rest: list[str], span: Span) -> tuple[
 
 
 def _unicode(cursor: Cursor, source: str, rest: list[str], span: Span) -> tuple[list[str], str]:
-    r"""Decode ``U&'\00e4'``, also with another escape character: ``U&'!00e4' UESCAPE '!'``.
-
-    The escape character is that of all pieces.
-    """
+    r"""Decode ``U&'\00e4'``, or ``U&'!00e4' UESCAPE '!'`` for all pieces."""
     escape = "\\"
     if cursor.key == "UESCAPE":
         cursor.index += 1
@@ -177,10 +170,7 @@ def _unicode(cursor: Cursor, source: str, rest: list[str], span: Span) -> tuple[
 
 
 def _c_escapes(cursor: Cursor, source: str, rest: list[str], span: Span) -> tuple[list[str], str]:
-    r"""Decode ``E'a\nb'``: escapes as in C; an unknown escape is kept as written.
-
-    Such a string has one piece.
-    """
+    r"""Decode ``E'a\nb'``, in one piece; unknown escapes are kept."""
 
     def decode_character(match: re.Match[str]) -> str:
         kind = match.lastgroup or ""
@@ -198,15 +188,14 @@ def _c_escapes(cursor: Cursor, source: str, rest: list[str], span: Span) -> tupl
     return [pair_surrogates(content), *rest], "UTF16"
 
 
-#: Kind of token -> decoder.
 _PREFIXED = {"charset": _charset, "unicode": _unicode, "escaped": _c_escapes}
 
-#: Kinds of tokens that are strings.
+#: Tokens that are strings.
 STRINGS = ("string", *_PREFIXED)
 
 
 def binary(cursor: Cursor) -> Literal:
-    """Parse ``x'0aFF'``: pairs of hex digits, in one or several pieces like a string."""
+    """Parse ``x'0aFF'``, in pieces like a string."""
     token = cursor.advance()
     pieces = [token.value[2:-1]]
     while cursor.token.kind == "string" and _requires_new_line(cursor):
@@ -223,7 +212,7 @@ def binary(cursor: Cursor) -> Literal:
 _DATE = r"\s*0*(?P<year>\d{1,9})-\s*0*(?P<month>\d{1,2})-\s*0*(?P<day>\d{1,2})"
 _TIME = r"\s*0*(?P<hour>\d{1,2}):\s*0*(?P<minute>\d{1,2}):\s*0*(?P<second>\d{1,2})(?:\.\d*)?"
 
-#: Kind -> (pattern of the content, format for messages).
+#: Kind -> (pattern, format for messages).
 TEMPORAL = {
     LiteralKind.DATE: (regex(_DATE, re.ASCII), "yyyy-MM-dd"),
     LiteralKind.TIME: (regex(_TIME, re.ASCII), "HH:mm:ss[.f]"),
@@ -233,7 +222,7 @@ TEMPORAL = {
     ),
 }
 
-#: Part of a date or time -> range of its values.
+#: Part -> range of its values.
 RANGES = {
     "year": (1, 999_999_999),
     "month": (1, 12),
@@ -246,7 +235,7 @@ RANGES = {
 def temporal(cursor: Cursor, kind: LiteralKind, start: int, zone: str | None = None) -> Literal:
     """Parse the quoted part of ``DATE '2024-02-29'`` and similar literals.
 
-    `zone` is LOCAL for a ``TIMESTAMP WITH LOCAL TIME ZONE``.
+    `zone` is LOCAL for ``TIMESTAMP WITH LOCAL TIME ZONE``.
 
     >>> from schema_core.sql.parser import parse_expression
     >>> parse_expression("DATE '2023-02-29'")
@@ -271,7 +260,7 @@ def temporal(cursor: Cursor, kind: LiteralKind, start: int, zone: str | None = N
 
 
 def _exists(parts: dict[str, int]) -> bool:
-    """Return whether a date and time exist in Java's calendar: Julian before 15 October 1582."""
+    """Return whether a date exists in Java's calendar: Julian before 15 October 1582."""
     for name, (low, high) in RANGES.items():
         if name in parts and not low <= parts[name] <= high:
             return False
@@ -291,10 +280,10 @@ def _exists(parts: dict[str, int]) -> bool:
 
 UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 
-#: Unit as written -> unit; plurals are synonyms.
+#: Unit as written -> unit.
 UNIT_WORDS = {word: unit for unit in UNITS for word in (unit, f"{unit}S")}
 
-#: First unit -> units that may follow TO.
+#: First unit -> units after TO.
 ENDINGS: dict[str, tuple[str, ...]] = {
     "YEAR": ("MONTH",),
     "DAY": ("HOUR", "MINUTE", "SECOND"),
@@ -302,15 +291,15 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     "MINUTE": ("SECOND",),
 }
 
-#: Unit after the first one -> (separator before it, maximum value).
+#: Further unit -> (separator before it, maximum).
 FOLLOWING = {"MONTH": ("-", 11), "HOUR": (" ", 23), "MINUTE": (":", 59), "SECOND": (":", 59)}
 
-#: Units of months have up to ten digits, units of milliseconds up to three.
+#: Units of months have up to ten digits, others three.
 MONTHS = frozenset({"YEAR", "QUARTER", "MONTH"})
 
 
 def qualifier(cursor: Cursor, *, single: bool = False) -> Interval:
-    """Parse ``DAY(3) TO SECOND(6)``, the qualifier of an interval; with `single` without TO."""
+    """Parse ``DAY(3) TO SECOND(6)``; with `single` without TO."""
     first = cursor.token
     unit = UNIT_WORDS.get(first.key)
     if unit is None:
@@ -337,7 +326,7 @@ def qualifier(cursor: Cursor, *, single: bool = False) -> Interval:
 
 
 def parameter(cursor: Cursor) -> int:
-    """Parse an integer of a type, such as a length or a precision."""
+    """Parse a length or precision."""
     token = cursor.token
     if token.kind != "integer":
         raise refuse(cursor, "an integer")
@@ -348,7 +337,7 @@ def parameter(cursor: Cursor) -> int:
 
 
 def interval(cursor: Cursor, start: int, *, negative: bool) -> Interval:
-    """Parse the quoted part and the qualifier of ``INTERVAL -'1 2:30' DAY TO MINUTE``."""
+    """Parse the rest of ``INTERVAL -'1 2:30' DAY TO MINUTE``."""
     token = cursor.token
     content = string(cursor)
     unit = qualifier(cursor)
@@ -375,7 +364,6 @@ def format_unit(unit: Interval) -> str:
 
 
 def _interval_problem(content: str, unit: Interval) -> str | None:
-    """Return what is wrong with the content of an interval, or None."""
     pattern, following = _form(unit.unit, unit.to, 6 if unit.fraction is None else unit.fraction)
     match = pattern.fullmatch(content)
     if match is None:

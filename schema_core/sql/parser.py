@@ -1,7 +1,7 @@
 """Parser of Flink SQL: expressions, queries and statements, alone or in scripts.
 
-The grammar is that of Flink 2.3 (Flink documentation, "SQL Reference"). Spans are offsets into the
-whole text, also in a script.
+The grammar is Flink 2.3's (Flink documentation, "SQL Reference"). Spans are offsets into the whole
+text.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def parse_statement(text: str) -> Statement:
 
     Raises:
         ParseError: for what Flink's parser refuses, at the first token that does not fit; with code
-            `multiple-statements` if there is more than one statement.
+            `multiple-statements` for more than one.
 
     >>> parse_statement("USE CATALOG c").path
     Name(parts=('c',))
@@ -104,7 +104,7 @@ def parse_statement(text: str) -> Statement:
 
 
 def is_beginning(text: str) -> bool:
-    """Return whether a statement may begin with a text: its only error, if any, is at the end.
+    """Return whether a text can begin a statement: it has no error before its end.
 
     >>> is_beginning("SELECT a FROM"), is_beginning("SELECT FROM t")
     (True, False)
@@ -151,9 +151,9 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
 
 
 def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
-    """Parse the statements of a script one by one; yield the error of each that cannot be parsed.
+    """Parse a script statement by statement; yield the error of each that cannot be parsed.
 
-    After `MAX_ERRORS` errors the rest is not parsed, as the last error reports.
+    The rest after `MAX_ERRORS` errors is not parsed, as the last error reports.
     """
     with within(text):
         cursor = QueryCursor(text, query)
@@ -193,9 +193,9 @@ T = TypeVar("T")
 
 
 def _parse(cursor: QueryCursor, grammar: Callable[[QueryCursor], T]) -> T:
-    """Parse with a grammar, and improve the hint of a syntax error by speculative repairs.
+    """Parse, and improve the hint of a syntax error by speculative repairs.
 
-    The hint names an edit, such as a missing comma, if the statement can be parsed with it.
+    The hint names an edit, such as a missing comma, with which the statement can be parsed.
     """
     start = cursor.index
     try:
@@ -230,9 +230,9 @@ MAX_OPENING = 10
 
 
 def _end_of_statement(cursor: QueryCursor, start: int) -> int:
-    """Return the index of the semicolon or the end after the statement at the cursor.
+    """Return the index of the semicolon or end after the statement at the cursor.
 
-    The semicolons of a statement set end its INSERT statements.
+    The semicolons in a statement set end its INSERT statements.
     """
     tokens, stop = cursor.tokens, cursor.index
     opening = [token.key for token in tokens[start : start + MAX_OPENING]]

@@ -1,10 +1,7 @@
 """Printer of expressions, queries, literals and types in Flink's form: parsing returns the tree.
 
-Parentheses are printed only where the precedence of the operators requires them, by Calcite's rule:
-each operand is printed with the precedence of its left and right neighbour.
-
-Trees are printed as they are: the rewrites that Flink applies before it prints are up to the
-caller. A function with a `path` is printed by that path in backticks.
+Parentheses are printed where precedence requires them, by Calcite's rule: each operand is printed
+with the precedences of its neighbours. Flink's rewrites before printing are up to the caller.
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ def print_path(parts: tuple[str, ...]) -> str:
 
 
 def print_string(text: str) -> str:
-    r"""Return a string literal; with control characters or characters beyond ASCII as ``u&'..'``.
+    r"""Return a string literal, as ``u&'..'`` with control characters or beyond ASCII.
 
     >>> print(print_string("it's"), print_string("bär"))
     'it''s' u&'b\00e4r'
@@ -57,7 +54,7 @@ def print_string(text: str) -> str:
 
 
 def _string(literal: syntax.Literal) -> str:
-    """Return a string in the pieces in which it was written; the character set is printed once.
+    """Return a string in its pieces; the character set is printed once.
 
     Only the first piece can have a prefix, and a lone surrogate must be escaped: such strings are
     printed in one piece.
@@ -73,10 +70,10 @@ def _string(literal: syntax.Literal) -> str:
 
 
 def _exact(literal: syntax.Literal) -> str:
-    """Return digits without an exponent: ``007`` is printed ``7``.
+    """Return digits without an exponent: ``007`` as ``7``.
 
-    The type of a fraction counts its digits, so unusual digits before the point are printed as
-    written: ``.5`` is DECIMAL(1, 1), ``0.5`` DECIMAL(2, 1), ``00.5`` DECIMAL(3, 1).
+    The type of a fraction counts its digits, so its unusual digits are kept: ``.5`` is DECIMAL(1,
+    1), ``0.5`` DECIMAL(2, 1), ``00.5`` DECIMAL(3, 1).
     """
     plain = plain_digits(literal.text)
     unsigned = literal.text.lstrip("+-")
@@ -86,7 +83,7 @@ def _exact(literal: syntax.Literal) -> str:
 
 
 def plain_digits(text: str) -> str:
-    """Return a number with exactly one digit before its point unless more are significant.
+    """Return a number with one digit before its point unless more are significant.
 
     >>> plain_digits(".50"), plain_digits("-00.5"), plain_digits("-0")
     ('0.50', '-0.5', '0')
@@ -98,8 +95,8 @@ def plain_digits(text: str) -> str:
 def _approximate(literal: syntax.Literal) -> str:
     """Return one digit before the point, at most twenty in all: ``150e-2`` as ``1.50E0``.
 
-    Trailing zeros are dropped only if there were no digits after the point. More than twenty digits
-    are printed if the number would differ without them.
+    Trailing zeros are dropped only without digits after the point. More than twenty digits are
+    printed if the number depends on them.
     """
     sign, digits, exponent = Decimal(literal.text).as_tuple()
     power = len(digits) + int(exponent) - 1
@@ -127,7 +124,6 @@ def print_literal(literal: syntax.Literal) -> str:
     return LITERALS[literal.kind](literal)
 
 
-#: Kind -> printer.
 LITERALS: Mapping[syntax.LiteralKind, Callable[[syntax.Literal], str]] = {
     syntax.LiteralKind.NULL: lambda literal: "NULL",
     syntax.LiteralKind.BOOLEAN: lambda literal: literal.text,
@@ -195,7 +191,7 @@ def print_type(type_: syntax.TypeName) -> str:
 
 
 def _nullable_type(type_: syntax.TypeName) -> str:
-    """Return a type with NOT NULL if it was written so."""
+    """Return a type, with NOT NULL if it was written so."""
     return print_type(type_) + (" NOT NULL" if type_.nullable is False else "")
 
 
@@ -215,13 +211,13 @@ Writer: TypeAlias = Callable[[syntax.Call, int, int], tuple[str, int, int]]
 
 
 class Power(NamedTuple):
-    """The precedence of an operator to the left and to the right; 0 is the lowest."""
+    """The left and right precedence of an operator; 0 is the lowest."""
 
     left: int
     right: int
 
 
-#: The precedences of infix operators by their keywords, as they are parsed.
+#: Precedences of infix operators, as they are parsed.
 INFIX: Mapping[str, Power] = {key: Power(*infix[:2]) for key, infix in expression.INFIX.items()}
 
 FUNCTION = Power(100, 100)
@@ -239,14 +235,14 @@ BINARY: Mapping[str, Power] = {
     "IS NOT DISTINCT FROM": INFIX["="],
 }
 
-#: Operators before their operand -> (symbol, precedences).
+#: Prefix operators -> (symbol, precedences).
 PREFIX: Mapping[str, tuple[str, Power]] = {
     "-x":  ("-",   Power(80, 81)),
     "+x":  ("+",   Power(80, 81)),
     "NOT": ("NOT", Power(26, 27)),
 }  # fmt: skip
 
-#: Calls that begin with a keyword or bracket and have another precedence than functions.
+#: Calls with other precedences than functions.
 POWERS: Mapping[str, Power] = {
     "CASE":     CONSTRUCTOR,
     "ROW":      CONSTRUCTOR,
@@ -260,7 +256,7 @@ POWERS: Mapping[str, Power] = {
 }  # fmt: skip
 
 
-#: The maximum length of an expression in a message.
+#: Maximum length of an expression in a message.
 MAX_SHOWN = 80
 
 
@@ -275,7 +271,7 @@ def print_expression(node: syntax.Expression) -> str:
 
 
 def show_expression(node: syntax.Expression) -> str:
-    """Return an expression for a message: on one line, truncated, with secrets in hints masked.
+    """Return an expression for a message: on one line, truncated, secrets masked.
 
     >>> from schema_core.sql.parser import parse_expression
     >>> print(show_expression(parse_expression("a + 1")))
@@ -288,8 +284,7 @@ def show_expression(node: syntax.Expression) -> str:
 def render(node: syntax.Expression, left: int, right: int) -> str:
     """Return the text of a node between neighbours of these precedences.
 
-    Operators that begin with their first operand are visited in a loop, so that a chain of
-    thousands needs no recursion; what follows the operand is collected from the end.
+    Operators that begin with their first operand are visited in a loop: chains can have thousands.
     """
     if not isinstance(node, syntax.Call):
         return _leaf(node)
@@ -309,7 +304,7 @@ def render(node: syntax.Expression, left: int, right: int) -> str:
 
 
 def _leaf(node: syntax.Expression) -> str:
-    """Return the text of a node that never needs parentheses."""
+    """Return the text of a node that needs no parentheses."""
     match node:
         case syntax.Literal():
             return print_literal(node)
@@ -334,7 +329,7 @@ def _leaf(node: syntax.Expression) -> str:
 
 
 def _print_keyword_call(call: syntax.Call, left: int, right: int) -> str:
-    """Return a call that begins with a keyword, in parentheses if its neighbours require them."""
+    """Return a call that begins with a keyword, in parentheses if necessary."""
     if call.symbol == "BARE":
         return call.name
     name = "" if call.path else call.name
@@ -368,17 +363,17 @@ def render_query(node: syntax.Subquery) -> str:
 
 
 def render_list(nodes: tuple[syntax.Expression, ...], left: int = 0, right: int = 0) -> str:
-    """Return expressions separated by commas."""
+    """Return expressions, separated by commas."""
     return ", ".join([render(node, left, right) for node in nodes])
 
 
 def render_unit(node: syntax.Expression) -> str:
-    """Return the unit of an interval, without the keyword INTERVAL."""
+    """Return the unit of an interval."""
     return print_type(node).removeprefix("INTERVAL ") if isinstance(node, syntax.TypeName) else ""
 
 
 def _period(node: syntax.Expression, left: int, right: int) -> str:
-    """Return a side of OVERLAPS, where a row is printed as a period."""
+    """Return a side of OVERLAPS, a row as a period."""
     if isinstance(node, syntax.Call) and node.name == "ROW":
         return f"PERIOD ({render_list(node.arguments, left, right)})"
     return render(node, left, right)
@@ -405,7 +400,7 @@ def _print_like(name: str, call: syntax.Call, left: int, right: int) -> tuple[st
 
 
 def _print_between(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
-    """Return BETWEEN; a lower bound that contains AND is printed in parentheses."""
+    """Return BETWEEN; a lower bound that contains AND has parentheses."""
     _, lower, upper = call.arguments
     held = 100 if _has_and(lower) else 0
     bounds = f"{render(lower, held, held)} AND {render(upper, 0, 33)}"
@@ -424,14 +419,14 @@ def _has_and(node: syntax.Expression) -> bool:
 
 
 def _among(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
-    """Return IN and similar operators: values in parentheses, or a query, which has its own."""
+    """Return IN and similar operators; a query has parentheses of its own."""
     values = call.arguments[1:]
     is_query = len(values) == 1 and isinstance(values[0], syntax.Subquery)
     listed = render_list(values) if is_query else f"({render_list(values, *COMMA)})"
     return f" {name} {listed}", left, AMONG.left
 
 
-#: Name -> (precedences, printer of what follows the first operand).
+#: Operator -> (precedences, printer of what follows the first operand).
 LEADING: Mapping[str, tuple[Power, Writer]] = {
     **{name: (power, partial(_binary, name, power)) for name, power in BINARY.items()},
     **{
@@ -457,7 +452,7 @@ LEADING: Mapping[str, tuple[Power, Writer]] = {
 
 
 def function(call: syntax.Call, left: int, right: int) -> str:
-    """Return ``NAME(a, b)``, or the name alone for functions without parentheses."""
+    """Return ``NAME(a, b)``, or ``NAME`` for functions without parentheses."""
     name = print_path(call.path) if call.path else call.name
     if not call.arguments and not call.path and name in NILADIC:
         return name
@@ -467,7 +462,7 @@ def function(call: syntax.Call, left: int, right: int) -> str:
 
 
 def _argument(node: syntax.Expression) -> str:
-    """Return an argument; a table argument has parentheses only if it is named."""
+    """Return an argument; a table argument has parentheses only if named."""
     match node:
         case syntax.Subquery(query=syntax.ExplicitTable() | syntax.TableArgument()):
             return render_query(node)
@@ -504,7 +499,7 @@ def _join_by_words(
 
 
 def _print_floor(call: syntax.Call, left: int, right: int) -> str:
-    """Return ``FLOOR(a TO DAY)``, in which even a function is printed in parentheses."""
+    """Return ``FLOOR(a TO DAY)``, in which even a function has parentheses."""
     if len(call.arguments) == 1:
         return function(call, left, right)
     value, unit = call.arguments
@@ -517,7 +512,7 @@ def _trim(call: syntax.Call, left: int, right: int) -> str:
 
 
 def _interval_of(call: syntax.Call, left: int, right: int) -> str:
-    """Return ``INTERVAL a DAY``; names, literals and negations need no parentheses."""
+    """Return ``INTERVAL a DAY``; names, literals and negations have no parentheses."""
     value, unit = call.arguments
     text = render(value, 0, 0)
     is_plain = not isinstance(value, syntax.Call) or value.name == "-x" or value.symbol == "BARE"
@@ -525,14 +520,14 @@ def _interval_of(call: syntax.Call, left: int, right: int) -> str:
 
 
 def _json_exists(call: syntax.Call, left: int, right: int) -> str:
-    """Return ``JSON_EXISTS(a, path TRUE ON ERROR)``; only the path depends on the neighbours."""
+    """Return JSON_EXISTS; only its path depends on the neighbours."""
     document, path, *rest = call.arguments
     clauses = "".join(f" {render(token, 0, 0)}" for token in rest)
     return f"JSON_EXISTS({render(document, 0, 0)}, {render(path, left, right)}{clauses})"
 
 
 def _json_path(call: syntax.Call, left: int, right: int) -> str:
-    """Return JSON_VALUE or JSON_QUERY: document, path, and the clauses after it."""
+    """Return JSON_VALUE or JSON_QUERY."""
     text = render_list(call.arguments[:2], left, right)
     for clause in call.arguments[2:]:
         match clause:
@@ -560,7 +555,7 @@ def _json_items(call: syntax.Call, left: int, right: int) -> str:
     return f"{call.name}({', '.join(rest)} {nulls})" if rest else f"{call.name}()"
 
 
-#: Calls whose arguments get the precedences of the call's own neighbours.
+#: Calls whose arguments get the precedences of the call's neighbours.
 TRANSPARENT = frozenset(
     {
         "ARRAY", "MAP", "MULTISET", "TRIM", "POSITION", "OVERLAY", "JSON_EXISTS", "JSON_VALUE",
@@ -568,7 +563,7 @@ TRANSPARENT = frozenset(
     }
 )  # fmt: skip
 
-#: Name -> printer of calls that are not printed like a function.
+#: Calls that are not printed like functions -> printer.
 FORMS: Mapping[str, Callable[[syntax.Call, int, int], str]] = {
     "CASE":            _case,
     "ARRAY":           _constructor,
@@ -604,7 +599,7 @@ FORMS: Mapping[str, Callable[[syntax.Call, int, int], str]] = {
 
 
 def suffixes(call: syntax.Call) -> str:
-    """Return NULLS, WITHIN GROUP, FILTER and OVER, in this order."""
+    """Return NULLS, WITHIN GROUP, FILTER and OVER."""
     text = "" if call.nulls is None else f" {call.nulls}"
     if call.within and not call.orders_arguments:
         text += f" WITHIN GROUP (ORDER BY {print_sort_keys(call.within)})"
@@ -616,7 +611,7 @@ def suffixes(call: syntax.Call) -> str:
 
 
 def print_sort_keys(keys: tuple[syntax.SortKey, ...]) -> str:
-    """Return the keys of ORDER BY; ASC is the default and not printed."""
+    """Return the keys of ORDER BY; ASC is not printed."""
     nulls = {None: "", True: " NULLS LAST", False: " NULLS FIRST"}
     return ", ".join(
         render(key.expression, *COMMA) + (" DESC" if key.descending else "") + nulls[key.nulls_last]
@@ -625,7 +620,7 @@ def print_sort_keys(keys: tuple[syntax.SortKey, ...]) -> str:
 
 
 def print_window(window: syntax.Window) -> str:
-    """Return a window after OVER, or in a WINDOW clause after AS."""
+    """Return a window of OVER or of a WINDOW clause."""
     if window.is_reference:
         return quote_identifier(window.name or "")
     parts = [] if window.name is None else [quote_identifier(window.name)]
@@ -694,7 +689,7 @@ def _list(expressions: tuple[syntax.Expression, ...]) -> str:
 
 
 def _expression(node: syntax.Expression) -> str:
-    """Return an expression; a subquery is printed in parentheses."""
+    """Return an expression, a subquery in parentheses."""
     text = print_expression(node)
     return f"({text})" if isinstance(node, syntax.Subquery) else text
 
@@ -704,7 +699,7 @@ def _names(names: tuple[str, ...]) -> str:
 
 
 def _operand(query: syntax.Query, *bracketed: type[syntax.Query]) -> str:
-    """Return a query within another, in parentheses if it is of one of these kinds."""
+    """Return a query in another one, in parentheses if it is of these kinds."""
     text = print_query(query)
     return f"({text})" if isinstance(query, bracketed) else text
 
@@ -754,12 +749,12 @@ def _group_item(item: syntax.GroupItem) -> str:
 
 
 def _bracket_several(text: str, keys: Sized) -> str:
-    """Return a list of keys, in parentheses unless there is exactly one."""
+    """Return keys in parentheses unless there is exactly one."""
     return text if len(keys) == 1 else f"({text})"
 
 
 def _set_operation(query: syntax.SetOperation) -> str:
-    """Return a set operation, with operands in parentheses where precedence requires them."""
+    """Return a set operation, with parentheses where precedence requires them."""
     precedences, bracketed = (
         expression.OPERATORS,
         (syntax.Ordered, syntax.With, syntax.SetOperation),
@@ -846,7 +841,7 @@ def _hints(hints: tuple[syntax.Hint, ...]) -> str:
 
 
 def _sample(sample: syntax.Sample) -> str:
-    """Return a sample; its percentage always has a fraction."""
+    """Return a sample, whose percentage always has a fraction."""
     percentage = _expression(sample.percentage)
     if isinstance(sample.percentage, syntax.Literal) and percentage.isdigit():
         percentage += ".0"
@@ -855,7 +850,7 @@ def _sample(sample: syntax.Sample) -> str:
 
 
 def _join(join: syntax.Join, gap: str = "\n") -> str:
-    """Return joins on separate lines, or with another separator."""
+    """Return joins, separated by `gap`."""
     chain = [join]
     while isinstance(chain[-1].left, syntax.Join):
         chain.append(chain[-1].left)
@@ -941,7 +936,7 @@ def _pattern(pattern: syntax.Expression) -> str:
 
 
 def _print_pattern_part(pattern: syntax.Expression) -> str:
-    """Return a part of a pattern, in parentheses if it consists of several."""
+    """Return a part of a pattern, in parentheses if it has several."""
     text = _pattern(pattern)
     is_several = isinstance(pattern, syntax.Call) and pattern.name in (",", "|")
     return f"({text})" if is_several else text

@@ -1,6 +1,6 @@
-"""Grammar of queries: SELECT, VALUES, WITH, set operations, FROM clauses and MATCH_RECOGNIZE.
+"""Grammar of queries, FROM clauses, hints and MATCH_RECOGNIZE.
 
-It is that of Flink 2.3 (Flink documentation, "Queries").
+It is Flink 2.3's (Flink documentation, "Queries").
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from schema_core.sql.expression import (
 from schema_core.sql.literals import string_in_one_piece
 from schema_core.sql.tokens import can_name, identifier, parse_separated, refuse
 
-#: First keyword of grouping sets -> all keywords.
 GROUPING_WORDS = {"GROUPING": "GROUPING SETS", "ROLLUP": "ROLLUP", "CUBE": "CUBE"}
 
 
 def query(cursor: QueryCursor, first: syntax.Subquery | None = None) -> syntax.Query:
-    """Parse a query with all its clauses, up to the first token that does not belong to it.
+    """Parse a query, up to the first token that does not belong to it.
 
     With a `first` operand, only what follows it is parsed.
     """
@@ -48,12 +47,12 @@ def query(cursor: QueryCursor, first: syntax.Subquery | None = None) -> syntax.Q
 
 
 def _rest_of_query(cursor: QueryCursor, start: int, first: syntax.Query) -> syntax.Query:
-    """Parse what may follow a first operand: set operations, then ORDER BY and limits."""
+    """Parse set operations, ORDER BY and limits after a first operand."""
     return _order_by(cursor, start, _set_operations(cursor, start, first, 1))
 
 
 def _names(cursor: QueryCursor) -> tuple[str, ...]:
-    """Parse one or more names in parentheses, if present."""
+    """Parse names in parentheses if present."""
     if not cursor.accept("("):
         return ()
     names = parse_separated(cursor, identifier)
@@ -62,7 +61,7 @@ def _names(cursor: QueryCursor) -> tuple[str, ...]:
 
 
 def alias(cursor: QueryCursor) -> str | None:
-    """Parse ``[AS] name``, if present."""
+    """Parse ``[AS] name`` if present."""
     return identifier(cursor) if cursor.accept("AS") or can_name(cursor.token) else None
 
 
@@ -82,7 +81,7 @@ def _common_table(cursor: QueryCursor) -> syntax.CommonTable:
 def _set_operations(
     cursor: QueryCursor, start: int, left: syntax.Query, least: int
 ) -> syntax.Query:
-    """Parse set operators of at least this precedence, which are left-associative."""
+    """Parse left-associative set operators of at least this precedence."""
     while OPERATORS.get(cursor.key, 0) >= least:
         operator = cursor.advance().key
         every = cursor.accept("ALL")
@@ -136,7 +135,7 @@ def _order_by(cursor: QueryCursor, start: int, inner: syntax.Query) -> syntax.Qu
 
 
 def _row_count(cursor: QueryCursor) -> syntax.Expression:
-    """Parse a number of rows, which has no sign."""
+    """Parse a number of rows without a sign."""
     token = cursor.token
     if token.kind not in ("integer", "decimal"):
         raise refuse(cursor, "a number of rows")
@@ -145,7 +144,7 @@ def _row_count(cursor: QueryCursor) -> syntax.Expression:
 
 
 def _row(value: syntax.Expression) -> tuple[syntax.Expression, ...]:
-    """Return the values of a row; a single value needs no parentheses."""
+    """Return the values of a row, or a single value."""
     match value:
         case syntax.Call(name="ROW", arguments=values):
             return values
@@ -227,7 +226,6 @@ def _window(cursor: QueryCursor) -> tuple[str, syntax.Window]:
 # --- FROM -----------------------------------------------------------------------------------------
 
 
-#: Keywords of a join and its kind.
 JOINS: tuple[tuple[tuple[str, ...], syntax.JoinKind], ...] = (
     (("JOIN",), syntax.JoinKind.INNER),
     (("INNER", "JOIN"), syntax.JoinKind.INNER),
@@ -241,13 +239,13 @@ JOINS: tuple[tuple[tuple[str, ...], syntax.JoinKind], ...] = (
 
 
 def source(cursor: QueryCursor) -> syntax.Source:
-    """Parse the sources of a FROM clause, separated by JOIN or commas."""
+    """Parse the sources of a FROM clause."""
     start = cursor.token.start
     return _rest_of_sources(cursor, start, _single_source(cursor))
 
 
 def _rest_of_sources(cursor: QueryCursor, start: int, first: syntax.Source) -> syntax.Source:
-    """Parse what may follow a first source: joins, and further sources after commas."""
+    """Parse joins and further sources after a first one."""
     left = _joins(cursor, start, first)
     while cursor.accept(","):
         inner = cursor.token.start
@@ -278,7 +276,7 @@ def _joins(cursor: QueryCursor, start: int, left: syntax.Source) -> syntax.Sourc
 
 
 def _single_source(cursor: QueryCursor) -> syntax.Source:
-    """Parse a source without joins, with its alias and sample."""
+    """Parse a source without joins."""
     start = cursor.token.start
     lateral = cursor.accept("LATERAL")
     relation: syntax.Source
@@ -303,7 +301,7 @@ def _as_source(
 
 
 def _with_suffixes(cursor: QueryCursor, start: int, relation: syntax.Source) -> syntax.Source:
-    """Parse what may follow a source: a row pattern, an alias, a sample."""
+    """Parse a row pattern, an alias and a sample after a source."""
     if cursor.accept("MATCH_RECOGNIZE"):
         relation = match_recognize(cursor, start, relation)
     name = alias(cursor)
@@ -325,9 +323,9 @@ def _with_suffixes(cursor: QueryCursor, start: int, relation: syntax.Source) -> 
 
 
 def _query_or_join(cursor: QueryCursor) -> syntax.Query | syntax.Source:
-    """Parse the parentheses of a FROM clause: a query, or joined sources.
+    """Parse a query or joined sources in parentheses.
 
-    Only what follows the inner parentheses distinguishes them, so both are parsed here.
+    Only what follows inner parentheses distinguishes them.
     """
     with cursor.nested():
         cursor.expect("(")
@@ -353,7 +351,7 @@ def _query_or_join(cursor: QueryCursor) -> syntax.Query | syntax.Source:
 
 
 def _named_source(cursor: QueryCursor, start: int) -> syntax.Source:
-    """Parse a table by name, or a table function that is called without TABLE."""
+    """Parse a table, or a table function without TABLE."""
     name = path_name(cursor)
     if cursor.key == "(":
         call = parse_call(cursor, name.parts, "")
@@ -387,7 +385,7 @@ def _table_function(cursor: QueryCursor, start: int, *, lateral: bool) -> syntax
 
 
 def hints(cursor: QueryCursor) -> tuple[syntax.Hint, ...]:
-    """Parse ``/*+ name(...), name */``, if present."""
+    """Parse ``/*+ name(...), name */`` if present."""
     if not cursor.accept("/*+"):
         return ()
     parsed = parse_separated(cursor, _hint)
@@ -424,7 +422,7 @@ def _hint(cursor: QueryCursor) -> syntax.Hint:
 # --- MATCH_RECOGNIZE ------------------------------------------------------------------------------
 
 
-#: Quantifier of a pattern -> minimum and maximum number of repetitions.
+#: Quantifier of a pattern -> minimum and maximum.
 QUANTIFIERS = {"*": ("0", ""), "+": ("1", ""), "?": ("0", "1")}
 
 
@@ -472,7 +470,7 @@ def _define(cursor: QueryCursor) -> syntax.Measure:
 
 
 def _after_match(cursor: QueryCursor) -> tuple[str, ...]:
-    """Parse the keywords of AFTER MATCH; the last one may be the name of a pattern variable."""
+    """Parse the keywords of AFTER MATCH; the last may be a pattern variable."""
     cursor.expect("SKIP")
     for words in (("TO", "NEXT", "ROW"), ("PAST", "LAST", "ROW")):
         if cursor.accept(*words):

@@ -1,7 +1,6 @@
-"""Grammar of statements: queries, changes of data, of the session and of jobs, and listings.
+"""Grammar of statements other than definitions (`sql.ddl`).
 
-It is that of Flink 2.3 (Flink documentation, "SQL Reference"); `schema_core.sql.ddl` has that of
-definitions.
+It is Flink 2.3's (Flink documentation, "SQL Reference").
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ def _reset(cursor: QueryCursor) -> nodes.Statement:
 
 
 def _parse_option_text(cursor: QueryCursor, before: str) -> str:
-    """Parse a string literal, or the characters before a symbol or a blank."""
+    """Parse a string, or the characters before a symbol or blank."""
     if cursor.token.kind in literals.STRINGS:
         return literals.string_in_pieces(cursor)
     start = stop = cursor.token.start
@@ -117,12 +116,12 @@ def _insert(cursor: QueryCursor) -> nodes.Insert:
     )  # fmt: skip
 
 
-#: What INSERT does with rows whose primary key exists.
+#: What INSERT does with rows whose key exists.
 CONFLICTS = ("NOTHING", "ERROR", "DEDUPLICATE")
 
 
 def _target_columns(cursor: QueryCursor) -> tuple[tuple[Name, ...], tuple[TypeName, ...]]:
-    """Parse the columns of an INSERT: names, or names with types."""
+    """Parse the columns of an INSERT, with types or without."""
     types: list[TypeName] = []
 
     def column(inner: QueryCursor) -> Name:
@@ -163,7 +162,7 @@ def _assignment(cursor: QueryCursor) -> tuple[Name, Expression]:
 
 
 def _statement_set(cursor: QueryCursor, start: int) -> nodes.StatementSet:
-    """Parse what follows STATEMENT: ``SET BEGIN insert; ... END``."""
+    """Parse ``SET BEGIN insert; ... END``."""
     cursor.expect("SET", "BEGIN")
     inserts: list[nodes.Insert] = []
     while not inserts or cursor.key in WRITING:
@@ -304,13 +303,13 @@ SHOW_SUBJECTS = (
     Subject("CONNECTIONS",           place=True,  like=LIKE),
 )  # fmt: skip
 
-#: Kinds of objects of SHOW CREATE.
+#: Kinds of SHOW CREATE.
 PRINTABLE = (
     nodes.ObjectKind.TABLE, nodes.ObjectKind.VIEW, nodes.ObjectKind.MATERIALIZED_TABLE,
     nodes.ObjectKind.CATALOG, nodes.ObjectKind.MODEL, nodes.ObjectKind.CONNECTION,
 )  # fmt: skip
 
-#: Keyword after DESCRIBE -> kind of object; without one it is a table or view.
+#: Keyword after DESCRIBE -> kind; without one it is a table or view.
 DESCRIBED = {
     "CATALOG": nodes.ObjectKind.CATALOG,
     "DATABASE": nodes.ObjectKind.DATABASE,
@@ -377,7 +376,7 @@ def _plain(
     build: Callable[..., nodes.Statement],
     *parts: Callable[[QueryCursor], object],
 ) -> Callable[[QueryCursor], nodes.Statement]:
-    """Return a parser of a statement that consists of keywords and parts after them."""
+    """Return a parser of keywords and the parts after them."""
 
     def parse(cursor: QueryCursor) -> nodes.Statement:
         start = cursor.token.start

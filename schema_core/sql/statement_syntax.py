@@ -1,8 +1,7 @@
-"""Syntax trees of statements and of the parts of definitions; summaries of statements in one line.
+"""Syntax trees of statements and parts of definitions; their summaries in one line.
 
-There is one node for each family of statements. Paths are `syntax.Name` nodes of any number of
-parts, so that a path with too many parts is refused with its span when it is looked up. Spans are
-offsets into the parsed text; equality ignores them.
+Paths are `syntax.Name` nodes of any number of parts: one with too many is refused, with its span,
+when it is looked up. Spans are offsets into the text; equality ignores them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from schema_core.sql.printer import print_expression, print_query, print_type
 
 @node(frozen=True, slots=True)
 class Option:
-    """``'key' = 'value'`` in a WITH clause. The last value of a repeated key counts."""
+    """``'key' = 'value'`` in WITH; the last value of a repeated key counts."""
 
     key: str
     value: str
@@ -36,10 +35,7 @@ class Option:
 
 @node(frozen=True, slots=True)
 class PhysicalColumn:
-    """``name type [NOT NULL] [COMMENT 'text']``; its constraint is one of the table's.
-
-    ``NOT NULL`` is part of the type.
-    """
+    """``name type [COMMENT 'text']``, with NOT NULL in the type; its constraint is the table's."""
 
     name: str
     type: syntax.TypeName
@@ -74,7 +70,7 @@ Column: TypeAlias = PhysicalColumn | ComputedColumn | MetadataColumn
 
 @node(frozen=True, slots=True)
 class Watermark:
-    """``WATERMARK FOR column AS expression``; the column is a path if it names a field."""
+    """``WATERMARK FOR column AS expression``; a field is a path."""
 
     column: syntax.Name
     expression: syntax.Expression
@@ -94,7 +90,7 @@ class Constraint:
 
 @node(frozen=True, slots=True)
 class Distribution:
-    """``BY HASH(keys) INTO n BUCKETS``; `kind` is HASH, RANGE, or UNKNOWN if unspecified."""
+    """``BY HASH(keys) INTO n BUCKETS``; `kind` is HASH, RANGE or UNKNOWN."""
 
     kind: str = "UNKNOWN"
     keys: tuple[syntax.Name, ...] = ()
@@ -104,7 +100,7 @@ class Distribution:
 
 @node(frozen=True, slots=True)
 class LikeOption:
-    """``INCLUDING GENERATED``: a strategy and the feature that it applies to."""
+    """``INCLUDING GENERATED``: a strategy and a feature."""
 
     strategy: str
     feature: str
@@ -122,9 +118,9 @@ class Like:
 
 @node(frozen=True, slots=True)
 class Elements:
-    """The elements in the parentheses after the name of a table.
+    """The elements in parentheses after the name of a table.
 
-    `names` are set instead of columns if only names are listed (CREATE TABLE ... AS SELECT).
+    `names` replace columns if only names are listed (CREATE TABLE ... AS SELECT).
     """
 
     columns: tuple[Column, ...] = ()
@@ -136,7 +132,7 @@ class Elements:
 
 @node(frozen=True, slots=True)
 class Partition:
-    """``PARTITION (a = 'x', b) WITH (...)``; the value of a key is optional in some statements."""
+    """``PARTITION (a = 'x', b) WITH (...)``; some statements have keys without values."""
 
     values: tuple[tuple[str, str | None], ...]
     options: tuple[Option, ...] = ()
@@ -189,7 +185,7 @@ class ResetOptions:
 
 @node(frozen=True, slots=True)
 class PlacedColumn:
-    """A column of ADD or MODIFY and its position: ``FIRST``, ``AFTER column``, or unspecified."""
+    """A column of ADD or MODIFY, with its position if specified."""
 
     column: Column
     name: syntax.Name
@@ -199,7 +195,7 @@ class PlacedColumn:
 
 @node(frozen=True, slots=True)
 class AddElements:
-    """``ADD`` columns, a watermark, constraints or a distribution; several in parentheses."""
+    """``ADD`` columns, a watermark, constraints or a distribution."""
 
     columns: tuple[PlacedColumn, ...] = ()
     watermark: Watermark | None = None
@@ -271,7 +267,7 @@ class SetComment:
 
 @node(frozen=True, slots=True)
 class SetQuery:
-    """``AS query``: the new definition of a view or a materialized table."""
+    """``AS query`` of a view or materialized table."""
 
     query: syntax.Query
 
@@ -337,7 +333,7 @@ Change: TypeAlias = (
 
 
 class Statement:
-    """A parsed statement; `OPERATIONS` has the function that executes it."""
+    """A parsed statement; `OPERATIONS` names the function that executes it."""
 
     __slots__ = ()
 
@@ -348,7 +344,7 @@ class Statement:
             """The position in the parsed text."""
 
     def as_summary_string(self) -> str:
-        """Return the statement with its parameters in one line; secrets are masked.
+        """Return the statement in one line; secrets are masked.
 
         >>> from schema_core.sql.parser import parse_statement
         >>> parse_statement("DROP VIEW IF EXISTS d.v").as_summary_string()
@@ -365,12 +361,12 @@ QUERIES = get_args(syntax.Query)
 EXPRESSIONS = (syntax.Literal, syntax.Interval, syntax.Call, syntax.Subquery)
 
 
-#: Fields that are part of the heading before the parentheses.
+#: Fields of the heading.
 HEADING_FIELDS = ("kind", "subject", "span")
 
 
 def summary(statement: Any) -> str:
-    """Return the heading of a statement and the fields that differ from their defaults."""
+    """Return the heading of a statement and its fields that differ from defaults."""
     parts = ", ".join(
         f"{name}: [{format_value(value)}]" for name, value in _changed_fields(statement)
     )
@@ -384,7 +380,7 @@ def _heading(statement: Any) -> str:
 
 
 def _changed_fields(node: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a node that differ from their defaults."""
+    """Yield the fields that differ from their defaults."""
     for field_ in fields(node):
         value = getattr(node, field_.name)
         default = field_.default if field_.default_factory is MISSING else field_.default_factory()
@@ -396,7 +392,7 @@ def _changed_fields(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def format_value(value: Any) -> str:
-    """Return the value of a field as summaries print it."""
+    """Return a value as summaries print it."""
     match value:
         case bool():
             return str(value).lower()
@@ -427,7 +423,7 @@ def format_value(value: Any) -> str:
 
 
 class ObjectKind(Enum):
-    """The kind of object of a CREATE, DROP, SHOW CREATE or DESCRIBE statement."""
+    """The kind of an object in a statement."""
 
     CATALOG = "CATALOG"
     DATABASE = "DATABASE"
@@ -441,7 +437,7 @@ class ObjectKind(Enum):
 
 @node(frozen=True, slots=True)
 class CreateTable(Statement):
-    """``CREATE [OR REPLACE] [TEMPORARY] TABLE`` in all its forms, and ``REPLACE TABLE``.
+    """``CREATE [OR REPLACE] [TEMPORARY] TABLE`` and ``REPLACE TABLE``.
 
     `create` is False for a plain REPLACE TABLE; `like` and `query` exclude each other.
     """
@@ -660,9 +656,8 @@ class Pattern:
 class Show(Statement):
     """``SHOW subject [FROM | IN path] [[NOT] LIKE 'text']``.
 
-    `subject` is a row of `schema_core.sql.parser.SHOW_SUBJECTS`, such as ``TABLES``, ``USER
-    FUNCTIONS``, ``FULL MODULES``, ``CURRENT CATALOG``. `path` follows FROM or IN; for COLUMNS and
-    PARTITIONS it is the table. `preposition` is FROM, IN or None.
+    `subject` is that of a row of `sql.statement.SHOW_SUBJECTS`. `path` is the table for COLUMNS and
+    PARTITIONS. `preposition` is FROM, IN or None.
     """
 
     subject: str
@@ -717,8 +712,8 @@ class SelectStatement(Statement):
 class Insert(Statement):
     """``INSERT INTO | OVERWRITE path [hints] [PARTITION (...)] [(columns)] query [ON CONFLICT]``.
 
-    `column_types` are the types in the list of columns, of all or of none. `on_conflict` is
-    NOTHING, ERROR or DEDUPLICATE. `upsert` is set for ``UPSERT INTO``, which Flink refuses.
+    `column_types` are those of all columns or none. `on_conflict` is NOTHING, ERROR or DEDUPLICATE.
+    Flink refuses `upsert` (``UPSERT INTO``).
     """
 
     path: syntax.Name
@@ -882,7 +877,7 @@ class Jar(Statement):
         return f"Jar(path={mask_credentials(self.path)!r}, remove={self.remove!r})"
 
 
-#: Each statement, except ALTER -> the function of `schema_core.environment.operations` for it.
+#: Each statement, except ALTER -> its function in `schema_core.environment.operations`.
 OPERATIONS: dict[type[Statement], str] = {
     CreateTable:             "create_table.create_table",
     CreateView:              "create_view.create_view",

@@ -1,15 +1,12 @@
-"""Syntax trees of expressions and queries: frozen nodes, each with its span; their traversal.
+"""Syntax trees of expressions and queries: frozen nodes with spans; their traversal.
 
-Most nodes are a `Call`, whose name is a row of the function tables: an operator by its symbol
-(``+``, ``=``, ``IS NOT NULL``), a special form by its first keyword (``CAST``, ``CASE``,
-``EXTRACT``), a function by its name in upper case. Keywords among the arguments (``DAY`` in
-``FLOOR(ts TO DAY)``, ``BOTH`` in TRIM, ``NULL ON NULL`` in JSON_OBJECT) are `Symbol` nodes. So a
-new function needs no new node.
+Most nodes are a `Call`, named as in the function tables: an operator by its symbol (``+``, ``IS NOT
+NULL``), a special form by its first keyword (``CAST``), a function in upper case. Keywords among
+arguments (``DAY`` in ``FLOOR(ts TO DAY)``, ``NULL ON NULL``) are `Symbol` nodes. So a new function
+needs no new node.
 
-A query is a `Query`; an item of a FROM clause is a `Source`. Names are as written:
-`schema_core.query.resolve` binds them to tables and columns.
-
-Spans are offsets into the parsed text; equality ignores them.
+Names are as written: `schema_core.query.resolve` binds them. Spans are offsets into the parsed
+text; equality ignores them.
 """
 
 from __future__ import annotations
@@ -46,9 +43,8 @@ class LiteralKind(Enum):
 class Literal:
     """A constant. `text` is its content: digits, the decoded string, ``TRUE``, the hex digits.
 
-    `charset` is the prefix of a string (``_UTF16'..'``, ``N'..'``), and LOCAL for a ``TIMESTAMP
-    WITH LOCAL TIME ZONE``. `pieces` are the parts of a string that was written on several lines:
-    Flink prints them on several lines again.
+    `charset` is the prefix of a string (``_UTF16'..'``, ``N'..'``), and LOCAL for ``TIMESTAMP WITH
+    LOCAL TIME ZONE``. `pieces` are the lines of a string, which Flink prints on lines again.
     """
 
     kind: LiteralKind
@@ -60,10 +56,9 @@ class Literal:
 
 @node(frozen=True, slots=True)
 class Interval:
-    """``INTERVAL '1-2' YEAR(3) TO MONTH``: the quoted content and the qualifier as written.
+    """``INTERVAL '1-2' YEAR(3) TO MONTH``: the content and the qualifier.
 
-    `unit` and `to` are keywords in the singular (``DAY``, ``SECOND``); `leading` and `fraction` are
-    the precisions.
+    `unit` and `to` are in the singular; `leading` and `fraction` are the precisions.
     """
 
     text: str
@@ -77,7 +72,7 @@ class Interval:
 
 @node(frozen=True, slots=True)
 class Name:
-    """A column or path: ``a``, ``t.a``, ``a.field``. Only type checking can distinguish them."""
+    """A column or path, as type checking decides: ``a``, ``t.a``, ``a.field``."""
 
     parts: tuple[str, ...]
     span: Span = field(default=NOWHERE, compare=False, repr=False)
@@ -101,7 +96,7 @@ class Symbol:
 
 @node(frozen=True, slots=True)
 class TypeField:
-    """A field of a row type as written."""
+    """A field of a row type."""
 
     name: str
     type: TypeName
@@ -110,14 +105,12 @@ class TypeField:
 
 @node(frozen=True, slots=True)
 class TypeName:
-    """A type as written in SQL; `schema_core.sql.type_name` maps it to a `DataType`.
+    """A type as written; `schema_core.sql.type_name` maps it to a `DataType`.
 
-    The spelling is kept because Flink prints it: ``keyword`` is the name in the printed form
-    (``INTEGER``, ``VARCHAR``, ``STRING``, ``TIMESTAMP_LTZ``, ``TIMESTAMP WITH LOCAL TIME ZONE``,
-    ``ARRAY``, ``ROW`` ...), `parameters` are the numbers as written (not clamped), `nullable` is
-    None if unspecified. Collections have one or two `arguments`; `postfix` distinguishes ``INT
-    ARRAY`` from ``ARRAY<INT>`` and ``ROW(..)`` from ``ROW<..>``. `strings` are those of RAW and
-    STRUCTURED; `interval` is set for INTERVAL.
+    Flink prints the spelling: ``keyword`` is the printed name (``INTEGER``, ``TIMESTAMP WITH LOCAL
+    TIME ZONE``, ``ROW``), `parameters` are not clamped, `nullable` is None if unspecified.
+    `arguments` are those of collections; `postfix` marks ``INT ARRAY`` and ``ROW(..)``. `strings`
+    are those of RAW and STRUCTURED.
     """
 
     keyword: str
@@ -135,7 +128,7 @@ class TypeName:
 
 @node(frozen=True, slots=True)
 class SortKey:
-    """One key of an ORDER BY."""
+    """A key of ORDER BY."""
 
     expression: Expression
     descending: bool = False
@@ -145,9 +138,9 @@ class SortKey:
 
 @node(frozen=True, slots=True)
 class Frame:
-    """``ROWS BETWEEN lower AND upper``: bounds such as ``UNBOUNDED PRECEDING`` or an offset.
+    """``ROWS BETWEEN lower AND upper``.
 
-    `disallow_partial` is DISALLOW PARTIAL: the result is NULL if the frame exceeds the partition.
+    With `disallow_partial`, the result is NULL if the frame exceeds the partition.
     """
 
     unit: str  # ROWS or RANGE
@@ -158,7 +151,7 @@ class Frame:
 
 @node(frozen=True, slots=True)
 class Window:
-    """A window specification: after OVER, or after a name in the WINDOW clause.
+    """A window after OVER, or after a name in the WINDOW clause.
 
     `name` is the base window; with `is_reference` the window itself (``OVER w``, not ``OVER (w)``).
     """
@@ -174,7 +167,7 @@ class Window:
 class Size(NamedTuple):
     """The number of nodes of an expression, shared ones counted each time, and of levels.
 
-    The first argument of a call is on the level of the call: chains are visited without recursion.
+    The first argument is on the level of its call: chains are visited without recursion.
     """
 
     nodes: int
@@ -185,13 +178,11 @@ class Size(NamedTuple):
 class Call(LeftDeepNode):
     """A function or operator and its arguments.
 
-    `path` is the function name as written unless it is one plain word in upper case: Flink prints
-    some functions so. `symbol` is a keyword of the whole call, such as DISTINCT in ``COUNT(DISTINCT
-    a)``, or BARE for a function written without parentheses (``CURRENT_DATE``), whose `word` as
-    written names a column of a query; `filter`, `within` (WITHIN GROUP, or if `orders_arguments`
-    an ORDER BY after the arguments), `nulls` (IGNORE NULLS, RESPECT NULLS) and `over` belong to
-    aggregates. `inline` is the function object itself if it was
-    called in Python without a name to look up.
+    `path` is the name as written unless it is one plain word in upper case. `symbol` is a keyword
+    of the whole call: DISTINCT, or BARE for a function without parentheses (``CURRENT_DATE``),
+    whose `word`, as written, names a column. `filter`, `within` (WITHIN GROUP, or with
+    `orders_arguments` ORDER BY after the arguments), `nulls` (IGNORE NULLS, RESPECT NULLS) and
+    `over` belong to aggregates. `inline` is a function called in Python without a name.
     """
 
     name: str
@@ -206,13 +197,13 @@ class Call(LeftDeepNode):
     inline: object = field(default=None, repr=False)
     word: str = field(default="", compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)
-    #: Set by `rewrite.size` when it is first computed.
+    #: Set by `size` when it is first computed.
     size: Size | None = field(default=None, init=False, compare=False, repr=False)
 
 
 @node(frozen=True, slots=True)
 class Named:
-    """``name => value`` in the arguments of a call."""
+    """An argument ``name => value``."""
 
     name: str
     value: Expression
@@ -221,7 +212,7 @@ class Named:
 
 @node(frozen=True, slots=True)
 class Subquery:
-    """A query in parentheses, used as a value, a list of values or a table."""
+    """A query in parentheses: a value, a list of values or a table."""
 
     query: Query
     span: Span = field(default=NOWHERE, compare=False, repr=False)
@@ -234,7 +225,7 @@ Expression: TypeAlias = (
 
 @node(frozen=True, slots=True)
 class Hint:
-    """``/*+ OPTIONS('k'='v') */``: a name and its arguments, as pairs or as names and literals."""
+    """``/*+ OPTIONS('k'='v') */``: arguments are pairs, or names and literals."""
 
     name: str
     options: tuple[tuple[str, str], ...] = ()
@@ -260,7 +251,7 @@ def hinted_options(hints: Iterable[Hint]) -> dict[str, str]:
 
 @node(frozen=True, slots=True)
 class SelectItem:
-    """One item of a SELECT list: an expression (or a `Star`) and its alias."""
+    """An expression (or a `Star`) of a SELECT list, and its alias."""
 
     expression: Expression
     alias: str | None = None
@@ -269,11 +260,9 @@ class SelectItem:
 
 @node(frozen=True, slots=True)
 class GroupingSets:
-    """``GROUPING SETS (...)``, ``ROLLUP (...)`` or ``CUBE (...)`` among the grouping items.
+    """``GROUPING SETS (...)``, ``ROLLUP (...)``, ``CUBE (...)``, or the empty set ``()``.
 
-    `kind` is ``GROUPING SETS``, ``ROLLUP``, ``CUBE``, or ``()`` for the empty set; each set is a
-    tuple of expressions (for ROLLUP and CUBE an element that is rolled up as one), or nested
-    grouping sets.
+    Each set is a tuple of expressions (an element of ROLLUP or CUBE), or nested grouping sets.
     """
 
     kind: str
@@ -288,7 +277,7 @@ GroupItem: TypeAlias = Expression | GroupingSets
 class Select:
     """``SELECT items FROM source WHERE ... GROUP BY ... HAVING ... WINDOW ... QUALIFY ...``.
 
-    `group_by` is None without the clause; `windows` are those of the WINDOW clause.
+    `group_by` is None without the clause.
     """
 
     items: tuple[SelectItem, ...]
@@ -313,7 +302,7 @@ class Values:
 
 @node(frozen=True, slots=True)
 class ExplicitTable:
-    """``TABLE t``: all rows of a table, as a query or as an argument of a table function."""
+    """``TABLE t`` as a query or argument of a table function."""
 
     name: Name
     span: Span = field(default=NOWHERE, compare=False, repr=False)
@@ -321,7 +310,7 @@ class ExplicitTable:
 
 @node(frozen=True, slots=True)
 class TableArgument:
-    """``TABLE t PARTITION BY a ORDER BY b``: only as an argument of a table function."""
+    """``TABLE t PARTITION BY a ORDER BY b``, an argument of a table function."""
 
     query: Query
     partition_by: tuple[Expression, ...] = ()
@@ -331,7 +320,7 @@ class TableArgument:
 
 @node(frozen=True, slots=True)
 class SetOperation:
-    """``left UNION [ALL] right``, with `operator` UNION, INTERSECT or EXCEPT."""
+    """``left UNION [ALL] right``, also INTERSECT and EXCEPT."""
 
     operator: str
     all: bool
@@ -390,10 +379,7 @@ class JoinKind(Enum):
 
 @node(frozen=True, slots=True)
 class TableName:
-    """A table, view or common table by name, with its hints.
-
-    `period` is the argument of ``FOR SYSTEM_TIME AS OF``.
-    """
+    """A table, view or common table; `period` is the argument of ``FOR SYSTEM_TIME AS OF``."""
 
     name: Name
     hints: tuple[Hint, ...] = ()
@@ -403,7 +389,7 @@ class TableName:
 
 @node(frozen=True, slots=True)
 class Derived:
-    """A query in parentheses; a `lateral` one sees the columns of the preceding sources."""
+    """A query in parentheses; a `lateral` one sees the preceding sources."""
 
     query: Query
     lateral: bool = False
@@ -414,8 +400,7 @@ class Derived:
 class TableFunction:
     """``TABLE(f(...))``, ``LATERAL TABLE(f(...))`` or a bare ``f(...)``.
 
-    Table arguments are `Subquery` nodes over `ExplicitTable` or `TableArgument`; ``DESCRIPTOR(a)``
-    is a call of that name.
+    Table arguments are `Subquery` nodes over `ExplicitTable` or `TableArgument`.
     """
 
     call: Call
@@ -437,7 +422,7 @@ class Unnest:
 
 @node(frozen=True, slots=True)
 class Sample:
-    """``source TABLESAMPLE BERNOULLI(10) REPEATABLE(1)``; a percentage and a seed."""
+    """``source TABLESAMPLE BERNOULLI(10) REPEATABLE(1)``."""
 
     source: Source
     method: str
@@ -448,7 +433,7 @@ class Sample:
 
 @node(frozen=True, slots=True)
 class Aliased:
-    """``source AS name (columns)``; `columns` is empty if there is no list."""
+    """``source AS name (columns)``."""
 
     source: Source
     name: str
@@ -458,7 +443,7 @@ class Aliased:
 
 @node(frozen=True, slots=True)
 class Join:
-    """Two sources; at most one of NATURAL, ON and USING is the join condition."""
+    """Two sources, with at most one of NATURAL, ON and USING."""
 
     left: Source
     right: Source
@@ -484,8 +469,7 @@ class MatchRecognize:
 
     `pattern` consists of names and of calls ``,`` (sequence), ``|``, ``PERMUTE``, ``{- -}``
     (exclusion) and ``{}``: a part, the minimum and maximum number of repetitions (an empty literal
-    for no limit), and the symbol ``GREEDY`` or ``RELUCTANT``. `starts` and `ends` are ``^`` and
-    ``$``; `after_match` holds the keywords of AFTER MATCH.
+    for no limit), and ``GREEDY`` or ``RELUCTANT``. `starts` and `ends` are ``^`` and ``$``.
     """
 
     source: Source
@@ -518,7 +502,7 @@ Change = Callable[[Expression], Expression | None]
 
 
 def parts(expression: Expression) -> Iterator[Expression]:
-    """Yield the direct sub-expressions, including those of FILTER, WITHIN GROUP and OVER.
+    """Yield the direct subexpressions, with those of FILTER, WITHIN GROUP and OVER.
 
     Subqueries are not visited.
     """
@@ -538,7 +522,7 @@ def parts(expression: Expression) -> Iterator[Expression]:
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """Yield an expression and all its sub-expressions, in no particular order."""
+    """Yield an expression and all subexpressions, in no particular order."""
     rest = [expression]
     while rest:
         yield (part := rest.pop())
@@ -546,7 +530,7 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 
 def size(expression: Expression) -> Size:
-    """Measure an expression. Calls cache their sizes, so a shared part is visited once.
+    """Measure an expression. Calls cache their sizes: a shared part is visited once.
 
     >>> from schema_core.sql.syntax import Name
     >>> size(Call("+", (Call("-", (Name(("a",)), Name(("b",)))), Name(("c",)))))
@@ -579,7 +563,7 @@ def _size_over(below: list[Expression]) -> Size:
 
 
 def rewrite(expression: Expression, change: Change) -> Expression:
-    """Return an expression in which each node that `change` has a replacement for is replaced.
+    """Return the expression with nodes replaced for which `change` returns a replacement.
 
     >>> from schema_core.sql.syntax import Call, Name
     >>> tree = Call("+", (Name(("a",)), Name(("b",))))
@@ -608,7 +592,7 @@ def rewrite(expression: Expression, change: Change) -> Expression:
 
 
 def _rewrite_clauses(call: Call, change: Change) -> Call:
-    """Return the call with FILTER, WITHIN GROUP and OVER rewritten."""
+    """Rewrite FILTER, WITHIN GROUP and OVER."""
     if call.filter is None and not call.within and call.over is None:
         return call
     return replace(
@@ -620,12 +604,12 @@ def _rewrite_clauses(call: Call, change: Change) -> Call:
 
 
 def rewrite_keys(keys: tuple[SortKey, ...], change: Change) -> tuple[SortKey, ...]:
-    """Return sort keys with their expressions rewritten."""
+    """Rewrite the expressions of sort keys."""
     return tuple(replace(key, expression=rewrite(key.expression, change)) for key in keys)
 
 
 def rewrite_window(window: Window, change: Change) -> Window:
-    """Return a window with its expressions rewritten; the bounds of its frame are constants."""
+    """Rewrite the expressions of a window; the bounds of its frame are constants."""
     return replace(
         window,
         partition_by=tuple(rewrite(key, change) for key in window.partition_by),

@@ -1,7 +1,7 @@
-"""Tokens of SQL statements, with their reserved words, and the cursor that parsers move over them.
+"""Tokens of SQL, with reserved words, and the cursor that parsers move over them.
 
-`schema_core.base.text` splits source text into tokens. Those of the kind `bad` are accepted by
-no grammar: the first error in the text is reported, and a parser that recovers reports the others.
+Tokens of the kind `bad` fit no grammar: the first error in the text is reported, and a parser that
+recovers reports the others.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound=Cursor)
 T = TypeVar("T")
 
-#: Kinds of numbers, whose digits are limited.
 _NUMBERS = frozenset({"integer", "decimal", "approximate"})
 
 
 def sql_tokens(text: str) -> list[Token]:
-    """Split a statement into tokens, of which a reserved word has the kind `reserved`.
+    """Split a statement into tokens; reserved words have the kind `reserved`.
 
     Raises:
         ParseError: for text longer than 1,000,000 characters or a number longer than 1,000.
@@ -50,12 +49,12 @@ class SqlCursor(Cursor):
     __slots__ = ()
 
     def missing(self, key: str) -> ParseError:
-        """Return the error that a keyword or symbol was expected at the cursor."""
+        """Return the error that a keyword or symbol was expected."""
         return refuse(self, key if key.isalpha() or "_" in key else f"'{key}'")
 
 
 def cursor_over(text: str) -> Cursor:
-    """Return a cursor at the first token of source text."""
+    """Return a cursor at the start of a text."""
     return SqlCursor(text, sql_tokens(text))
 
 
@@ -80,11 +79,7 @@ def refuse(cursor: Cursor, expected: str, span: Span | None = None) -> ParseErro
 
 
 def expect_end(cursor: Cursor, expected: str = "the end") -> None:
-    """Require the end of the text.
-
-    Raises:
-        ParseError: if there are further tokens.
-    """
+    """Require the end of the text, else raise a `ParseError`."""
     if cursor.token.kind != "end":
         raise refuse(cursor, expected)
 
@@ -95,7 +90,7 @@ def can_name(token: Token) -> bool:
 
 
 def identifier(cursor: Cursor) -> str:
-    """Parse an identifier: a word that is not reserved, or any name in backticks."""
+    """Parse a word that is not reserved, or a name in backticks."""
     token = cursor.token
     if token.kind not in {"word", "name"}:
         raise refuse(cursor, "a name")
@@ -104,7 +99,7 @@ def identifier(cursor: Cursor) -> str:
 
 
 def path(cursor: Cursor) -> tuple[str, ...]:
-    """Parse identifiers separated by dots: ``catalog.`my db`.orders``."""
+    """Parse identifiers separated by dots."""
     parts = [identifier(cursor)]
     while cursor.key == ".":
         cursor.index += 1
@@ -113,7 +108,7 @@ def path(cursor: Cursor) -> tuple[str, ...]:
 
 
 def parse_separated(cursor: C, parse_item: Callable[[C], T]) -> tuple[T, ...]:
-    """Parse one or more items separated by commas."""
+    """Parse items separated by commas."""
     items = [parse_item(cursor)]
     while cursor.accept(","):
         items.append(parse_item(cursor))
@@ -121,7 +116,7 @@ def parse_separated(cursor: C, parse_item: Callable[[C], T]) -> tuple[T, ...]:
 
 
 def string(cursor: Cursor) -> str:
-    """Parse a string literal without a prefix and return its content."""
+    """Parse a string literal without a prefix."""
     token = cursor.token
     if token.kind != "string":
         raise refuse(cursor, "a string in single quotes")

@@ -1,8 +1,8 @@
-"""Types in SQL statements: their grammar, the `DataType` they denote, and how casts spell them.
+"""Types in SQL statements: their grammar, their `DataType`, and how casts spell them.
 
-This grammar differs from that of type strings (`schema_core.types.type_parser`): ``VARCHAR``
-without a length has the maximum length, excessive precisions are truncated, ``INT ARRAY`` is an
-array, INTERVAL is allowed only in a cast, and NOT NULL is not allowed at the top level of a cast.
+This grammar differs from that of type strings: ``VARCHAR`` without a length has the maximum length,
+excessive precisions are truncated, ``INT ARRAY`` is an array, INTERVAL is allowed only in a cast,
+and a cast's top level cannot be NOT NULL.
 """
 
 from __future__ import annotations
@@ -28,16 +28,12 @@ if TYPE_CHECKING:
 
 
 def type_name(cursor: Cursor) -> TypeName:
-    """Parse the type of a column or field: ``INT NOT NULL ARRAY NOT NULL``.
-
-    Raises:
-        ParseError: if there is no type at the cursor.
-    """
+    """Parse the type of a column or field: ``INT NOT NULL ARRAY NOT NULL``."""
     return _SQL.type_(cursor)
 
 
 def cast_target(cursor: Cursor) -> TypeName:
-    """Parse the target of a CAST: no nullability at the top level, but INTERVAL is allowed."""
+    """Parse the target of a CAST."""
     if cursor.key == "INTERVAL":
         start = cursor.advance().start
         unit = literals.qualifier(cursor)
@@ -50,17 +46,17 @@ def cast_target(cursor: Cursor) -> TypeName:
     return name
 
 
-#: The attributes of a `TypeName` except its span.
+#: The attributes of a `TypeName`.
 _Parts: TypeAlias = "dict[str, Any]"
 
 
 class _SqlTypes(TypeGrammar["Cursor", TypeName, TypeField]):
-    """The grammar of types in SQL statements. Only nested types are levels."""
+    """The grammar of types in SQL. Only nested types are levels."""
 
     string = staticmethod(string)
 
     def type_(self, cursor: Cursor) -> TypeName:
-        """Parse a type, its nullability and the keywords of collections of it."""
+        """Parse a type, its nullability, and collections of it."""
         depth = cursor.depth
         name = self.nullable_type(cursor, self.named_type(cursor))
         while cursor.key in POSTFIX:
@@ -69,21 +65,21 @@ class _SqlTypes(TypeGrammar["Cursor", TypeName, TypeField]):
         return name
 
     def nullable_type(self, cursor: Cursor, name: TypeName) -> TypeName:
-        """Parse ``NOT NULL`` or ``NULL`` after a type, if present."""
+        """Parse ``NOT NULL`` or ``NULL`` after a type if present."""
         nullable = self.nullability(cursor)
         if nullable is None:
             return name
         return replace(name, nullable=nullable, span=cursor.span_from(name.span.start))
 
     def collection_of(self, cursor: Cursor, element: TypeName) -> TypeName:
-        """Parse the keyword of ``INT ARRAY`` after the element type."""
+        """Parse the keyword of ``INT ARRAY`` after the element."""
         cursor.descend()
         keyword = cursor.advance().key
         span = cursor.span_from(element.span.start)
         return TypeName(keyword, arguments=(element,), postfix=True, span=span)
 
     def named_type(self, cursor: Cursor) -> TypeName:
-        """Parse a type without nullability; an unknown name denotes a user-defined type."""
+        """Parse a type without nullability; an unknown name is a user-defined type."""
         token = cursor.token
         row = BY_NAME.get(token.key)
         # A word that is not reserved can name a user-defined type: MAP without "<" does.
@@ -97,11 +93,11 @@ class _SqlTypes(TypeGrammar["Cursor", TypeName, TypeField]):
         return TypeName(keyword, **parts, span=cursor.span_from(token.start))
 
     def integer(self, cursor: Cursor) -> int:
-        """Parse an integer, which is at most a length."""
+        """Parse a length or precision."""
         return literals.parameter(cursor)
 
     def part(self, cursor: Cursor, position: str) -> TypeName:
-        """Parse an element, key or value type; an element type has no postfix form."""
+        """Parse an element, key or value type; elements have no postfix form."""
         if position == "element":
             return self.nullable_type(cursor, self.named_type(cursor))
         return self.type_(cursor)
@@ -150,7 +146,7 @@ def _characters(varying: str) -> _ParseParts:
 
 
 def _parse_time(keyword: str) -> _ParseParts:
-    """Return a parser of TIME and TIMESTAMP, with or without a time zone."""
+    """Return a parser of TIME and TIMESTAMP."""
 
     def parse(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
         parts: _Parts = {"parameters": tuple(parse_numbers(cursor, 1, grammar.integer))}
@@ -162,8 +158,6 @@ def _parse_time(keyword: str) -> _ParseParts:
 
 
 def _nested(parse: _ParseParts) -> _ParseParts:
-    """Return a parser that is one level deeper."""
-
     def parse_deeper(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
         cursor.descend()
         parts = parse(grammar, cursor)
@@ -196,8 +190,8 @@ def _precision(kind: Callable[[int], types.DataType], default: int, most: int) -
 class SqlType(NamedTuple):
     """A type in SQL.
 
-    `keyword` is printed, `names` are parsed, `parse` parses what follows them. `build` is called
-    with the numbers in parentheses; it is None for nested types and types that Flink refuses.
+    `keyword` is printed, `names` are parsed, `parse` parses the rest. `build` is called with the
+    numbers in parentheses; it is None for nested types and types that Flink refuses.
     """
 
     keyword: str
@@ -211,7 +205,7 @@ _STRING = _length(types.VarCharType, types.MAX_LENGTH)
 _BINARY_STRING = _length(types.VarBinaryType, types.MAX_LENGTH)
 _LTZ = _precision(types.LocalZonedTimestampType, 6, 9)
 
-#: The types of SQL. Those without parameters have the same names as in type strings.
+#: The types of SQL. Those without parameters are named as in type strings.
 TYPES: tuple[SqlType, ...] = (
     *(
         SqlType(kind.keyword, kind.keyword, _nothing, kind)
@@ -258,9 +252,9 @@ _SQL = _SqlTypes()
 
 
 def data_type(name: TypeName, *, as_cast: bool) -> types.DataType:
-    """Return the type that was written: in a column definition or, with `as_cast`, in a cast.
+    """Return the type that was written in a column definition or, with `as_cast`, in a cast.
 
-    In a cast the elements of ``INT ARRAY`` are NOT NULL; the unit of an INTERVAL is lost, as
+    In a cast, elements of ``INT ARRAY`` are NOT NULL. The unit of an INTERVAL is lost, as
     everywhere in Flink's SQL. A name that is not a type of SQL becomes an `UnresolvedType`.
 
     Raises:
@@ -277,7 +271,7 @@ def data_type(name: TypeName, *, as_cast: bool) -> types.DataType:
 
 
 def _nullable_type(type_name: TypeName, *, as_cast: bool) -> types.DataType:
-    # the comment of a field is not part of the type in SQL
+    # comments of fields are not part of types in SQL
     fields = [
         types.RowField(field.name, data_type(field.type, as_cast=False))
         for field in type_name.fields
@@ -304,13 +298,13 @@ def _nullable_type(type_name: TypeName, *, as_cast: bool) -> types.DataType:
 
 
 def interval_type(*, months: bool) -> types.DataType:
-    """Return the type of all intervals in SQL: months, or milliseconds."""
+    """Return the type of intervals in SQL: months or milliseconds."""
     if months:
         return types.YearMonthIntervalType(types.YearMonthResolution.MONTH)
     return types.DayTimeIntervalType(types.DayTimeResolution.SECOND, fractional_precision=3)
 
 
-#: The character set of all strings in Flink; a type can name no other.
+#: The only character set of Flink's strings.
 CHARSET = "UTF-16LE"
 
 
@@ -336,7 +330,7 @@ def type_name_of(type_: types.DataType) -> TypeName:
 
     Raises:
         SchemaError: for intervals, VARIANT, BITMAP, RAW and structured types, which Flink cannot
-            spell there; an expression that needs such a cast is refused.
+        spell.
 
     >>> from schema_core.sql.printer import print_type
     >>> from schema_core.types import parse_type
