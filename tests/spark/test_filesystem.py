@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from schema_core import Row
 from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import open_connector
@@ -330,6 +331,37 @@ def test_json_values_are_read_as_in_flink(
     [row] = environment.execute_sql("SELECT * FROM j").collect()
     actual = tuple(row[0]) if isinstance(expected, tuple) else row[0]
     assert expected == actual
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "expected"),
+    [
+        ("DECIMAL(38, 18)", "12345678901234567890.123456789012345678",
+         Decimal("12345678901234567890.123456789012345678")),
+        ("DECIMAL(20, 2)", "123456789012345.6789", Decimal("123456789012345.68")),
+        ("DECIMAL(20, 2)", '"123456789012345678.126"', Decimal("123456789012345678.13")),
+        ("DECIMAL(4, 2)", "12345678901234567890.5", None),
+        ("DECIMAL(4, 2)", '"x"', None),
+        ("ARRAY<DECIMAL(38, 1)>", "[1234567890123456789012.5, null, 1e1]",
+         [Decimal("1234567890123456789012.5"), None, Decimal("10.0")]),
+        ("ARRAY<ROW<d DECIMAL(38, 1)>>", '[{"d": 1234567890123456789012.5}, null]',
+         [Row(Decimal("1234567890123456789012.5")), None]),
+        ("MAP<STRING, DECIMAL(38, 1)>", '{"k": 1234567890123456789012.5}',
+         {"k": Decimal("1234567890123456789012.5")}),
+    ],
+)  # fmt: skip
+def test_decimals_of_json_keep_their_digits_if_errors_are_ignored(
+    environment: TableEnvironment, tmp_path: Path, type_: str, value: str, expected: object
+) -> None:
+    (tmp_path / "rows").write_text(f'broken\n{{"a": {value}}}\n', encoding="utf-8")
+    options = (
+        f"'connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'json', "
+        "'json.ignore-parse-errors' = 'true'"
+    )
+    environment.execute_sql(f"CREATE TABLE j (a {type_}) WITH ({options})")
+
+    [row] = environment.execute_sql("SELECT * FROM j").collect()
+    assert expected == row[0]
 
 
 @pytest.mark.parametrize("statement", ["SELECT * FROM j", "INSERT INTO j SELECT MAP[1, 2], 'x'"])

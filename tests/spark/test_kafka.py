@@ -9,10 +9,12 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schema_core import Row
 from schema_core.connectors.kafka.connector import KafkaConnector, UpsertKafkaConnector, latest
 from schema_core.connectors.kafka.message_formats import csv_record
 from schema_core.connectors.kafka.options import client_settings, scan_settings
@@ -282,6 +284,24 @@ def test_messages_come_back(
     topic.messages = [(None, bytes(topic.sent[0]["value"])), (None, None)]
     (result,) = rows(environment)
     assert result[:7] == ROW
+
+
+@pytest.mark.parametrize("is_lenient", ["false", "true"])
+def test_decimals_of_json_messages_keep_their_digits(
+    environment: TableEnvironment, topic: Topic, is_lenient: str
+) -> None:
+    columns = "d DECIMAL(38, 9), t STRING, r ROW<m MAP<STRING, DECIMAL(20, 2)>, t STRING>"
+    create(environment, columns, format="json", json__ignore_parse_errors=is_lenient)
+    topic.messages = [
+        (None, b'{"d": 12345678901234567890.123456789, "t": 1, "r": {"m": {"k": 1e3}, "t": "x"}}'),
+        (None, b'{"d": "123456789012345678901", "r": {"m": {"k": 123456789012345678.126}}}'),
+    ]
+
+    exact = Decimal("12345678901234567890.123456789")
+    assert rows(environment) == [
+        (exact, "1", Row({"k": Decimal("1000.00")}, "x")),
+        (Decimal(123456789012345678901), None, Row({"k": Decimal("123456789012345678.13")}, None)),
+    ]
 
 
 def test_messages_that_cannot_be_read(environment: TableEnvironment, topic: Topic) -> None:

@@ -15,6 +15,7 @@ from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import BYTES, CHARACTERS, FLOATS, INTEGERS, sql_type
+from schema_core.types.common import MAX_PRECISION
 
 TEXT: Final = types.VarCharType(types.MAX_LENGTH)
 
@@ -78,6 +79,21 @@ def reader_type(type_: types.DataType, syntax: Syntax) -> types.DataType:
                 tuple(reader_type(child, syntax) for child in type_.children())
             )
     return types.VariantType() if isinstance(type_, _BY_TOKEN) else TEXT
+
+
+def exact_type(type_: types.DataType) -> types.DataType:
+    """Return a type of the same shape as that of `reader_type` whose DECIMALs are DECIMALs.
+
+    `from_json` passes a number through a DOUBLE if it reads it as a string.
+    """
+    match type_:
+        case types.DecimalType(scale=scale):
+            return types.DecimalType(MAX_PRECISION, scale)
+        case types.DistinctType(source_type=source):
+            return exact_type(source)
+        case _ if type_.children() and not isinstance(type_, types.MultisetType):
+            return type_.nullable().rebuild(tuple(map(exact_type, type_.children())))
+    return reader_type(type_, Syntax.JSON)
 
 
 #: Types whose values in json depend on whether they are quoted.

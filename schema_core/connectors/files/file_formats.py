@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from schema_core import types
@@ -21,9 +22,13 @@ from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import CHARACTERS, sql_type
 from schema_core.spark.compiler.tree import NULL as NULL_NODE
+from schema_core.spark.compiler.tree import quote
 from schema_core.spark.jobs import HINT
+from schema_core.spark.session.api_mode import functions_of
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from schema_core.types import RowField
 
 
@@ -157,6 +162,67 @@ def _json(options: csv_files.Options) -> dict[str, str]:
 def is_object(functions: Any, text: Any, options: csv_files.Options) -> Any:
     """Return PySpark's condition that a string is an object of json."""
     return functions.from_json(text, "MAP<STRING, STRING>", _read_json(options)).isNotNull()
+
+
+def parse_objects(
+    frame: DataFrame, text: Any, target: str, stored: Any, exact: Any, options: csv_files.Options
+) -> DataFrame:
+    """Return a frame with one more column: the rows of strings that hold objects of json.
+
+    Args:
+        frame: The frame with the strings.
+        text: The column of the strings.
+        target: The name of the new column.
+        stored: The Spark type of a row, with strings (`text_reader_type`).
+        exact: The same with DECIMALs (`exact_type`). `from_json` reads a number as a string by way
+            of a DOUBLE, which loses the digits after the seventeenth.
+        options: The options of the table.
+    """
+    functions = functions_of(frame)
+    syntax = _read_json(options)
+    record = functions.from_json(text, stored, syntax).alias(target)
+    if stored == exact:
+        return frame.select("*", record)
+    numbers = f"{target} numbers"
+    exact_record = functions.from_json(text, exact, {**syntax, "mode": "PERMISSIVE"})
+    rows = frame.select("*", record, exact_record.alias(numbers))
+    merged = _with_exact_decimals(
+        functions, functions.col(quote(target)), functions.col(quote(numbers)), exact
+    )
+    return rows.select(*map(quote, frame.columns), merged.alias(target))
+
+
+def _with_exact_decimals(functions: Any, value: Any, exact: Any, type_: Any) -> Any:
+    """Return a value read as strings, with the DECIMALs that could be read as such.
+
+    Args:
+        functions: The functions of PySpark.
+        value: The column that was read as strings.
+        exact: The same column with DECIMALs.
+        type_: The Spark type of `exact`.
+    """
+    merge = partial(_with_exact_decimals, functions)
+    match type_.typeName():
+        case "decimal":
+            return functions.coalesce(exact.cast("string"), value)
+        case "array":
+            return functions.zip_with(value, exact, lambda a, b: merge(a, b, type_.elementType))
+        case "map":
+            merged = functions.map_zip_with(
+                value, exact, lambda _, a, b: merge(a, b, type_.valueType)
+            )
+            is_whole = functions.size(merged) == functions.size(value)
+            return functions.when(is_whole, merged).otherwise(value)
+        case "struct":
+            parts = [
+                merge(value.getField(field.name), exact.getField(field.name), field.dataType).alias(
+                    field.name
+                )
+                for field in type_.fields
+            ]
+            return functions.when(value.isNotNull(), functions.struct(*parts))
+        case _:
+            return value
 
 
 def _read_json(options: csv_files.Options) -> dict[str, str]:

@@ -21,7 +21,7 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.paths import join_names
 from schema_core.catalog.changes.former_names import LISTED, FormerNames
 from schema_core.catalog.changes.table_changes import Path, print_path
-from schema_core.connectors.files import csv_files, file_formats, stored_names
+from schema_core.connectors.files import csv_files, field_values, file_formats, stored_names
 from schema_core.connectors.files.avro_files import AVRO, LEGACY, with_instants
 from schema_core.connectors.files.csv_survey import (
     NativeCsv,
@@ -1013,15 +1013,13 @@ class FileLayout:
             self._source(session).format("text").schema(StructType(fields))
         )
         lines = csv_files.with_file_metadata(reader.load(self.path))
-        lines = lines.where(file_formats.is_object(functions, col(csv_files.CONTENT), self.options))
-        stored = StructType(self._inner())
-        record = functions.from_json(
-            col(csv_files.CONTENT), stored, self.form.reading(self.options)
-        )
-        others = [col(quote(name)) for name in (*partitions, csv_files.FILE_METADATA)]
-        rows = lines.select(record.alias(csv_files.CONTENT), *others)
-        names = [f"{csv_files.CONTENT}.{quote(name)} AS {quote(name)}" for name in stored.names]
-        return rows.selectExpr(*names, *map(quote, rows.columns[1:]))
+        text = col(csv_files.CONTENT)
+        lines = lines.where(file_formats.is_object(functions, text, self.options))
+        stored, exact = StructType(self._inner()), StructType(self._inner(is_exact=True))
+        record = f"{csv_files.CONTENT} object"
+        rows = file_formats.parse_objects(lines, text, record, stored, exact, self.options)
+        names = [f"{quote(record)}.{quote(name)} AS {quote(name)}" for name in stored.names]
+        return rows.selectExpr(*names, *map(quote, (*partitions, csv_files.FILE_METADATA)))
 
     def lines(
         self, frame: DataFrame, fields: Sequence[types.RowField]
@@ -1064,14 +1062,22 @@ class FileLayout:
                     hint="use the format 'parquet' or 'orc'",
                 )
 
-    def _inner(self, names: Mapping[Path, str] | None = None) -> list[StructField]:
+    def _inner(
+        self, names: Mapping[Path, str] | None = None, *, is_exact: bool = False
+    ) -> list[StructField]:
         """Return the fields that the reader reads, also by former names.
 
-        With `names`, they are those of files that have columns and fields by these names.
+        With `names`, they are those of files that have columns and fields by these names; with
+        `is_exact`, the ones that `parse_objects` takes.
         """
         fields = []
         for field in self.inner():
-            path, type_ = (field.name,), self._physical_type(field.name, field.data_type.nullable())
+            path, declared = (field.name,), field.data_type.nullable()
+            type_ = (
+                field_values.exact_type(declared)
+                if is_exact
+                else self._physical_type(field.name, declared)
+            )
             if names is not None:
                 stored = {names.get(path, field.name): stored_names.stored_type(type_, names, path)}
             elif self._reads_every_name():

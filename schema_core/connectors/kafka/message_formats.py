@@ -16,12 +16,14 @@ from schema_core.connectors.files.csv_files import (
     csv_line,
     dialect_of,
 )
+from schema_core.connectors.files.field_values import exact_type
 from schema_core.connectors.files.file_formats import (
     CSV,
     JSON,
     JSON_ERRORS,
     is_object,
     parse_field,
+    parse_objects,
     render_field,
     text_reader_type,
 )
@@ -196,16 +198,13 @@ class MessageFormat:
         if JSON_ERRORS.of(self.options):
             text = value.cast("string")
             frame = frame.where(value.isNull() | is_object(functions, text, self.options))
-        stored = StructType(
-            [
-                to_struct_field(name, text_reader_type(type_.nullable(), self.options))
-                for name, type_ in columns.items()
-            ]
+        stored, exact = (
+            StructType(
+                [to_struct_field(name, convert(kind.nullable())) for name, kind in columns.items()]
+            )
+            for convert in (lambda kind: text_reader_type(kind, self.options), exact_type)
         )
-        record = functions.from_json(
-            functions.col(source).cast("string"), stored, JSON.reading(self.options)
-        )
-        return frame.select("*", record.alias(target))
+        return parse_objects(frame, value.cast("string"), target, stored, exact, self.options)
 
     def _parse_csv(
         self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str
