@@ -1,7 +1,6 @@
 """Exact-type metadata: the exact Flink type, stored in the metadata of foreign fields.
 
-The string form of a user-defined type is its path in a catalog, which readers of a file may not
-have. The metadata of such a type therefore includes the definitions of the paths in it.
+Readers of a file may not have the catalog of a user-defined type, so its definition is stored, too.
 """
 
 from __future__ import annotations
@@ -43,33 +42,23 @@ def type_metadata(type_: types.DataType) -> dict[str, str]:
 
 @cached(node_count, unit="types")
 def _type_metadata(type_: types.DataType) -> dict[str, str]:
-    found = {TYPE_KEY: str(type_)}
+    metadata = {TYPE_KEY: str(type_)}
     definitions: dict[str, dict[str, str | None]] = {}
-    for node in filter(_is_named, type_.walk()):
-        definition = _definition(node)
+    for node in type_.walk():
+        definition: dict[str, str | None]
+        match node:
+            case types.DistinctType(source_type=source):
+                definition = {"source": str(source.nullable()), "description": node.description}
+            case types.StructuredType(class_name=name, fields=fields) if node.path:
+                inline = str(types.StructuredType(name or PLACEHOLDER_CLASS, fields))
+                definition = {"fields": inline, "class": name, "description": node.description}
+            case _:
+                continue
         if definitions.setdefault(node.body(), definition) != definition:
-            return found  # one path with two definitions: readers use the physical type
+            return metadata  # one path with two definitions: readers use the physical type
     if definitions:
-        found[DEFINITIONS_KEY] = json.dumps(definitions, ensure_ascii=False)
-    return found
-
-
-def _is_named(type_: types.DataType) -> bool:
-    return isinstance(type_, types.DistinctType) or (
-        isinstance(type_, types.StructuredType) and bool(type_.path)
-    )
-
-
-def _definition(type_: types.DataType) -> dict[str, str | None]:
-    match type_:
-        case types.DistinctType(source_type=source):
-            return {"source": str(source.nullable()), "description": type_.description}
-        case types.StructuredType(class_name=name, fields=fields):
-            inline = types.StructuredType(name or PLACEHOLDER_CLASS, fields)
-            definition = {"fields": str(inline), "class": name, "description": type_.description}
-            return dict(definition)
-        case _:
-            return {}
+        metadata[DEFINITIONS_KEY] = json.dumps(definitions, ensure_ascii=False)
+    return metadata
 
 
 def exact_type(metadata: Mapping[str, Any]) -> types.DataType | None:
@@ -84,18 +73,14 @@ def exact_type(metadata: Mapping[str, Any]) -> types.DataType | None:
     return parse_exact_type(text, definitions if isinstance(definitions, str) else None)
 
 
-def _metadata_length(text: str, definitions: str | None = None) -> int:
-    return length(text) + len(definitions or "")
-
-
-@cached(_metadata_length)
+@cached(lambda text, definitions=None: length(text) + len(definitions or ""))
 def parse_exact_type(text: str, definitions: str | None = None) -> types.DataType | None:
     """Parse a recorded type and its definitions; None if it is invalid."""
     try:
         type_ = types.parse_type(text)
         if definitions is None:
             return type_
-        return types.require_resolved(_Definitions(definitions).resolved(type_))
+        return types.require_resolved(_Definitions(definitions).resolve(type_))
     except SchemaCoreError:
         return None
 
@@ -107,11 +92,11 @@ class _Definitions:
         self._definitions = read_object(text)
         self._open: set[str] = set()
 
-    def resolved(self, type_: types.DataType) -> types.DataType:
+    def resolve(self, type_: types.DataType) -> types.DataType:
         return look_up(type_, self._find)
 
     def _find(self, name: types.UnresolvedType) -> types.DataType:
-        """Return the definition of a name, or the name itself if it is undefined or recursive."""
+        """Return the definition of a name, or the name if it is undefined or recursive."""
         path = name.body()
         definition = self._definitions.get(path)
         if not isinstance(definition, dict) or path in self._open:
@@ -125,14 +110,14 @@ class _Definitions:
     def _build_type(self, name: types.UnresolvedType, definition: dict[str, Any]) -> types.DataType:
         match definition:
             case {"source": str(source), "description": None | str() as description}:
-                inner = self.resolved(types.parse_type(source))
+                inner = self.resolve(types.parse_type(source))
                 return types.DistinctType(name.path, inner, description=description)
             case {
                 "fields": str(fields),
                 "class": None | str() as class_name,
                 "description": None | str() as description,
             }:
-                inner = self.resolved(types.parse_type(fields))
+                inner = self.resolve(types.parse_type(fields))
                 if isinstance(inner, types.StructuredType):
                     return types.StructuredType(
                         class_name, inner.fields, path=name.path, description=description
@@ -143,7 +128,7 @@ class _Definitions:
 def read_object(text: str | bytes) -> dict[str, Any]:
     """Parse a JSON object in metadata; empty if it is invalid."""
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}

@@ -1,8 +1,8 @@
 """Losses of converting types to foreign formats, and foreign schemas as read, with their losses.
 
-`TARGETS` lists, for each format, the types that it represents only approximately. Everything else
-is computed from those rows. Invariant: ``physical_equivalent(type, target)`` is what a conversion
-returns without exact-type metadata, so a type without losses survives a round trip unchanged.
+`TARGETS` lists for each format the types that it represents only approximately.
+``physical_equivalent(type, target)`` is what a conversion returns without exact-type metadata, so a
+type without losses survives a round trip unchanged.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 from unicodedata import category
 
+from schema_core import types
 from schema_core.base.arguments import require_instance
 from schema_core.base.caching import cached, cached_by_identity
 from schema_core.base.lazy import dataclass
@@ -27,42 +28,6 @@ from schema_core.errors import (
 )
 from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.types import (
-    MAX_LENGTH,
-    AnyTimestampType,
-    ArrayType,
-    BigIntType,
-    BinaryType,
-    BitmapType,
-    CharType,
-    DataType,
-    DayTimeIntervalType,
-    DayTimeResolution,
-    DescriptorType,
-    DistinctType,
-    IntType,
-    LegacyType,
-    LengthType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    NullType,
-    RawType,
-    RowField,
-    RowType,
-    SmallIntType,
-    StructuredType,
-    SymbolType,
-    TimestampType,
-    TimeType,
-    UnresolvedType,
-    VarBinaryType,
-    VarCharType,
-    VariantType,
-    YearMonthIntervalType,
-    YearMonthResolution,
-    ZonedTimestampType,
-)
 from schema_core.types.base import node_count
 
 if TYPE_CHECKING:
@@ -100,13 +65,13 @@ REFUSING = frozenset({LossKind.NULL_KEYS, LossKind.RANGE, LossKind.REFUSED})
 
 
 class LossRule(NamedTuple):
-    """What a class of types is converted to, on which condition, and the kind of loss.
+    """What a class of types becomes, on which condition, and the kind of loss.
 
-    `becomes` is None where the target cannot store the values at all.
+    `becomes` is None where the target cannot store the values.
     """
 
     kind: LossKind
-    becomes: Callable[[Any], DataType] | None
+    becomes: Callable[[Any], types.DataType] | None
     when: Callable[[Any], bool] = lambda _: True
     remark: str = ""
 
@@ -115,25 +80,25 @@ class LossRule(NamedTuple):
 class LossTarget:
     """A foreign format: its rules by class of type, and properties that hold for all types.
 
-    `has_metadata`: the format can store exact-type metadata. `folds_case`: column names that differ
-    only in case collide.
+    `has_metadata`: it can store exact-type metadata. `folds_case`: column names that differ only in
+    case collide.
     """
 
     name: str
-    rows: Mapping[type[DataType], tuple[LossRule, ...]]
+    rows: Mapping[type[types.DataType], tuple[LossRule, ...]]
     has_metadata: bool = True
     forgets_not_null: bool = False
     folds_case: bool = False
 
 
-STRING = VarCharType(MAX_LENGTH)
-BYTES = VarBinaryType(MAX_LENGTH)
+STRING = types.VarCharType(types.MAX_LENGTH)
+BYTES = types.VarBinaryType(types.MAX_LENGTH)
 MICROSECONDS = 6
 NANOSECONDS = 9
 
 
-def _is_bounded(type_: LengthType) -> bool:
-    return type_.length != MAX_LENGTH
+def _is_bounded(type_: types.LengthType) -> bool:
+    return type_.length != types.MAX_LENGTH
 
 
 #: Readers of Arrow IPC messages refuse very wide fixed-size values; one mebibyte is well below
@@ -146,11 +111,7 @@ def has_fixed_size(length: int) -> bool:
     return 0 < length <= MAX_FIXED_BYTES
 
 
-def _needs_variable_size(type_: LengthType) -> bool:
-    return not has_fixed_size(type_.length)
-
-
-def _is(type_: DataType) -> Callable[[DataType], DataType]:
+def _is(type_: types.DataType) -> Callable[[types.DataType], types.DataType]:
     return lambda _: type_
 
 
@@ -159,61 +120,51 @@ def arrow_precision(precision: int) -> int:
     return MICROSECONDS if precision <= MICROSECONDS else NANOSECONDS
 
 
-def _microseconds(type_: AnyTimestampType) -> DataType:
+def _microseconds(type_: types.AnyTimestampType) -> types.DataType:
     return type(type_)(MICROSECONDS)
 
 
-def widest_day_time(digits: int) -> DayTimeIntervalType:
-    """Return the day-time interval that holds all values with so many fractional digits."""
-    return DayTimeIntervalType(DayTimeResolution.DAY_TO_SECOND, 6, digits)
+def widest_day_time(digits: int) -> types.DayTimeIntervalType:
+    """Return the widest day-time interval with so many fractional digits."""
+    return types.DayTimeIntervalType(types.DayTimeResolution.DAY_TO_SECOND, 6, digits)
 
 
-WIDEST_YEAR_MONTH = YearMonthIntervalType(YearMonthResolution.YEAR_TO_MONTH, 4)
+WIDEST_YEAR_MONTH = types.YearMonthIntervalType(types.YearMonthResolution.YEAR_TO_MONTH, 4)
 
 
-def _arrow_day_time(type_: DayTimeIntervalType) -> DataType:
+def _arrow_day_time(type_: types.DayTimeIntervalType) -> types.DataType:
     return widest_day_time(arrow_precision(type_.fractional_precision))
 
 
-def as_not_null(type_: DataType) -> DataType:
-    """Return the NOT NULL variant of a type; NULL, and a distinct type of NULL, has none."""
+def as_not_null(type_: types.DataType) -> types.DataType:
+    """Return the NOT NULL variant of a type, unless it is NULL, which has none."""
     return type_ if is_null(type_) else type_.not_null()
 
 
-def _not_null_key(type_: MapType) -> DataType:
-    return MapType(as_not_null(type_.key_type), type_.value_type)
+def _not_null_key(type_: types.MapType) -> types.DataType:
+    return types.MapType(as_not_null(type_.key_type), type_.value_type)
 
 
-def _not_null_element(type_: MultisetType) -> DataType:
-    return MultisetType(as_not_null(type_.element_type))
-
-
-def counts(type_: MultisetType) -> MapType:
+def counts(type_: types.MultisetType) -> types.MapType:
     """Return the map that stores a multiset: its elements and their counts."""
-    return MapType(type_.element_type, IntType(nullable=False))
+    return types.MapType(type_.element_type, types.IntType(nullable=False))
 
 
-def _with_offset(type_: ZonedTimestampType) -> DataType:
-    instant = LocalZonedTimestampType(type_.precision, nullable=False)
-    offset = SmallIntType(nullable=False)
-    return RowType([RowField("timestamp", instant), RowField("offset_minutes", offset)])
+def _with_offset(type_: types.ZonedTimestampType) -> types.DataType:
+    instant = types.LocalZonedTimestampType(type_.precision, nullable=False)
+    offset = types.SmallIntType(nullable=False)
+    return types.RowType(
+        [types.RowField("timestamp", instant), types.RowField("offset_minutes", offset)]
+    )
 
 
-def _variant_fields(_: VariantType) -> DataType:
-    return RowType([RowField(name, BYTES.not_null()) for name in ("metadata", "value")])
-
-
-def _has_null_keys(type_: MapType) -> bool:
-    return type_.key_type.is_nullable and not isinstance(type_.key_type, NullType)
-
-
-def _has_null_elements(type_: MultisetType) -> bool:
-    return type_.element_type.is_nullable and not is_null(type_.element_type)
-
-
-def is_null(type_: DataType) -> bool:
+def is_null(type_: types.DataType) -> bool:
     """Return whether the type is NULL or a distinct type of NULL."""
-    return is_null(type_.source_type) if isinstance(type_, DistinctType) else type_ == NullType()
+    return (
+        is_null(type_.source_type)
+        if isinstance(type_, types.DistinctType)
+        else type_ == types.NullType()
+    )
 
 
 def _precision_above(digits: int) -> Callable[[Any], bool]:
@@ -222,7 +173,7 @@ def _precision_above(digits: int) -> Callable[[Any], bool]:
 
 _REFUSED = (LossRule(LossKind.REFUSED, None),)
 _NO_FIELDS = LossRule(LossKind.REFUSED, None, lambda type_: not type_.fields)
-_ROW_OF_CLASS = (LossRule(LossKind.TYPE, lambda type_: RowType(type_.fields)),)
+_ROW_OF_CLASS = (LossRule(LossKind.TYPE, lambda type_: types.RowType(type_.fields)),)
 _IN_64_BITS = LossRule(
     LossKind.RANGE,
     lambda type_: type_,
@@ -231,22 +182,36 @@ _IN_64_BITS = LossRule(
 )
 
 #: Rules of all targets: types that only Flink has are stored as plain types.
-COMMON: dict[type[DataType], tuple[LossRule, ...]] = {
-    CharType:       (LossRule(LossKind.LENGTH, _is(STRING)),),
-    VarCharType:    (LossRule(LossKind.LENGTH, _is(STRING), _is_bounded),),
-    VarBinaryType:  (LossRule(LossKind.LENGTH, _is(BYTES), _is_bounded),),
-    MapType:        (LossRule(LossKind.NULL_KEYS, _not_null_key, _has_null_keys),),
-    MultisetType:   (LossRule(LossKind.NULL_KEYS, _not_null_element, _has_null_elements),
-                     LossRule(LossKind.TYPE, lambda type_: _not_null_key(counts(type_)))),
-    StructuredType: _ROW_OF_CLASS,
-    DistinctType:   (LossRule(LossKind.TYPE, lambda type_: type_.source_type),),
-    RawType:        (LossRule(LossKind.TYPE, _is(BYTES)),),
-    BitmapType:     (LossRule(LossKind.TYPE, _is(BYTES)),),
-    SymbolType:     _REFUSED,
-    DescriptorType: _REFUSED,
-    LegacyType:     _REFUSED,
-    UnresolvedType: _REFUSED,
-}  # fmt: skip
+COMMON: dict[type[types.DataType], tuple[LossRule, ...]] = {
+    types.CharType: (LossRule(LossKind.LENGTH, _is(STRING)),),
+    types.VarCharType: (LossRule(LossKind.LENGTH, _is(STRING), _is_bounded),),
+    types.VarBinaryType: (LossRule(LossKind.LENGTH, _is(BYTES), _is_bounded),),
+    types.MapType: (
+        LossRule(
+            LossKind.NULL_KEYS,
+            _not_null_key,
+            lambda type_: (
+                type_.key_type.is_nullable and not isinstance(type_.key_type, types.NullType)
+            ),
+        ),
+    ),
+    types.MultisetType: (
+        LossRule(
+            LossKind.NULL_KEYS,
+            lambda type_: types.MultisetType(as_not_null(type_.element_type)),
+            lambda type_: type_.element_type.is_nullable and not is_null(type_.element_type),
+        ),
+        LossRule(LossKind.TYPE, lambda type_: _not_null_key(counts(type_))),
+    ),
+    types.StructuredType: _ROW_OF_CLASS,
+    types.DistinctType: (LossRule(LossKind.TYPE, lambda type_: type_.source_type),),
+    types.RawType: (LossRule(LossKind.TYPE, _is(BYTES)),),
+    types.BitmapType: (LossRule(LossKind.TYPE, _is(BYTES)),),
+    types.SymbolType: _REFUSED,
+    types.DescriptorType: _REFUSED,
+    types.LegacyType: _REFUSED,
+    types.UnresolvedType: _REFUSED,
+}
 
 _ARROW_PRECISION = LossRule(
     LossKind.PRECISION,
@@ -256,36 +221,51 @@ _ARROW_PRECISION = LossRule(
 _ARROW_TIMESTAMP = (_ARROW_PRECISION, _IN_64_BITS)
 
 #: Arrow in memory, IPC and Feather: 64-bit times of at most nanoseconds; map keys are never NULL.
-ARROW: dict[type[DataType], tuple[LossRule, ...]] = {
+ARROW: dict[type[types.DataType], tuple[LossRule, ...]] = {
     **COMMON,
-    BinaryType: (LossRule(LossKind.LENGTH, _is(BYTES), _needs_variable_size),),
-    TimeType: (_ARROW_PRECISION,),
-    TimestampType: _ARROW_TIMESTAMP,
-    LocalZonedTimestampType: _ARROW_TIMESTAMP,
-    ZonedTimestampType: _ARROW_TIMESTAMP,
-    YearMonthIntervalType: (LossRule(LossKind.TYPE, _is(IntType())),),
-    DayTimeIntervalType: (
+    types.BinaryType: (
+        LossRule(LossKind.LENGTH, _is(BYTES), lambda type_: not has_fixed_size(type_.length)),
+    ),
+    types.TimeType: (_ARROW_PRECISION,),
+    types.TimestampType: _ARROW_TIMESTAMP,
+    types.LocalZonedTimestampType: _ARROW_TIMESTAMP,
+    types.ZonedTimestampType: _ARROW_TIMESTAMP,
+    types.YearMonthIntervalType: (LossRule(LossKind.TYPE, _is(types.IntType())),),
+    types.DayTimeIntervalType: (
         LossRule(
             LossKind.PRECISION,
             _arrow_day_time,
             lambda type_: _arrow_day_time(type_) != type_.nullable(),
         ),
     ),
-    MapType: (LossRule(LossKind.REFUSED, None, lambda type_: is_null(type_.key_type)),
-              *COMMON[MapType]),
-    MultisetType: (LossRule(LossKind.REFUSED, None, lambda type_: is_null(type_.element_type)),
-                   *COMMON[MultisetType]),
-}  # fmt: skip
+    types.MapType: (
+        LossRule(LossKind.REFUSED, None, lambda type_: is_null(type_.key_type)),
+        *COMMON[types.MapType],
+    ),
+    types.MultisetType: (
+        LossRule(LossKind.REFUSED, None, lambda type_: is_null(type_.element_type)),
+        *COMMON[types.MultisetType],
+    ),
+}
 
 #: Parquet files, for readers that use only Parquet's own types.
-PARQUET: dict[type[DataType], tuple[LossRule, ...]] = {
+PARQUET: dict[type[types.DataType], tuple[LossRule, ...]] = {
     **ARROW,
-    ZonedTimestampType: (*_ARROW_TIMESTAMP, LossRule(LossKind.TYPE, _with_offset)),
-    VariantType: (LossRule(LossKind.TYPE, _variant_fields),),
-    DayTimeIntervalType: (LossRule(LossKind.TYPE, _is(BigIntType())),),
-    RowType: (_NO_FIELDS,),
-    StructuredType: (_NO_FIELDS, *_ROW_OF_CLASS),
-}  # fmt: skip
+    types.ZonedTimestampType: (*_ARROW_TIMESTAMP, LossRule(LossKind.TYPE, _with_offset)),
+    types.VariantType: (
+        LossRule(
+            LossKind.TYPE,
+            _is(
+                types.RowType(
+                    [types.RowField(name, BYTES.not_null()) for name in ("metadata", "value")]
+                )
+            ),
+        ),
+    ),
+    types.DayTimeIntervalType: (LossRule(LossKind.TYPE, _is(types.BigIntType())),),
+    types.RowType: (_NO_FIELDS,),
+    types.StructuredType: (_NO_FIELDS, *_ROW_OF_CLASS),
+}
 
 _SPARK_TIMESTAMP = (
     LossRule(LossKind.DIGITS, _microseconds, _precision_above(MICROSECONDS)),
@@ -295,56 +275,58 @@ _SPARK_TIMESTAMP = (
 _SPARK_DAY_TIME = widest_day_time(MICROSECONDS)
 
 #: Spark's types in memory and in StructType JSON: microseconds; strings have no length.
-SPARK: dict[type[DataType], tuple[LossRule, ...]] = {
+SPARK: dict[type[types.DataType], tuple[LossRule, ...]] = {
     **COMMON,
-    BinaryType: (LossRule(LossKind.LENGTH, _is(BYTES)),),
-    TimestampType: _SPARK_TIMESTAMP,
-    LocalZonedTimestampType: _SPARK_TIMESTAMP,
-    ZonedTimestampType: (*_SPARK_TIMESTAMP, LossRule(LossKind.TYPE, _with_offset)),
-    YearMonthIntervalType: (
+    types.BinaryType: (LossRule(LossKind.LENGTH, _is(BYTES)),),
+    types.TimestampType: _SPARK_TIMESTAMP,
+    types.LocalZonedTimestampType: _SPARK_TIMESTAMP,
+    types.ZonedTimestampType: (*_SPARK_TIMESTAMP, LossRule(LossKind.TYPE, _with_offset)),
+    types.YearMonthIntervalType: (
         LossRule(
             LossKind.PRECISION,
             _is(WIDEST_YEAR_MONTH),
-            lambda item: item.nullable() != WIDEST_YEAR_MONTH,
+            lambda type_: type_.nullable() != WIDEST_YEAR_MONTH,
         ),
     ),
-    DayTimeIntervalType: (
+    types.DayTimeIntervalType: (
         LossRule(
             LossKind.DIGITS,
             _is(_SPARK_DAY_TIME),
-            lambda item: item.fractional_precision > MICROSECONDS,
+            lambda type_: type_.fractional_precision > MICROSECONDS,
         ),
         LossRule(
             LossKind.PRECISION,
             _is(_SPARK_DAY_TIME),
-            lambda item: (
-                item.fractional_precision <= MICROSECONDS and item.nullable() != _SPARK_DAY_TIME
+            lambda type_: (
+                type_.fractional_precision <= MICROSECONDS and type_.nullable() != _SPARK_DAY_TIME
             ),
         ),
     ),
 }
 
 #: Spark's DDL: NOT NULL only for columns and fields, and no metadata.
-SPARK_DDL: dict[type[DataType], tuple[LossRule, ...]] = {
+SPARK_DDL: dict[type[types.DataType], tuple[LossRule, ...]] = {
     **SPARK,
-    ArrayType: (
+    types.ArrayType: (
         LossRule(
             LossKind.NULLABILITY,
-            lambda type_: ArrayType(type_.element_type.nullable()),
+            lambda type_: types.ArrayType(type_.element_type.nullable()),
             lambda type_: not type_.element_type.is_nullable,
         ),
     ),
-    MapType: (
-        *SPARK[MapType],
+    types.MapType: (
+        *SPARK[types.MapType],
         LossRule(
             LossKind.NULLABILITY,
-            lambda type_: MapType(type_.key_type, type_.value_type.nullable()),
+            lambda type_: types.MapType(type_.key_type, type_.value_type.nullable()),
             lambda type_: not type_.value_type.is_nullable,
         ),
     ),
-    MultisetType: (
-        *SPARK[MultisetType],
-        LossRule(LossKind.NULLABILITY, lambda counted: MapType(counted.key_type, IntType())),
+    types.MultisetType: (
+        *SPARK[types.MultisetType],
+        LossRule(
+            LossKind.NULLABILITY, lambda counted: types.MapType(counted.key_type, types.IntType())
+        ),
     ),
 }
 
@@ -365,7 +347,7 @@ def is_hive_name(name: str) -> bool:
     )
 
 
-def _has_invalid_hive_names(type_: RowType | StructuredType) -> bool:
+def _has_invalid_hive_names(type_: types.RowType | types.StructuredType) -> bool:
     """Return whether Hive cannot represent the fields: none, or invalid or ambiguous names."""
     names = [field.name for field in type_.fields]
     return not (
@@ -376,20 +358,21 @@ def _has_invalid_hive_names(type_: RowType | StructuredType) -> bool:
 _INVALID_NAMES = LossRule(LossKind.REFUSED, None, _has_invalid_hive_names)
 
 #: Tables of Hive's own formats (``STORED AS parquet``) that Spark writes.
-HIVE: dict[type[DataType], tuple[LossRule, ...]] = {
+HIVE: dict[type[types.DataType], tuple[LossRule, ...]] = {
     **SPARK,
-    **dict.fromkeys(
-        (TimeType, TimestampType, VariantType, NullType, YearMonthIntervalType,
-         DayTimeIntervalType),
-        _REFUSED,
-    ),
-    RowType: (_INVALID_NAMES,),
-    StructuredType: (_INVALID_NAMES, *_ROW_OF_CLASS),
+    types.TimeType: _REFUSED,
+    types.TimestampType: _REFUSED,
+    types.VariantType: _REFUSED,
+    types.NullType: _REFUSED,
+    types.YearMonthIntervalType: _REFUSED,
+    types.DayTimeIntervalType: _REFUSED,
+    types.RowType: (_INVALID_NAMES,),
+    types.StructuredType: (_INVALID_NAMES, *_ROW_OF_CLASS),
 }  # fmt: skip
 
 TARGETS: dict[str, LossTarget] = {
-    item.name: item
-    for item in (
+    target.name: target
+    for target in (
         LossTarget("arrow", ARROW),
         LossTarget("parquet", PARQUET),
         LossTarget("spark:4.3", SPARK),
@@ -399,12 +382,12 @@ TARGETS: dict[str, LossTarget] = {
 }
 
 
-def child_names(type_: DataType) -> tuple[str, ...]:
+def child_names(type_: types.DataType) -> tuple[str, ...]:
     """Return the names of a type's children, as they appear in the path of a loss."""
     match type_:
-        case RowType() | StructuredType():
+        case types.RowType() | types.StructuredType():
             return tuple(field.name for field in type_.fields)
-        case MapType():
+        case types.MapType():
             return ("key", "value")
         case _:
             return ("element",) * len(type_.children())
@@ -432,8 +415,8 @@ POLICIES = get_args(Policy)
 class Loss:
     """A part of a type or schema that a conversion does not preserve.
 
-    `path` contains the names of columns and fields, with `element`, `key` and `value` for nested
-    types. A loss is `reversible` if the exact-type metadata restores the original.
+    `path` has names of columns and fields, and `element`, `key` and `value` for nested types. A
+    loss is `reversible` if the exact-type metadata restores the original.
     """
 
     path: tuple[str, ...]
@@ -459,13 +442,13 @@ class Loss:
         return f"{place}: {self.source} becomes {self.target} ({self.kind.meaning})"
 
 
-def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
+def losses(what: ResolvedSchema | types.DataType, target: str) -> tuple[Loss, ...]:
     """Return what converting a schema or a type to a target loses.
 
     The targets are `arrow`, `parquet`, `spark:4.3`, `spark-ddl:4.3` and `hive`.
 
     Raises:
-        SchemaError: with code `unknown-target` for any other target.
+        SchemaError: with code `unknown-target`.
 
     >>> from schema_core.types import parse_type
     >>> for loss in losses(parse_type("ROW<code CHAR(3), at TIMESTAMP(9)>"), "spark:4.3"):
@@ -473,71 +456,83 @@ def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
     code: CHAR(3) becomes STRING (the length limit is dropped)
     at: TIMESTAMP(9) becomes TIMESTAMP(6) (fractional seconds are truncated)
     """
-    _target_named(target)
-    require_instance(what, (ResolvedSchema, DataType), "what")
-    if isinstance(what, DataType):
+    rules = _require_target(target)
+    require_instance(what, (ResolvedSchema, types.DataType), "what")
+    if isinstance(what, types.DataType):
         return _type_losses(what, target)
-    found = [
+    of_columns = [
         replace(loss, path=(column.name, *loss.path))
         for column in what.columns
-        for loss in losses(column.data_type, target)
+        for loss in _type_losses(column.data_type, target)
     ]
-    return (*found, *_name_losses(what, _target_named(target)), *_member_losses(what))
+    return (*of_columns, *_name_losses(what, rules), *_member_losses(what))
 
 
 def lasting_losses(schema: ResolvedSchema) -> frozenset[tuple[str, LossKind]]:
-    """Return the targets that cannot hold a schema losslessly, and the kinds of these losses.
-
-    These are the losses of `losses` that last: see `Loss.lasts`.
+    """Return the targets that cannot hold a schema losslessly, and the kinds of losses that last.
 
     >>> from schema_core.types import DataTypes
     >>> schema = ResolvedSchema.physical(["at"], [DataTypes.TIMESTAMP(9)])
     >>> sorted((target, kind.word) for target, kind in lasting_losses(schema))[-2:]
     [('spark-ddl:4.3', 'digits'), ('spark:4.3', 'digits')]
     """
-    types = {id(column.data_type): column.data_type for column in schema.columns}
-    found = frozenset().union(*map(_lasting_losses_of, types.values()))
+    distinct = {id(column.data_type): column.data_type for column in schema.columns}
+    lasting = frozenset().union(*map(_lasting_losses_of, distinct.values()))
     folded = {column.name.lower() for column in schema.columns}
     if len(folded) < len(schema.columns):
         for target in TARGETS.values():
-            found |= {(target.name, loss.kind) for loss in _name_losses(schema, target)}
+            lasting |= {(target.name, loss.kind) for loss in _name_losses(schema, target)}
     if next(_member_losses(schema), None) is not None:
-        found |= {(target, LossKind.MEMBER) for target in TARGETS}
-    return found
+        lasting |= {(target, LossKind.MEMBER) for target in TARGETS}
+    return lasting
 
 
 @cached_by_identity(node_count, budget=50_000, unit="types")
-def _lasting_losses_of(type_: DataType) -> frozenset[tuple[str, LossKind]]:
-    found = ((target, loss) for target in TARGETS for loss in _type_losses(type_, target))
-    return frozenset((target, item.kind) for target, item in found if item.lasts)
+def _lasting_losses_of(type_: types.DataType) -> frozenset[tuple[str, LossKind]]:
+    return frozenset(
+        (target, loss.kind)
+        for target in TARGETS
+        for loss in _type_losses(type_, target)
+        if loss.lasts
+    )
 
 
-def physical_equivalent(type_: DataType, target: str) -> DataType | None:
+def physical_equivalent(type_: types.DataType, target: str) -> types.DataType | None:
     """Return the type that a reader without exact-type metadata gets, or None.
 
     >>> from schema_core.types import parse_type
     >>> print(physical_equivalent(parse_type("MULTISET<CHAR(3)>"), "arrow"))
     MAP<VARCHAR(2147483647) NOT NULL, INT NOT NULL>
     """
-    require_instance(type_, DataType, "type_")
-    return _physical_equivalent(type_, _target_named(target).name, None)
+    require_instance(type_, types.DataType, "type_")
+    return _physical_equivalent(type_, _require_target(target).name, None)
 
 
-def enforce(found: tuple[Loss, ...], on_loss: Policy) -> None:
+def enforce(reported: tuple[Loss, ...], on_loss: Policy) -> None:
     """Raise an error for losses that change values, unless the policy accepts them.
 
     Raises:
         UnsupportedError: with code `lossy`, one for each such loss.
-        SchemaError: with code `unknown-policy` for an unknown policy.
+        SchemaError: with code `unknown-policy`.
     """
     if on_loss not in POLICIES:
         hint = f"use one of {', '.join(POLICIES)}"
         raise SchemaError(f"unknown policy {show(on_loss)}", code="unknown-policy", hint=hint)
     if on_loss == "error":
-        raise_all(_error(loss) for loss in found if loss.changes_values)
+        raise_all(
+            UnsupportedError(
+                f"{loss.source} becomes {loss.target}: {loss.kind.meaning}",
+                code="lossy",
+                hint="pass on_loss='note' to keep the exact type as metadata, "
+                "or 'accept' to drop it",
+                path=loss.path,
+            )
+            for loss in reported
+            if loss.changes_values
+        )
 
 
-def refuse(found: Iterable[Loss], code: str) -> None:
+def refuse(reported: Iterable[Loss], code: str) -> None:
     """Raise an error for everything that the target cannot store.
 
     Raises:
@@ -545,17 +540,8 @@ def refuse(found: Iterable[Loss], code: str) -> None:
     """
     raise_all(
         UnsupportedError(f"{loss.kind.meaning} of {loss.source}", code=code, path=loss.path)
-        for loss in found
+        for loss in reported
         if loss.kind is LossKind.REFUSED
-    )
-
-
-def _error(loss: Loss) -> UnsupportedError:
-    return UnsupportedError(
-        f"{loss.source} becomes {loss.target}: {loss.kind.meaning}",
-        code="lossy",
-        hint="pass on_loss='note' to keep the exact type as metadata, or 'accept' to drop it",
-        path=loss.path,
     )
 
 
@@ -569,7 +555,7 @@ def too_deep() -> UnsupportedError:
 
 
 def check_nesting(foreign: Node, children: Callable[[Node], Iterable[Node]]) -> None:
-    """Raise an error for a type deeper than `MAX_DEPTH`, before anything recurses into it.
+    """Refuse a type deeper than `MAX_DEPTH`, before anything recurses into it.
 
     Raises:
         UnsupportedError: with code `too-deep`.
@@ -585,7 +571,7 @@ def check_nesting(foreign: Node, children: Callable[[Node], Iterable[Node]]) -> 
 # --- evaluating the rules -------------------------------------------------------------------------
 
 
-def _target_named(name: str) -> LossTarget:
+def _require_target(name: str) -> LossTarget:
     require_instance(name, str, "target")
     if name not in TARGETS:
         hint = similar(name, TARGETS) or f"use one of {', '.join(TARGETS)}"
@@ -594,15 +580,18 @@ def _target_named(name: str) -> LossTarget:
 
 
 @cached(node_count, unit="types")
-def _type_losses(type_: DataType, target: str) -> tuple[Loss, ...]:
+def _type_losses(type_: types.DataType, target: str) -> tuple[Loss, ...]:
     return tuple(_walk(type_, TARGETS[target], (), is_key=False))
 
 
 def _walk(
-    type_: DataType, target: LossTarget, path: tuple[str, ...], *, is_key: bool
+    type_: types.DataType, target: LossTarget, path: tuple[str, ...], *, is_key: bool
 ) -> Iterator[Loss]:
     """Yield the losses of a type itself, then those of its children."""
-    reversible = target.has_metadata and _is_serializable(type_)
+    # a type with a string form can be restored from metadata
+    reversible = target.has_metadata and not (
+        isinstance(type_, types.LengthType) and not type_.length
+    )
     so_far = type_
     for row in _rows(type_, target):
         source = so_far.as_summary_string()
@@ -616,44 +605,39 @@ def _walk(
         source, becomes = so_far.as_summary_string(), so_far.summary_body()
         yield Loss(path, LossKind.NULLABILITY, source, becomes, reversible)
     for step, child in zip(child_names(type_), type_.children(), strict=True):
-        inner = path if isinstance(type_, DistinctType) else (*path, step)
+        inner = path if isinstance(type_, types.DistinctType) else (*path, step)
         yield from _walk(child, target, inner, is_key=step == "key")
 
 
-def _rows(type_: DataType, target: LossTarget) -> list[LossRule]:
+def _rows(type_: types.DataType, target: LossTarget) -> list[LossRule]:
     return [row for row in target.rows.get(type(type_), ()) if row.when(type_)]
-
-
-def _is_serializable(type_: DataType) -> bool:
-    """Return whether the type has a string form, so that metadata can restore it."""
-    return not (isinstance(type_, LengthType) and not type_.length)
 
 
 @cached(node_count, unit="types")
 def _physical_equivalent(
-    type_: DataType, target: str, left_out: LossKind | None
-) -> DataType | None:
-    """Apply all rules to a type, except those of the kind `left_out`."""
-    found = TARGETS[target]
+    type_: types.DataType, target: str, left_out: LossKind | None
+) -> types.DataType | None:
+    """Apply all rules to a type, except rules of the kind `left_out`."""
+    rules = TARGETS[target]
     children = [_physical_equivalent(child, target, left_out) for child in type_.children()]
     if any(child is None for child in children):
         return None
     whole = type_.rebuild(tuple(child for child in children if child is not None))
-    for row in _rows(type_, found):
+    for row in _rows(type_, rules):
         if row.becomes is None:
             return None
         if row.kind is not left_out:
             whole = row.becomes(whole)
-    if isinstance(whole, NullType):
+    if isinstance(whole, types.NullType):
         return whole
     whole = whole.with_nullability(type_.is_nullable)
-    return _all_nullable(whole) if found.forgets_not_null else whole
+    return _all_nullable(whole) if rules.forgets_not_null else whole
 
 
-def _all_nullable(type_: DataType) -> DataType:
-    """Return the type, nullable at every level except map keys, which are never NULL."""
+def _all_nullable(type_: types.DataType) -> types.DataType:
+    """Return the type, nullable at every level except map keys."""
     children = [_all_nullable(child) for child in type_.children()]
-    if isinstance(type_, MapType):
+    if isinstance(type_, types.MapType):
         children[0] = as_not_null(children[0])
     return type_.rebuild(tuple(children)).nullable()
 
@@ -669,7 +653,7 @@ def _name_losses(schema: ResolvedSchema, target: LossTarget) -> Iterator[Loss]:
 
 
 def _member_losses(schema: ResolvedSchema) -> Iterator[Loss]:
-    """Yield the parts of a schema besides physical columns: a target stores only those."""
+    """Yield the parts of a schema besides physical columns, which no target stores."""
 
     def member_loss(name: str, text: str, becomes: str = "") -> Loss:
         return Loss((name,), LossKind.MEMBER, text, becomes, reversible=False)
@@ -691,7 +675,7 @@ def _member_losses(schema: ResolvedSchema) -> Iterator[Loss]:
 
 
 def matches_physical(
-    exact: DataType, physical: DataType, target: str, *, exactly_null: bool
+    exact: types.DataType, physical: types.DataType, target: str, *, exactly_null: bool
 ) -> bool:
     """Return whether `physical`, read without metadata, can be the physical type of `exact`.
 
@@ -703,8 +687,10 @@ def matches_physical(
     return least is not None and _holds_values_of(least, physical, exactly_null=exactly_null)
 
 
-def _holds_values_of(least: DataType, physical: DataType, *, exactly_null: bool) -> bool:
-    if isinstance(least, BinaryType) and physical.nullable() == BYTES:
+def _holds_values_of(
+    least: types.DataType, physical: types.DataType, *, exactly_null: bool
+) -> bool:
+    if isinstance(least, types.BinaryType) and physical.nullable() == BYTES:
         return True
     if type(least) is not type(physical) or child_names(least) != child_names(physical):
         return False
@@ -715,20 +701,18 @@ def _holds_values_of(least: DataType, physical: DataType, *, exactly_null: bool)
         return all(
             _holds_values_of(first, other, exactly_null=exactly_null) for first, other in pairs
         )
-    return _has_parameters_of(least, physical)
-
-
-def _has_parameters_of(least: DataType, physical: DataType) -> bool:
-    """Return whether the parameters are equal or, for times, not smaller."""
-    match least, physical:
-        case TimeType() | AnyTimestampType(), TimeType() | AnyTimestampType():
+    match least, physical:  # parameters must be equal or, for times, not smaller
+        case (
+            types.TimeType() | types.AnyTimestampType(),
+            types.TimeType() | types.AnyTimestampType(),
+        ):
             return least.precision <= physical.precision
-        case DayTimeIntervalType(), DayTimeIntervalType():
+        case types.DayTimeIntervalType(), types.DayTimeIntervalType():
             is_finer = least.fractional_precision <= physical.fractional_precision
-            is_whole = physical.resolution is DayTimeResolution.DAY_TO_SECOND
+            is_whole = physical.resolution is types.DayTimeResolution.DAY_TO_SECOND
             return is_whole and (is_finer or not least.has_seconds)
-        case YearMonthIntervalType(), YearMonthIntervalType():
-            return physical.resolution is YearMonthResolution.YEAR_TO_MONTH
+        case types.YearMonthIntervalType(), types.YearMonthIntervalType():
+            return physical.resolution is types.YearMonthResolution.YEAR_TO_MONTH
         case _:
             return least.parameters() == physical.parameters()
 
@@ -745,28 +729,28 @@ class ForeignSchema(NamedTuple):
 
 
 def read_fields(
-    fields: Iterable[Any], read: Callable[[Any], tuple[RowField, tuple[Loss, ...]]]
+    fields: Iterable[Any], read: Callable[[Any], tuple[types.RowField, tuple[Loss, ...]]]
 ) -> ForeignSchema:
     """Read every field; an error of one does not affect the others."""
     builder = Schema.new_builder()
     refused: list[Diagnostic] = []
-    member_loss: list[Loss] = []
+    reported: list[Loss] = []
     for field in fields:
         try:
-            found, losses = read(field)
+            row_field, field_losses = read(field)
         except SchemaCoreError as error:
             refused += error.diagnostics
             continue
-        builder.column(found.name, found.data_type)
-        if found.description is not None:
-            builder.with_comment(found.description)
-        member_loss += losses
-    return ForeignSchema(builder.build(), tuple(refused), tuple(member_loss))
+        builder.column(row_field.name, row_field.data_type)
+        if row_field.description is not None:
+            builder.with_comment(row_field.description)
+        reported += field_losses
+    return ForeignSchema(builder.build(), tuple(refused), tuple(reported))
 
 
 def raise_refused(refused: Iterable[Diagnostic]) -> None:
-    """Raise the errors of refused columns as one error; do nothing if there are none."""
+    """Raise the errors of refused columns as one error, if there are any."""
     raise_all(
-        UnsupportedError(loss.message, code=loss.code, hint=loss.hint, path=loss.path)
-        for loss in refused
+        UnsupportedError(error.message, code=error.code, hint=error.hint, path=error.path)
+        for error in refused
     )

@@ -1,16 +1,14 @@
 """Stored types of file formats and engines: which may be read as which declared type, and how.
 
-Each step is a table. A format stores a data type as a *physical type*: Avro stores TINYINT,
-SMALLINT and INT as `int`. It *promotes* some physical types to others. And a value that it can read
-may not be a value of the new data type: an `int` of 1000 is not a TINYINT. `READINGS` has what then
-happens to the values.
+A format stores a data type as a *physical type* (Avro stores TINYINT, SMALLINT and INT as `int`)
+and *promotes* some physical types to others. A value that it reads may not be one of the new data
+type: an `int` of 1000 is not a TINYINT; `READINGS` has what then happens.
 
-`FILES` are the rules of this library's readers of files, which take them from here;
-`tests/spark/test_stores.py` writes every type in every format and reads it as every other. The
-other rules are those of "Schema Resolution" and "Decimal" in the Avro specification 1.12, of
-"Schema Evolution" in the Iceberg table specification (versions 1 and 2), of Spark 4.3's own reader
-of parquet, which was measured, and of Flink's implicit casts; `tests/cases/compatibility.jsonl` has
-the answers of the real tools.
+The readers of files take `FILES` from here; `tests/spark/test_stores.py` writes every type in every
+format and reads it as every other. Sources of the other rules: "Schema Resolution" and "Decimal" in
+the Avro specification 1.12, "Schema Evolution" in the Iceberg table specification (versions 1 and
+2), measurements of Spark 4.3's reader of parquet, and Flink's implicit casts;
+`tests/cases/compatibility.jsonl` has the answers of the real tools.
 """
 
 from __future__ import annotations
@@ -110,7 +108,7 @@ class FieldLookup(Enum):
 
 
 class TypeFinding(NamedTuple):
-    """A difference that affects reading rows of an old type by a new one, and its path.
+    """A difference that affects reading rows of an old type by a new one.
 
     `kind` is a key of `READINGS`.
     """
@@ -127,16 +125,16 @@ class RuleSet:
     Attributes:
         name: The name of the rules.
         source: Where the rules are documented.
-        physical: The physical type of each type without children, with its parameters in braces;
-            roots that are missing cannot be stored.
+        physical: Root -> the physical type, with parameters in braces; other types without children
+            cannot be stored.
         promotions: The other physical types as which the values of one are read.
         promotes_decimal: Decides where a decimal is read, or is what is read.
-        parsed: The other physical types as which the values of one are read, or refused, each.
+        parsed: The other physical types as which each value is read, or refused.
         lookup: How columns and fields are found.
-        reads_former_names: Whether older rows are read by the former names of columns and fields
-            that a catalog keeps.
+        reads_former_names: Whether older rows are read by the former names that a catalog keeps.
         refuses_unknown_columns: Whether a column that no file has is refused, so that misspelt
-            names are noticed; one that some files have is NULL in the others.
+        names
+            are noticed; one that some files have is NULL in the others.
         reads_null_as_not_null: Whether the reader does not compare nullability.
         partitions_evolve: Whether files keep the partitions with which they were written.
     """
@@ -174,13 +172,10 @@ class RuleSet:
         stored, read = self.physical_type(old), self.physical_type(new)
         if stored is None or read is None:
             return False
-        if stored == read:
+        if read in {stored, *self.promotions.get(stored, ()), *self.parsed.get(stored, ())}:
             return True
-        if read in self.promotions.get(stored, ()) or read in self.parsed.get(stored, ()):
-            return True
-        if isinstance(old, DecimalType) or isinstance(new, DecimalType):
-            return self.promotes_decimal(old, new)
-        return False
+        has_decimal = isinstance(old, DecimalType) or isinstance(new, DecimalType)
+        return has_decimal and self.promotes_decimal(old, new)
 
     def reading(self, old: DataType, new: DataType) -> Reading:
         """Return whether rows of a type are read by another one.
@@ -206,8 +201,8 @@ class RuleSet:
 
         >>> from schema_core.types import parse_type
         >>> old, new = parse_type("ROW<a INT, b STRING>"), parse_type("ROW<a BIGINT, c DATE>")
-        >>> for found in AVRO.findings(old, new):
-        ...     print(*found, sep=" | ")
+        >>> for finding in AVRO.findings(old, new):
+        ...     print(*finding, sep=" | ")
         type-promoted | ('a',) | INT is read as BIGINT
         field-dropped | ('b',) | the rows have it
         field-added | ('c',) | the rows do not have it: NULL
@@ -249,14 +244,13 @@ class RuleSet:
                 reason = f"the reader has {name!r}, which the rows do not have: NULL"
                 yield TypeFinding("field-renamed", inner, reason)
         for name, type_ in types.items():
-            required = not (type_.is_nullable or self.reads_null_as_not_null)
-            kind = "required-field-added" if required else "field-added"
-            missing = "the rows do not have it"
-            reason = missing if required else f"{missing}: NULL"
-            yield TypeFinding(kind, (*path, name), reason)
-        named = [renames.get((*path, field.name), field.name) for field in old.fields]
-        kept = [field.name for field in new.fields if field.name in named]
-        if kept != [name for name in named if name in set(kept)]:
+            if type_.is_nullable or self.reads_null_as_not_null:
+                yield TypeFinding("field-added", (*path, name), "the rows do not have it: NULL")
+            else:
+                yield TypeFinding("required-field-added", (*path, name), "the rows do not have it")
+        old_order = [renames.get((*path, field.name), field.name) for field in old.fields]
+        new_order = [field.name for field in new.fields if field.name in old_order]
+        if new_order != [name for name in old_order if name in set(new_order)]:
             yield TypeFinding("fields-moved", path, "columns are read by name")
 
     def _positional_findings(
@@ -307,7 +301,7 @@ INSTANTS = MEMBERS[TypeFamily.TIMESTAMP]
 def narrowing(old: DataType, new: DataType) -> str | None:
     """Return the kind of finding about values that the new type does not have, or None.
 
-    Both types are ones that a format reads as each other.
+    A format reads the types as each other.
 
     >>> from schema_core.types import DataTypes as T
     >>> narrowing(T.INT(), T.SMALLINT()), narrowing(T.STRING(), T.VARCHAR(5))
@@ -390,9 +384,12 @@ def is_no_other_decimal(old: DataType, new: DataType) -> bool:
 
 def has_higher_precision(old: DataType, new: DataType) -> bool:
     """Iceberg: decimals are read by a higher precision."""
-    if not (isinstance(old, DecimalType) and isinstance(new, DecimalType)):
-        return False
-    return new.scale == old.scale and new.precision >= old.precision
+    return (
+        isinstance(old, DecimalType)
+        and isinstance(new, DecimalType)
+        and new.scale == old.scale
+        and new.precision >= old.precision
+    )
 
 
 #: Root -> digits before the point that Spark requires of a decimal to read its integers.
@@ -427,9 +424,11 @@ def has_more_decimal_digits(old: DataType, new: DataType) -> bool:
 
 def has_as_many_integer_digits(old: DataType, new: DataType) -> bool:
     """Avro files: decimals are read by as many digits before the point."""
-    if not (isinstance(old, DecimalType) and isinstance(new, DecimalType)):
-        return False
-    return new.precision - new.scale >= old.precision - old.scale
+    return (
+        isinstance(old, DecimalType)
+        and isinstance(new, DecimalType)
+        and new.precision - new.scale >= old.precision - old.scale
+    )
 
 
 AVRO = RuleSet(
@@ -523,18 +522,17 @@ _FAMILIES = (
     MEMBERS[TypeFamily.TIMESTAMP] | {R.DATE},
 )
 
-
-def is_in_family(old: TypeRoot, new: TypeRoot) -> bool:
-    """Return whether PostgreSQL casts between the types of two roots."""
-    return any({old, new} <= family for family in _FAMILIES)
-
-
 #: PostgreSQL converts values in ALTER COLUMN TYPE: a stored type is read as any it casts to.
 POSTGRES = RuleSet(
     "postgres",
     "https://www.postgresql.org/docs/current/sql-altertable.html",
     {root: root.value for root in CASTS},
-    {old.value: frozenset(new.value for new in CASTS if is_in_family(old, new)) for old in CASTS},
+    {
+        old.value: frozenset(
+            new.value for new in CASTS if any({old, new} <= family for family in _FAMILIES)
+        )
+        for old in CASTS
+    },
     lambda old, new: {old.root, new.root} <= _NUMBERS,
 )
 
@@ -677,11 +675,9 @@ FILES: Mapping[str, RuleSet] = {
 
 
 def rules_of(options: Mapping[str, str], form: str | None = None) -> RuleSet:
-    """Return the rules by which the rows of a table are read: those of its format, or Flink's.
+    """Return the rules by which the rows of a table are read: the rules of its format, or Flink's.
 
-    Args:
-        options: The options of the table.
-        form: The format of a table without a connector, whose files the catalog manages.
+    `form` is the format of a table without a connector, whose files the catalog manages.
 
     >>> rules_of({"connector": "filesystem", "format": "orc"}).name, rules_of({}).name
     ('orc', 'flink')

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzz.postgres_server import Server, server, why_not
-from schema_core.connectors.jdbc import connector as jdbc
+from schema_core.connectors.jdbc import dialects
 from schema_core.connectors.jdbc.client import client_connection, postgresql_parameters
 from schema_core.connectors.jdbc.connection import (
     Connection,
@@ -824,7 +824,7 @@ def test_a_committed_table_stays_where_ddl_is_not_transactional(
     def end(transaction: Any) -> None:
         transaction._stage._connection.close()
 
-    monkeypatch.setattr(jdbc, "dialect_of", plain)
+    monkeypatch.setattr(dialects, "dialect_of", plain)
     for name, when, action in (("t", "_drop", "finished"), ("u", "commit", "undone")):
         lite.run(f"CREATE TABLE {name} (a INTEGER)")
         create = f"CREATE TABLE {name} WITH ({options}, 'table-name' = '{name}') AS SELECT 1 AS a"

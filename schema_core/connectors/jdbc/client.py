@@ -1,8 +1,8 @@
 """Connections of the connector `jdbc` over Spark Connect, by database drivers of Python.
 
-The server reads and writes rows through JDBC; the statements around them (columns, stages, the
-transaction of a commit) are executed by this process, which must reach the database under the same
-URL. PostgreSQL is reached by psycopg and SQLite by the standard library.
+The server reads and writes rows through JDBC; this process executes the statements around them
+(columns, stages, the transaction of a commit), and must reach the database under the same URL.
+PostgreSQL is reached by psycopg, SQLite by the standard library.
 """
 
 from __future__ import annotations
@@ -55,11 +55,12 @@ def client_connection(
     Args:
         dialect: The dialect of the database.
         settings: The URL, the user and the properties of the JDBC driver.
-        timeout: How long connecting may take, in seconds.
+        timeout: In seconds.
 
     Raises:
-        UnsupportedError: with code `not-over-connect` for other databases, and for a property of
-            the JDBC driver that has no counterpart here.
+        UnsupportedError: with code `not-over-connect` for other databases, and for properties
+        without a
+            counterpart here.
         NotFoundError: with code `missing-extra` without psycopg.
         DatabaseError: with code `jdbc-failed`.
     """
@@ -128,35 +129,33 @@ def postgresql_parameters(settings: Mapping[str, str], timeout: int) -> dict[str
     servers, _, name = location.removeprefix("//").rpartition("/")
     if not location.startswith("/"):  # jdbc:postgresql:database
         servers, name = "", location
-    hosts = [
-        part.rpartition(":") if _has_port(part) else (part, "", "") for part in servers.split(",")
-    ]
-    found = {
-        "host": ",".join(host.strip("[]") or "localhost" for host, _, _ in hosts),
-        "port": ",".join(port or "5432" for _, _, port in hosts),
-    }
-    given = {**dict(parse_qsl(query, keep_blank_values=True)), **settings}
-    if database := unquote(name) or given.get("user"):
-        found["dbname"] = database
-    for key, value in given.items():
+    hosts, ports = [], []
+    for server in servers.split(","):
+        host, _, port = server.rpartition(":")
+        if not port.isdigit():
+            host, port = server, ""
+        hosts.append(host.strip("[]") or "localhost")
+        ports.append(port or "5432")
+    parameters = {"host": ",".join(hosts), "port": ",".join(ports)}
+    properties = {**dict(parse_qsl(query, keep_blank_values=True)), **settings}
+    if database := unquote(name) or properties.get("user"):
+        parameters["dbname"] = database
+    for key, value in properties.items():
         if key in PARAMETERS:
-            found[PARAMETERS[key]] = value
+            parameters[PARAMETERS[key]] = value
         elif key not in {*_OF_STATEMENTS, *_OF_READS}:
-            known = ", ".join(sorted([*PARAMETERS, *_OF_STATEMENTS]))
+            supported = ", ".join(sorted([*PARAMETERS, *_OF_STATEMENTS]))
             raise not_over_connect(
-                f"the property {key!r} of PostgreSQL's JDBC driver", f"use only {known}"
+                f"the property {key!r} of PostgreSQL's JDBC driver", f"use only {supported}"
             )
-    options = [given["options"]] if "options" in given else []
-    if "currentSchema" in given:
-        schemas = given["currentSchema"].replace("\\", "\\\\").replace(" ", "\\ ")
+    options = [properties["options"]] if "options" in properties else []
+    if "currentSchema" in properties:
+        schemas = properties["currentSchema"].replace("\\", "\\\\").replace(" ", "\\ ")
         options.append(f"-c search_path={schemas}")
     if options:
-        found["options"] = " ".join(options)
-    return {**found, "connect_timeout": found.get("connect_timeout", str(timeout))}
-
-
-def _has_port(server: str) -> bool:
-    return server.rpartition(":")[2].isdigit() and not server.endswith("]")
+        parameters["options"] = " ".join(options)
+    parameters.setdefault("connect_timeout", str(timeout))
+    return parameters
 
 
 #: Type of PostgreSQL -> its code in ``java.sql.Types``, as its JDBC driver has it.
@@ -181,6 +180,16 @@ _HEADER: Final = 4
 _UNBOUNDED: Final = 2**31 - 1
 
 
+_TYPES_QUERY: Final = (
+    "SELECT t.oid, CASE WHEN pg_type_is_visible(t.oid) THEN typname::text"
+    ' ELSE format(\'"%%s"."%%s"\', nspname, typname) END, typtype::text, typcategory::text'
+    " FROM pg_type t JOIN pg_namespace n ON n.oid = typnamespace WHERE t.oid = ANY(%s)"
+)
+_NOT_NULL_QUERY: Final = (
+    "SELECT attrelid, attnum FROM pg_attribute WHERE attnotnull AND attrelid = ANY(%s)"
+)
+
+
 def _digits(name: str, modifier: int) -> tuple[int, int]:
     """Return the precision and the scale of a type with a modifier (``atttypmod``)."""
     if name in _NUMBERS:
@@ -196,11 +205,7 @@ def _digits(name: str, modifier: int) -> tuple[int, int]:
 
 
 class PostgresqlClient(ClientConnection):
-    """A connection of psycopg.
-
-    Args:
-        parameters: Parameters of libpq.
-    """
+    """A connection of psycopg, made with parameters of libpq."""
 
     @needs("psycopg")
     def __init__(self, parameters: Mapping[str, str]) -> None:
@@ -224,7 +229,6 @@ class PostgresqlClient(ClientConnection):
         self.connection.cancel()
 
     def table_names(self, schema: str | None, prefix: str) -> list[str]:
-        """Return the names of the tables of a schema that begin with a prefix."""
         query = (
             "SELECT tablename FROM pg_tables"
             " WHERE schemaname = coalesce(%s, current_schema()) AND starts_with(tablename, %s)"
@@ -242,36 +246,19 @@ class PostgresqlClient(ClientConnection):
                  result.ftable(at), result.ftablecol(at))
                 for at in range(result.nfields)
             ]  # fmt: skip
-            types = self._types(sorted({type_ for _, type_, *_ in described}))
-            not_null = self._not_null(sorted({table for *_, table, _ in described}))
-        return [
-            self._column(name, types[type_], modifier, (table, position) not in not_null)
-            for name, type_, modifier, table, position in described
-        ]
-
-    def _types(self, oids: list[int]) -> dict[int, tuple[str, str, str]]:
-        """Return the name, the kind and the category of types."""
-        query = (
-            "SELECT t.oid, CASE WHEN pg_type_is_visible(t.oid) THEN typname::text"
-            ' ELSE format(\'"%%s"."%%s"\', nspname, typname) END, typtype::text, typcategory::text'
-            " FROM pg_type t JOIN pg_namespace n ON n.oid = typnamespace WHERE t.oid = ANY(%s)"
-        )
-        rows = self.connection.execute(query, (oids,)).fetchall()
-        return {oid: (name, kind, category) for oid, name, kind, category in rows}
-
-    def _not_null(self, tables: list[int]) -> set[tuple[int, int]]:
-        """Return the columns of tables that cannot be NULL, by table and position."""
-        query = "SELECT attrelid, attnum FROM pg_attribute WHERE attnotnull AND attrelid = ANY(%s)"
-        return set(self.connection.execute(query, (tables,)).fetchall())
-
-    @staticmethod
-    def _column(
-        name: str, type_: tuple[str, str, str], modifier: int, is_nullable: bool
-    ) -> DatabaseColumn:
-        type_name, kind, category = type_
-        precision, scale = _digits(type_name.removeprefix("_"), modifier)
-        code = _ARRAY if category == "A" else _CODES.get(type_name, _KINDS.get(kind, _OTHER))
-        return DatabaseColumn(name, type_name, code, precision, scale, is_nullable)
+            oids = sorted({type_ for _, type_, *_ in described})
+            rows = self.connection.execute(_TYPES_QUERY, (oids,)).fetchall()
+            types = {oid: type_ for oid, *type_ in rows}
+            tables = sorted({table for *_, table, _ in described})
+            not_null = set(self.connection.execute(_NOT_NULL_QUERY, (tables,)).fetchall())
+        columns = []
+        for name, oid, modifier, table_oid, position in described:
+            type_name, kind, category = types[oid]
+            precision, scale = _digits(type_name.removeprefix("_"), modifier)
+            code = _ARRAY if category == "A" else _CODES.get(type_name, _KINDS.get(kind, _OTHER))
+            is_nullable = (table_oid, position) not in not_null
+            columns.append(DatabaseColumn(name, type_name, code, precision, scale, is_nullable))
+        return columns
 
     def begin(self) -> None:
         with self.errors("execute"):
@@ -293,9 +280,7 @@ class PostgresqlClient(ClientConnection):
 class SqliteClient(ClientConnection):
     """A connection of `sqlite3` to a file, which the server of Spark Connect must have as well.
 
-    Args:
-        settings: The URL: ``jdbc:sqlite:FILE``.
-        timeout: How long a statement waits for another writer, in seconds.
+    `timeout` is how long a statement waits for another writer, in seconds.
 
     Raises:
         SchemaError: with code `invalid-option-value` for a database in memory.
@@ -333,7 +318,6 @@ class SqliteClient(ClientConnection):
         self.connection.interrupt()
 
     def table_names(self, schema: str | None, prefix: str) -> list[str]:
-        """Return the names of the tables that begin with a prefix."""
         query = "SELECT name FROM sqlite_master WHERE type = 'table'"
         with self.cursor(query, "list tables") as cursor:
             return [name for (name,) in cursor if name.startswith(prefix)]
@@ -344,9 +328,9 @@ class SqliteClient(ClientConnection):
             pass  # fails if there is no such table, of which the pragma has no columns
         *schemas, (name, _) = SQLITE.path(table)
         query = 'SELECT name, type, "notnull" FROM pragma_table_info(?, ?)'
-        given = (name, schemas[-1][0] if schemas else None)
+        arguments = (name, schemas[-1][0] if schemas else None)
         with self.errors("query"):
-            rows = self.connection.execute(query, given).fetchall()
+            rows = self.connection.execute(query, arguments).fetchall()
         return [DatabaseColumn(name, type_, 0, 0, 0, not fixed) for name, type_, fixed in rows]
 
     def begin(self) -> None:

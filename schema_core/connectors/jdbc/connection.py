@@ -17,11 +17,7 @@ TRANSIENT = ("08", "40", "53", "57")
 
 
 class DatabaseError(ExternalError):
-    """A database refused a connection or a statement.
-
-    Attributes:
-        sql_state: The SQLSTATE of the error, or an empty string.
-    """
+    """A database refused a connection or a statement; `sql_state` is its SQLSTATE, or empty."""
 
     default_code = "jdbc-failed"
     sql_state = ""
@@ -39,18 +35,15 @@ class Connection(ABC):
 
     @abstractmethod
     def is_empty(self, table: str) -> bool:
-        """Return whether a table has no rows; names are quoted, here and below."""
+        """Return whether a table, whose name is quoted, has no rows."""
 
     @abstractmethod
     def table_names(self, schema: str | None, prefix: str) -> list[str]:
-        """Return the names of the tables of a schema that begin with a prefix.
-
-        Without a schema they are those of the current one.
-        """
+        """Return the names of the tables of a schema, by default the current one, with a prefix."""
 
     @abstractmethod
     def columns(self, table: str) -> Sequence[DatabaseColumn]:
-        """Return the columns of a table."""
+        """Return the columns of a table, whose name is quoted."""
 
     @abstractmethod
     def begin(self) -> None:
@@ -83,7 +76,7 @@ def one_line(message: str) -> str:
 
 
 def is_transient(error: ExternalError) -> bool:
-    """Return whether the statement that failed may succeed when it is repeated."""
+    """Return whether a statement that failed may succeed when it is repeated."""
     return isinstance(error, DatabaseError) and error.sql_state.startswith(TRANSIENT)
 
 

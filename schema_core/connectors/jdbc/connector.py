@@ -1,9 +1,8 @@
 """The connector `jdbc`: tables of databases, read by Spark's JDBC source and upserted by key.
 
 Options are those of Flink's JDBC connector. Columns stay plain attributes, so that Spark sends
-predicates to the database, except strings of SQLite, which compares them differently. Rows of a job
-are first written into a table of their own, and inserted or upserted into the target in one
-transaction.
+predicates to the database, except on strings of SQLite, which compares them differently. Rows are
+first written into a table of their own, and merged into the target in one transaction.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.paths import join_names
+from schema_core.connectors.jdbc import dialects
 from schema_core.connectors.jdbc.connection import (
     Connection,
     DatabaseError,
@@ -22,20 +22,6 @@ from schema_core.connectors.jdbc.connection import (
     is_transient,
 )
 from schema_core.connectors.jdbc.database import Database
-from schema_core.connectors.jdbc.dialects import (
-    CHECK,
-    ORDINAL,
-    STRINGS,
-    TIMES,
-    DatabaseColumn,
-    JdbcDialect,
-    Merge,
-    Selected,
-    accepts,
-    dialect_of,
-    rounds,
-    type_name,
-)
 from schema_core.connectors.jdbc.tables import (
     PREFIX,
     StageName,
@@ -162,39 +148,21 @@ PARALLELISM = session_options.ConfigOption(
     "sink.parallelism", _at_least(1), None, "how many tasks write"
 )
 #: Options of streaming jobs and lookup caches, validated and without effect in a batch job.
-WITHOUT_EFFECT: tuple[session_options.ConfigOption[Any], ...] = (
-    session_options.ConfigOption(
-        "sink.buffer-flush.interval",
-        session_options.nanoseconds,
-        None,
-        "no effect: batches are full",
-    ),
-    session_options.ConfigOption(
-        "filter.handling.policy", session_options.choice("always", "never"), None, "no effect"
-    ),
-    session_options.ConfigOption(
-        "lookup.cache", session_options.choice("NONE", "PARTIAL"), None, "no effect: joins scan"
-    ),
-    session_options.ConfigOption(
-        "lookup.partial-cache.max-rows", session_options.long, None, "no effect"
-    ),
-    session_options.ConfigOption(
-        "lookup.partial-cache.expire-after-write", session_options.nanoseconds, None, "no effect"
-    ),
-    session_options.ConfigOption(
-        "lookup.partial-cache.expire-after-access", session_options.nanoseconds, None, "no effect"
-    ),
-    session_options.ConfigOption(
-        "lookup.partial-cache.cache-missing-key", session_options.boolean, None, "no effect"
-    ),
-    session_options.ConfigOption("lookup.max-retries", _at_least(0), None, "no effect"),
-    session_options.ConfigOption("lookup.cache.max-rows", session_options.long, None, "no effect"),
-    session_options.ConfigOption(
-        "lookup.cache.ttl", session_options.nanoseconds, None, "no effect"
-    ),
-    session_options.ConfigOption(
-        "lookup.cache.caching-missing-key", session_options.boolean, None, "no effect"
-    ),
+WITHOUT_EFFECT: tuple[session_options.ConfigOption[Any], ...] = tuple(
+    session_options.ConfigOption(key, parse, None, f"no effect{reason}")
+    for key, parse, reason in (
+        ("sink.buffer-flush.interval", session_options.nanoseconds, ": batches are full"),
+        ("filter.handling.policy", session_options.choice("always", "never"), ""),
+        ("lookup.cache", session_options.choice("NONE", "PARTIAL"), ": joins scan"),
+        ("lookup.partial-cache.max-rows", session_options.long, ""),
+        ("lookup.partial-cache.expire-after-write", session_options.nanoseconds, ""),
+        ("lookup.partial-cache.expire-after-access", session_options.nanoseconds, ""),
+        ("lookup.partial-cache.cache-missing-key", session_options.boolean, ""),
+        ("lookup.max-retries", _at_least(0), ""),
+        ("lookup.cache.max-rows", session_options.long, ""),
+        ("lookup.cache.ttl", session_options.nanoseconds, ""),
+        ("lookup.cache.caching-missing-key", session_options.boolean, ""),
+    )
 )
 
 
@@ -233,30 +201,27 @@ class JdbcConnector(
         table = DatabaseTable(context)
         table.check_types(context.columns)
         with table.database.connection() as connection:
-            found = table.resolve(connection, context.columns)
-        self._scan = scan = JdbcScan(table, found)
-        return table.load(context, scan)
+            columns = table.resolve(connection, context.columns)
+        self._scan = JdbcScan(table, columns)
+        return table.load(context, self._scan)
 
-    def explain_filter(self, given: Filter, frame: DataFrame, context: ReadContext) -> str:
-        """Return which conditions Spark sends to the database, or why it sends none.
-
-        Over Spark Connect only Spark's plan shows them.
-        """
+    def explain_filter(self, filter_: Filter, frame: DataFrame, context: ReadContext) -> str:
+        """Return which conditions Spark sends to the database, or why it sends none."""
         if is_connect(frame):
             return "Spark, or the database if it is one of the PushedFilters of Spark's plan"
-        pushed = pushed_filters(frame.where(given.spark_sql)) - pushed_filters(frame)
-        if given.comparison is None or given.comparison.operator != "IS NOT NULL":
+        pushed = pushed_filters(frame.where(filter_.spark_sql)) - pushed_filters(frame)
+        if filter_.comparison is None or filter_.comparison.operator != "IS NOT NULL":
             pushed = {
                 condition for condition in pushed if not condition.startswith("IsNotNull(")
             }  # Spark adds them
         if pushed:
             return f"the database as {', '.join(sorted(pushed))}"
         scan = self._scan  # of `read`, which returned the frame
-        reasons = [] if scan is None else list(filter(None, map(scan.obstacle, given.columns)))
+        reasons = [] if scan is None else list(filter(None, map(scan.obstacle, filter_.columns)))
         return f"Spark ({'; '.join(reasons) or 'its JDBC source has no such condition'})"
 
     def read_with_statistics(self, context: ReadContext) -> tuple[DataFrame, frozenset[str]]:
-        """Return the rows, and the columns declared NOT NULL: `read` checks what is allowed."""
+        """Return the rows, and the columns declared NOT NULL, which `read` checks where allowed."""
         columns = context.columns.items()
         required = frozenset(name for name, type_ in columns if not type_.is_nullable)
         return self.read(context), required
@@ -264,14 +229,14 @@ class JdbcConnector(
     def stage(self, context: WriteContext) -> JdbcStage:
         """Return a table in the database for the rows of the job.
 
-        Everything that can be refused is refused before the job: types, the key, and privileges,
-        by a first transaction without rows. CREATE TABLE AS writes into a table of the database
-        without rows, or creates it. REPLACE TABLE AS replaces the rows of the table, and the table
-        itself if its columns or its key change.
+        Everything that can be refused is refused now: types, the key, and privileges, by a first
+        transaction without rows. CREATE TABLE AS writes into a table without rows, or creates it.
+        REPLACE TABLE AS replaces the rows of the table, and the table if its columns or its key
+        change.
 
         Raises:
             SchemaError, UnsupportedError, NotFoundError, DatabaseError: as `read`; with code
-                `table-not-empty` for CREATE TABLE AS on a table of the database that has rows.
+                `table-not-empty` for CREATE TABLE AS on a table that has rows.
         """
         table = DatabaseTable(context)
         table.check_types(context.physical_columns)
@@ -292,23 +257,18 @@ class JdbcConnector(
         """Return whether the database has the table and the stage of the job is gone.
 
         One transaction drops the stage and makes the rows visible. Where DDL is not transactional
-        the stage is dropped after that: while it exists, a table with rows counts as committed,
-        since it had none, or has the old ones.
+        the stage is dropped later: while it exists, a table with rows counts as committed.
         """
         table = DatabaseTable(context)
         target = table.sql
         with table.database.connection() as connection:
-            stages = map(StageName.parse, table.stages(connection))
-            if any(
-                stage is not None and stage.is_of(target) and stage.is_job(job) for stage in stages
-            ):
-                if table.dialect.transactional_ddl:
-                    return False
-                return not connection.is_empty(target)
-            return table.exists(connection)
+            stages = filter(None, map(StageName.parse, table.stages(connection)))
+            if not any(stage.is_of(target) and stage.is_job(job) for stage in stages):
+                return table.exists(connection)
+            return not table.dialect.transactional_ddl and not connection.is_empty(target)
 
     def recover(self, context: WriteContext) -> None:
-        """Drop the stages of processes that have ended, and that of the job of the context.
+        """Drop the stages of ended processes, and of the job of the context.
 
         The catalog has no mark of another job for the table.
         """
@@ -323,11 +283,11 @@ class JdbcConnector(
 
 
 #: A declared column: its name, its type and the column of the database.
-Found = tuple[str, DataType, DatabaseColumn]
+BoundColumn = tuple[str, DataType, dialects.DatabaseColumn]
 
 
 class DatabaseTable:
-    """The table of a database that the options of a table name.
+    """The table of a database that options name.
 
     Raises:
         SchemaError: with code `incomplete-jdbc-options` or `invalid-option-value`.
@@ -339,7 +299,7 @@ class DatabaseTable:
         self.options: Mapping[str, str] = options
         self.catalog_path: str = join_names(context.identifier.to_list())
         url = URL.of(options) or ""
-        self.dialect: JdbcDialect = dialect_of(url)
+        self.dialect: dialects.JdbcDialect = dialects.dialect_of(url)
         check_options(options)
         settings = {
             key.removeprefix("properties."): value
@@ -355,7 +315,7 @@ class DatabaseTable:
         with at(f"option {TABLE.key!r}"):
             self.path: tuple[tuple[str, bool], ...] = self.dialect.path(TABLE.of(options) or "")
         self.sql: str = self._path(folded=False)
-        self._columns: dict[str, DatabaseColumn] = {}
+        self._columns: dict[str, dialects.DatabaseColumn] = {}
 
     def _path(self, *, folded: bool) -> str:
         fold = self.dialect.fold if folded else str
@@ -363,9 +323,9 @@ class DatabaseTable:
         return ".".join(map(self.dialect.quote, parts))
 
     def exists(self, connection: Connection) -> bool:
-        """Return whether the database has the table; if not, it would be created by `self.sql`."""
+        """Return whether the database has the table; if not, `self.sql` is the name to create."""
         try:
-            self._columns_of(connection)
+            self.columns_of(connection)
         except DatabaseError as error:
             if not has_mark(error, self.dialect.missing):
                 raise
@@ -377,13 +337,13 @@ class DatabaseTable:
         return True
 
     def is_that_of(self, options: Mapping[str, str]) -> bool:
-        """Return whether the options of another table name the same table of the database."""
+        """Return whether other options name the same table of the database."""
         same = (URL.key, TABLE.key)
         named = options.get("connector") == self.options.get("connector")
         return named and all(options.get(key) == self.options.get(key) for key in same)
 
     def stages(self, connection: Connection) -> list[str]:
-        """Return the names of the tables of this library in the schema of the table."""
+        """Return the tables of this library in the schema of the table."""
         schema = None
         if len(self.path) > 1:
             name, quoted = self.path[-2]
@@ -397,9 +357,10 @@ class DatabaseTable:
 
         Args:
             connection: The connection.
-            job: The id of a CREATE or REPLACE TABLE AS whose stage is dropped as well.
+            job: A CREATE or REPLACE TABLE AS whose stage is dropped as well.
             unmarked: Whether the catalog has no mark of another job for the table: then the stages
-                of ended CREATE and REPLACE TABLE AS at its path are dropped as well.
+            of ended
+                CREATE and REPLACE TABLE AS at its path are dropped, too.
         """
         at_path = self.catalog_path if unmarked else None
         for stage in abandoned_stages(self.stages(connection), self.sql, job, at_path):
@@ -416,39 +377,35 @@ class DatabaseTable:
 
     def check_types(self, columns: Mapping[str, DataType]) -> None:
         """Refuse columns of types that the dialect does not have."""
-        found = Gathering()
+        problems = Gathering()
         for name, type_ in columns.items():
-            with found.catching(), at(f"column {name!r}"):
+            with problems.catching(), at(f"column {name!r}"):
                 self.dialect.check_type(type_.nullable())
-        found.raise_all()
+        problems.raise_all()
 
     def resolve(
         self, connection: Connection, columns: Mapping[str, DataType], *, writes: bool = False
-    ) -> list[Found]:
+    ) -> list[BoundColumn]:
         """Return the columns of the database for the declared ones.
 
-        A name that the database does not have is looked for in the case of its unquoted names,
-        which is how Flink's dialects write it.
+        A missing name is looked for in the case of unquoted names, which Flink's dialects use.
         """
-        self._columns = {item.name: item for item in self._columns_of(connection)}
-        found: list[Found] = []
+        self._columns = {column.name: column for column in self.columns_of(connection)}
+        bound: list[BoundColumn] = []
         problems = Gathering()
         for name, type_ in columns.items():
             with problems.catching(), at(f"column {name!r}"):
                 column = self._column(name)
                 check_column(self.dialect, column, type_, writes=writes)
-                found.append((name, type_, column))
+                bound.append((name, type_, column))
         problems.raise_all()
-        return found
+        return bound
 
-    def _column(self, name: str) -> DatabaseColumn:
+    def _column(self, name: str) -> dialects.DatabaseColumn:
         return find_column(self.dialect, self.sql, self._columns, name)
 
-    def columns_of(self, connection: Connection) -> Sequence[DatabaseColumn]:
+    def columns_of(self, connection: Connection) -> Sequence[dialects.DatabaseColumn]:
         """Return the columns of the table in the database."""
-        return self._columns_of(connection)
-
-    def _columns_of(self, connection: Connection) -> Sequence[DatabaseColumn]:
         try:
             return connection.columns(self.sql)
         except DatabaseError:
@@ -466,11 +423,25 @@ class DatabaseTable:
     def load(self, context: ReadContext, scan: JdbcScan) -> DataFrame:
         """Return the rows of the table, each column with the Spark type of its declared type."""
         reader: DataFrameReader = context.session.read
-        settings = {**self._reading(), "customSchema": scan.schema}
+        size = 0 if AUTO_COMMIT.of(self.options) else FETCH.of(self.options)
+        settings = {
+            **self.database.settings,
+            "fetchsize": str(FETCH_SIZE if size is None else size),
+            "preferTimestampNTZ": "true",
+            "customSchema": scan.schema,
+        }
         if COLUMN.of(self.options) is not None:
             url = settings.pop("url")
             query = f"({scan.sql(self._partition_column())}) q"
-            frame = reader.jdbc(url, query, predicates=self._ranges(), properties=settings)
+            alias = self.dialect.quote(PARTITION_ALIAS)
+            ranges = partition_ranges(
+                LOWER.of(self.options) or 0,
+                UPPER.of(self.options) or 0,
+                PARTITIONS.of(self.options) or 1,
+            )
+            # rows out of the bounds satisfy no predicate
+            predicates = [f"{alias} BETWEEN {first} AND {last}" for first, last in ranges]
+            frame = reader.jdbc(url, query, predicates=predicates, properties=settings)
             return scan.values(frame)
         query = scan.sql()
         if context.limit is not None:
@@ -481,8 +452,7 @@ class DatabaseTable:
         """Return the item of a query that the ranges of a partitioned scan select by.
 
         Raises:
-            SchemaError: with code `column-not-in-database`, or `jdbc-type-mismatch` if it is not
-                numeric.
+            SchemaError: with code `column-not-in-database`, or `jdbc-type-mismatch` if not numeric.
         """
         name = COLUMN.of(self.options) or ""
         with at(f"option {COLUMN.key!r}"):
@@ -495,30 +465,14 @@ class DatabaseTable:
                 )
         return f"{self.dialect.quote(column.name)} AS {self.dialect.quote(PARTITION_ALIAS)}"
 
-    def _reading(self) -> dict[str, str]:
-        size = FETCH.of(self.options)
-        if AUTO_COMMIT.of(self.options):
-            size = 0
-        return {
-            **self.database.settings,
-            "fetchsize": str(FETCH_SIZE if size is None else size),
-            "preferTimestampNTZ": "true",
-        }
-
-    def _ranges(self) -> list[str]:
-        """Return the predicates of the partitions, which rows out of the bounds do not satisfy."""
-        lower, upper = LOWER.of(self.options), UPPER.of(self.options)
-        number, column = PARTITIONS.of(self.options), self.dialect.quote(PARTITION_ALIAS)
-        return [
-            f"{column} BETWEEN {first} AND {last}"
-            for first, last in partition_ranges(lower or 0, upper or 0, number or 1)
-        ]
-
 
 def find_column(
-    dialect: JdbcDialect, table: str, columns: Mapping[str, DatabaseColumn], name: str
-) -> DatabaseColumn:
-    """Return the column of the database for a declared name, in its case or that of the database.
+    dialect: dialects.JdbcDialect,
+    table: str,
+    columns: Mapping[str, dialects.DatabaseColumn],
+    name: str,
+) -> dialects.DatabaseColumn:
+    """Return the column of a declared name, in its case or in the case of unquoted names.
 
     Raises:
         SchemaError: with code `column-not-in-database`.
@@ -534,22 +488,26 @@ def find_column(
 
 
 def check_column(
-    dialect: JdbcDialect, column: DatabaseColumn, type_: DataType, *, writes: bool = False
+    dialect: dialects.JdbcDialect,
+    column: dialects.DatabaseColumn,
+    type_: DataType,
+    *,
+    writes: bool = False,
 ) -> None:
-    """Refuse a declared type whose values the column of the database does not have or would round.
+    """Refuse a declared type whose values a column of the database does not have or would round.
 
     Raises:
         SchemaError: with code `jdbc-type-mismatch`.
     """
     shown = type_.nullable().as_summary_string()
     own = f"{dialect.name}'s {column.type_name}"
-    if not accepts(dialect, column, type_):
+    if not dialects.accepts(dialect, column, type_):
         raise SchemaError(
             f"cannot read {own} as {shown}",
             code="jdbc-type-mismatch",
             hint="declare the column with the type of the database, and CAST in queries",
         )
-    if writes and rounds(dialect, column, type_):
+    if writes and dialects.rounds(dialect, column, type_):
         raise SchemaError(
             f"{own} with {column.scale} fractional digits would round values of {shown}",
             code="jdbc-type-mismatch",
@@ -578,7 +536,7 @@ PARTITION_ALIAS = "schema_core_partition"
 
 
 def partition_ranges(lower: int, upper: int, number: int) -> list[tuple[int, int]]:
-    """Return ranges of integers that cover those from `lower` to `upper`, of similar length.
+    """Return ranges of similar length that cover the integers from `lower` to `upper`.
 
     >>> partition_ranges(1, 10, 3)
     [(1, 4), (5, 7), (8, 10)]
@@ -597,17 +555,17 @@ def partition_ranges(lower: int, upper: int, number: int) -> list[tuple[int, int
 
 
 def check_options(options: Mapping[str, str]) -> None:
-    """Refuse options that belong together and are not.
+    """Refuse incomplete groups of options, and bounds in the wrong order.
 
     Raises:
         SchemaError: with code `incomplete-jdbc-options` or `invalid-option-value`.
     """
     for group in ((USERNAME, PASSWORD), (COLUMN, PARTITIONS, LOWER, UPPER)):
-        given = [option.key for option in group if option.key in options]
+        present = [option.key for option in group if option.key in options]
         missing = [option.key for option in group if option.key not in options]
-        if given and missing:
+        if present and missing:
             raise SchemaError(
-                f"{', '.join(given)} must be set together with {', '.join(missing)}",
+                f"{', '.join(present)} must be set together with {', '.join(missing)}",
                 code="incomplete-jdbc-options",
             )
     if COLUMN.key in options and (LOWER.of(options) or 0) > (UPPER.of(options) or 0):
@@ -622,23 +580,21 @@ def check_options(options: Mapping[str, str]) -> None:
 
 
 class JdbcScan:
-    """The query of the columns of a table, and the conversion of its rows.
+    """The query of the columns of a table, and the conversion of its rows."""
 
-    Args:
-        table: The table.
-        columns: The columns to read.
-    """
-
-    def __init__(self, table: DatabaseTable, columns: Sequence[Found]) -> None:
+    def __init__(self, table: DatabaseTable, columns: Sequence[BoundColumn]) -> None:
         self.table = table
         self.columns = columns
         dialect = table.dialect
         self._quote = dialect.quote
-        self._fixed_zone = not any(
-            isinstance(type_, TimestampType | LocalZonedTimestampType) for _, type_, _ in columns
+        self._fixed_zone = (
+            not any(
+                isinstance(type_, TimestampType | LocalZonedTimestampType)
+                for _, type_, _ in columns
+            )
+            or table.database.has_fixed_zone()
         )
-        self._fixed_zone = self._fixed_zone or table.database.has_fixed_zone()
-        self.selected: dict[str, Selected] = {
+        self.selected: dict[str, dialects.Selected] = {
             name: dialect.select(column, type_, dialect.quote(column.name))
             for name, type_, column in columns
         }
@@ -648,7 +604,7 @@ class JdbcScan:
         items = [f"{column.sql} AS {self._quote(name)}" for name, column in self.selected.items()]
         if checks := self._checks:
             branches = (f"WHEN {check} THEN {position}" for position, (check, _) in checks.items())
-            items.append(f"CASE {' '.join(branches)} END AS {self._quote(CHECK)}")
+            items.append(f"CASE {' '.join(branches)} END AS {self._quote(dialects.CHECK)}")
         items += [
             f"CAST({self._quote(column.name)} AS {self.table.dialect.text}) "
             f"AS {self._quote(TEXT_PREFIX + name)}"
@@ -659,14 +615,18 @@ class JdbcScan:
     @property
     def schema(self) -> str:
         """The Spark types in which the columns are read."""
-        read = {
-            name: self._read_type(type_, self.selected[name].as_string)
-            for name, type_, _ in self.columns
-        }
+        spark_types: dict[str, str] = {}
+        for name, type_, _ in self.columns:
+            if self.selected[name].as_string:
+                spark_types[name] = "ARRAY<STRING>" if isinstance(type_, ArrayType) else "STRING"
+            elif isinstance(type_, TimeType):
+                spark_types[name] = "TIME(6)"
+            else:
+                spark_types[name] = to_spark(type_).simpleString()
         if self._checks:
-            read[CHECK] = "INT"
-        read |= {TEXT_PREFIX + name: "STRING" for name in self._clocks}
-        return ", ".join(f"{quote(name)} {type_}" for name, type_ in read.items())
+            spark_types[dialects.CHECK] = "INT"
+        spark_types |= {TEXT_PREFIX + name: "STRING" for name in self._clocks}
+        return ", ".join(f"{quote(name)} {type_}" for name, type_ in spark_types.items())
 
     @property
     def _checks(self) -> dict[int, tuple[str, str]]:
@@ -682,7 +642,7 @@ class JdbcScan:
         return dict(enumerate(checks, 1))
 
     @property
-    def _clocks(self) -> dict[str, DatabaseColumn]:
+    def _clocks(self) -> dict[str, dialects.DatabaseColumn]:
         """Columns of local timestamps that the driver may read as others; see `_same_clock`."""
         if self._fixed_zone or self.table.dialect.text is None:
             return {}
@@ -692,23 +652,15 @@ class JdbcScan:
             if isinstance(type_, TimestampType) and not self.selected[name].as_string
         }
 
-    def _read_type(self, type_: DataType, as_string: bool) -> str:
-        if as_string:
-            return "ARRAY<STRING>" if isinstance(type_, ArrayType) else "STRING"
-        if isinstance(type_, TimeType):
-            return "TIME(6)"
-        return str(to_spark(type_).simpleString())
-
     def values(self, frame: DataFrame) -> DataFrame:
         """Return the columns of the table from the rows of the query.
 
-        Invalid values fail the job in a filter: the columns remain plain attributes, and Spark
-        sends predicates on them to the database.
+        A filter fails the job for invalid values, so the columns remain plain attributes.
         """
         names = list(self.selected)
         if self._checks:
             problems = ", ".join(_string(problem) for _, problem in self._checks.values())
-            check = quote(CHECK)
+            check = quote(dialects.CHECK)
             raised = f"CAST(raise_error(element_at(array({problems}), {check})) AS BOOLEAN)"
             frame = frame.where(f"{check} IS NULL OR {raised}")
         for name in self._clocks:
@@ -722,7 +674,7 @@ class JdbcScan:
         if isinstance(self._value(name, type_, column), ColumnNode):
             return None
         database, shown = self.table.dialect.name, type_.nullable().as_summary_string()
-        if isinstance(type_, STRINGS):
+        if isinstance(type_, dialects.STRINGS):
             return f"{database} compares strings such as {name!r} by other rules"
         if self.selected[name].as_string:
             return f"{database} stores {name!r} as a string"
@@ -730,14 +682,13 @@ class JdbcScan:
             return f"the time zone of the JVM has no fixed offset for {name!r}"
         return f"{name!r} is converted to {shown}"
 
-    def _value(self, name: str, type_: DataType, column: DatabaseColumn) -> Node:
+    def _value(self, name: str, type_: DataType, column: dialects.DatabaseColumn) -> Node:
         node: Node = ColumnNode(name)
         if self.selected[name].as_string:
             if isinstance(type_, ArrayType):
                 element = type_.element_type
-                return call(
-                    "transform", node, function(lambda item: _parse_datetime(item, name, element))
-                )
+                parse = function(lambda value: _parse_datetime(value, name, element))
+                return call("transform", node, parse)
             return _parse_datetime(node, name, type_)
         match type_:
             case CharType() | VarCharType() if not self.table.dialect.pushes_strings:
@@ -760,10 +711,10 @@ def pushed_filters(frame: DataFrame) -> set[str]:
     leaf = frame._jdf.queryExecution().sparkPlan().collectLeaves().head()  # noqa: SLF001
     if leaf.getClass().getSimpleName() != "RowDataSourceScanExec":  # an empty relation
         return set()
-    found = leaf.handledFilters().iterator()
+    filters = leaf.handledFilters().iterator()
     pushed = set()
-    while found.hasNext():
-        pushed.add(str(found.next().toString()))
+    while filters.hasNext():
+        pushed.add(str(filters.next().toString()))
     return pushed
 
 
@@ -774,8 +725,7 @@ def _string(text: str) -> str:
 def _same_clock(name: str) -> str:
     """Return the check that a local timestamp is the one of the database.
 
-    Drivers read it into a ``java.sql.Timestamp``, which moves a time of day that the time zone of
-    the JVM skips.
+    A ``java.sql.Timestamp`` moves a time of day that the time zone of the JVM skips.
     """
     text, value = quote(TEXT_PREFIX + name), quote(name)
     problem = (
@@ -809,8 +759,8 @@ def _parse_datetime(node: Node, name: str, type_: DataType) -> Node:
 class JdbcStage:
     """A table in the database with the rows of a job, which the commit merges into the target.
 
-    Every row has the number of its partition and position: a task that runs twice adds no row, and
-    of rows with the same key the last one is kept.
+    Rows are numbered by partition and position: a task that runs twice adds none, and of rows with
+    the same key the last is kept.
     """
 
     def __init__(self, table: DatabaseTable, connection: Connection, context: WriteContext) -> None:
@@ -819,7 +769,7 @@ class JdbcStage:
         self._dialect = table.dialect
         self._connection = connection
         self._context = context
-        self._columns: Sequence[Found] = ()
+        self._columns: Sequence[BoundColumn] = ()
         self._key = context.upsert_key
         name = StageName.new(table.sql, table.catalog_path, context.job)
         self._name = table.beside(str(name))
@@ -828,7 +778,7 @@ class JdbcStage:
         self._before: list[str] = []
 
     def create(self) -> None:
-        """Create the stage of rows for a table that exists, and merge its no rows into it."""
+        """Create the stage for a table that exists, and try to merge it while it is empty."""
         types = self._context.physical_columns
         self._columns = self._table.resolve(self._connection, types, writes=True)
         self._create_from(self._table.sql)
@@ -857,7 +807,7 @@ class JdbcStage:
         self._create_like_new()
 
     def _keeps_columns(self) -> bool:
-        """Return whether the columns and the key of the table are those of the new definition."""
+        """Return whether the table has the columns and the key of the new definition."""
         if self._dialect.column_types is None:
             return True
         replaced = getattr(self._context.replaced, "resolved_schema", None)
@@ -878,7 +828,7 @@ class JdbcStage:
 
     @contextmanager
     def _template(self) -> Iterator[str]:
-        """Yield a table of the new definition within a transaction that is rolled back."""
+        """Yield a table of the new definition, in a transaction that is rolled back."""
         name = self._table.beside(f"{PREFIX}{uuid.uuid4().hex}")
         self._connection.begin()
         try:
@@ -888,15 +838,14 @@ class JdbcStage:
             self._connection.rollback()
 
     def _create_like_new(self) -> None:
-        """Create the stage of rows for a table that is created by the commit."""
+        """Create the stage for a table that the commit creates."""
         name = self._table.beside(f"{PREFIX}{uuid.uuid4().hex}")
         self._connection.begin()
         try:
             self._connection.execute(self._definition(name))
-            found = self._connection.columns(name)
-            columns = {item.name: item for item in found}
-            types = self._context.physical_columns.items()
-            self._columns = [(data_type, type_, columns[data_type]) for data_type, type_ in types]
+            columns = {column.name: column for column in self._connection.columns(name)}
+            declared = self._context.physical_columns.items()
+            self._columns = [(name, type_, columns[name]) for name, type_ in declared]
             self._create_from(name)
             self._connection.execute(self.merge_sql(name))
             self._connection.execute(f"DROP TABLE {name}")
@@ -909,20 +858,19 @@ class JdbcStage:
         """Create the stage with the columns of a table of the database."""
         dialect, quoted = self._dialect, self._dialect.quote
         if dialect.typed:
-            items = [
-                f"{self._stage_column(*column)} AS {quoted(column[0])}" for column in self._columns
-            ]
-            items.append(f"CAST(0 AS {dialect.long}) AS {quoted(ORDINAL)}")
+            items = []
+            for name, type_, column in self._columns:
+                text = self._as_text(type_)
+                value = quoted(column.name) if text is None else f"CAST(NULL AS {text})"
+                items.append(f"{value} AS {quoted(name)}")
+            items.append(f"CAST(0 AS {dialect.long}) AS {quoted(dialects.ORDINAL)}")
             query = f"SELECT {', '.join(items)} FROM {table} WHERE 1 = 0"
             self._connection.execute(dialect.create.format(table=self._name, query=query))
         else:  # columns without a type keep every value as it is written
             names = ", ".join(quoted(column[0]) for column in self._columns)
-            self._connection.execute(f"CREATE TABLE {self._name} ({names}, {quoted(ORDINAL)})")
-
-    def _stage_column(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
-        if (array := self._as_text(type_)) is None:
-            return self._dialect.quote(column.name)
-        return f"CAST(NULL AS {array})"
+            self._connection.execute(
+                f"CREATE TABLE {self._name} ({names}, {quoted(dialects.ORDINAL)})"
+            )
 
     def _as_text(self, type_: DataType) -> str | None:
         """Return the type of the stage for values that are written as strings."""
@@ -930,36 +878,35 @@ class JdbcStage:
         if isinstance(type_, ArrayType):
             element = self._as_text(type_.element_type)
             return element and f"{element}[]"
-        return text if isinstance(type_, (*STRINGS, *TIMES)) else None
+        return text if isinstance(type_, (*dialects.STRINGS, *dialects.TIMES)) else None
 
     def merge_sql(self, table: str) -> str:
         """Return the statement that inserts or upserts the rows of the stage into a table."""
         quoted = self._dialect.quote
-        found = {name: quoted(column.name) for name, _, column in self._columns}
-        items = ", ".join(self._assign_column(*column) for column in self._columns)
-        key = ", ".join(quoted(name) for name in self._key) or quoted(ORDINAL)
+        names, items = {}, []
+        for name, type_, column in self._columns:
+            value, names[name] = quoted(name), quoted(column.name)
+            if self._dialect.typed and self._as_text(type_) is not None:
+                value = f"CAST({value} AS {dialects.type_name(self._dialect, column.type_name)})"
+            items.append(f"{value} AS {names[name]}")
+        ordinal = quoted(dialects.ORDINAL)
+        key = ", ".join(map(quoted, self._key)) or ordinal
         ranked = (
-            f"SELECT s.*, ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY {quoted(ORDINAL)} DESC)"
+            f"SELECT s.*, ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY {ordinal} DESC)"
             f" AS schema_core_rank FROM {self._name} s"
         )
-        source = f"SELECT {items} FROM ({ranked}) r WHERE schema_core_rank = 1"
-        names, keys = list(found.values()), [found[name] for name in self._key]
-        merge = Merge(table, names, keys, source)
+        source = f"SELECT {', '.join(items)} FROM ({ranked}) r WHERE schema_core_rank = 1"
+        keys = [names[name] for name in self._key]
+        merge = dialects.Merge(table, [*names.values()], keys, source)
         return self._dialect.upsert(merge) if keys else merge.insert
-
-    def _assign_column(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
-        value = self._dialect.quote(name)
-        if self._dialect.typed and self._as_text(type_) is not None:
-            own = type_name(self._dialect, column.type_name)
-            value = f"CAST({value} AS {own})"
-        return f"{value} AS {self._dialect.quote(column.name)}"
 
     def write(self, frame: DataFrame) -> None:
         """Write rows into the table."""
-        written = [self._to_written_column(name, type_) for name, type_, _ in self._columns]
         tasks = PARALLELISM.of(self._table.options)
-        frame = select(frame, written)
-        frame = frame.selectExpr("*", f"monotonically_increasing_id() AS {quote(ORDINAL)}")
+        frame = select(
+            frame, [self._to_staged_column(name, type_) for name, type_, _ in self._columns]
+        )
+        frame = frame.selectExpr("*", f"monotonically_increasing_id() AS {quote(dialects.ORDINAL)}")
         settings = dict(self._table.database.settings)
         if size := MAX_ROWS.of(self._table.options):
             settings["batchsize"] = str(size)
@@ -972,13 +919,13 @@ class JdbcStage:
             writer = divided.write.format("jdbc").mode("append")
             writer.options(**settings, dbtable=self._name).save()
 
-    def _to_written_column(self, name: str, type_: DataType) -> NamedNode:
+    def _to_staged_column(self, name: str, type_: DataType) -> NamedNode:
         node: Node = ColumnNode(name)
         if isinstance(type_, DoubleType) and not self._dialect.stores_nan:
             problem = f"column {name!r}: {self._dialect.name} cannot store NaN"
             refused = "if(isnan({v}), raise_error({problem}), {v})"
             return inline(refused, v=node, problem=problem), name
-        if self._as_text(type_) is None or isinstance(type_, STRINGS):
+        if self._as_text(type_) is None or isinstance(type_, dialects.STRINGS):
             return node, name
         if isinstance(type_, ArrayType):
             return Cast(node, "ARRAY<STRING>"), name
@@ -995,7 +942,7 @@ class JdbcStage:
         return self._context.creates and not self._dialect.parallel
 
     def prepare(self) -> None:
-        """Merge the rows into the target, in a transaction that `commit` ends.
+        """Merge the rows in a transaction that `commit` ends.
 
         A database that permits one writer gets the rows twice: first to find errors.
         """

@@ -1,9 +1,7 @@
 """The database of a table of the connector `jdbc`, as Spark reaches it.
 
-Connections on the driver are made through Spark's own ``JdbcDialect``, with the options of its JDBC
-source, so that a table is reached in the same way by the driver and by the tasks. Over Spark
-Connect, where the driver is another process, they are made by a database driver of Python
-(`schema_core.connectors.jdbc.client`).
+The driver connects through Spark's own ``JdbcDialect`` and JDBC options, so that it reaches a table
+as the tasks do. Over Spark Connect a database driver of Python connects.
 """
 
 from __future__ import annotations
@@ -37,11 +35,8 @@ NO_NULLS = 0
 class Database:
     """A database that Spark reads and writes through JDBC.
 
-    Attributes:
-        session: The session of the job.
-        dialect: The dialect of its SQL.
-        settings: The options of Spark's JDBC source that make a connection.
-        timeout: How long the check of a connection may take, in seconds.
+    `settings` are the options of Spark's JDBC source that make a connection; `timeout` is for the
+    check of a connection, in seconds.
     """
 
     session: SparkSession
@@ -52,18 +47,14 @@ class Database:
     def require_driver(self) -> None:
         """Refuse to connect without the class of the driver.
 
-        Over Spark Connect the server makes a connection to find out.
-
         Raises:
             NotFoundError: with code `missing-jdbc-driver`.
-            DatabaseError: with code `jdbc-failed`, over Spark Connect.
+            DatabaseError: with code `jdbc-failed`, over Spark Connect, where the server connects.
         """
         name = self.settings["driver"]
-        if is_connect(self.session):
-            is_there = self._server_connects()
-        else:
-            is_there = has_class(self.session, name)
-        if not is_there:
+        if not (
+            self._server_connects() if is_connect(self.session) else has_class(self.session, name)
+        ):
             raise NotFoundError(
                 f"the JDBC driver {name!r} is not on the class path of Spark",
                 code="missing-jdbc-driver",
@@ -72,11 +63,7 @@ class Database:
             )
 
     def _server_connects(self) -> bool:
-        """Return whether the server of Spark Connect has the driver, by reading with it.
-
-        Raises:
-            DatabaseError: with code `jdbc-failed` if the database does not answer the server.
-        """
+        """Return whether the server of Spark Connect has the driver, by reading with it."""
         from pyspark.errors import PySparkException
 
         probe = self.session.read.format("jdbc").options(**self.settings)
@@ -92,7 +79,7 @@ class Database:
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """Yield a connection that is closed at the end; see `connect`."""
+        """Yield a connection of `connect`, which is closed at the end."""
         connection = self.connect()
         try:
             yield connection
@@ -105,8 +92,7 @@ class Database:
         Raises:
             DatabaseError: with code `jdbc-failed`.
             NotFoundError: with code `missing-jdbc-driver`.
-            UnsupportedError: with code `not-over-connect` over Spark Connect if Python has no
-                driver for the database.
+            UnsupportedError: with code `not-over-connect` if Python has no driver for the database.
         """
         if is_connect(self.session):
             made = client_connection(self.dialect, self.settings, self.timeout)
@@ -130,7 +116,7 @@ class Database:
     def has_fixed_zone(self) -> bool:
         """Return whether the time zone of the JVM is known always to have the same offset.
 
-        Drivers compute ``java.sql.Timestamp`` in this zone, where some times of day do not exist.
+        Drivers compute ``java.sql.Timestamp`` in it, where some times of day do not exist.
         """
         if is_connect(self.session):
             return False
@@ -162,11 +148,11 @@ class JavaConnection(Connection):
             )
             own = schema if schema is not None else self._connection.getSchema()
             tables = about.getTables(self._connection.getCatalog(), own, f"{pattern}%", None)
-            found = []
+            names = []
             while tables.next():
-                found.append(str(tables.getString("TABLE_NAME")))
+                names.append(str(tables.getString("TABLE_NAME")))
             tables.close()
-        return [item for item in found if item.startswith(prefix)]
+        return [name for name in names if name.startswith(prefix)]
 
     def columns(self, table: str) -> Sequence[DatabaseColumn]:
         with self._statement() as java, database_errors("query"):
@@ -203,7 +189,7 @@ class JavaConnection(Connection):
 
     @contextmanager
     def _statement(self) -> Iterator[Any]:
-        """Yield a ``java.sql.Statement``, which the database ends if the job is cancelled."""
+        """Yield a ``java.sql.Statement``, which is canceled with the job."""
         with database_errors("execute"):
             statement = self._connection.createStatement()
         try:
@@ -227,7 +213,7 @@ def database_errors(action: str) -> Iterator[None]:
 
 
 def failure(java: Any, action: str) -> DatabaseError:
-    """Return the error for an exception of a driver, with its state and without passwords."""
+    """Return the error for an exception of a driver, without passwords."""
     while java.getCause() is not None and not _is_sql(java):
         java = java.getCause()
     state = java.getSQLState() if _is_sql(java) else None

@@ -1,7 +1,7 @@
 """SQL dialects of the connector `jdbc`: quoting, types, drivers and statements of each database.
 
-The types are those of Flink's JDBC dialects (flink-connector-jdbc, "Data Type Mapping"). SQLite has
-no dialect in Flink; its values have types of their own, so that each is checked when it is read.
+Types follow Flink's JDBC dialects (flink-connector-jdbc, "Data Type Mapping"). SQLite has none in
+Flink; its values have types of their own, so that each is checked when it is read.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _SQLITE_COLUMNS: Mapping[type[DataType], str] = {
 
 @dataclass(frozen=True, slots=True)
 class DatabaseColumn:
-    """A column of a table of the database, as its driver describes it (``ResultSetMetaData``)."""
+    """A column of the database as its driver describes it (``ResultSetMetaData``)."""
 
     name: str
     type_name: str
@@ -90,8 +90,8 @@ class Selected:
 
     Attributes:
         sql: The expression.
-        as_string: Whether the value is a string that the connector converts.
-        invalid: A predicate of the database that is true for values that are not of the type.
+        as_string: Whether the connector converts a string.
+        invalid: A predicate that is true for values that are not of the type.
     """
 
     sql: str
@@ -101,9 +101,9 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The parts of a statement that inserts rows or, with a key, updates those that exist.
+    """The parts of a statement that inserts rows or, with a key, updates existing ones.
 
-    The names are quoted; `source` is a query of the new rows, one for each key.
+    Names are quoted; `source` is a query of the new rows, one for each key.
     """
 
     table: str
@@ -113,12 +113,10 @@ class Merge:
 
     @property
     def others(self) -> list[str]:
-        """The columns that are not in the key."""
         return [column for column in self.columns if column not in self.key]
 
     @property
     def insert(self) -> str:
-        """INSERT INTO .. SELECT."""
         names = ", ".join(self.columns)
         return f"INSERT INTO {self.table} ({names}) {self.source}"
 
@@ -148,25 +146,20 @@ def merge_into(merge: Merge) -> str:
     )
 
 
-def _plain(column: DatabaseColumn, type_: DataType, name: str) -> Selected:
-    """Select a value as the driver returns it."""
-    return Selected(name)
-
-
 @dataclass(frozen=True, slots=True)
 class JdbcDialect:
     """A dialect of SQL.
 
     Attributes:
         name: The name of the database, for messages.
-        prefixes: How the URLs of the database begin.
+        prefixes: How its URLs begin.
         driver: The class of its driver.
         coordinates: The Maven coordinates of the driver.
-        types: The types that it supports.
+        types: The supported types.
         decimals: The highest precision of DECIMAL.
         fraction: The highest precision of timestamps.
         quotes: The quotes of identifiers.
-        fold: The case of identifiers without quotes.
+        fold: The case of unquoted identifiers.
         long: The type of 64-bit integers in casts.
         upsert: The statement that inserts or updates rows.
         select: How a column is selected.
@@ -175,10 +168,10 @@ class JdbcDialect:
         create: The statement that creates a table from a query.
         transactional_ddl: Whether CREATE and DROP TABLE are part of a transaction.
         column_types: The types of the columns of new tables, None if the connector creates none.
-        missing: How the error of a table that does not exist is recognised, by its SQLSTATE or
-            its message; `taken` is that of one that exists.
+        missing: The SQLSTATE or a part of the message if a table does not exist.
+        taken: The same if it exists.
         parallel: Whether several tasks can write at the same time.
-        typed: Whether columns have types, which are then compared with the declared ones.
+        typed: Whether columns have types, which are compared with the declared ones.
         pushes_strings: Whether predicates on strings are sent to the database.
         stores_nan: Whether a column can store NaN, or the database refuses it by itself.
     """
@@ -194,7 +187,7 @@ class JdbcDialect:
     fold: Callable[[str], str] = str
     long: str = "BIGINT"
     upsert: Callable[[Merge], str] = merge_into
-    select: Callable[[DatabaseColumn, DataType, str], Selected] = _plain
+    select: Callable[[DatabaseColumn, DataType, str], Selected] = lambda _, __, name: Selected(name)
     limit: str = "LIMIT {n}"
     text: str | None = None
     create: str = "CREATE TABLE {table} AS {query}"
@@ -222,10 +215,7 @@ class JdbcDialect:
         return f"{start}{name.replace(end, end * 2)}{end}"
 
     def path(self, text: str) -> tuple[tuple[str, bool], ...]:
-        """Parse the option ``table-name``: names with dots between them, each quoted or not.
-
-        Returns:
-            Each name, and whether it was quoted.
+        """Parse the option ``table-name`` into names, each with whether it was quoted.
 
         Raises:
             SchemaError: with code `invalid-option-value`.
@@ -237,16 +227,16 @@ class JdbcDialect:
         name = rf"{start}(?P<quoted>(?:[^{end}]|{end}{end})+){end}|(?P<plain>[^.{start}{end}]+)"
         parts: list[tuple[str, bool]] = []
         position = 0
-        while found := re.compile(rf"(?:{name})(\.|\Z)").match(text, position):
-            quoted = found["quoted"]
-            last = self.quotes[1]
+        last = self.quotes[1]
+        while match := re.compile(rf"(?:{name})(\.|\Z)").match(text, position):
+            quoted = match["quoted"]
             parts.append(
-                (found["plain"], False)
+                (match["plain"], False)
                 if quoted is None
                 else (quoted.replace(last * 2, last), True)
             )
-            position = found.end()
-            if position == len(text) and not found[0].endswith("."):
+            position = match.end()
+            if position == len(text) and not match[0].endswith("."):
                 return tuple(parts)
         raise SchemaError(
             f"expected the name of a table, such as t or s.t, got {text!r}",
@@ -268,9 +258,9 @@ class JdbcDialect:
         pattern = cast("Mapping[type[DataType], str]", self.column_types)[type(type_)]
         if isinstance(type_, VarCharType) and type_.length == MAX_LENGTH and self.text:
             pattern = self.text
-        given = {"length": 0, "precision": 0, "scale": 0}
-        given |= {key: getattr(type_, key) for key in given if hasattr(type_, key)}
-        return pattern.format(**given)
+        return pattern.format(
+            **{key: getattr(type_, key, 0) for key in ("length", "precision", "scale")}
+        )
 
     def check_type(self, type_: DataType, *, element: bool = False) -> None:
         """Refuse a type that the dialect does not have.
@@ -288,19 +278,18 @@ class JdbcDialect:
                 self.check_type(type_.element_type, element=True)
                 supported = not isinstance(type_.element_type, LocalZonedTimestampType)
         if not supported:
+            if isinstance(type_, DecimalType):
+                hint = f"declare a precision of at most {self.decimals}"
+            elif isinstance(type_, TIMES) and type(type_) in self.types:
+                hint = f"declare a precision of at most {self.fraction}"
+            else:
+                names = sorted({data_type.keyword for data_type in self.types})
+                hint = f"supported types: {', '.join(names)}"
             raise UnsupportedError(
                 f"{self.name} has no type for {type_.as_summary_string()}",
                 code="type-not-in-database",
-                hint=self._hint(type_),
+                hint=hint,
             )
-
-    def _hint(self, type_: DataType) -> str:
-        if isinstance(type_, DecimalType):
-            return f"declare a precision of at most {self.decimals}"
-        if isinstance(type_, TIMES) and type(type_) in self.types:
-            return f"declare a precision of at most {self.fraction}"
-        names = sorted({data_type.keyword for data_type in self.types})
-        return f"supported types: {', '.join(names)}"
 
 
 # --- PostgreSQL ----------------------------------------------------------------------------------
@@ -310,7 +299,7 @@ _PG_STRINGS = frozenset({"text", "varchar", "name"})
 
 
 def type_name(dialect: JdbcDialect, name: str) -> str:
-    """Return the name of a type as SQL: drivers do not quote the names of users' types.
+    """Return a type as SQL: drivers do not quote the names of users' types.
 
     >>> type_name(POSTGRESQL, "uuid"), type_name(POSTGRESQL, "my mood")
     ('uuid', '"my mood"')
@@ -460,12 +449,12 @@ def dialect_of(url: str) -> JdbcDialect:
     for dialect in DIALECTS:
         if url.lower().startswith(dialect.prefixes):
             return dialect
-    known = [prefix for dialect in DIALECTS for prefix in dialect.prefixes]
+    prefixes = [prefix for dialect in DIALECTS for prefix in dialect.prefixes]
     start = ":".join(url.split(":", 2)[:2]) if url.count(":") > 1 else ""
     raise UnsupportedError(
         f"there is no dialect for the URL of option 'url'{start and f', which begins {start!r}'}",
         code="unknown-jdbc-url",
-        hint=similar(f"{start}:", known) or f"begin the URL with one of {', '.join(known)}",
+        hint=similar(f"{start}:", prefixes) or f"begin the URL with one of {', '.join(prefixes)}",
     )
 
 
@@ -494,6 +483,13 @@ _ACCEPTED: Mapping[type[DataType], frozenset[int]] = {
 _PG_CODES = {"timestamptz": 2014, "timetz": 2013, "_timestamptz": 0, "_timetz": 0, "money": 0}
 
 
+#: Array of PostgreSQL -> the code of its elements.
+_PG_ELEMENTS = {
+    "_bool": -7, "_int2": 5, "_int4": 4, "_int8": -5, "_float4": 7, "_float8": 8, "_numeric": 2,
+    "_text": 12, "_varchar": 12, "_bytea": -2, "_date": 91, "_time": 92, "_timestamp": 93,
+}  # fmt: skip
+
+
 def accepts(dialect: JdbcDialect, column: DatabaseColumn, type_: DataType) -> bool:
     """Return whether the values of a column can be read as a type without a change.
 
@@ -508,24 +504,12 @@ def accepts(dialect: JdbcDialect, column: DatabaseColumn, type_: DataType) -> bo
         code = _PG_CODES.get(column.type_name, code)
     if type(type_) in INTEGERS and code in {2, 3}:
         return column.scale == 0 and column.precision > 0
-    if isinstance(type_, ArrayType) and code == 2003:
-        return _accepts_elements(column, type_.element_type)
+    if isinstance(type_, ArrayType) and code == 2003:  # whose elements are read without a check
+        element, code = type_.element_type, _PG_ELEMENTS.get(column.type_name, 0)
+        if isinstance(element, DecimalType) and code == 2 and not _fits(column, element):
+            return False
+        return code in _ACCEPTED[type(element)]
     return code in _ACCEPTED[type(type_)]
-
-
-#: Array of PostgreSQL -> the code of its elements.
-_PG_ELEMENTS = {
-    "_bool": -7, "_int2": 5, "_int4": 4, "_int8": -5, "_float4": 7, "_float8": 8, "_numeric": 2,
-    "_text": 12, "_varchar": 12, "_bytea": -2, "_date": 91, "_time": 92, "_timestamp": 93,
-}  # fmt: skip
-
-
-def _accepts_elements(column: DatabaseColumn, type_: DataType) -> bool:
-    """Return whether the elements of an array can be read as a type without a check."""
-    code = _PG_ELEMENTS.get(column.type_name, 0)
-    if code not in _ACCEPTED[type(type_)]:
-        return False
-    return not isinstance(type_, DecimalType) or code != 2 or _fits(column, type_)
 
 
 def rounds(dialect: JdbcDialect, column: DatabaseColumn, type_: DataType) -> bool:

@@ -30,10 +30,11 @@ def _digest(text: str, length: int) -> str:
 class StageName:
     """The name of the table with the rows of a job: the target, the job, and its process.
 
-    The stage of a CREATE or REPLACE TABLE AS shows that the job has not committed, so only the
-    recovery of this job drops it, and that of a table with the same path in its catalog, which has
-    no mark of the job: another catalog may have one, wherever another writer comes from. Every
-    database takes the name: it has no more than 63 characters of lower case.
+    The stage of a CREATE or REPLACE TABLE AS shows that the job has not committed. Only the
+    recovery of this job drops it, and the recovery of a table with the same path in its catalog and
+    no mark of the
+    job: another catalog may have one. The name fits every database: at most 63 lower-case
+    characters.
     """
 
     target: str
@@ -51,7 +52,7 @@ class StageName:
         Args:
             target: The table of the database.
             path: The path of the table in its catalog.
-            job: The id of the job, if it is a CREATE or REPLACE TABLE AS.
+            job: The id of a CREATE or REPLACE TABLE AS.
         """
         owner = Owner.this()
         host, id_ = _digest(owner.host, 6), (job or uuid.uuid4().hex)[:8]
@@ -60,10 +61,10 @@ class StageName:
 
     @classmethod
     def parse(cls, name: str) -> StageName | None:
-        """Parse the name of a table; None if it is not that of a stage."""
-        if not (found := _NAME.fullmatch(name)):
+        """Parse the name of a table; None if it is not a stage."""
+        if not (match := _NAME.fullmatch(name)):
             return None
-        target, creates, id_, path, host, pid, started = found.groups()
+        target, creates, id_, path, host, pid, started = match.groups()
         return cls(target, id_, path, host, int(pid), int(started), bool(creates))
 
     def __str__(self) -> str:
@@ -72,15 +73,13 @@ class StageName:
         return f"{PREFIX}{self.target}_{job}_{self.host}_{self.pid}_{self.started}"
 
     def is_of(self, target: str) -> bool:
-        """Return whether the job writes a table."""
         return self.target == _digest(target, 8)
 
     def is_job(self, job: str) -> bool:
-        """Return whether the job has an id."""
         return self.id == job[:8]
 
     def is_at(self, path: str) -> bool:
-        """Return whether the table of the job has a path in its catalog."""
+        """Return whether the table of the job has this path in its catalog."""
         return self.path == _digest(path, 4)
 
     def is_abandoned(self) -> bool:
@@ -99,8 +98,8 @@ def abandoned_stages(
     Args:
         names: The names of tables.
         target: The table.
-        job: The id of the CREATE or REPLACE TABLE AS that is recovered, if any.
-        unmarked: The path of a table that has no mark in its catalog, but that of the job.
+        job: The CREATE or REPLACE TABLE AS that is recovered, if any.
+        unmarked: The path of a table whose catalog has no mark of another job.
     """
     for name in names:
         stage = StageName.parse(name)
@@ -117,11 +116,7 @@ def create_statement(
 ) -> str:
     """Return CREATE TABLE with the columns and the primary key of a schema.
 
-    Args:
-        dialect: A dialect with `column_types`.
-        table: The quoted path of the table.
-        columns: The physical columns.
-        schema: The schema, which has the key.
+    `dialect` has `column_types`; `table` is a quoted path, `columns` are the physical ones.
     """
     items = [
         f"{dialect.quote(name)} {dialect.column_type(type_)}"

@@ -1,9 +1,8 @@
 """Convert fields and schemas to Arrow and back, with exact-type metadata; `types` has the mapping.
 
-The physical type of a field is correct for readers that ignore the metadata. The exact type in the
-metadata is used only while the physical type still matches it, so a field that was changed is read
-by its physical type. Layouts (large, view, dictionary, other time units) are not part of the type;
-`layout_of` returns them separately.
+The physical type of a field is correct for readers that ignore the metadata. The exact type in it
+is used only while the physical type still matches, so a field that was changed is read by its
+physical type. Layouts (large, view, dictionary, other time units) are not part of the type.
 """
 
 from __future__ import annotations
@@ -16,30 +15,8 @@ from typing import TYPE_CHECKING, Any
 from schema_core.base.arguments import require_instance
 from schema_core.base.plugins import needs
 from schema_core.errors import SchemaCoreError, SchemaError, at
-from schema_core.mappings.arrow.types import (
-    EXTENSION_NAME,
-    Node,
-    check_arrow,
-    extension_metadata,
-    extension_of,
-    field_with_layout,
-    from_layout,
-    physical_field,
-    read_extension,
-    read_layout,
-    read_type,
-    to_physical,
-    write_layout,
-)
-from schema_core.mappings.exact_types import (
-    COMMENT_KEY,
-    DEFINITIONS_KEY,
-    LAYOUT_KEY,
-    SPARK_METADATA_KEY,
-    TYPE_KEY,
-    exact_type,
-    read_object,
-)
+from schema_core.mappings import exact_types
+from schema_core.mappings.arrow import types as arrow_types
 from schema_core.mappings.loss import (
     ForeignSchema,
     Loss,
@@ -72,13 +49,14 @@ def to_field(
 ) -> pa.Field:
     """Return the Arrow field of a column: physical type, nullability, exact-type metadata.
 
-    `layout` is a result of `layout_of`; the field is given that layout.
+    `layout` is a result of `layout_of`.
 
     Raises:
         UnsupportedError: with code `type-not-in-arrow` for types that exist only within Flink
-            (symbols, descriptors, unresolved names).
+        (symbols,
+            descriptors, unresolved names).
         SchemaError: with code `invalid-layout` for a layout that is invalid or cannot store the
-            type.
+        type.
 
     >>> from schema_core.types import parse_type
     >>> to_field("total", parse_type("DECIMAL(12, 2) NOT NULL"))
@@ -91,15 +69,16 @@ def to_field(
     with at(f"field {name!r}"):
         field, with_metadata = RowField(name, type_, comment), on_loss != "accept"
         if layout is None:
-            return physical_field(field, with_metadata=with_metadata)
-        return field_with_layout(field, _checked_layout(layout, field), with_metadata=with_metadata)
+            return arrow_types.physical_field(field, with_metadata=with_metadata)
+        node = _parse_layout(layout, field)
+        return arrow_types.field_with_layout(field, node, with_metadata=with_metadata)
 
 
 @needs("pyarrow")
 def to_arrow(type_: DataType) -> pa.DataType:
     """Return the Arrow type that stores the values of a type; nested fields have metadata."""
     require_instance(type_, DataType, "type_")
-    return to_physical(type_, True)
+    return arrow_types.to_physical(type_, True)
 
 
 @needs("pyarrow")
@@ -116,13 +95,17 @@ def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema
     )
 
 
-def _checked_layout(layout: str, field: RowField) -> Node:
+def _parse_layout(layout: str, field: RowField) -> arrow_types.Node:
     """Parse a layout and require that it can store the type of the field."""
     import pyarrow as pa
 
-    node = read_layout(layout)
-    bare = pa.field(field.name, from_layout(node), metadata=extension_metadata(node) or None)
-    check_arrow(bare.type)
+    node = arrow_types.read_layout(layout)
+    bare = pa.field(
+        field.name,
+        arrow_types.from_layout(node),
+        metadata=arrow_types.extension_metadata(node) or None,
+    )
+    arrow_types.check_arrow(bare.type)
     physical = _read_physical(bare, with_metadata=False)
     if not matches_physical(field.data_type, physical.data_type, "arrow", exactly_null=False):
         raise SchemaError(
@@ -138,7 +121,7 @@ def _checked_layout(layout: str, field: RowField) -> Node:
 def from_field(field: pa.Field) -> DataType:
     """Return the exact type if it matches the physical type, else the nearest type.
 
-    Nullability is always that of the field. Metadata that passed through Spark is understood.
+    Nullability is that of the field. Metadata that passed through Spark is understood.
 
     Raises:
         UnsupportedError: with code `type-not-in-flink` for an Arrow type that Flink does not have,
@@ -148,7 +131,7 @@ def from_field(field: pa.Field) -> DataType:
 
     require_instance(field, pa.Field, "field", "a pyarrow Field")
     with at(f"field {field.name!r}"):
-        check_arrow(field.type)
+        arrow_types.check_arrow(field.type)
         return _read_field(field).data_type
 
 
@@ -163,8 +146,8 @@ def from_arrow(arrow: pa.DataType) -> DataType:
     import pyarrow as pa
 
     require_instance(arrow, pa.DataType, "arrow", "a pyarrow DataType")
-    check_arrow(arrow)
-    return read_type(arrow, _read_field)
+    arrow_types.check_arrow(arrow)
+    return arrow_types.read_type(arrow, _read_field)
 
 
 def type_of(description: object) -> DataType:
@@ -187,14 +170,14 @@ def type_of(description: object) -> DataType:
 
 @needs("pyarrow")
 def from_schema(schema: pa.Schema) -> Schema:
-    """Return a schema of physical columns, with their comments, from an Arrow schema.
+    """Return the columns of an Arrow schema, with their comments.
 
     Raises:
         UnsupportedError: for all columns whose type Flink does not have.
     """
-    found = read_schema(schema)
-    raise_refused(found.refused)
-    return found.schema
+    result = read_schema(schema)
+    raise_refused(result.refused)
+    return result.schema
 
 
 @needs("pyarrow")
@@ -203,30 +186,30 @@ def read_schema(schema: pa.Schema) -> ForeignSchema:
 
     >>> import pyarrow as pa
     >>> odd = pa.month_day_nano_interval()
-    >>> found = read_schema(pa.schema([("id", pa.uint8()), ("odd", odd)]))
-    >>> [str(column) for column in found.schema.columns], [one.code for one in found.refused]
+    >>> result = read_schema(pa.schema([("id", pa.uint8()), ("odd", odd)]))
+    >>> [str(column) for column in result.schema.columns], [error.code for error in result.refused]
     (['`id` SMALLINT'], ['type-not-in-flink'])
-    >>> print(found.losses[0])
+    >>> print(result.losses[0])
     id: uint8 becomes SMALLINT (another physical layout of the same values)
     """
     import pyarrow as pa
 
     require_instance(schema, pa.Schema, "schema", "a pyarrow Schema")
-    return read_fields(schema, _read_column)
 
+    def read(field: pa.Field) -> tuple[RowField, tuple[Loss, ...]]:
+        with at(f"field {field.name!r}"):
+            arrow_types.check_arrow(field.type)
+            row_field = _read_field(field)
+        return row_field, (*layout_losses(field, row_field.data_type),)
 
-def _read_column(field: pa.Field) -> tuple[RowField, tuple[Loss, ...]]:
-    with at(f"field {field.name!r}"):
-        check_arrow(field.type)
-        found = _read_field(field)
-    return found, (*layout_losses(field, found.data_type),)
+    return read_fields(schema, read)
 
 
 @needs("pyarrow")
 def layout_of(field: pa.Field) -> str | None:
-    """Return the layout of a field if it differs from that of `to_field`, else None."""
+    """Return the layout of a field if `to_field` would give it another, else None."""
     type_ = from_field(field)
-    return None if _has_default_layout(field, type_) else write_layout(field)
+    return None if _has_default_layout(field, type_) else arrow_types.write_layout(field)
 
 
 @needs("pyarrow")
@@ -240,8 +223,11 @@ def layout_losses(field: pa.Field, type_: DataType) -> Iterable[Loss]:
 
 
 def _has_default_layout(field: pa.Field, type_: DataType) -> bool:
-    extension = (field.metadata or {}).get(EXTENSION_NAME)
-    return bool(extension == extension_of(type_) and to_physical(type_, True).equals(field.type))
+    extension = (field.metadata or {}).get(arrow_types.EXTENSION_NAME)
+    return bool(
+        extension == arrow_types.extension_of(type_)
+        and arrow_types.to_physical(type_, True).equals(field.type)
+    )
 
 
 def _read_field(field: pa.Field) -> RowField:
@@ -252,16 +238,16 @@ def _read_field(field: pa.Field) -> RowField:
         return _read_physical(field, with_metadata=True)
     if not isinstance(type_, NullType):
         type_ = type_.with_nullability(field.nullable)
-    return RowField(field.name, type_, metadata.get(COMMENT_KEY))
+    return RowField(field.name, type_, metadata.get(exact_types.COMMENT_KEY))
 
 
 def _exact_type(field: pa.Field, metadata: dict[str, str]) -> DataType | None:
     """Return the type in the metadata if it is valid and the field matches it."""
-    type_ = exact_type(metadata)
+    type_ = exact_types.exact_type(metadata)
     if type_ is None:
         return None
     try:
-        if to_physical(type_, True).equals(field.type):
+        if arrow_types.to_physical(type_, True).equals(field.type):
             return type_
         physical = _read_physical(field, with_metadata=False).data_type
     except SchemaCoreError:
@@ -270,18 +256,20 @@ def _exact_type(field: pa.Field, metadata: dict[str, str]) -> DataType | None:
 
 
 def _read_physical(field: pa.Field, *, with_metadata: bool) -> RowField:
-    """Read a field by its physical type; nested fields with metadata if `with_metadata` is true."""
+    """Read a field by its physical type; `with_metadata` applies to nested fields."""
     metadata = field.metadata or {}
-    name = metadata.get(EXTENSION_NAME, getattr(field.type, "extension_name", "").encode())
-    type_ = read_extension(name, field.type) or _spark_variant(field.type)
+    name = metadata.get(
+        arrow_types.EXTENSION_NAME, getattr(field.type, "extension_name", "").encode()
+    )
+    type_ = arrow_types.read_extension(name, field.type) or _spark_variant(field.type)
     if type_ is None:
-        type_ = read_type(
+        type_ = arrow_types.read_type(
             field.type,
             _read_field if with_metadata else partial(_read_physical, with_metadata=False),
         )
     if not isinstance(type_, NullType):
         type_ = type_.with_nullability(field.nullable)
-    return RowField(field.name, type_, field_metadata(field).get(COMMENT_KEY))
+    return RowField(field.name, type_, field_metadata(field).get(exact_types.COMMENT_KEY))
 
 
 def _spark_variant(arrow: Any) -> DataType | None:
@@ -302,11 +290,18 @@ def field_metadata(field: pa.Field) -> dict[str, str]:
         return {}
     found = {
         key: metadata[key.encode()].decode("utf-8", "replace")
-        for key in (TYPE_KEY, DEFINITIONS_KEY, LAYOUT_KEY, COMMENT_KEY)
+        for key in (
+            exact_types.TYPE_KEY,
+            exact_types.DEFINITIONS_KEY,
+            exact_types.LAYOUT_KEY,
+            exact_types.COMMENT_KEY,
+        )
         if key.encode() in metadata
     }
-    if (spark := metadata.get(SPARK_METADATA_KEY.encode())) is None:
+    if (spark := metadata.get(exact_types.SPARK_METADATA_KEY.encode())) is None:
         return found
     return {
-        key: value for key, value in read_object(spark).items() if isinstance(value, str)
+        key: value
+        for key, value in exact_types.read_object(spark).items()
+        if isinstance(value, str)
     } | found

@@ -1,9 +1,9 @@
 """Convert Arrow schemas to Spark's and back by way of Flink's types, without silent changes.
 
-Exact types and layouts are stored in Spark's metadata under keys of this library, and in Arrow both
-under those keys and under `SPARK::metadata::json`, where Spark stores the metadata of its fields.
-PySpark's own mapping is internal, silently changes 19 of 51 types and refuses 18; here a type is
-restored or the column is refused.
+Exact types and layouts are stored in Spark's metadata under keys of this library, and in Arrow also
+under `SPARK::metadata::json`, where Spark stores the metadata of its fields. PySpark's own mapping
+is internal, silently changes 19 of 51 types and refuses 18; here a type is restored or the column
+is refused.
 """
 
 from __future__ import annotations
@@ -71,26 +71,24 @@ def to_spark_field(field: pa.Field, *, on_loss: Policy = "error") -> StructField
     type_ = from_field(field)
     layout = layout_of(field) if on_loss != "accept" else None
     comment = field_metadata(field).get(COMMENT_KEY)
-    found = to_struct_field(field.name, type_, comment, layout=layout, on_loss=on_loss)
-    kept = read_object((field.metadata or {}).get(SPARK_METADATA_KEY.encode(), b"{}"))
-    found.metadata = _without_exact_type(kept) | found.metadata
-    return found
-
-
-def _without_exact_type(metadata: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in metadata.items() if key not in (TYPE_KEY, DEFINITIONS_KEY)}
+    spark_field = to_struct_field(field.name, type_, comment, layout=layout, on_loss=on_loss)
+    metadata = read_object((field.metadata or {}).get(SPARK_METADATA_KEY.encode(), b"{}"))
+    for key in (TYPE_KEY, DEFINITIONS_KEY):
+        metadata.pop(key, None)
+    spark_field.metadata = metadata | spark_field.metadata
+    return spark_field
 
 
 @needs("pyarrow", "pyspark.sql")
 def to_schema(struct: StructType, *, layouts: bool = False) -> pa.Schema:
     """Return the Arrow schema of the rows of a Spark schema.
 
-    With `layouts` a column that came from Arrow has the exact Arrow type it had there; otherwise
-    every column has the type that Spark reads and writes.
+    With `layouts` a column that came from Arrow has its Arrow type of before; otherwise every
+    column has the type that Spark reads and writes.
 
     >>> import pyarrow as pa
-    >>> there = to_struct_type(pa.schema([("name", pa.large_string())]))
-    >>> to_schema(there).types, to_schema(there, layouts=True).types
+    >>> struct = to_struct_type(pa.schema([("name", pa.large_string())]))
+    >>> to_schema(struct).types, to_schema(struct, layouts=True).types
     ([DataType(string)], [DataType(large_string)])
     """
     import pyarrow as pa
@@ -102,7 +100,7 @@ def to_schema(struct: StructType, *, layouts: bool = False) -> pa.Schema:
 
 @needs("pyarrow", "pyspark.sql")
 def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
-    """Return the Arrow field of a Spark field, with all of its metadata under Spark's key too."""
+    """Return the Arrow field of a Spark field, with its metadata also under Spark's key."""
     import pyarrow as pa
 
     type_, comment = from_struct_field(field), field.metadata.get(COMMENT_KEY)
@@ -131,18 +129,18 @@ def _usual(type_: DataType, is_default: bool) -> pa.Field:
 @needs("pyarrow", "pyspark.sql")
 def arrow_losses(schema: pa.Schema) -> tuple[Loss, ...]:
     """Return what converting an Arrow schema to Spark loses: layouts, time zones, precision."""
-    found: list[Loss] = []
+    reported: list[Loss] = []
     for field in schema:
         type_ = from_field(field)
-        found += layout_losses(field, type_)
+        reported += layout_losses(field, type_)
         for loss in losses(type_, "spark:4.3"):
-            found.append(replace(loss, path=(field.name, *loss.path)))
-    return tuple(found)
+            reported.append(replace(loss, path=(field.name, *loss.path)))
+    return tuple(reported)
 
 
 @needs("pyarrow", "pyspark.sql")
 def for_spark(table: pa.Table, *, on_loss: Policy = "error") -> pa.Table:
-    """Return the rows of a table in the types that ``createDataFrame(table, schema=)`` reads.
+    """Return a table in the types that ``createDataFrame(table, schema=)`` reads.
 
     Raises:
         UnsupportedError: as `to_struct_type`, and with code `lossy-arrow-cast` for a column whose
@@ -157,7 +155,7 @@ def for_spark(table: pa.Table, *, on_loss: Policy = "error") -> pa.Table:
 
 @needs("pyarrow", "pyspark.sql")
 def exactly_for_spark(table: pa.Table) -> pa.Table:
-    """Return the rows of a table as `for_spark` if every value stays the same, whatever its type.
+    """Return a table as `for_spark` if every value stays the same, whatever its type.
 
     All fields are nullable, since Arrow does not cast NULL to a row with a NOT NULL field.
 
@@ -212,7 +210,7 @@ def _cast(column: pa.ChunkedArray, field: pa.Field, *, exact: bool) -> pa.Chunke
 
 @needs("pyarrow")
 def to_exact_layout(array: pa.Array, arrow: pa.DataType) -> pa.Array:
-    """Return an array as Spark writes it in the type of `to_arrow`, which stores the same values.
+    """Return an array that Spark wrote, in an Arrow type that stores the same values.
 
     Raises:
         UnsupportedError: with code `lossy-arrow-cast` for a value that the type cannot store.
@@ -250,16 +248,14 @@ def _with_spark_metadata(field: pa.Field, metadata: dict[str, Any]) -> pa.Field:
     type_ = from_field(field)
     if isinstance(type_, TimeType):
         spark_keys[SPARK_TIME] = str(type_.precision).encode()
-    is_variant = isinstance(type_, VariantType)
-    inner = field.type if is_variant else _with_inner(field.type, _tagged_inner)
+
+    def tag(part: pa.Field) -> pa.Field:
+        own = field_metadata(part)
+        keys = (TYPE_KEY, DEFINITIONS_KEY, COMMENT_KEY)
+        return _with_spark_metadata(part, {key: own[key] for key in keys if key in own})
+
+    inner = field.type if isinstance(type_, VariantType) else _with_inner(field.type, tag)
     return field.with_type(inner).with_metadata({**(field.metadata or {}), **spark_keys})
-
-
-def _tagged_inner(field: pa.Field) -> pa.Field:
-    own = field_metadata(field)
-    return _with_spark_metadata(
-        field, {key: own[key] for key in (TYPE_KEY, DEFINITIONS_KEY, COMMENT_KEY) if key in own}
-    )
 
 
 def _in_spark_layout(field: pa.Field) -> pa.Field:
@@ -283,7 +279,7 @@ def _in_spark_layout(field: pa.Field) -> pa.Field:
 
 
 def _with_inner(arrow: pa.DataType, change: Callable[[pa.Field], pa.Field]) -> pa.DataType:
-    """Return a type with its fields changed; layouts that Spark does not use are unchanged."""
+    """Return a type with its fields changed, unless Spark does not use its layout."""
     import pyarrow as pa
 
     if pa.types.is_struct(arrow):

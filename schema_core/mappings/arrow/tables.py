@@ -1,7 +1,7 @@
 """Rows of Arrow and pandas as Arrow tables whose values are validated against their exact types.
 
-Arrow enforces neither NOT NULL nor the length of a string. Each column is checked on whole arrays;
-only the values that may be wrong are looked at one by one.
+Arrow enforces neither NOT NULL nor the length of a string. Whole arrays are checked; only values
+that may be wrong become values of Python.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 def as_table(data: Any) -> pa.Table:
     """Return a table, a record batch, or an object that exports an Arrow stream as a table.
 
-    Columns in nanoseconds, of which Spark has none, become columns in microseconds, and views of
-    strings, bytes and lists become arrays with offsets, for which Arrow has all functions.
+    Nanoseconds, of which Spark has none, become microseconds; views of strings, bytes and lists
+    become arrays with offsets, for which Arrow has all functions.
 
     Raises:
         SchemaError: with code `wrong-argument` for any other object, `not-a-value` for arrays whose
@@ -73,14 +73,14 @@ def as_table(data: Any) -> pa.Table:
         raise SchemaError(f"invalid Arrow data: {error}", code="not-a-value") from error
     for place, field in enumerate(data.schema):
         if (type_ := _without_views(field.type)) != field.type:
-            kept = field.with_type(type_)
-            data = data.set_column(place, kept, data.column(place).cast(type_))
+            column = data.column(place).cast(type_)
+            data = data.set_column(place, field.with_type(type_), column)
     for place, field in enumerate(data.schema):
         if getattr(field.type, "unit", None) == "ns":
             with at(f"column {field.name!r}"):
                 column = _microseconds(data.column(place))
-            kept = pa.field(field.name, column.type, field.nullable)
-            data = data.set_column(place, kept, column)
+            field = pa.field(field.name, column.type, field.nullable)  # noqa: PLW2901
+            data = data.set_column(place, field, column)
     return data
 
 
@@ -90,8 +90,8 @@ def _without_views(type_: pa.DataType) -> pa.DataType:
 
     is_type = pa.types
 
-    def field(one: pa.Field) -> pa.Field:
-        return one.with_type(_without_views(one.type))
+    def field(part: pa.Field) -> pa.Field:
+        return part.with_type(_without_views(part.type))
 
     if is_type.is_string_view(type_):
         return pa.large_string()
@@ -106,7 +106,7 @@ def _without_views(type_: pa.DataType) -> pa.DataType:
     if is_type.is_map(type_):
         return pa.map_(field(type_.key_field), field(type_.item_field), type_.keys_sorted)
     if is_type.is_struct(type_):
-        return pa.struct([field(item) for item in type_.fields])
+        return pa.struct([field(part) for part in type_.fields])
     if is_type.is_dictionary(type_) and _without_views(type_.value_type) != type_.value_type:
         return _without_views(type_.value_type)
     return type_
@@ -117,7 +117,7 @@ def check_values(table: pa.Table) -> None:
     """Check that every value has the exact type of its column.
 
     Raises:
-        SchemaError: with code `not-a-value`, for the first column with a wrong value.
+        SchemaError: with code `not-a-value`.
     """
     for field, column in zip(table.schema, table.columns, strict=True):
         with at(f"column {field.name!r}"):
@@ -130,7 +130,7 @@ def check_values(table: pa.Table) -> None:
 
 
 def _check(array: Any, type_: DataType) -> None:
-    """Check an array of any layout; `type_` is the exact type of its values."""
+    """Check an array of any layout against the exact type of its values."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -147,14 +147,15 @@ def _check(array: Any, type_: DataType) -> None:
     for inner, inner_type in _children(array, type_):
         if _is_constrained(inner_type):
             _check(inner, inner_type)
-    for suspect in _suspects(array, type_):
-        value = _python(suspect)
-        if reason := reject_reason(type_.nullable(), value):
-            raise _not_a_value(str(reason))
+    find_suspects = SUSPECTS.get(type(type_))
+    if find_suspects is not None and len(array) > array.null_count:
+        for suspect in find_suspects(array, type_):
+            if reason := reject_reason(type_.nullable(), _python(suspect)):
+                raise _not_a_value(str(reason))
 
 
 def _children(array: Any, type_: DataType) -> Iterator[tuple[Any, DataType]]:
-    """Yield the arrays of nested values, without those of NULL."""
+    """Yield the arrays of nested values, without the children of NULL."""
     import pyarrow as pa
 
     arrow = array.type
@@ -177,7 +178,7 @@ def _children(array: Any, type_: DataType) -> Iterator[tuple[Any, DataType]]:
 
 
 def _present(array: Any) -> Any:
-    """Return the values that are not NULL as an array of their own."""
+    """Return the values that are not NULL."""
     import pyarrow.compute as pc
 
     return array.take(pc.indices_nonzero(array.is_valid()))
@@ -200,13 +201,6 @@ def _is_constrained(type_: DataType) -> bool:
             return isinstance(type_, tuple(SUSPECTS))
 
 
-def _suspects(array: Any, type_: DataType) -> Iterator[Any]:
-    """Yield the scalars that may not be values of the type; at most a few of each array."""
-    find = SUSPECTS.get(type(type_))
-    if find is not None and len(array) > array.null_count:
-        yield from find(array, type_)
-
-
 def _of_length(array: Any, type_: Any) -> Iterator[Any]:
     import pyarrow.compute as pc
 
@@ -216,7 +210,7 @@ def _of_length(array: Any, type_: Any) -> Iterator[Any]:
 
 
 def _of_time(array: Any, type_: Any) -> Iterator[Any]:
-    """Yield values with more fractional digits than the type has, and the first and last value."""
+    """Refuse more fractional digits than the type has; yield the first and last value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -262,7 +256,7 @@ SUSPECTS: dict[type[DataType], Callable[[Any, Any], Iterator[Any]]] = {
 
 
 def _python(scalar: Any) -> Any:
-    """Return a scalar of Arrow as a Python value; digits after microseconds are left out.
+    """Return a scalar of Arrow as a Python value, without digits after microseconds.
 
     Raises:
         SchemaError: with code `not-a-value` for a date or timestamp outside of years 1 to 9999.
@@ -299,7 +293,8 @@ def of_pandas(frame: pd.DataFrame, schema: object, zone: str) -> pa.Table:
 
     Raises:
         SchemaError: with code `wrong-argument`, `column-count-mismatch`, `data-type-not-inferred`
-            or `not-a-value`.
+        or
+            `not-a-value`.
     """
     import pandas as pd
     import pyarrow as pa
@@ -310,9 +305,9 @@ def of_pandas(frame: pd.DataFrame, schema: object, zone: str) -> pa.Table:
     columns, fields = [], []
     for place, (name, type_) in enumerate(zip(names, types, strict=True)):
         with at(f"column {name!r}"):
-            array, found = _convert_series(frame.iloc[:, place], type_, zone)
+            array, actual = _convert_series(frame.iloc[:, place], type_, zone)
         columns.append(array)
-        fields.append(to_field(name, found))
+        fields.append(to_field(name, actual))
     return pa.table(columns, schema=pa.schema(fields))
 
 
@@ -330,8 +325,8 @@ def _declared_columns(
         _require_count(len(schema), len(names))
         if schema and all(isinstance(field, DataType) for field in schema):
             return names, schema
-        for item in schema:
-            require_instance(item, str, "the name of a column")
+        for name in schema:
+            require_instance(name, str, "the name of a column")
         return list(schema), [None] * len(names)
     if schema is not None:
         raise SchemaError(
@@ -341,9 +336,9 @@ def _declared_columns(
     return names, [None] * len(names)
 
 
-def _require_count(given: int, columns: int) -> None:
-    if given != columns:
-        raise SchemaError(f"{given} given for {columns} columns", code="column-count-mismatch")
+def _require_count(declared: int, columns: int) -> None:
+    if declared != columns:
+        raise SchemaError(f"{declared} given for {columns} columns", code="column-count-mismatch")
 
 
 def _convert_series(series: Any, type_: DataType | None, zone: str) -> tuple[Any, DataType]:

@@ -1,69 +1,29 @@
 """The mapping of Arrow types from and to Flink's, one row for each; and memory layouts as JSON.
 
-`ARROW_KINDS` has one row for each kind of Arrow type: its pyarrow factory, its parameters and the
-Flink type it is read as. `TO_ARROW` has one row for each Flink type. Layouts use the names and
-parameters of `ARROW_KINDS`. Kinds without a row (unions, month-day-nano intervals) have no
-counterpart in Flink. Source: Arrow's columnar format, "Data Types" and "Canonical Extension Types".
+`ARROW_KINDS` has one row for each kind of Arrow type, `TO_ARROW` one for each Flink type; layouts
+use the names and parameters of `ARROW_KINDS`. Kinds without a row (unions, month-day-nano
+intervals) have no counterpart in Flink. Source: Arrow's columnar format, "Data Types" and
+"Canonical Extension Types".
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache, partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from schema_core import types
 from schema_core.base.caching import cached
 from schema_core.base.cursor import check_size
 from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import needs
 from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.mappings import loss
 from schema_core.mappings.exact_types import COMMENT_KEY, type_metadata
-from schema_core.mappings.loss import (
-    BYTES,
-    STRING,
-    arrow_precision,
-    as_not_null,
-    counts,
-    has_fixed_size,
-    is_null,
-    too_deep,
-    widest_day_time,
-)
-from schema_core.types import (
-    ArrayType,
-    BigIntType,
-    BinaryType,
-    BitmapType,
-    BooleanType,
-    CharType,
-    DataType,
-    DateType,
-    DayTimeIntervalType,
-    DecimalType,
-    DistinctType,
-    DoubleType,
-    FloatType,
-    IntType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    NullType,
-    RawType,
-    RowField,
-    RowType,
-    SmallIntType,
-    StructuredType,
-    TimestampType,
-    TimeType,
-    TinyIntType,
-    VarBinaryType,
-    VarCharType,
-    VariantType,
-    YearMonthIntervalType,
-    ZonedTimestampType,
-)
 from schema_core.types.base import node_count
 from schema_core.types.nested import MAX_PARTS
 
@@ -72,7 +32,7 @@ if TYPE_CHECKING:
 
 
 #: Reads a nested field; the caller decides whether to use exact-type metadata.
-ReadField: TypeAlias = "Callable[[pa.Field], RowField]"
+ReadField: TypeAlias = "Callable[[pa.Field], types.RowField]"
 
 #: Arrow's time unit -> Flink's precision.
 PRECISIONS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
@@ -84,15 +44,15 @@ EXTENSION_METADATA = b"ARROW:extension:metadata"
 
 @dataclass(frozen=True, slots=True)
 class ArrowKind:
-    """A kind of Arrow type.
+    """A kind of Arrow type, and the Flink type that it is read as.
 
-    `word` is its name in a layout. `attributes` are the names of its parameters, in the order of
-    the `factory`: those ending in `_type` are types, those in `_field` fields, and `fields` is a
-    list of fields. `sample` are parameters of some type of the kind.
+    `word` is its name in a layout. `attributes` are its parameters in the order of the `factory` of
+    pyarrow: those ending in `_type` are types, those in `_field` fields, and `fields` is a list of
+    fields. `sample` are parameters of some type of the kind.
     """
 
     word: str
-    read: Callable[[Any, ReadField], DataType]
+    read: Callable[[Any, ReadField], types.DataType]
     attributes: str = ""
     sample: Sequence[Any] = ()
     factory: str = ""
@@ -101,113 +61,104 @@ class ArrowKind:
 # --- Arrow to Flink -------------------------------------------------------------------------------
 
 
-def _is(type_: DataType) -> Callable[[Any, ReadField], DataType]:
+def _is(type_: types.DataType) -> Callable[[Any, ReadField], types.DataType]:
     return lambda arrow, read: type_
 
 
-def _read_decimal(arrow: Any, read: ReadField) -> DataType:
+def _read_decimal(arrow: Any, read: ReadField) -> types.DataType:
     """Return a decimal with room for all digits, whatever the scale."""
     scale = max(0, arrow.scale)
     precision = max(arrow.precision - min(0, arrow.scale), scale)
-    if precision > DecimalType.limits["precision"][-1]:
+    if precision > types.DecimalType.limits["precision"][-1]:
         raise UnsupportedError(
             f"Arrow's {arrow} exceeds the maximum precision of DECIMAL, 38",
             code="type-not-in-flink",
             hint="cast the column to decimal128(38, s), or omit it",
         )
-    return DecimalType(precision, scale)
+    return types.DecimalType(precision, scale)
 
 
-def _read_fixed_bytes(arrow: Any, read: ReadField) -> DataType:
-    return BinaryType(arrow.byte_width) if has_fixed_size(arrow.byte_width) else BYTES
+def _read_time(arrow: Any, read: ReadField) -> types.DataType:
+    return types.TimeType(PRECISIONS[arrow.unit])
 
 
-def _read_time(arrow: Any, read: ReadField) -> DataType:
-    return TimeType(PRECISIONS[arrow.unit])
+def _read_list(arrow: Any, read: ReadField) -> types.DataType:
+    return types.ArrayType(read(arrow.value_field).data_type)
 
 
-def _read_timestamp(arrow: Any, read: ReadField) -> DataType:
-    kind = TimestampType if arrow.tz is None else LocalZonedTimestampType
-    return kind(PRECISIONS[arrow.unit])
-
-
-def _read_duration(arrow: Any, read: ReadField) -> DataType:
-    return widest_day_time(PRECISIONS[arrow.unit])
-
-
-def _read_list(arrow: Any, read: ReadField) -> DataType:
-    return ArrayType(read(arrow.value_field).data_type)
-
-
-def _read_map(arrow: Any, read: ReadField) -> DataType:
+def _read_map(arrow: Any, read: ReadField) -> types.DataType:
     key, value = read(arrow.key_field).data_type, read(arrow.item_field).data_type
-    if isinstance(key, NullType):
+    if isinstance(key, types.NullType):
         raise UnsupportedError("a map type whose key type is NULL", code="type-not-in-flink")
-    return MapType(as_not_null(key), value)
+    return types.MapType(loss.as_not_null(key), value)
 
 
-def _read_struct(arrow: Any, read: ReadField) -> DataType:
-    return RowType([read(field) for field in arrow.fields])
-
-
-def _read_values(arrow: Any, read: ReadField) -> DataType:
+def _read_values(arrow: Any, read: ReadField) -> types.DataType:
     """Return the type of the values of an encoding, such as a dictionary."""
     return read_type(arrow.value_type, read)
 
 
-def _read_storage(arrow: Any, read: ReadField) -> DataType:
+def _read_storage(arrow: Any, read: ReadField) -> types.DataType:
     return read_type(arrow.storage_type, read)
 
 
+_NULL_ITEM = (["item", True, ["null"]],)
+
 #: Name, reader, parameters of pyarrow's factory, sample parameters, name of the factory.
 ARROW_KINDS: tuple[ArrowKind, ...] = (
-    ArrowKind("null",              _is(NullType())),
-    ArrowKind("bool",              _is(BooleanType()),  factory="bool_"),
-    ArrowKind("int8",              _is(TinyIntType())),
-    ArrowKind("int16",             _is(SmallIntType())),
-    ArrowKind("int32",             _is(IntType())),
-    ArrowKind("int64",             _is(BigIntType())),
-    ArrowKind("uint8",             _is(SmallIntType())),
-    ArrowKind("uint16",            _is(IntType())),
-    ArrowKind("uint32",            _is(BigIntType())),
-    ArrowKind("uint64",            _is(DecimalType(20, 0))),
-    ArrowKind("float16",           _is(FloatType())),
-    ArrowKind("float32",           _is(FloatType())),
-    ArrowKind("float64",           _is(DoubleType())),
+    ArrowKind("null",              _is(types.NullType())),
+    ArrowKind("bool",              _is(types.BooleanType()),  factory="bool_"),
+    ArrowKind("int8",              _is(types.TinyIntType())),
+    ArrowKind("int16",             _is(types.SmallIntType())),
+    ArrowKind("int32",             _is(types.IntType())),
+    ArrowKind("int64",             _is(types.BigIntType())),
+    ArrowKind("uint8",             _is(types.SmallIntType())),
+    ArrowKind("uint16",            _is(types.IntType())),
+    ArrowKind("uint32",            _is(types.BigIntType())),
+    ArrowKind("uint64",            _is(types.DecimalType(20, 0))),
+    ArrowKind("float16",           _is(types.FloatType())),
+    ArrowKind("float32",           _is(types.FloatType())),
+    ArrowKind("float64",           _is(types.DoubleType())),
     ArrowKind("decimal32",         _read_decimal,       "precision scale", (5, 2)),
     ArrowKind("decimal64",         _read_decimal,       "precision scale", (5, 2)),
     ArrowKind("decimal128",        _read_decimal,       "precision scale", (5, 2)),
     ArrowKind("decimal256",        _read_decimal,       "precision scale", (5, 2)),
-    ArrowKind("string",            _is(STRING)),
-    ArrowKind("large_string",      _is(STRING)),
-    ArrowKind("string_view",       _is(STRING)),
-    ArrowKind("binary",            _is(BYTES)),
-    ArrowKind("large_binary",      _is(BYTES)),
-    ArrowKind("binary_view",       _is(BYTES)),
-    ArrowKind("fixed_size_binary", _read_fixed_bytes,   "byte_width", (1,), "binary"),
-    ArrowKind("date32",            _is(DateType())),
-    ArrowKind("date64",            _is(DateType())),
+    ArrowKind("string",            _is(loss.STRING)),
+    ArrowKind("large_string",      _is(loss.STRING)),
+    ArrowKind("string_view",       _is(loss.STRING)),
+    ArrowKind("binary",            _is(loss.BYTES)),
+    ArrowKind("large_binary",      _is(loss.BYTES)),
+    ArrowKind("binary_view",       _is(loss.BYTES)),
+    ArrowKind("fixed_size_binary",
+        lambda arrow, read: types.BinaryType(arrow.byte_width)
+        if loss.has_fixed_size(arrow.byte_width) else loss.BYTES, "byte_width", (1,), "binary"),
+    ArrowKind("date32",            _is(types.DateType())),
+    ArrowKind("date64",            _is(types.DateType())),
     ArrowKind("time32",            _read_time,          "unit", ("s",)),
     ArrowKind("time64",            _read_time,          "unit", ("us",)),
-    ArrowKind("timestamp",         _read_timestamp,     "unit tz", ("s", None)),
-    ArrowKind("duration",          _read_duration,      "unit", ("s",)),
-    ArrowKind("list",              _read_list,          "value_field", (["item", True, ["null"]],),
-         "list_"),
-    ArrowKind("large_list",        _read_list,          "value_field", (["item", True, ["null"]],)),
-    ArrowKind("list_view",         _read_list,          "value_field", (["item", True, ["null"]],)),
-    ArrowKind("large_list_view",   _read_list,          "value_field", (["item", True, ["null"]],)),
+    ArrowKind("timestamp",
+        lambda arrow, read: (types.TimestampType if arrow.tz is None
+        else types.LocalZonedTimestampType)(PRECISIONS[arrow.unit]), "unit tz", ("s", None)),
+    ArrowKind("duration",
+        lambda arrow, read: loss.widest_day_time(PRECISIONS[arrow.unit]), "unit", ("s",)),
+    ArrowKind("list",              _read_list,          "value_field", _NULL_ITEM, "list_"),
+    ArrowKind("large_list",        _read_list,          "value_field", _NULL_ITEM),
+    ArrowKind("list_view",         _read_list,          "value_field", _NULL_ITEM),
+    ArrowKind("large_list_view",   _read_list,          "value_field", _NULL_ITEM),
     ArrowKind("fixed_size_list",   _read_list,          "value_field list_size",
-         (["item", True, ["null"]], 1), "list_"),
+         (*_NULL_ITEM, 1), "list_"),
     ArrowKind("map",               _read_map,           "key_field item_field keys_sorted",
          (["key", False, ["int8"]], ["value", True, ["int8"]], False), "map_"),
-    ArrowKind("struct",            _read_struct,        "fields", ([],)),
+    ArrowKind("struct",
+        lambda arrow, read: types.RowType([read(field) for field in arrow.fields]),
+        "fields", ([],)),
     ArrowKind("dictionary",        _read_values,        "index_type value_type ordered",
          (["int8"], ["int8"], False)),
     ArrowKind("run_end_encoded",   _read_values,        "run_end_type value_type",
          (["int16"], ["int8"])),
-    ArrowKind("arrow.uuid",        _is(BinaryType(16)), factory="uuid"),
-    ArrowKind("arrow.bool8",       _is(BooleanType()),  factory="bool8"),
-    ArrowKind("arrow.json",        _is(STRING),         "storage_type", (["string"],), "json_"),
+    ArrowKind("arrow.uuid",        _is(types.BinaryType(16)), factory="uuid"),
+    ArrowKind("arrow.bool8",       _is(types.BooleanType()),  factory="bool8"),
+    ArrowKind("arrow.json",        _is(loss.STRING),    "storage_type", (["string"],), "json_"),
     ArrowKind("arrow.opaque",      _read_storage,       "storage_type type_name vendor_name",
          (["null"], "", ""), "opaque"),
     ArrowKind("arrow.fixed_shape_tensor", _read_storage, "value_type shape dim_names permutation",
@@ -218,7 +169,7 @@ KINDS_BY_NAME = {kind.word: kind for kind in ARROW_KINDS}
 
 
 @needs("pyarrow")
-def read_type(arrow: pa.DataType, read: ReadField) -> DataType:
+def read_type(arrow: pa.DataType, read: ReadField) -> types.DataType:
     """Return the nearest type to an Arrow type, nullable.
 
     Raises:
@@ -243,7 +194,7 @@ def kind_of(arrow: pa.DataType) -> ArrowKind | None:
 
 
 def _id(arrow: pa.DataType) -> object:
-    """Return what identifies a kind: its number, or the name of an extension type."""
+    """Return the number of a kind, or the name of an extension type."""
     return getattr(arrow, "extension_name", arrow.id)
 
 
@@ -252,26 +203,29 @@ def _by_id() -> dict[object, ArrowKind]:
     """Return the rows by `_id`; older versions of pyarrow lack some kinds."""
     import pyarrow as pa
 
-    known = [kind for kind in ARROW_KINDS if hasattr(pa, kind.factory or kind.word)]
-    return {_id(from_layout([kind.word, *kind.sample])): kind for kind in known}
+    return {
+        _id(from_layout([kind.word, *kind.sample])): kind
+        for kind in ARROW_KINDS
+        if hasattr(pa, kind.factory or kind.word)
+    }
 
 
 # --- extension types without a class in pyarrow ---------------------------------------------------
 
 #: Name of an extension -> the fields of its storage, and the type of its values.
-STRUCT_EXTENSIONS: dict[bytes, tuple[frozenset[str], Callable[[Any], DataType]]] = {
+STRUCT_EXTENSIONS: dict[bytes, tuple[frozenset[str], Callable[[Any], types.DataType]]] = {
     b"arrow.parquet.variant": (
-        frozenset({"metadata", "value"}), lambda arrow: VariantType(),
+        frozenset({"metadata", "value"}), lambda arrow: types.VariantType(),
     ),
     b"arrow.timestamp_with_offset": (
         frozenset({"timestamp", "offset_minutes"}),
-        lambda arrow: ZonedTimestampType(PRECISIONS[arrow.field("timestamp").type.unit]),
+        lambda arrow: types.ZonedTimestampType(PRECISIONS[arrow.field("timestamp").type.unit]),
     ),
 }  # fmt: skip
 
 
 @needs("pyarrow")
-def read_extension(name: bytes | None, arrow: pa.DataType) -> DataType | None:
+def read_extension(name: bytes | None, arrow: pa.DataType) -> types.DataType | None:
     """Return the type of a struct-based extension, if its storage matches."""
     import pyarrow as pa
 
@@ -291,7 +245,7 @@ def read_extension(name: bytes | None, arrow: pa.DataType) -> DataType | None:
 
 @needs("pyarrow")
 def check_arrow(arrow: pa.DataType) -> None:
-    """Raise an error for a type that is too deep or too wide to be printed, hashed or compared.
+    """Refuse a type that is too deep or too wide to be printed, hashed or compared.
 
     pyarrow implements these operations recursively in C++, where a stack overflow ends the process.
 
@@ -303,7 +257,7 @@ def check_arrow(arrow: pa.DataType) -> None:
     while level:
         depth, parts = depth + 1, parts + len(level)
         if depth > MAX_DEPTH:
-            raise too_deep()
+            raise loss.too_deep()
         if parts > MAX_PARTS:
             raise UnsupportedError(f"the type has more than {MAX_PARTS:,} parts", code="too-wide")
         level = [inner for data_type in level for inner in _inner(data_type)]
@@ -314,7 +268,7 @@ ENCODED = ("value_type", "storage_type")
 
 
 def _inner(arrow: Any) -> list[pa.DataType]:
-    """Return the child types; the struct between a map and its fields is not counted as a level."""
+    """Return the child types; the struct between a map and its fields is not counted."""
     if hasattr(arrow, "key_field"):
         return [arrow.key_field.type, arrow.item_field.type]
     inner = [arrow.field(index).type for index in range(arrow.num_fields)]
@@ -324,35 +278,38 @@ def _inner(arrow: Any) -> list[pa.DataType]:
 
 
 #: Makes a nested field, with or without exact-type metadata.
-MakeField: TypeAlias = "Callable[[RowField], pa.Field]"
+MakeField: TypeAlias = "Callable[[types.RowField], pa.Field]"
+#: Makes the Arrow type of a type.
+MakeType: TypeAlias = Callable[[Any, MakeField], Any]
 
 #: Flink's precision -> Arrow's time unit.
 UNITS = {digits: unit for unit, digits in PRECISIONS.items()}
 
 #: Types stored as a canonical extension type that pyarrow has no class for yet.
-EXTENSIONS: dict[type[DataType], bytes] = {
-    VariantType: b"arrow.parquet.variant",
-    ZonedTimestampType: b"arrow.timestamp_with_offset",
+EXTENSIONS: dict[type[types.DataType], bytes] = {
+    types.VariantType: b"arrow.parquet.variant",
+    types.ZonedTimestampType: b"arrow.timestamp_with_offset",
 }
 
 
 # --- Flink to Arrow: fields -----------------------------------------------------------------------
 
 
-def extension_of(type_: DataType) -> bytes | None:
+def extension_of(type_: types.DataType) -> bytes | None:
     """Return the name of the Arrow extension that stores the type, or None."""
-    if isinstance(type_, DistinctType):
+    if isinstance(type_, types.DistinctType):
         return extension_of(type_.source_type)
     return EXTENSIONS.get(type(type_))
 
 
 @needs("pyarrow")
-def physical_field(field: RowField, *, with_metadata: bool = True) -> pa.Field:
-    """Return the Arrow field of a column or row field, with or without exact-type metadata.
+def physical_field(field: types.RowField, *, with_metadata: bool = True) -> pa.Field:
+    """Return the Arrow field of a column or row field.
 
     Raises:
         UnsupportedError: with code `type-not-in-arrow`, or `name-not-in-arrow` for a name that is
-            not valid Unicode.
+        not
+            valid Unicode.
     """
     import pyarrow as pa
 
@@ -370,13 +327,15 @@ def physical_field(field: RowField, *, with_metadata: bool = True) -> pa.Field:
 
 @cached(node_count, unit="types")
 def _physical_and_metadata(
-    type_: DataType, with_metadata: bool
+    type_: types.DataType, with_metadata: bool
 ) -> tuple[pa.DataType, dict[bytes, bytes]]:
     """Return the parts that all fields of a type share."""
-    return to_physical(type_, with_metadata), _field_metadata(RowField("", type_), with_metadata)
+    return to_physical(type_, with_metadata), _field_metadata(
+        types.RowField("", type_), with_metadata
+    )
 
 
-def _field_metadata(field: RowField, with_metadata: bool) -> dict[bytes, bytes]:
+def _field_metadata(field: types.RowField, with_metadata: bool) -> dict[bytes, bytes]:
     """Return the exact-type metadata, the comment, and the name of an extension."""
     exact = type_metadata(field.data_type) if with_metadata else {}
     metadata = {key.encode(): text.encode() for key, text in exact.items()}
@@ -389,7 +348,7 @@ def _field_metadata(field: RowField, with_metadata: bool) -> dict[bytes, bytes]:
 
 @needs("pyarrow")
 @cached(node_count, unit="types")
-def to_physical(type_: DataType, with_metadata: bool) -> pa.DataType:
+def to_physical(type_: types.DataType, with_metadata: bool) -> pa.DataType:
     """Return the Arrow type that stores a type; `with_metadata` applies to nested fields.
 
     Raises:
@@ -398,7 +357,7 @@ def to_physical(type_: DataType, with_metadata: bool) -> pa.DataType:
     return _to_physical(type_, partial(physical_field, with_metadata=with_metadata))
 
 
-def _to_physical(type_: DataType, field: MakeField) -> pa.DataType:
+def _to_physical(type_: types.DataType, field: MakeField) -> pa.DataType:
     row = TO_ARROW.get(type(type_))
     if row is None:
         raise UnsupportedError(f"Arrow has no type for {type_}", code="type-not-in-arrow")
@@ -406,19 +365,22 @@ def _to_physical(type_: DataType, field: MakeField) -> pa.DataType:
 
 
 @needs("pyarrow")
-def field_with_layout(field: RowField, node: list[Any], *, with_metadata: bool) -> pa.Field:
+def field_with_layout(field: types.RowField, node: list[Any], *, with_metadata: bool) -> pa.Field:
     """Return the field in a layout that can store its type, with metadata at every level."""
     import pyarrow as pa
 
     metadata = _field_metadata(field, with_metadata) | extension_metadata(node)
     type_ = _build_annotated(node, field.data_type, with_metadata)
     nullable = field.data_type.is_nullable
-    found = pa.field(field.name, type_, nullable=nullable, metadata=metadata or None)
-    return _with_registered_extension(found) if EXTENSION in str(node) else found
+    arrow = pa.field(field.name, type_, nullable=nullable, metadata=metadata or None)
+    if EXTENSION in str(node):
+        with suppress(pa.ArrowException, ValueError, TypeError):  # as an IPC reader returns it
+            return pa.ipc.read_schema(pa.schema([arrow]).serialize())[0]
+    return arrow
 
 
-def _build_annotated(node: list[Any], type_: DataType, with_metadata: bool) -> pa.DataType:
-    """Return the type of a layout, its fields annotated as those of the Flink type."""
+def _build_annotated(node: list[Any], type_: types.DataType, with_metadata: bool) -> pa.DataType:
+    """Return the type of a layout, its fields annotated as the fields of the Flink type."""
     import pyarrow as pa
 
     within = _child_fields(type_)
@@ -426,10 +388,10 @@ def _build_annotated(node: list[Any], type_: DataType, with_metadata: bool) -> p
     def annotate(bare: pa.Field, position: int) -> pa.Field:
         if position >= len(within):
             return bare
-        part, is_key = within[position], bare.name == "key" and not isinstance(type_, RowType)
+        part, is_key = within[position], bare.name == "key" and not isinstance(type_, types.RowType)
         metadata = _field_metadata(part, with_metadata) | (bare.metadata or {})
         inner = _build_annotated(_node_at(node, position), part.data_type, with_metadata)
-        nullable = bare.nullable if is_null(part.data_type) else part.data_type.is_nullable
+        nullable = bare.nullable if loss.is_null(part.data_type) else part.data_type.is_nullable
         nullable = nullable and not is_key
         return pa.field(bare.name, inner, nullable=nullable, metadata=metadata or None)
 
@@ -449,127 +411,111 @@ def _node_at(node: list[Any], position: int) -> list[Any]:
             return list(node[1 + position][2])
 
 
-def _child_fields(type_: DataType) -> tuple[RowField, ...]:
+def _child_fields(type_: types.DataType) -> tuple[types.RowField, ...]:
     """Return the nested fields of the Arrow type that stores a type."""
     match type_:
-        case RowType() | StructuredType():
+        case types.RowType() | types.StructuredType():
             return type_.fields
-        case MapType():
-            return (RowField("key", type_.key_type), RowField("value", type_.value_type))
-        case MultisetType():
-            return _child_fields(counts(type_))
-        case ArrayType():
-            return (RowField("element", type_.element_type),)
-        case DistinctType():
+        case types.MapType():
+            return (
+                types.RowField("key", type_.key_type),
+                types.RowField("value", type_.value_type),
+            )
+        case types.MultisetType():
+            return _child_fields(loss.counts(type_))
+        case types.ArrayType():
+            return (types.RowField("element", type_.element_type),)
+        case types.DistinctType():
             return _child_fields(type_.source_type)
         case _:
             return ()
-
-
-def _with_registered_extension(field: pa.Field) -> pa.Field:
-    """Return the field with its extension type, as an IPC reader does, if it is registered."""
-    import pyarrow as pa
-
-    try:
-        return pa.ipc.read_schema(pa.schema([field]).serialize())[0]
-    except (pa.ArrowException, ValueError, TypeError):
-        return field
 
 
 # --- Flink to Arrow: types ------------------------------------------------------------------------
 
 
 def _arrow(
-    name: str, arguments: Callable[[Any], tuple[object, ...]] = lambda type_: ()
-) -> Callable[[Any, MakeField], Any]:
+    name: str, arguments: Callable[[Any, MakeField], tuple[object, ...]] = lambda type_, field: ()
+) -> MakeType:
     """Return a function that calls pyarrow's factory of that name, imported at first use."""
 
-    def make(type_: DataType, field: MakeField) -> Any:
+    def make(type_: types.DataType, field: MakeField) -> Any:
         import pyarrow as pa
 
-        return getattr(pa, name)(*arguments(type_))
+        return getattr(pa, name)(*arguments(type_, field))
+
+    return make
+
+
+def _arrow_struct(**parts: MakeType) -> MakeType:
+    """Return a function that makes a struct of fields that are not nullable."""
+
+    def make(type_: types.DataType, field: MakeField) -> Any:
+        import pyarrow as pa
+
+        return pa.struct(
+            [pa.field(name, part(type_, field), nullable=False) for name, part in parts.items()]
+        )
 
     return make
 
 
 def _unit(digits: int) -> str:
-    return UNITS[arrow_precision(digits)]
+    return UNITS[loss.arrow_precision(digits)]
 
 
-def _fixed_size(type_: BinaryType) -> tuple[int, ...]:
-    return (type_.length,) if has_fixed_size(type_.length) else ()
+_INSTANT = _arrow("timestamp", lambda type_, field: (_unit(type_.precision), "UTC"))
+_BINARY, _STRING, _INT32 = _arrow("binary"), _arrow("string"), _arrow("int32")
+_STRUCT = _arrow("struct", lambda type_, field: ([field(part) for part in type_.fields],))
 
 
-_make_instant = _arrow("timestamp", lambda type_: (_unit(type_.precision), "UTC"))
-
-
-def _make_with_offset(type_: ZonedTimestampType, field: MakeField) -> Any:
-    import pyarrow as pa
-
-    parts = {"timestamp": _make_instant(type_, field), "offset_minutes": pa.int16()}
-    return pa.struct([pa.field(name, part, nullable=False) for name, part in parts.items()])
-
-
-def _make_variant(type_: VariantType, field: MakeField) -> Any:
-    import pyarrow as pa
-
-    return pa.struct([pa.field(name, pa.binary(), False) for name in ("metadata", "value")])
-
-
-def _make_list(type_: ArrayType, field: MakeField) -> Any:
-    import pyarrow as pa
-
-    return pa.list_(field(*_child_fields(type_)))
-
-
-def _make_map(type_: MapType | MultisetType, field: MakeField) -> Any:
+def _make_map(type_: types.MapType | types.MultisetType, field: MakeField) -> Any:
     """Map keys are never NULL in Arrow, whatever the exact type."""
     import pyarrow as pa
 
     key, value = _child_fields(type_)
-    if is_null(key.data_type):
+    if loss.is_null(key.data_type):
         raise UnsupportedError(f"Arrow has no type for {type_}", code="type-not-in-arrow")
     return pa.map_(field(key).with_nullable(False), field(value))
 
 
-def _make_struct(type_: RowType | StructuredType, field: MakeField) -> Any:
-    import pyarrow as pa
-
-    return pa.struct([field(item) for item in type_.fields])
-
-
 #: Class of type -> a function that returns its Arrow type.
-TO_ARROW: dict[type[DataType], Callable[[Any, MakeField], Any]] = {
-    NullType:                _arrow("null"),
-    BooleanType:             _arrow("bool_"),
-    TinyIntType:             _arrow("int8"),
-    SmallIntType:            _arrow("int16"),
-    IntType:                 _arrow("int32"),
-    BigIntType:              _arrow("int64"),
-    FloatType:               _arrow("float32"),
-    DoubleType:              _arrow("float64"),
-    DecimalType:             _arrow("decimal128", lambda type_: (type_.precision, type_.scale)),
-    CharType:                _arrow("string"),
-    VarCharType:             _arrow("string"),
-    BinaryType:              _arrow("binary", _fixed_size),
-    VarBinaryType:           _arrow("binary"),
-    DateType:                _arrow("date32"),
-    TimeType:                _arrow("time64", lambda type_: (_unit(type_.precision),)),
-    TimestampType:           _arrow("timestamp", lambda type_: (_unit(type_.precision),)),
-    LocalZonedTimestampType: _make_instant,
-    ZonedTimestampType:      _make_with_offset,
-    YearMonthIntervalType:   _arrow("int32"),
-    DayTimeIntervalType:     _arrow("duration", lambda type_: (_unit(type_.fractional_precision),)),
-    ArrayType:               _make_list,
-    MultisetType:            _make_map,
-    MapType:                 _make_map,
-    RowType:                 _make_struct,
-    StructuredType:          _make_struct,
-    DistinctType:            lambda type_, field: _to_physical(type_.source_type, field),
-    RawType:                 _arrow("binary"),
-    VariantType:             _make_variant,
-    BitmapType:              _arrow("binary"),
-}  # fmt: skip
+TO_ARROW: dict[type[types.DataType], MakeType] = {
+    types.NullType: _arrow("null"),
+    types.BooleanType: _arrow("bool_"),
+    types.TinyIntType: _arrow("int8"),
+    types.SmallIntType: _arrow("int16"),
+    types.IntType: _INT32,
+    types.BigIntType: _arrow("int64"),
+    types.FloatType: _arrow("float32"),
+    types.DoubleType: _arrow("float64"),
+    types.DecimalType: _arrow("decimal128", lambda type_, field: (type_.precision, type_.scale)),
+    types.CharType: _STRING,
+    types.VarCharType: _STRING,
+    types.BinaryType: _arrow(
+        "binary",
+        lambda type_, field: (type_.length,) if loss.has_fixed_size(type_.length) else (),
+    ),
+    types.VarBinaryType: _BINARY,
+    types.DateType: _arrow("date32"),
+    types.TimeType: _arrow("time64", lambda type_, field: (_unit(type_.precision),)),
+    types.TimestampType: _arrow("timestamp", lambda type_, field: (_unit(type_.precision),)),
+    types.LocalZonedTimestampType: _INSTANT,
+    types.ZonedTimestampType: _arrow_struct(timestamp=_INSTANT, offset_minutes=_arrow("int16")),
+    types.YearMonthIntervalType: _INT32,
+    types.DayTimeIntervalType: _arrow(
+        "duration", lambda type_, field: (_unit(type_.fractional_precision),)
+    ),
+    types.ArrayType: _arrow("list_", lambda type_, field: (field(*_child_fields(type_)),)),
+    types.MultisetType: _make_map,
+    types.MapType: _make_map,
+    types.RowType: _STRUCT,
+    types.StructuredType: _STRUCT,
+    types.DistinctType: lambda type_, field: _to_physical(type_.source_type, field),
+    types.RawType: _BINARY,
+    types.VariantType: _arrow_struct(metadata=_BINARY, value=_BINARY),
+    types.BitmapType: _BINARY,
+}
 
 Annotate: TypeAlias = "Callable[[pa.Field, int], pa.Field]"
 Node: TypeAlias = list[Any]
@@ -606,7 +552,7 @@ def _layout_of_attribute(arrow: Any, name: str) -> Any:
 
 @needs("pyarrow")
 def field_to_layout(field: pa.Field) -> Node:
-    """Return the layout of a field's type, including an extension that pyarrow has no class for."""
+    """Return the layout of a field's type, also of an extension that pyarrow has no class for."""
     node, metadata = to_layout(field.type), field.metadata or {}
     if EXTENSION_NAME not in metadata:
         return node
@@ -659,7 +605,7 @@ def extension_metadata(node: Node) -> dict[bytes, bytes]:
     """Return the metadata that marks a field as an extension type."""
     if node[0] != EXTENSION:
         return {}
-    tags = (item.encode("latin-1") for item in node[1:3])
+    tags = (tag.encode("latin-1") for tag in node[1:3])
     return dict(zip((EXTENSION_NAME, EXTENSION_METADATA), tags, strict=True))
 
 
@@ -671,7 +617,7 @@ def write_layout(field: pa.Field) -> str:
 
 @needs("pyarrow")
 def read_layout(text: str) -> Node:
-    """Parse the JSON string of a layout, as `from_layout` takes it.
+    """Parse the JSON string of a layout.
 
     Raises:
         SchemaError: with code `invalid-layout` for any other string.
@@ -679,8 +625,10 @@ def read_layout(text: str) -> Node:
     import pyarrow as pa
 
     check_size(text)
-    if _depth(text) > 3 * MAX_DEPTH:
-        raise too_deep()
+    # brackets in strings count: the depth may be overestimated
+    depths = accumulate((character == "[") - (character == "]") for character in text)
+    if max(depths, default=0) > 3 * MAX_DEPTH:
+        raise loss.too_deep()
     try:
         node = json.loads(text)
         from_layout(node)
@@ -689,15 +637,3 @@ def read_layout(text: str) -> Node:
     ) as error:  # fmt: skip
         raise SchemaError(f"invalid Arrow layout {text[:100]}", code="invalid-layout") from error
     return list(node)
-
-
-def _depth(text: str) -> int:
-    """Return the maximum bracket depth; brackets in strings count, so it may be overestimated."""
-    depth = deepest = 0
-    for character in text:
-        if character == "[":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character == "]":
-            depth -= 1
-    return deepest

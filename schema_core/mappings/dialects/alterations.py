@@ -21,16 +21,7 @@ from schema_core.catalog.changes.table_changes import ModifyFieldName, apply, pr
 from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import CatalogTable
 from schema_core.errors import SchemaError, UnsupportedError, at, similar
-from schema_core.mappings.dialects.definitions import (
-    column_of,
-    distribution_of,
-    make_not_null,
-    names_in,
-    options_of,
-    primary_key_of,
-    watermark_of,
-    with_key_not_null,
-)
+from schema_core.mappings.dialects import definitions
 from schema_core.schema.columns import (
     SqlExpression,
     UnresolvedColumn,
@@ -108,7 +99,7 @@ def option_keys(change: Any) -> Collection[str]:
     """Return the keys of the options that a change sets or resets."""
     if isinstance(change, ResetOptions):
         return change.keys
-    return options_of(change.options).keys() if isinstance(change, SetOptions) else ()
+    return definitions.options_of(change.options).keys() if isinstance(change, SetOptions) else ()
 
 
 # --- columns, watermark, key, distribution -------------------------------------------------
@@ -118,13 +109,15 @@ def _add(table: CatalogTable, change: AddElements, text: str) -> CatalogTable:
     schema = with_added(table.schema, change.columns, text)
     if change.watermark is not None:
         _require_absent(schema.watermark_specs, "a watermark", "MODIFY WATERMARK")
-        schema = replace(schema, watermark_specs=(watermark_of(change.watermark, text),))
+        schema = replace(
+            schema, watermark_specs=(definitions.watermark_of(change.watermark, text),)
+        )
     if change.constraints:
         _require_absent(schema.primary_key, "a primary key", "MODIFY PRIMARY KEY")
         schema = _with_key(schema, change)
     if change.distribution is not None:
         _require_absent(table.distribution, "a distribution", "MODIFY DISTRIBUTION")
-        table = replace(table, distribution=distribution_of(change.distribution))
+        table = replace(table, distribution=definitions.distribution_of(change.distribution))
     return replace(table, schema=schema)
 
 
@@ -136,17 +129,19 @@ def _modify(table: CatalogTable, change: ModifyElements, text: str) -> CatalogTa
     schema = with_modified(schema, change.columns, text)
     if change.watermark is not None:
         _require_present(schema.watermark_specs, "watermark", "ADD WATERMARK")
-        schema = replace(schema, watermark_specs=(watermark_of(change.watermark, text),))
+        schema = replace(
+            schema, watermark_specs=(definitions.watermark_of(change.watermark, text),)
+        )
     if change.distribution is not None:
         _require_present(table.distribution, "distribution", "ADD DISTRIBUTION")
-        table = replace(table, distribution=distribution_of(change.distribution))
+        table = replace(table, distribution=definitions.distribution_of(change.distribution))
     return replace(table, schema=schema)
 
 
 def _with_key(schema: Schema, change: AddElements | ModifyElements) -> Schema:
     """Return the schema with the primary key of the change, whose columns become NOT NULL."""
-    key = primary_key_of(change.constraints[0])
-    columns = with_key_not_null(schema.columns, key.column_names)
+    key = definitions.primary_key_of(change.constraints[0])
+    columns = definitions.with_key_not_null(schema.columns, key.column_names)
     return replace(schema, columns=columns, primary_key=key)
 
 
@@ -227,7 +222,7 @@ CHANGES: Mapping[type, Callable[[CatalogTable, Any, str], CatalogTable]] = {
     DropWatermark:    _drop_watermark,
     DropDistribution: _drop_distribution,
     SetOptions:       lambda table, change, _: table.copy(
-        {**table.options, **options_of(change.options)}
+        {**table.options, **definitions.options_of(change.options)}
     ),
     ResetOptions:     _reset_options,
 }  # fmt: skip
@@ -350,7 +345,7 @@ def with_added(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema
                 raise SchemaError(
                     f"the table already has a column {name!r}", code="duplicate-column"
                 )
-            columns.place(column_of(placed.column, text), placed)
+            columns.place(definitions.column_of(placed.column, text), placed)
     return replace(schema, columns=tuple(columns))
 
 
@@ -368,11 +363,14 @@ def with_modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Sch
     for placed in new:
         with at(f"column {placed.name.parts[-1]!r}", placed.name.span):
             _require_known(placed.name, columns.columns)
-            old, column = columns.columns[placed.name.parts[-1]], column_of(placed.column, text)
+            old, column = (
+                columns.columns[placed.name.parts[-1]],
+                definitions.column_of(placed.column, text),
+            )
             if column.comment is None:
                 column = replace(column, comment=old.comment)
             if isinstance(column, UnresolvedPhysicalColumn) and column.name in key:
-                column = make_not_null(column)
+                column = definitions.make_not_null(column)
             if placed.first or placed.after is not None:
                 _move(columns, column, placed)
             else:
@@ -397,7 +395,7 @@ def _read_by(expression: Written) -> set[str]:
     if not isinstance(expression, SqlExpression):
         expression = expression.written
     tree = expression.syntax or parse_expression(expression.text)
-    return {name.parts[0] for name in names_in(tree)}
+    return {name.parts[0] for name in definitions.names_in(tree)}
 
 
 #: what may refer to a column -> the columns it refers to

@@ -14,15 +14,8 @@ from typing import TypeAlias
 from schema_core.base.cursor import Cursor
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
+from schema_core.mappings.dialects import grammar
 from schema_core.mappings.dialects.engines import Engine
-from schema_core.mappings.dialects.grammar import (
-    elements,
-    excerpt,
-    foreign_type,
-    identifier,
-    skip_token,
-    skip_until,
-)
 from schema_core.mappings.dialects.types import ForeignType
 
 #: Tokens that may follow a column: the next column, the end of the list or statement, a position.
@@ -48,9 +41,11 @@ class ColumnDefinition:
 def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
     """Parse a column up to the following comma, bracket, semicolon or end."""
     start = cursor.token.start
-    name = identifier(cursor, engine)
+    name = grammar.identifier(cursor, engine)
     untyped = cursor.key in COLUMN_ENDS or option(cursor) is not None
-    type_ = ForeignType("") if untyped else foreign_type(cursor, engine, lambda: option(cursor))
+    type_ = (
+        ForeignType("") if untyped else grammar.foreign_type(cursor, engine, lambda: option(cursor))
+    )
     definition = ColumnDefinition(engine, name, type_, cursor.span_from(start))
     if engine.name in TYPE_ATTRIBUTES:
         TYPE_ATTRIBUTES[engine.name](cursor, definition)
@@ -90,7 +85,7 @@ def _mysql_attributes(cursor: Cursor, column: ColumnDefinition) -> None:
             is_unsigned = True
         elif cursor.accept("ZEROFILL"):
             is_unsigned = True
-            column.dropped.append(excerpt(cursor, start))
+            column.dropped.append(grammar.excerpt(cursor, start))
         elif cursor.accept("BYTE"):
             text = _binary_type(text)
         elif _accept_character_set(cursor) or cursor.accept("COLLATE"):
@@ -98,9 +93,9 @@ def _mysql_attributes(cursor: Cursor, column: ColumnDefinition) -> None:
             if cursor.advance().value.lower() == "binary":
                 text = _binary_type(text)
             else:
-                column.dropped.append(excerpt(cursor, start))
+                column.dropped.append(grammar.excerpt(cursor, start))
         elif cursor.accept("BINARY") or cursor.accept("ASCII") or cursor.accept("UNICODE"):
-            column.dropped.append(excerpt(cursor, start))
+            column.dropped.append(grammar.excerpt(cursor, start))
         elif not cursor.accept("SIGNED"):
             break
     text += " unsigned" if is_unsigned else ""
@@ -156,16 +151,16 @@ def _not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     column.nullable = False
     if attributes & UNCHECKED and "RELY" not in attributes:
         column.nullable = None
-        column.dropped.append(excerpt(cursor, start))
+        column.dropped.append(grammar.excerpt(cursor, start))
     elif "ON CONFLICT" in attributes:
-        column.dropped.append(excerpt(cursor, start))
+        column.dropped.append(grammar.excerpt(cursor, start))
 
 
 def _key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse PRIMARY KEY; how it is checked does not matter: Flink does not enforce keys."""
     column.is_key = True
     if "ON CONFLICT" in _attributes(cursor):
-        column.dropped.append(excerpt(cursor, start))
+        column.dropped.append(grammar.excerpt(cursor, start))
 
 
 def _short_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -173,7 +168,7 @@ def _short_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     if column.engine.name == "mysql":
         _key(cursor, column, start)
     else:
-        column.dropped.append(excerpt(cursor, start))
+        column.dropped.append(grammar.excerpt(cursor, start))
 
 
 def _constraint(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -189,7 +184,7 @@ UNNAMED = frozenset({"PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "REFERENCES", "NOT
 
 def constraint_name(cursor: Cursor, engine: Engine) -> str | None:
     """Parse the name after CONSTRAINT, which may be omitted."""
-    return None if cursor.key in UNNAMED else identifier(cursor, engine)
+    return None if cursor.key in UNNAMED else grammar.identifier(cursor, engine)
 
 
 def _comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -199,13 +194,13 @@ def _comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
 def _options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse ``OPTIONS(description='..', ..)`` of BigQuery."""
     cursor.expect("(")
-    for _ in elements(cursor):
+    for _ in grammar.elements(cursor):
         if cursor.accept("DESCRIPTION", "="):
             column.comment = cursor.string_literal()
             continue
         begin = cursor.token.start
-        if skip_until(cursor, (",",)):
-            column.dropped.append(f"OPTIONS({excerpt(cursor, begin)})")
+        if grammar.skip_until(cursor, (",",)):
+            column.dropped.append(f"OPTIONS({grammar.excerpt(cursor, begin)})")
 
 
 def _parse_generated(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -216,7 +211,7 @@ def _parse_generated(shape: Operand, cursor: Cursor, column: ColumnDefinition, s
 
 def _keep_beside(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     shape(cursor)
-    column.dropped.append(excerpt(cursor, start))
+    column.dropped.append(grammar.excerpt(cursor, start))
 
 
 def _skip_phrase(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -233,7 +228,7 @@ def _identity(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: i
 def _serial(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse MySQL's ``SERIAL DEFAULT VALUE``: NOT NULL AUTO_INCREMENT UNIQUE."""
     column.nullable = False
-    column.dropped.append(excerpt(cursor, start))
+    column.dropped.append(grammar.excerpt(cursor, start))
 
 
 def _no_operand(cursor: Cursor) -> None:
@@ -247,7 +242,7 @@ def _one_token(cursor: Cursor) -> None:
 def _group(cursor: Cursor) -> None:
     """Skip a group in parentheses, if any."""
     if cursor.key == "(":
-        skip_token(cursor)
+        grammar.skip_token(cursor)
 
 
 def _value(cursor: Cursor) -> None:
@@ -331,7 +326,7 @@ def _parse_constraint(shape: Operand, cursor: Cursor, column: ColumnDefinition, 
     """Parse a constraint with its attributes; it is a loss."""
     shape(cursor)
     _attributes(cursor)
-    column.dropped.append(excerpt(cursor, start))
+    column.dropped.append(grammar.excerpt(cursor, start))
 
 
 #: Words after which an expression continues, even if the next word could start an option.
@@ -340,13 +335,13 @@ OPEN_WORDS = frozenset({"IS", "NOT", "THEN", "ELSE", "WHEN", "AND", "OR", "LIKE"
 
 def _expression(cursor: Cursor) -> None:
     """Skip all tokens up to the next option of the column."""
-    skip_token(cursor)
+    grammar.skip_token(cursor)
     while cursor.key not in {",", ")", ";"} and cursor.token.kind != "end":
         before = cursor.tokens[cursor.index - 1]
         is_open = before.key in OPEN_WORDS or (before.kind == "symbol" and before.key not in ")]")
         if not is_open and option(cursor) is not None:
             return
-        skip_token(cursor)
+        grammar.skip_token(cursor)
 
 
 def _optional_expression(cursor: Cursor) -> None:
@@ -357,7 +352,7 @@ def _optional_expression(cursor: Cursor) -> None:
 def _default(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Skip the expression of a default; DEFAULT NULL is what every column has without one."""
     _expression(cursor)
-    if (text := excerpt(cursor, start)).upper() != "DEFAULT NULL":
+    if (text := grammar.excerpt(cursor, start)).upper() != "DEFAULT NULL":
         column.dropped.append(text)
 
 

@@ -17,20 +17,8 @@ from schema_core.errors import Gathering, ParseError, SchemaError, at, similar
 from schema_core.schema import columns as schema_columns
 from schema_core.schema.rules import WRONG
 from schema_core.schema.unresolved import Schema
-from schema_core.sql import syntax
+from schema_core.sql import statement_syntax, syntax
 from schema_core.sql.printer import print_expression
-from schema_core.sql.statement_syntax import (
-    Column,
-    ComputedColumn,
-    Constraint,
-    CreateTable,
-    Distribution,
-    Elements,
-    MetadataColumn,
-    Option,
-    PhysicalColumn,
-    Watermark,
-)
 from schema_core.sql.type_name import data_type
 
 
@@ -50,25 +38,27 @@ def store_expression(expression: syntax.Expression, text: str) -> schema_columns
     return schema_columns.SqlExpression(print_expression(expression), expression, text)
 
 
-def column_of(column: Column, text: str) -> schema_columns.UnresolvedColumn:
+def column_of(column: statement_syntax.Column, text: str) -> schema_columns.UnresolvedColumn:
     """Return a column of a statement as schemas store it."""
     match column:
-        case PhysicalColumn(name, type_, comment, span):
+        case statement_syntax.PhysicalColumn(name, type_, comment, span):
             return schema_columns.UnresolvedPhysicalColumn(
                 intern(name), data_type(type_, as_cast=False), comment, span
             )
-        case ComputedColumn(name, expression, comment, span):
+        case statement_syntax.ComputedColumn(name, expression, comment, span):
             return schema_columns.UnresolvedComputedColumn(
                 name, store_expression(expression, text), comment, span
             )
-        case MetadataColumn(name, type_, key, virtual, comment, span):
+        case statement_syntax.MetadataColumn(name, type_, key, virtual, comment, span):
             type_of = data_type(type_, as_cast=False)
             return schema_columns.UnresolvedMetadataColumn(
                 name, type_of, key, virtual, comment, span
             )
 
 
-def watermark_of(watermark: Watermark, text: str) -> schema_columns.UnresolvedWatermarkSpec:
+def watermark_of(
+    watermark: statement_syntax.Watermark, text: str
+) -> schema_columns.UnresolvedWatermarkSpec:
     """Return a watermark of a statement as schemas store it.
 
     Raises:
@@ -83,14 +73,14 @@ def watermark_of(watermark: Watermark, text: str) -> schema_columns.UnresolvedWa
     )
 
 
-def primary_key_of(constraint: Constraint) -> schema_columns.UnresolvedPrimaryKey:
+def primary_key_of(constraint: statement_syntax.Constraint) -> schema_columns.UnresolvedPrimaryKey:
     """Return a primary key; the default name is ``PK_`` followed by its columns."""
     columns = tuple(".".join(column.parts) for column in constraint.columns)
     name = constraint.name or "_".join(("PK", *columns))
     return schema_columns.UnresolvedPrimaryKey(name, columns, constraint.span)
 
 
-def schema_of(elements: Elements, text: str) -> Schema:
+def schema_of(elements: statement_syntax.Elements, text: str) -> Schema:
     """Return the schema that the parentheses after a table's name declare.
 
     Raises:
@@ -102,7 +92,7 @@ def schema_of(elements: Elements, text: str) -> Schema:
     return schema
 
 
-def read_schema(elements: Elements, text: str, errors: Gathering) -> Schema:
+def read_schema(elements: statement_syntax.Elements, text: str, errors: Gathering) -> Schema:
     """Return the schema and gather errors; a column with an invalid type has the type `WRONG`."""
     columns: list[schema_columns.UnresolvedColumn] = []
     for column in elements.columns:
@@ -224,7 +214,7 @@ def _fields(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in reversed(fields(kind))) if is_dataclass(kind) else ()
 
 
-def options_of(options: Iterable[Option]) -> dict[str, str]:
+def options_of(options: Iterable[statement_syntax.Option]) -> dict[str, str]:
     """Return options by key; the last value of a repeated key counts.
 
     Raises:
@@ -237,7 +227,7 @@ def options_of(options: Iterable[Option]) -> dict[str, str]:
     return result
 
 
-def distribution_of(distribution: Distribution | None) -> TableDistribution | None:
+def distribution_of(distribution: statement_syntax.Distribution | None) -> TableDistribution | None:
     """Return a distribution as catalogs store it."""
     if distribution is None:
         return None
@@ -246,7 +236,7 @@ def distribution_of(distribution: Distribution | None) -> TableDistribution | No
     return TableDistribution.of(kind, distribution.buckets, keys)
 
 
-def table_with(statement: CreateTable, schema: Schema) -> CatalogTable:
+def table_with(statement: statement_syntax.CreateTable, schema: Schema) -> CatalogTable:
     """Return the table of a statement with this schema and its other clauses."""
     return CatalogTable(
         schema,
@@ -257,7 +247,7 @@ def table_with(statement: CreateTable, schema: Schema) -> CatalogTable:
     )
 
 
-def table_of(statement: CreateTable, schema: Schema) -> CatalogTable:
+def table_of(statement: statement_syntax.CreateTable, schema: Schema) -> CatalogTable:
     """Return a table with the schema and all other clauses of the statement."""
     key = schema.primary_key.column_names if schema.primary_key else ()
     columns = with_key_not_null(schema.columns, key)

@@ -41,20 +41,10 @@ from schema_core.mappings.dialects.schemas import DdlStatements
 from schema_core.mappings.dialects.types import Losses, loss_of
 from schema_core.schema import columns as schema_columns
 from schema_core.schema.unresolved import Schema
+from schema_core.sql import statement_syntax
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.parser import parse_expression, parse_statement, read_statements
 from schema_core.sql.printer import print_expression
-from schema_core.sql.statement_syntax import (
-    AddPartitions,
-    Alter,
-    CreateTable,
-    Drop,
-    DropPartitions,
-    ObjectKind,
-    Option,
-    RenameTo,
-    SetOptions,
-)
 from schema_core.types import DataType, DataTypes
 
 if TYPE_CHECKING:
@@ -177,7 +167,7 @@ def _type(declared: schema_columns.WrittenType) -> DataType:
     type_ = DataTypes.unresolved(declared).resolve()
     try:
         statement = parse_statement(f"CREATE TABLE t (c {type_.as_serializable_string()})")
-        elements = cast("CreateTable", statement).elements
+        elements = cast("statement_syntax.CreateTable", statement).elements
         columns = [column_of(column, "") for column in elements.columns]
     except SchemaCoreError:
         columns = []
@@ -223,9 +213,9 @@ class DeclaredTable:
     """A table of a script, with its statement and its full path as far as the script names it."""
 
     path: tuple[str, ...]
-    statement: CreateTable
+    statement: statement_syntax.CreateTable
     table: CatalogTable
-    options: tuple[Option, ...]
+    options: tuple[statement_syntax.Option, ...]
 
     @property
     def span(self) -> Span:
@@ -283,15 +273,15 @@ class FlinkScript:
             SchemaError: for a change that does not fit its table.
         """
         match statement:
-            case CreateTable():
+            case statement_syntax.CreateTable():
                 self._create(statement)
-            case Drop(kind=ObjectKind.TABLE, path=name):
+            case statement_syntax.Drop(kind=statement_syntax.ObjectKind.TABLE, path=name):
                 self._remove(self.path(name))
-            case Drop(kind=ObjectKind.DATABASE, path=name):
+            case statement_syntax.Drop(kind=statement_syntax.ObjectKind.DATABASE, path=name):
                 home = (*self.catalog, *name.parts)[-2:]
                 for path in self._in_database.pop(home, ()):
                     del self.tables[path]
-            case syntax.Alter(kind=ObjectKind.TABLE):
+            case syntax.Alter(kind=statement_syntax.ObjectKind.TABLE):
                 self._alter(statement)
             case syntax.UseDatabase(path=name):
                 *catalog, database = name.parts
@@ -304,14 +294,16 @@ class FlinkScript:
             case _:
                 pass
 
-    def _alter(self, statement: Alter) -> None:
+    def _alter(self, statement: statement_syntax.Alter) -> None:
         path, change = self.path(statement.path), statement.change
         declared = self.tables.get(path)
-        if declared is None or isinstance(change, AddPartitions | DropPartitions):
+        if declared is None or isinstance(
+            change, statement_syntax.AddPartitions | statement_syntax.DropPartitions
+        ):
             if declared is not None or not statement.if_exists:
                 self.dropped.append(statement.as_summary_string())
             return
-        if isinstance(change, RenameTo):
+        if isinstance(change, statement_syntax.RenameTo):
             self._remove(path)
             self._add(replace(declared, path=(*path[:-1], change.path.parts[-1])), statement.span)
             return
@@ -325,7 +317,7 @@ class FlinkScript:
             )
         with at(f"table {'.'.join(path)!r}", statement.span):
             table = apply_change(declared.table, change, self.text)
-        options = change.options if isinstance(change, SetOptions) else ()
+        options = change.options if isinstance(change, statement_syntax.SetOptions) else ()
         self.tables[path] = replace(declared, table=table, options=(*declared.options, *options))
 
     def _remove(self, path: tuple[str, ...]) -> None:
@@ -339,7 +331,7 @@ class FlinkScript:
         self.tables[table.path] = table
         self._in_database.setdefault(table.path[:-1], set()).add(table.path)
 
-    def _create(self, statement: CreateTable) -> None:
+    def _create(self, statement: statement_syntax.CreateTable) -> None:
         path = self.path(statement.path)
         if path in self.tables and statement.if_not_exists:
             return
@@ -374,7 +366,7 @@ def read_script(text: str) -> FlinkScript:
     return script
 
 
-def _table(statement: CreateTable, text: str) -> CatalogTable:
+def _table(statement: statement_syntax.CreateTable, text: str) -> CatalogTable:
     """Return the table of a statement that declares its columns."""
     if statement.like is not None or statement.query is not None or statement.elements.names:
         raise UnsupportedError(

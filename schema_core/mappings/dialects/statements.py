@@ -14,6 +14,7 @@ from schema_core.base.cursor import Cursor
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span, Token
 from schema_core.errors import AlreadyExistsError, UnsupportedError
+from schema_core.mappings.dialects import grammar
 from schema_core.mappings.dialects.column_options import (
     ColumnDefinition,
     column,
@@ -21,18 +22,7 @@ from schema_core.mappings.dialects.column_options import (
     option,
 )
 from schema_core.mappings.dialects.engines import Engine
-from schema_core.mappings.dialects.grammar import (
-    UserTypes,
-    create_domain,
-    create_type,
-    elements,
-    excerpt,
-    foreign_type,
-    identifier,
-    path,
-    skip_token,
-    skip_until,
-)
+from schema_core.mappings.dialects.grammar import path
 
 
 @dataclass(slots=True)
@@ -122,7 +112,7 @@ def create_table(
         return None
     if not cursor.accept("("):
         raise _no_columns(cursor)
-    for _ in () if cursor.accept(")") else elements(cursor):
+    for _ in () if cursor.accept(")") else grammar.elements(cursor):
         _element(cursor, table, find)
     for definition in filter(None, map(table.column, table.not_null)):
         definition.nullable = False
@@ -153,7 +143,7 @@ def _tail(cursor: Cursor, table: TableDefinition, find: Find) -> None:
         before = cursor.index
         if read is None or not read(cursor, table, find):
             cursor.index = before
-            skip_token(cursor)
+            grammar.skip_token(cursor)
         elif cursor.tokens[before].key in PARSED_TAILS:
             _keep(cursor, table, start, cursor.tokens[before].start)
             start = cursor.token.start
@@ -161,7 +151,7 @@ def _tail(cursor: Cursor, table: TableDefinition, find: Find) -> None:
 
 
 def _keep(cursor: Cursor, table: TableDefinition, start: int, stop: int) -> None:
-    if text := excerpt(cursor, start, stop):
+    if text := grammar.excerpt(cursor, start, stop):
         table.dropped.append(text)
 
 
@@ -180,13 +170,13 @@ def _partitions(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     if not cursor.accept("PARTITIONED", "BY", "("):
         return False
     if cursor.peek().kind in {"word", "name"}:
-        declared = [column(cursor, table.engine) for _ in elements(cursor)]
+        declared = [column(cursor, table.engine) for _ in grammar.elements(cursor)]
         table.columns += declared
         table.partition_keys = tuple(partition.name for partition in declared)
         return True
     names = []
     while cursor.token.kind in {"word", "name"} and cursor.peek().key in {",", ")"}:
-        previous = table.column(identifier(cursor, table.engine))
+        previous = table.column(grammar.identifier(cursor, table.engine))
         if previous is None:
             return False
         names.append(previous.name)
@@ -225,7 +215,7 @@ def _inherits(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     if not cursor.accept("INHERITS", "("):
         return False
     inherited: list[ColumnDefinition] = []
-    for _ in elements(cursor):
+    for _ in grammar.elements(cursor):
         inherited += _copy_columns(_other_table(cursor, table, find))
     own = {column.name for column in table.columns}
     merged = {column.name: column for column in inherited if column.name not in own}
@@ -303,21 +293,21 @@ def _element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
         table.columns += _copy_columns(other)
         if table.engine.name == "mysql":  # its LIKE copies the key, too
             table.key, table.key_name = other.primary_key()
-        skip_until(cursor, (",",))
+        grammar.skip_until(cursor, (",",))
         return
     name = constraint_name(cursor, table.engine) if cursor.accept("CONSTRAINT") else None
     if cursor.accept("PRIMARY", "KEY"):
         while cursor.key not in {"(", "end"}:  # CLUSTERED, the name of an index
             cursor.advance()
         table.key, table.key_name = _key_columns(cursor, table), name
-        skip_until(cursor, (",",))
+        grammar.skip_until(cursor, (",",))
         return
     if cursor.accept("NOT", "NULL"):
-        table.not_null.append(identifier(cursor, table.engine))
-        skip_until(cursor, (",",))
+        table.not_null.append(grammar.identifier(cursor, table.engine))
+        grammar.skip_until(cursor, (",",))
         return
-    skip_until(cursor, (",",))
-    table.dropped.append(excerpt(cursor, start.start))
+    grammar.skip_until(cursor, (",",))
+    table.dropped.append(grammar.excerpt(cursor, start.start))
 
 
 def _key_columns(cursor: Cursor, table: TableDefinition) -> tuple[str, ...]:
@@ -326,14 +316,14 @@ def _key_columns(cursor: Cursor, table: TableDefinition) -> tuple[str, ...]:
     A key on part of the values, ``(a(10))`` or ``(a WITHOUT OVERLAPS)``, is a loss.
     """
     if not cursor.accept("("):
-        return (identifier(cursor, table.engine),)
+        return (grammar.identifier(cursor, table.engine),)
     names = []
-    for _ in elements(cursor):
+    for _ in grammar.elements(cursor):
         start = cursor.token.start
-        names.append(identifier(cursor, table.engine))
-        if cursor.key not in {"ASC", "DESC"} and skip_until(cursor, (",",)):
-            table.dropped.append(f"PRIMARY KEY ({excerpt(cursor, start)})")
-        skip_until(cursor, (",",))
+        names.append(grammar.identifier(cursor, table.engine))
+        if cursor.key not in {"ASC", "DESC"} and grammar.skip_until(cursor, (",",)):
+            table.dropped.append(f"PRIMARY KEY ({grammar.excerpt(cursor, start)})")
+        grammar.skip_until(cursor, (",",))
     return tuple(names)
 
 
@@ -346,9 +336,9 @@ def alter_table(cursor: Cursor, table: TableDefinition) -> None:
         start = cursor.token
         read = ACTIONS.get(cursor.key)
         if _begins(cursor, SKIPPED_ACTIONS):
-            skip_until(cursor, (",", ";"))
+            grammar.skip_until(cursor, (",", ";"))
         elif read is None or not read(cursor, table):
-            skip_until(cursor, (",", ";"))
+            grammar.skip_until(cursor, (",", ";"))
             _keep(cursor, table, start.start, cursor.token.start)
         if not cursor.accept(","):
             return
@@ -367,7 +357,7 @@ def _existing_column(cursor: Cursor, table: TableDefinition) -> ColumnDefinition
         ParseError: with code `unknown-column`.
     """
     token = cursor.token
-    name = identifier(cursor, table.engine)
+    name = grammar.identifier(cursor, table.engine)
     if (column := table.column(name)) is None:
         raise cursor.fail(
             f"the table has no column {name!r}", code="unknown-column", span=token.span
@@ -383,7 +373,7 @@ def _add(cursor: Cursor, table: TableDefinition) -> bool:
         name = constraint_name(cursor, engine) if cursor.accept("CONSTRAINT") else None
         if cursor.accept("NOT", "NULL"):
             _existing_column(cursor, table).nullable = False
-            skip_until(cursor, (",", ";"))
+            grammar.skip_until(cursor, (",", ";"))
             return True
         if not cursor.accept("PRIMARY", "KEY"):
             return False
@@ -393,14 +383,14 @@ def _add(cursor: Cursor, table: TableDefinition) -> bool:
         if cursor.key != "(":
             return False
         table.key, table.key_name = _key_columns(cursor, table), name
-        skip_until(cursor, (",", ";"))
+        grammar.skip_until(cursor, (",", ";"))
         return True
     if cursor.key in NOT_COLUMNS:
         return False
     _accept_column_word(cursor)
     table.reindex_columns()
     if cursor.accept("("):  # several columns
-        table.columns += [column(cursor, engine) for _ in elements(cursor)]
+        table.columns += [column(cursor, engine) for _ in grammar.elements(cursor)]
         return True
     _place(cursor, table, column(cursor, engine), len(table.columns))
     return True
@@ -430,17 +420,17 @@ def _alter_column(cursor: Cursor, table: TableDefinition) -> bool:
     elif cursor.accept("DROP", "NOT", "NULL"):
         changed.nullable = True
     elif _begins(cursor, SKIPPED_CHANGES):
-        skip_until(cursor, (",", ";"))
+        grammar.skip_until(cursor, (",", ";"))
     elif cursor.accept("SET", "DATA", "TYPE") or cursor.accept("TYPE"):
-        changed.type = foreign_type(cursor, table.engine, lambda: option(cursor))
+        changed.type = grammar.foreign_type(cursor, table.engine, lambda: option(cursor))
         start = cursor.token
         if cursor.accept("COLLATE"):
-            skip_until(cursor, (",", ";", "USING"))
-            changed.dropped.append(excerpt(cursor, start.start))
-        skip_until(cursor, (",", ";"))  # USING converts the rows
+            grammar.skip_until(cursor, (",", ";", "USING"))
+            changed.dropped.append(grammar.excerpt(cursor, start.start))
+        grammar.skip_until(cursor, (",", ";"))  # USING converts the rows
     else:
-        skip_until(cursor, (",", ";"))
-        changed.dropped.append(excerpt(cursor, start.start))
+        grammar.skip_until(cursor, (",", ";"))
+        changed.dropped.append(grammar.excerpt(cursor, start.start))
     return True
 
 
@@ -450,7 +440,7 @@ def _modify(cursor: Cursor, table: TableDefinition) -> bool:
     if not is_change and cursor.key == "(":
         return False
     _accept_column_word(cursor)
-    changed = table.column(identifier(cursor, table.engine)) if is_change else None
+    changed = table.column(grammar.identifier(cursor, table.engine)) if is_change else None
     if changed is None:
         before = cursor.index
         changed = _existing_column(cursor, table)
@@ -474,15 +464,15 @@ def _drop(cursor: Cursor, table: TableDefinition) -> bool:
         return True
     if cursor.accept("CONSTRAINT"):
         cursor.accept("IF", "EXISTS")
-        if identifier(cursor, table.engine) != table.constraint_of_key():
+        if grammar.identifier(cursor, table.engine) != table.constraint_of_key():
             return False
         table.drop_key()
-        skip_until(cursor, (",", ";"))
+        grammar.skip_until(cursor, (",", ";"))
         return True
     if _begins_constraint(cursor, table.engine) or cursor.key in NOT_COLUMNS:
         return False
     _accept_column_word(cursor)
-    name = identifier(cursor, table.engine)
+    name = grammar.identifier(cursor, table.engine)
     if (dropped := table.column(name)) is not None:
         if table.engine.name == "mysql":
             table.key = tuple(key_name for key_name in table.key if key_name != dropped.name)
@@ -490,7 +480,7 @@ def _drop(cursor: Cursor, table: TableDefinition) -> bool:
             table.drop_key()
         del table.columns[_index(table, dropped)]
         table.reindex_columns()
-    skip_until(cursor, (",", ";"))
+    grammar.skip_until(cursor, (",", ";"))
     return True
 
 
@@ -506,7 +496,7 @@ def _rename(cursor: Cursor, table: TableDefinition) -> bool:
     _accept_column_word(cursor)
     renamed = _existing_column(cursor, table)
     cursor.expect("TO")
-    table.rename_column(renamed, identifier(cursor, table.engine))
+    table.rename_column(renamed, grammar.identifier(cursor, table.engine))
     return True
 
 
@@ -514,7 +504,7 @@ def _set(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``SET SCHEMA s``, which moves the table."""
     if not cursor.accept("SET", "SCHEMA"):
         return False
-    table.path = (*table.path[:-2], identifier(cursor, table.engine), table.path[-1])
+    table.path = (*table.path[:-2], grammar.identifier(cursor, table.engine), table.path[-1])
     return True
 
 
@@ -577,7 +567,7 @@ class ScriptDefinitions:
     """
 
     engine: Engine
-    types: UserTypes = field(default_factory=UserTypes)
+    types: grammar.UserTypes = field(default_factory=grammar.UserTypes)
     dropped: list[str] = field(default_factory=list)
     home: tuple[str, ...] = ()
     _tables: dict[int, TableDefinition] = field(default_factory=dict)
@@ -714,12 +704,12 @@ def _statement(cursor: Cursor, script: ScriptDefinitions) -> None:
         if cursor.accept(*words):
             owner, is_read = read(cursor, script)
             break
-    if cursor.key != "CREATE" and skip_until(cursor, (";",)):
+    if cursor.key != "CREATE" and grammar.skip_until(cursor, (";",)):
         is_read = False
     if is_read or (is_skipped and not _can_change(cursor, index)) or _changes_owner(cursor, index):
         return
     dropped = script.dropped if owner is None else owner.dropped
-    dropped.append(excerpt(cursor, start.start))
+    dropped.append(grammar.excerpt(cursor, start.start))
 
 
 def _can_change(cursor: Cursor, index: int) -> bool:
@@ -761,11 +751,11 @@ def _create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         script.add(table)
         return table, True
     if cursor.accept("TYPE"):
-        return None, create_type(cursor, engine, script.types)
+        return None, grammar.create_type(cursor, engine, script.types)
     if cursor.accept("DOMAIN"):
-        return None, create_domain(cursor, engine, script.types)
+        return None, grammar.create_domain(cursor, engine, script.types)
     while cursor.token.kind != "end" and cursor.key not in {";", "ON", "AS"}:
-        skip_token(cursor)
+        grammar.skip_token(cursor)
     if cursor.accept("ON"):  # an index, a trigger, a policy
         cursor.accept("ONLY")
         if cursor.token.kind in {"word", "name"}:
@@ -815,7 +805,7 @@ def _alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     cursor.accept("*")
     if table is None:
         if is_conditional:
-            skip_until(cursor, (";",))
+            grammar.skip_until(cursor, (";",))
         return None, is_conditional
     before = table.path
     alter_table(cursor, table)
@@ -859,7 +849,7 @@ def _drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
             removed += len(gone)
             if not cursor.accept(","):
                 break
-    skip_until(cursor, (";",))
+    grammar.skip_until(cursor, (";",))
     cascades = any(token.key == "CASCADE" for token in cursor.tokens[index : cursor.index])
     return None, not cascades or kind in {"SCHEMA", "DATABASE"} or (kind == "TABLE" and not removed)
 
@@ -890,7 +880,7 @@ def _setting(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
             cursor.accept(",")
         databases = [name for name in names if name not in {"", "$user", "default"}]
         script.home = tuple(databases[:1])
-    skip_until(cursor, (";",))
+    grammar.skip_until(cursor, (";",))
     return None, True
 
 

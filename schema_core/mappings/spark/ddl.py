@@ -1,22 +1,23 @@
 r"""Parse and print Spark's DDL: ``a INT NOT NULL COMMENT 'x', b STRUCT<c: STRING>``.
 
-DDL is converted to the JSON form of Spark's types and back, without a JVM. The accepted grammar
-was compared with Spark 4.3 (``StructType.fromDDL``). Invariant: a printed tree is parsed to the
-same tree, except for what DDL cannot express: NOT NULL of elements and map values, and metadata
-other than comments.
+DDL is converted to the JSON form of Spark's types and back, without a JVM. The grammar was compared
+with Spark 4.3 (``StructType.fromDDL``). A printed tree is parsed to the same tree, except for what
+DDL cannot express: NOT NULL of elements and map values, and metadata other than comments.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from enum import Enum
+from typing import Any, NamedTuple, TypeAlias
 
+from schema_core import types
 from schema_core.base.cursor import Cursor, check_digits, check_size
 from schema_core.base.lazy import regex
 from schema_core.base.text import Span, Token, quote_identifier
 from schema_core.errors import ParseError, UnsupportedError
-from schema_core.types import DayTimeResolution, YearMonthResolution
+from schema_core.mappings.loss import BYTES, STRING
 from schema_core.types.type_strings import TypeGrammar, parse_numbers
 
 #: A Spark type in its JSON form: a string, or a dict for arrays, maps and structs.
@@ -94,7 +95,7 @@ def _syntax_error(text: str, start: int, stop: int, problem: str) -> ParseError:
 
 
 def _unescape(literal: str) -> str:
-    """Return the value of a literal: doubled quotes and backslash escapes are replaced."""
+    """Return the value of a literal with doubled quotes and backslash escapes."""
     quote = literal[0]
     inner = literal[1:-1].replace(quote * 2, quote)
 
@@ -111,9 +112,9 @@ def _unescape(literal: str) -> str:
 
 
 class _DdlCursor(Cursor):
-    """A cursor with the meaning of a bare TIMESTAMP, which collects collations.
+    """A cursor with the meaning of a bare TIMESTAMP, which collects collations by path.
 
-    `path` leads from the nearest column or field to the current type; `collations` are those in it.
+    `path` leads from the nearest column or field to the current type.
     """
 
     __slots__ = ("collations", "path", "timestamp")
@@ -126,7 +127,6 @@ class _DdlCursor(Cursor):
         self.collations: dict[str, str] = {}
 
     def missing(self, key: str) -> ParseError:
-        """Return the error that a keyword or symbol was expected."""
         hint = None
         if key == ">" and self.key == "NOT":
             hint = "in Spark's DDL only columns and fields can be NOT NULL"
@@ -134,35 +134,69 @@ class _DdlCursor(Cursor):
         return self.fail(f"expected {shown}, found {self.found}", hint=hint)
 
     def expect_end(self) -> None:
-        """Raise an error unless everything is consumed."""
         if self.token.kind != "end":
             raise self.fail(f"unexpected {self.token.display}")
 
     def fail_at_type(self, start: int, problem: str) -> ParseError:
-        """Return the error for a type that begins at a token."""
         return self.fail(problem, span=self.span_from(self.tokens[start].start))
 
 
-#: Types without parameters: name in Spark's JSON -> SQL keywords, of which the first is printed.
-KEYWORDS: dict[str, tuple[str, ...]] = {
-    "void":          ("VOID",),
-    "boolean":       ("BOOLEAN",),
-    "byte":          ("TINYINT", "BYTE"),
-    "short":         ("SMALLINT", "SHORT"),
-    "integer":       ("INT", "INTEGER"),
-    "long":          ("BIGINT", "LONG"),
-    "float":         ("FLOAT", "REAL"),
-    "double":        ("DOUBLE",),
-    "binary":        ("BINARY",),
-    "date":          ("DATE",),
-    "timestamp_ntz": ("TIMESTAMP_NTZ",),
-    "timestamp":     ("TIMESTAMP_LTZ",),
-    "variant":       ("VARIANT",),
-}  # fmt: skip
-SQL_KEYWORDS = {name: keywords[0] for name, keywords in KEYWORDS.items()}
+class AtomicType(NamedTuple):
+    """A type of Spark without parameters.
+
+    `name` is its JSON, `keywords` are its SQL, of which the first is printed, `read_as` is the
+    Flink type of its values, and `stores` are the classes of Flink types that are stored as it.
+    """
+
+    name: str
+    keywords: str
+    read_as: types.DataType
+    stores: tuple[type[types.DataType], ...] = ()
+
+
+def _interval(type_: types.DataType, resolution: Enum, widest: Enum) -> AtomicType:
+    stores = (type(type_),) if resolution is widest else ()
+    return AtomicType(f"interval {resolution.value.lower()}", "", type_, stores)
+
+
+#: The types without parameters; intervals have Flink's maximum precision of days or years.
+ATOMIC_TYPES: tuple[AtomicType, ...] = (
+    AtomicType("void",    "VOID",           types.NullType(),     (types.NullType,)),
+    AtomicType("boolean", "BOOLEAN",        types.BooleanType(),  (types.BooleanType,)),
+    AtomicType("byte",    "TINYINT BYTE",   types.TinyIntType(),  (types.TinyIntType,)),
+    AtomicType("short",   "SMALLINT SHORT", types.SmallIntType(), (types.SmallIntType,)),
+    AtomicType("integer", "INT INTEGER",    types.IntType(),      (types.IntType,)),
+    AtomicType("long",    "BIGINT LONG",    types.BigIntType(),   (types.BigIntType,)),
+    AtomicType("float",   "FLOAT REAL",     types.FloatType(),    (types.FloatType,)),
+    AtomicType("double",  "DOUBLE",         types.DoubleType(),   (types.DoubleType,)),
+    AtomicType("decimal", "",               types.DecimalType(10, 0)),
+    AtomicType("string",  "",               STRING, (types.CharType, types.VarCharType)),
+    AtomicType("binary",  "BINARY",         BYTES,
+        (types.BinaryType, types.VarBinaryType, types.RawType, types.BitmapType)),
+    AtomicType("date",    "DATE",           types.DateType(),     (types.DateType,)),
+    AtomicType("timestamp_ntz", "TIMESTAMP_NTZ", types.TimestampType(6), (types.TimestampType,)),
+    AtomicType("timestamp", "TIMESTAMP_LTZ", types.LocalZonedTimestampType(6),
+        (types.LocalZonedTimestampType,)),
+    AtomicType("variant", "VARIANT",        types.VariantType(),  (types.VariantType,)),
+    *(_interval(
+        types.DayTimeIntervalType(
+            resolution,
+            6 if resolution.value.startswith("DAY")
+            else types.DayTimeIntervalType.DEFAULT_DAY_PRECISION,
+        ), resolution, types.DayTimeResolution.DAY_TO_SECOND,
+    ) for resolution in types.DayTimeResolution),
+    *(_interval(
+        types.YearMonthIntervalType(
+            resolution, 2 if resolution is types.YearMonthResolution.MONTH else 4
+        ), resolution, types.YearMonthResolution.YEAR_TO_MONTH,
+    ) for resolution in types.YearMonthResolution),
+)  # fmt: skip
+SQL_KEYWORDS = {row.name: row.keywords.split()[0] for row in ATOMIC_TYPES if row.keywords}
 
 #: The interval types, as in Spark's JSON.
-INTERVALS = frozenset(resolution.value for resolution in (*YearMonthResolution, *DayTimeResolution))
+INTERVALS = frozenset(
+    resolution.value for resolution in (*types.YearMonthResolution, *types.DayTimeResolution)
+)
 
 
 def _array(element: Tree) -> Tree:
@@ -178,22 +212,21 @@ def _struct(fields: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _keyword(word: str) -> Callable[[object, _DdlCursor], Tree]:
-    return lambda types, cursor: word
+    return lambda grammar, cursor: word
 
 
 def _length(word: str) -> Callable[[_SparkTypes, _DdlCursor], Tree]:
-    return lambda types, cursor: types.length(cursor, word)
+    return lambda grammar, cursor: grammar.length(cursor, word)
 
 
 def _timestamp(word: str) -> Callable[[_SparkTypes, _DdlCursor], Tree]:
-    return lambda types, cursor: types.timestamp(cursor, word)
+    return lambda grammar, cursor: grammar.timestamp(cursor, word)
 
 
 class _SparkTypes(TypeGrammar[_DdlCursor, Tree, dict[str, Any]]):
     """The types of Spark's DDL."""
 
     def other_type(self, cursor: _DdlCursor) -> Tree:
-        """Refuse an unknown name."""
         raise cursor.fail(f"expected a Spark type, found {cursor.token.display}")
 
     def part(self, cursor: _DdlCursor, position: str) -> Tree:
@@ -221,7 +254,6 @@ class _SparkTypes(TypeGrammar[_DdlCursor, Tree, dict[str, Any]]):
         return {"name": name, "type": tree, "nullable": nullable, "metadata": metadata}
 
     def missing_comma(self, cursor: _DdlCursor, closing: str) -> ParseError:
-        """Return the error for a field that is followed by something else."""
         return cursor.fail(f"expected ',' or {closing}, found {cursor.token.display}")
 
     def name(self, cursor: _DdlCursor) -> str:
@@ -285,7 +317,7 @@ class _SparkTypes(TypeGrammar[_DdlCursor, Tree, dict[str, Any]]):
         return f"time({precision})"
 
     def timestamp(self, cursor: _DdlCursor, word: str) -> Tree:
-        """Parse a timestamp: precision 6 is the default type; 7 to 9 are a preview in Spark.
+        """Parse a timestamp of precision 6, or 7 to 9, which are a preview in Spark.
 
         `word` is empty for TIMESTAMP, whose meaning is configurable.
         """
@@ -322,7 +354,7 @@ class _SparkTypes(TypeGrammar[_DdlCursor, Tree, dict[str, Any]]):
 
     row_brackets = {"<": ">"}
     names = {
-        **{keyword: _keyword(name) for name, keywords in KEYWORDS.items() for keyword in keywords},
+        **{keyword: _keyword(row.name) for row in ATOMIC_TYPES for keyword in row.keywords.split()},
         **dict.fromkeys(("DECIMAL", "DEC", "NUMERIC"), decimal),
         **dict.fromkeys(("CHAR", "CHARACTER"), _length("char")),
         "VARCHAR":       _length("varchar"),
@@ -334,9 +366,9 @@ class _SparkTypes(TypeGrammar[_DdlCursor, Tree, dict[str, Any]]):
         "INTERVAL":      interval,
         "GEOMETRY":      spatial,
         "GEOGRAPHY":     spatial,
-        "ARRAY":         lambda types, cursor: _array(types.element(cursor)),
-        "MAP":           lambda types, cursor: _map(*types.entry(cursor)),
-        "STRUCT":        lambda types, cursor: _struct(types.row(cursor)),
+        "ARRAY":         lambda grammar, cursor: _array(grammar.element(cursor)),
+        "MAP":           lambda grammar, cursor: _map(*grammar.entry(cursor)),
+        "STRUCT":        lambda grammar, cursor: _struct(grammar.row(cursor)),
     }  # fmt: skip
 
 
@@ -353,8 +385,9 @@ def parse_ddl(text: str, *, timestamp: str = "timestamp") -> dict[str, Any]:
     `spark.sql.timestampType`: ``timestamp`` (with local time zone) or ``timestamp_ntz``.
 
     Raises:
-        ParseError: for a string outside Spark's grammar, with the location; also for nesting deeper
-            than `MAX_DEPTH` and more than 1,000,000 characters.
+        ParseError: for a string outside Spark's grammar, nesting deeper than `MAX_DEPTH`, and more
+        than
+            1,000,000 characters.
 
     >>> parse_ddl("id BIGINT NOT NULL")["fields"]
     [{'name': 'id', 'type': 'long', 'nullable': False, 'metadata': {}}]
@@ -391,6 +424,8 @@ def parse_spark_type(text: str, *, timestamp: str = "timestamp") -> Tree:
 # --- printing -------------------------------------------------------------------------------------
 
 _PLAIN_NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*")
+#: Characters of a string literal -> how they are escaped.
+_ESCAPED = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r"})
 
 
 def print_ddl(tree: Mapping[str, Any]) -> str:
@@ -424,13 +459,13 @@ def _field(field: Mapping[str, Any], between: str) -> str:
     if not field["nullable"]:
         text += " NOT NULL"
     comment = field["metadata"].get("comment")
-    return f"{text} COMMENT {_quote(comment)}" if isinstance(comment, str) else text
+    return f"{text} COMMENT '{comment.translate(_ESCAPED)}'" if isinstance(comment, str) else text
 
 
 def print_spark_type(
     tree: Tree, metadata: Mapping[str, Any] | None = None, path: tuple[str, ...] = ()
 ) -> str:
-    """Print a type; collations are looked up in the metadata of the field that contains it."""
+    """Print a type; `metadata` of the containing field has collations by path."""
     metadata = metadata or {}
     match tree:
         case "string":
@@ -450,10 +485,3 @@ def print_spark_type(
             raise UnsupportedError(
                 f"Spark's DDL has no type {word!r}", code="type-not-in-spark-ddl"
             )
-
-
-def _quote(text: str) -> str:
-    """Quote a string literal: backslashes, quotes and line breaks are escaped."""
-    for plain, escaped in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r")):
-        text = text.replace(plain, escaped)
-    return f"'{text}'"

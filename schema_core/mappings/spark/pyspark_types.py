@@ -1,7 +1,7 @@
 """Convert Flink's types to PySpark's and back, by way of the JSON form of Spark's types.
 
-The exact type is stored under a key of its own in the metadata of a StructField, which Spark
-preserves in queries, temporary views, Parquet files and tables (Spark SQL guide, "Data Types").
+The exact type is stored in the metadata of a StructField, which Spark preserves in queries,
+temporary views, Parquet files and tables (Spark SQL guide, "Data Types").
 """
 
 from __future__ import annotations
@@ -13,26 +13,9 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.plugins import needs
 from schema_core.base.text import quote_identifier
 from schema_core.errors import SchemaError
-from schema_core.mappings.loss import (
-    ForeignSchema,
-    Loss,
-    Policy,
-    check_nesting,
-    losses,
-    raise_refused,
-    read_fields,
-    refuse,
-)
+from schema_core.mappings import loss
+from schema_core.mappings.spark import types as spark_types
 from schema_core.mappings.spark.ddl import Tree
-from schema_core.mappings.spark.types import (
-    TARGET,
-    SparkTarget,
-    from_field_tree,
-    from_tree,
-    read_field_tree,
-    to_field_tree,
-    to_tree,
-)
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.types import DataType, RowField
@@ -49,14 +32,13 @@ def to_struct_field(
     comment: str | None = None,
     *,
     layout: str | None = None,
-    on_loss: Policy = "error",
-    target: SparkTarget = TARGET,
+    on_loss: loss.Policy = "error",
+    target: spark_types.SparkTarget = spark_types.TARGET,
 ) -> StructField:
     """Return the Spark field of a column: physical type, nullability, exact-type metadata.
 
-    `layout` is a result of `layout_of` of `formats.arrow.schemas`, kept for the way back to Arrow.
-    The target `hive` is for tables of Hive's own formats, where NOT NULL is stored only as
-    metadata.
+    `layout` is a result of `mappings.arrow.schemas.layout_of`. The target `hive` is for tables of
+    Hive's own formats, where NOT NULL is stored only as metadata.
 
     Raises:
         UnsupportedError: with code `type-not-in-spark` for types that exist only within Flink,
@@ -70,7 +52,7 @@ def to_struct_field(
     Traceback (most recent call last):
         ...
     schema_core.errors.UnsupportedError: TIMESTAMP(9) becomes TIMESTAMP(6): fractional \
-seconds are truncated
+    seconds are truncated
       in field 'at'
       hint: pass on_loss='note' to keep the exact type as metadata, or 'accept' to drop it
     """
@@ -80,7 +62,7 @@ seconds are truncated
     require_instance(type_, DataType, "type_")
     require_instance(comment, (str, NoneType), "comment")
     field = RowField(name, type_, comment)
-    tree = to_field_tree(field, on_loss=on_loss, layout=layout, target=target)
+    tree = spark_types.to_field_tree(field, on_loss=on_loss, layout=layout, target=target)
     return StructField.fromJson(tree)
 
 
@@ -90,7 +72,9 @@ def to_spark(type_: DataType) -> SparkType:
     from pyspark.sql.types import StructField
 
     require_instance(type_, DataType, "type_")
-    return StructField.fromJson({"name": "", "type": to_tree(type_), "nullable": True}).dataType
+    return StructField.fromJson(
+        {"name": "", "type": spark_types.to_tree(type_), "nullable": True}
+    ).dataType
 
 
 @needs("pyspark.sql")
@@ -136,7 +120,7 @@ def from_struct_field(field: StructField) -> DataType:
     from pyspark.sql.types import StructField
 
     require_instance(field, StructField, "field")
-    return from_field_tree(_field_tree(field)).data_type
+    return spark_types.from_field_tree(_field_tree(field)).data_type
 
 
 @needs("pyspark.sql")
@@ -151,7 +135,7 @@ def from_spark(spark: SparkType) -> DataType:
 
     require_instance(spark, SparkType, "spark")
     check_depth(spark)
-    return from_tree(_tree(spark))
+    return spark_types.from_tree(_as_tree(spark.jsonValue()))
 
 
 def type_of(description: object) -> DataType:
@@ -175,21 +159,24 @@ def type_of(description: object) -> DataType:
 
 @needs("pyspark.sql")
 def to_struct_type(
-    schema: ResolvedSchema, *, on_loss: Policy = "error", target: SparkTarget = TARGET
+    schema: ResolvedSchema,
+    *,
+    on_loss: loss.Policy = "error",
+    target: spark_types.SparkTarget = spark_types.TARGET,
 ) -> StructType:
     """Return the Spark schema of all columns of a table, as its readers see them.
 
-    For a table of Hive's own formats (``saveAsTable(name, format="hive")``) the target is `hive`.
+    The target `hive` is for tables of Hive's own formats (``saveAsTable(name, format="hive")``).
 
     Raises:
         UnsupportedError: as `to_struct_field`; everything that Hive cannot store is reported at
-            once.
+        once.
     """
     from pyspark.sql.types import StructType
 
     require_instance(schema, ResolvedSchema, "schema")
     if target == "hive":
-        refuse(losses(schema, target), "type-not-in-hive")
+        loss.refuse(loss.losses(schema, target), "type-not-in-hive")
     fields = [
         to_struct_field(
             column.name, column.data_type, column.comment, on_loss=on_loss, target=target
@@ -201,56 +188,48 @@ def to_struct_type(
 
 @needs("pyspark.sql")
 def from_struct_type(struct: StructType) -> Schema:
-    """Return a schema of physical columns, with their comments, from a Spark schema.
+    """Return the columns of a Spark schema, with their comments.
 
     Raises:
         UnsupportedError: for all columns whose type Flink does not have.
     """
-    found = read_struct_type(struct)
-    raise_refused(found.refused)
-    return found.schema
+    result = read_struct_type(struct)
+    loss.raise_refused(result.refused)
+    return result.schema
 
 
 @needs("pyspark.sql")
-def read_struct_type(struct: StructType) -> ForeignSchema:
+def read_struct_type(struct: StructType) -> loss.ForeignSchema:
     """Read all columns that can be read; report errors of the others, and losses."""
     from pyspark.sql.types import StructType
 
     require_instance(struct, StructType, "struct")
-    return read_fields(struct.fields, _read_column)
-
-
-def _read_column(field: StructField) -> tuple[RowField, tuple[Loss, ...]]:
-    return read_field_tree(_field_tree(field))
+    return loss.read_fields(
+        struct.fields, lambda field: spark_types.read_field_tree(_field_tree(field))
+    )
 
 
 def _field_tree(field: StructField) -> dict[str, Any]:
-    """Return the JSON of a field, after checking its depth."""
     check_depth(field.dataType)
-    found = field.jsonValue()
-    return {**found, "type": _as_tree(found["type"])}
-
-
-def _tree(spark: SparkType) -> Tree:
-    return _as_tree(spark.jsonValue())
+    tree = field.jsonValue()
+    return {**tree, "type": _as_tree(tree["type"])}
 
 
 def _as_tree(tree: Any) -> Tree:
-    """Return the JSON of a type; anything but a dict becomes a string, which is then refused."""
+    """Return the JSON of a type; all but a dict becomes a string, which is then refused."""
     return tree if isinstance(tree, dict) else str(tree)
 
 
 @needs("pyspark.sql")
 def check_depth(spark: SparkType) -> None:
-    """Raise an error for a Spark type deeper than `MAX_DEPTH`, before pyspark recurses into it.
+    """Refuse a Spark type deeper than `MAX_DEPTH`, before pyspark recurses into it.
 
     Raises:
         UnsupportedError: with code `too-deep`.
     """
-    check_nesting(spark, _child_types)
+    loss.check_nesting(spark, _child_types)
 
 
 def _child_types(spark: Any) -> list[Any]:
     inner = [field.dataType for field in getattr(spark, "fields", ())]
-    names = ("elementType", "keyType", "valueType")
-    return inner + [getattr(spark, name) for name in names if hasattr(spark, name)]
+    return inner + [getattr(spark, name) for name in spark_types.STEPS if hasattr(spark, name)]

@@ -11,7 +11,7 @@ from schema_core.base.text import MAX_DEPTH, Span, show
 from schema_core.errors import ParseError, SchemaError, at
 from schema_core.mappings.loss import ForeignSchema, Policy, read_fields, too_deep
 from schema_core.mappings.spark.ddl import Tree, parse_ddl, print_ddl
-from schema_core.mappings.spark.types import read_field_tree, to_field_tree
+from schema_core.mappings.spark.types import STEPS, read_field_tree, to_field_tree
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import RowField
 
@@ -36,10 +36,10 @@ def from_json(text: str) -> ForeignSchema:
         SchemaError: with code `invalid-spark-schema` and the location, for JSON that is not a
             StructType.
 
-    >>> found = from_json('''{"type": "struct", "fields": [
+    >>> result = from_json('''{"type": "struct", "fields": [
     ...     {"name": "id", "type": "long", "nullable": false, "metadata": {}},
     ...     {"name": "at", "type": "interval", "nullable": true, "metadata": {}}]}''')
-    >>> [str(column) for column in found.schema.columns], [one.code for one in found.refused]
+    >>> [str(column) for column in result.schema.columns], [error.code for error in result.refused]
     (['`id` BIGINT NOT NULL'], ['type-not-in-flink'])
     """
     return read_fields(parse_json(text)["fields"], read_field_tree)
@@ -51,7 +51,7 @@ def to_json(schema: ResolvedSchema, *, on_loss: Policy = "error") -> str:
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """Parse the JSON of a StructType and validate all of its keys.
+    """Parse and validate the JSON of a StructType.
 
     Raises:
         ParseError: for a string that is not JSON, or of more than 1,000,000 characters.
@@ -61,15 +61,15 @@ def parse_json(text: str) -> dict[str, Any]:
     """
     check_size(text)
     try:
-        found = json.loads(text)
+        tree = json.loads(text)
     except json.JSONDecodeError as error:
         span = Span(error.pos, error.pos + 1)
         raise ParseError(f"invalid JSON: {error.msg}", span=span, text=text) from None
     except RecursionError:
         raise too_deep() from None
-    if not isinstance(found, dict) or found.get("type") != "struct":
+    if not isinstance(tree, dict) or tree.get("type") != "struct":
         raise _invalid("expected a struct")
-    return _checked_dict(found, 1)
+    return _validate_dict(tree, 1)
 
 
 def print_json(tree: Mapping[str, Any]) -> str:
@@ -81,7 +81,7 @@ def _invalid(problem: str) -> SchemaError:
     return SchemaError(problem, code="invalid-spark-schema")
 
 
-def _check_tree(tree: Any, depth: int) -> Tree:
+def _validate_tree(tree: Any, depth: int) -> Tree:
     """Return the tree if Spark could have written it."""
     if depth > MAX_DEPTH:
         raise too_deep()
@@ -89,30 +89,30 @@ def _check_tree(tree: Any, depth: int) -> Tree:
         return tree
     if not isinstance(tree, dict):
         raise _invalid(f"expected a type, found {str(tree)[:60]}")
-    return _checked_dict(tree, depth)
+    return _validate_dict(tree, depth)
 
 
-def _checked_dict(tree: dict[str, Any], depth: int) -> dict[str, Any]:
+def _validate_dict(tree: dict[str, Any], depth: int) -> dict[str, Any]:
     kind = tree.get("type")
     if not isinstance(kind, str) or kind not in KEYS:
         raise _invalid(f"expected one of {', '.join(KEYS)}, found {str(kind)[:60]}")
     _check_keys(tree, *KEYS[kind])
-    found = dict(tree)
-    for name in ("elementType", "keyType", "valueType"):
-        if name in found:
-            with at(name.removesuffix("Type")):
-                found[name] = _check_tree(found[name], depth + 1)
+    validated = dict(tree)
+    for name, step in STEPS.items():
+        if name in tree:
+            with at(step):
+                validated[name] = _validate_tree(tree[name], depth + 1)
     for name in ("containsNull", "valueContainsNull"):
-        if not isinstance(found.get(name, True), bool):
-            raise _invalid(f"{name} must be true or false, got {show(found[name])}")
+        if not isinstance(tree.get(name, True), bool):
+            raise _invalid(f"{name} must be true or false, got {show(tree[name])}")
     if kind == "struct":
-        if not isinstance(found["fields"], list):
-            raise _invalid(f"fields must be a list, got {show(found['fields'])}")
-        found["fields"] = [_checked_field(field, depth) for field in found["fields"]]
-    return found
+        if not isinstance(tree["fields"], list):
+            raise _invalid(f"fields must be a list, got {show(tree['fields'])}")
+        validated["fields"] = [_validate_field(field, depth) for field in tree["fields"]]
+    return validated
 
 
-def _checked_field(field: Any, depth: int) -> dict[str, Any]:
+def _validate_field(field: Any, depth: int) -> dict[str, Any]:
     if not isinstance(field, dict):
         raise _invalid(f"expected a field, found {str(field)[:60]}")
     name = field.get("name")
@@ -125,11 +125,11 @@ def _checked_field(field: Any, depth: int) -> dict[str, Any]:
             raise _invalid(f"nullable must be true or false, got {show(field['nullable'])}")
         if not isinstance(metadata, dict):
             raise _invalid(f"the metadata must be an object, got {show(metadata)}")
-        return {**field, "type": _check_tree(field["type"], depth + 1), "metadata": metadata}
+        return {**field, "type": _validate_tree(field["type"], depth + 1), "metadata": metadata}
 
 
-def _check_keys(found: dict[str, Any], needed: frozenset[str], allowed: frozenset[str]) -> None:
-    missing, unknown = needed - set(found), set(found) - needed - allowed
+def _check_keys(tree: dict[str, Any], needed: frozenset[str], allowed: frozenset[str]) -> None:
+    missing, unknown = needed - set(tree), set(tree) - needed - allowed
     if missing or unknown:
         what = "missing" if missing else "unknown"
         raise _invalid(f"{what} key {min(missing or unknown)!r}")
@@ -142,7 +142,7 @@ def from_ddl(text: str, *, timestamp: str = "timestamp") -> ForeignSchema:
     """Read Spark's DDL: its columns, errors of refused columns, and losses.
 
     Raises:
-        ParseError: as `formats.spark.ddl.parse_ddl`.
+        ParseError: as `parse_ddl`.
 
     >>> print(from_ddl("id BIGINT NOT NULL COMMENT 'key', tags ARRAY<VARCHAR(5)>").schema)
     (
