@@ -343,9 +343,8 @@ class TinyIntType(IntegralType):
     )
     copy.repeat_line("types/casts.py", "    R.BOOLEAN:         ", "    R.TOY:         ")
     copy.repeat_line("types/atomic.py", '    "BooleanType",', '    "ToyType",')
-    copy.repeat_line("mappings/arrow/types.py", "    BooleanType,", "    ToyType,")
-    copy.repeat_line("mappings/arrow/types.py", "    BooleanType:  ", "    ToyType:  ")
-    copy.repeat_line("mappings/spark/types.py", "    BooleanType,\n", "    ToyType,\n")
-    copy.replace("mappings/spark/types.py", "(BooleanType,)),", "(BooleanType, ToyType)),")
+    copy.repeat_line("mappings/arrow/types.py", "    types.BooleanType: ", "    types.ToyType: ")
+    both = "(types.BooleanType, types.ToyType)),"
+    copy.replace("mappings/spark/ddl.py", "(types.BooleanType,)),", both)
     assert copy.output(program) == "TOY NOT NULL True bool boolean\n"
     copy.require_recipe("a type")

@@ -41,14 +41,12 @@ from schema_core.mappings.dialects.schemas import DdlStatements
 from schema_core.mappings.dialects.types import Losses, loss_of
 from schema_core.schema import columns as schema_columns
 from schema_core.schema.unresolved import Schema
-from schema_core.sql import statement_syntax
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.parser import parse_expression, parse_statement, read_statements
 from schema_core.sql.printer import print_expression
 from schema_core.types import DataType, DataTypes
 
 if TYPE_CHECKING:
-    from schema_core.sql.statement_syntax import Statement
     from schema_core.sql.syntax import Name
 
 #: The name of the dialect.
@@ -167,7 +165,7 @@ def _type(declared: schema_columns.WrittenType) -> DataType:
     type_ = DataTypes.unresolved(declared).resolve()
     try:
         statement = parse_statement(f"CREATE TABLE t (c {type_.as_serializable_string()})")
-        elements = cast("statement_syntax.CreateTable", statement).elements
+        elements = cast("syntax.CreateTable", statement).elements
         columns = [column_of(column, "") for column in elements.columns]
     except SchemaCoreError:
         columns = []
@@ -213,9 +211,9 @@ class DeclaredTable:
     """A table of a script, with its statement and its full path as far as the script names it."""
 
     path: tuple[str, ...]
-    statement: statement_syntax.CreateTable
+    statement: syntax.CreateTable
     table: CatalogTable
-    options: tuple[statement_syntax.Option, ...]
+    options: tuple[syntax.Option, ...]
 
     @property
     def span(self) -> Span:
@@ -263,7 +261,7 @@ class FlinkScript:
             case _:
                 return tuple(parts)
 
-    def add(self, statement: Statement) -> None:
+    def add(self, statement: syntax.Statement) -> None:
         """Apply a statement.
 
         Raises:
@@ -273,15 +271,15 @@ class FlinkScript:
             SchemaError: for a change that does not fit its table.
         """
         match statement:
-            case statement_syntax.CreateTable():
+            case syntax.CreateTable():
                 self._create(statement)
-            case statement_syntax.Drop(kind=statement_syntax.ObjectKind.TABLE, path=name):
+            case syntax.Drop(kind=syntax.ObjectKind.TABLE, path=name):
                 self._remove(self.path(name))
-            case statement_syntax.Drop(kind=statement_syntax.ObjectKind.DATABASE, path=name):
+            case syntax.Drop(kind=syntax.ObjectKind.DATABASE, path=name):
                 home = (*self.catalog, *name.parts)[-2:]
                 for path in self._in_database.pop(home, ()):
                     del self.tables[path]
-            case syntax.Alter(kind=statement_syntax.ObjectKind.TABLE):
+            case syntax.Alter(kind=syntax.ObjectKind.TABLE):
                 self._alter(statement)
             case syntax.UseDatabase(path=name):
                 *catalog, database = name.parts
@@ -294,16 +292,14 @@ class FlinkScript:
             case _:
                 pass
 
-    def _alter(self, statement: statement_syntax.Alter) -> None:
+    def _alter(self, statement: syntax.Alter) -> None:
         path, change = self.path(statement.path), statement.change
         declared = self.tables.get(path)
-        if declared is None or isinstance(
-            change, statement_syntax.AddPartitions | statement_syntax.DropPartitions
-        ):
+        if declared is None or isinstance(change, syntax.AddPartitions | syntax.DropPartitions):
             if declared is not None or not statement.if_exists:
                 self.dropped.append(statement.as_summary_string())
             return
-        if isinstance(change, statement_syntax.RenameTo):
+        if isinstance(change, syntax.RenameTo):
             self._remove(path)
             self._add(replace(declared, path=(*path[:-1], change.path.parts[-1])), statement.span)
             return
@@ -317,7 +313,7 @@ class FlinkScript:
             )
         with at(f"table {'.'.join(path)!r}", statement.span):
             table = apply_change(declared.table, change, self.text)
-        options = change.options if isinstance(change, statement_syntax.SetOptions) else ()
+        options = change.options if isinstance(change, syntax.SetOptions) else ()
         self.tables[path] = replace(declared, table=table, options=(*declared.options, *options))
 
     def _remove(self, path: tuple[str, ...]) -> None:
@@ -331,7 +327,7 @@ class FlinkScript:
         self.tables[table.path] = table
         self._in_database.setdefault(table.path[:-1], set()).add(table.path)
 
-    def _create(self, statement: statement_syntax.CreateTable) -> None:
+    def _create(self, statement: syntax.CreateTable) -> None:
         path = self.path(statement.path)
         if path in self.tables and statement.if_not_exists:
             return
@@ -366,7 +362,7 @@ def read_script(text: str) -> FlinkScript:
     return script
 
 
-def _table(statement: statement_syntax.CreateTable, text: str) -> CatalogTable:
+def _table(statement: syntax.CreateTable, text: str) -> CatalogTable:
     """Return the table of a statement that declares its columns."""
     if statement.like is not None or statement.query is not None or statement.elements.names:
         raise UnsupportedError(

@@ -52,7 +52,7 @@ def to_struct_field(
     Traceback (most recent call last):
         ...
     schema_core.errors.UnsupportedError: TIMESTAMP(9) becomes TIMESTAMP(6): fractional \
-    seconds are truncated
+seconds are truncated
       in field 'at'
       hint: pass on_loss='note' to keep the exact type as metadata, or 'accept' to drop it
     """

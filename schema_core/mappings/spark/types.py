@@ -270,7 +270,7 @@ def _nullable(tree: Any) -> Any:
 def to_tree(type_: types.DataType, *, with_metadata: bool = True) -> Tree:
     """Return the JSON of the Spark type that stores the values of a type.
 
-    >>> to_tree(ArrayType(DecimalType(5, 2, nullable=False)))
+    >>> to_tree(types.ArrayType(types.DecimalType(5, 2, nullable=False)))
     {'type': 'array', 'elementType': 'decimal(5,2)', 'containsNull': False}
     """
     return _tree(type_, with_metadata)
