@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 from enum import Enum
 from types import NoneType
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from schema_core.base.arguments import require_instance, require_names
 from schema_core.base.lazy import dataclass
@@ -23,8 +23,8 @@ from schema_core.types import AnyTimestampType, DataType, TimestampKind, Unresol
 class SqlExpression:
     """An unresolved SQL expression; expressions with equal text are equal.
 
-    An expression of a statement has its syntax tree in `syntax`, whose spans point into `source`,
-    the text of the statement.
+    An expression of a statement has its syntax tree, whose spans point into `source`, the text of
+    the statement.
 
     >>> print(SqlExpression("price * 2"))
     [price * 2]
@@ -39,7 +39,7 @@ class SqlExpression:
 
 
 class _Serialized:
-    """A slot for the SQL of an expression, printed once and neither compared nor pickled."""
+    """A slot for printed SQL, neither compared nor pickled."""
 
     __slots__ = ("_sql",)
 
@@ -48,7 +48,7 @@ class _Serialized:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedExpression(_Serialized):
-    """A typed expression; expressions with equal typed trees are equal, whatever their text."""
+    """A typed expression; equality compares typed trees, not text."""
 
     typed: Typed
     written: SqlExpression = field(compare=False)
@@ -62,7 +62,7 @@ class ResolvedExpression(_Serialized):
         return self.typed.type
 
     def get_resolved_children(self) -> list[ResolvedExpression]:
-        """Return the arguments of a call, in order.
+        """Return the arguments of a call.
 
         Raises:
             UnsupportedError: for a part without SQL, such as an unregistered function.
@@ -73,9 +73,8 @@ class ResolvedExpression(_Serialized):
     def as_summary_string(self) -> str:
         """Return the expression for display.
 
-        An expression of a SQL statement is displayed as Flink stores it: with the names of
-        functions as Flink prints them, and with implicit casts. Any other one, or one with a part
-        that has no SQL, is displayed as it was written.
+        One of a SQL statement is displayed as Flink stores it, with implicit casts; others, and
+        those with a part without SQL, as written.
         """
         if self.written.source is None:
             return self.written.text
@@ -85,7 +84,7 @@ class ResolvedExpression(_Serialized):
             return self.written.text
 
     def as_serializable_string(self) -> str:
-        """Return SQL with implicit casts written out, for a catalog.
+        """Return SQL with implicit casts, for a catalog.
 
         Raises:
             UnsupportedError: for a part without SQL, such as an unregistered function.
@@ -100,15 +99,11 @@ class ResolvedExpression(_Serialized):
         return self.as_summary_string()
 
 
-def format_members(members: Iterable[object]) -> str:
-    """Return the members in parentheses, one indented line each.
-
-    >>> print(format_members(["`a` INT", "`b` INT"]))
-    (
-      `a` INT,
-      `b` INT
-    )
-    """
+def format_schema(schema: Any) -> str:
+    """Return the members of an unresolved or resolved schema, one a line."""
+    keys = [] if schema.primary_key is None else [schema.primary_key]
+    immutable = [] if schema.immutable_columns is None else [schema.immutable_columns]
+    members = (*schema.columns, *schema.watermark_specs, *keys, *schema.indexes, *immutable)
     return "(\n" + ",\n".join(f"  {member}" for member in members) + "\n)"
 
 
@@ -122,13 +117,12 @@ def _format_names(columns: Iterable[str]) -> str:
 
 
 def format_metadata(key: str | None, *, virtual: bool) -> str:
-    """Return the clause that follows the type of a metadata column."""
+    """Return the clause after the type of a metadata column."""
     source = "" if key is None else f" FROM {quote_string(key)}"
     return f"METADATA{source}{' VIRTUAL' if virtual else ''}"
 
 
 def _format_comment(comment: str | None) -> str:
-    """Return the comment clause of a column, or an empty string."""
     return "" if comment is None else f" COMMENT {quote_string(comment)}"
 
 
@@ -138,12 +132,10 @@ def _format_primary_key(name: str, columns: Iterable[str]) -> str:
 
 
 def _format_index(name: str, columns: Iterable[str]) -> str:
-    """Return an index clause."""
     return f"INDEX {quote_identifier(name)} {_format_names(columns)}"
 
 
 def _format_immutable_columns(name: str, columns: Iterable[str]) -> str:
-    """Return an immutable columns clause."""
     names = _format_names(columns)
     return f"CONSTRAINT {quote_identifier(name)} COLUMNS {names} IMMUTABLE NOT ENFORCED"
 
@@ -157,12 +149,12 @@ WrittenType: TypeAlias = DataType | UnresolvedDataType | str
 
 
 def _format_type(data_type: WrittenType) -> str:
-    """Return a type for display; unparsed strings are in brackets."""
+    """Return a type for display, an unparsed string in brackets."""
     return f"[{data_type}]" if isinstance(data_type, str) else data_type.as_summary_string()
 
 
 class UnresolvedMember:
-    """Base class of unresolved columns, with Flink's method names."""
+    """Base class of unresolved columns."""
 
     __slots__ = ()
 
@@ -178,10 +170,7 @@ class UnresolvedMember:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedPhysicalColumn(UnresolvedMember):
-    """A physical column.
-
-    `declared` is the declared type if a primary key makes the column NOT NULL.
-    """
+    """A physical column; `declared` is its declared type if a primary key makes it NOT NULL."""
 
     name: str
     data_type: WrittenType
@@ -199,7 +188,7 @@ class UnresolvedPhysicalColumn(UnresolvedMember):
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedComputedColumn(UnresolvedMember):
-    """A column computed by an expression over the other columns."""
+    """A column computed from other columns."""
 
     name: str
     expression: Written
@@ -216,7 +205,7 @@ class UnresolvedComputedColumn(UnresolvedMember):
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedMetadataColumn(UnresolvedMember):
-    """A column provided by the connector; if `metadata_key` is None, the key is the name."""
+    """A column provided by the connector; its key is by default the name."""
 
     name: str
     data_type: WrittenType
@@ -227,7 +216,7 @@ class UnresolvedMetadataColumn(UnresolvedMember):
 
     @property
     def key(self) -> str:
-        """The metadata key of the connector: the declared one, else the name."""
+        """The metadata key: the declared one, else the name."""
         return self.name if self.metadata_key is None else self.metadata_key
 
     def get_data_type(self) -> WrittenType:
@@ -253,7 +242,7 @@ UnresolvedColumn: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedWatermarkSpec:
-    """A watermark: a lower bound of the event times still to come."""
+    """A watermark: a lower bound of the event times to come."""
 
     column_name: str
     watermark_expression: Written
@@ -271,65 +260,52 @@ class UnresolvedWatermarkSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class UnresolvedPrimaryKey:
-    """A primary key."""
+class _NamedColumns:
+    """Base class of named lists of columns."""
 
     name: str
     column_names: tuple[str, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
-    def get_constraint_name(self) -> str:
-        return self.name
-
     def get_column_names(self) -> list[str]:
         return list(self.column_names)
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedPrimaryKey(_NamedColumns):
+    """A primary key."""
+
+    def get_constraint_name(self) -> str:
+        return self.name
 
     def __str__(self) -> str:
         return _format_primary_key(self.name, self.column_names)
 
 
 @dataclass(frozen=True, slots=True)
-class UnresolvedIndex:
+class UnresolvedIndex(_NamedColumns):
     """An index."""
-
-    name: str
-    column_names: tuple[str, ...]
-    span: Span | None = field(default=None, compare=False, repr=False)
 
     def get_index_name(self) -> str:
         return self.name
-
-    def get_column_names(self) -> list[str]:
-        return list(self.column_names)
 
     def __str__(self) -> str:
         return _format_index(self.name, self.column_names)
 
 
 @dataclass(frozen=True, slots=True)
-class UnresolvedImmutableColumns:
+class UnresolvedImmutableColumns(_NamedColumns):
     """Columns whose values never change for a given primary key."""
-
-    name: str
-    column_names: tuple[str, ...]
-    span: Span | None = field(default=None, compare=False, repr=False)
 
     def get_constraint_name(self) -> str:
         return self.name
-
-    def get_column_names(self) -> list[str]:
-        return list(self.column_names)
 
     def __str__(self) -> str:
         return _format_immutable_columns(self.name, self.column_names)
 
 
 def require_data_type(data_type: DataType) -> DataType:
-    """Return a data type; type strings are refused, since resolved columns have data types.
-
-    Raises:
-        SchemaError: with code `not-a-type`.
-    """
+    """Return a data type; strings and others are refused (`not-a-type`)."""
     if not isinstance(data_type, DataType):
         raise SchemaError(
             f"the type of a column must be a DataType, got {show(data_type)}",
@@ -340,16 +316,16 @@ def require_data_type(data_type: DataType) -> DataType:
 
 
 def plain(type_: DataType) -> DataType:
-    """Return the type without its time attribute, as in rows and in stored schemas."""
+    """Return the type without its time attribute, as in rows and stored schemas."""
     return type_.with_kind(TimestampKind.REGULAR) if isinstance(type_, AnyTimestampType) else type_
 
 
 @dataclass(frozen=True, slots=True)
 class Column(ABC):
-    """Base class of resolved columns, with a name, a type and an optional comment.
+    """Base class of resolved columns.
 
-    `written` is the unresolved column, if known. It is the origin of the type in explanations, and
-    is ignored by equality.
+    `written` is the unresolved column, if known: the origin of the type in explanations. Equality
+    ignores it.
 
     >>> from schema_core.types import DataTypes
     >>> print(
@@ -368,8 +344,8 @@ class Column(ABC):
         """Return a physical column.
 
         Raises:
-            SchemaError: with code `not-a-type` for anything but a data type, `wrong-argument` for
-                a name that is not a string.
+            SchemaError: with code `not-a-type`, or `wrong-argument` for a name that is not a
+            string.
         """
         require_instance(name, str, "the name of a column")
         return PhysicalColumn(name, require_data_type(data_type))
@@ -389,11 +365,10 @@ class Column(ABC):
     def metadata(
         name: str, data_type: DataType, metadata_key: str | None, is_virtual: bool
     ) -> MetadataColumn:
-        """Return a column provided by the connector; a virtual one is read but never written.
+        """Return a column provided by the connector; a virtual one is never written.
 
         Raises:
-            SchemaError: as `physical`; with code `wrong-argument` for a key that is not a string,
-                or a flag that is not a boolean.
+            SchemaError: as `physical`; with code `wrong-argument` for another key or flag.
         """
         require_data_type(data_type)
         require_instance(metadata_key, (str, NoneType), "the metadata key")
@@ -411,7 +386,7 @@ class Column(ABC):
 
     @abstractmethod
     def explain_extras(self) -> str | None:
-        """Return the clause that follows the type, or None."""
+        """Return the clause after the type, or None."""
 
     def get_name(self) -> str:
         return self.name
@@ -423,7 +398,7 @@ class Column(ABC):
         return self.comment
 
     def with_comment(self, comment: str | None) -> Self:
-        """Return the column with another comment; None keeps the comment, as in Flink."""
+        """Return the column with another comment; None keeps it, as in Flink."""
         return self if comment is None else replace(self, comment=comment)
 
     def rename(self, new_name: str) -> Self:
@@ -431,11 +406,11 @@ class Column(ABC):
         return replace(self, name=new_name)
 
     def copy(self, new_type: DataType) -> Self:
-        """Return the column with another type; the expression of a computed column is kept."""
+        """Return the column with another type; a computed one keeps its expression."""
         return replace(self, data_type=new_type)
 
     def as_summary_string(self) -> str:
-        """Return name, type, clauses and comment for display."""
+        """Return the column for display."""
         extras = self.explain_extras()
         shown = f"{quote_identifier(self.name)} {self.data_type.as_summary_string()}"
         return f"{shown}{f' {extras}' if extras else ''}{_format_comment(self.comment)}"
@@ -460,7 +435,7 @@ class PhysicalColumn(Column):
 
 @dataclass(frozen=True, slots=True)
 class ComputedColumn(Column):
-    """A column computed by an expression over physical and metadata columns."""
+    """A column computed from physical and metadata columns."""
 
     expression: ResolvedExpression
 
@@ -486,7 +461,7 @@ class MetadataColumn(Column):
 
     @property
     def key(self) -> str:
-        """The metadata key of the connector: the declared one, else the name."""
+        """The metadata key: the declared one, else the name."""
         return self.name if self.metadata_key is None else self.metadata_key
 
     def get_metadata_key(self) -> str | None:
@@ -524,9 +499,8 @@ class WatermarkSpec:
             SchemaError: with code `wrong-argument` for an unresolved expression.
         """
         require_instance(watermark_expression, ResolvedExpression, "the watermark")
-        return WatermarkSpec(
-            require_instance(rowtime_attribute, str, "the name of a column"), watermark_expression
-        )
+        require_instance(rowtime_attribute, str, "the name of a column")
+        return WatermarkSpec(rowtime_attribute, watermark_expression)
 
     def get_rowtime_attribute(self) -> str:
         return self.rowtime_attribute
@@ -535,7 +509,7 @@ class WatermarkSpec:
         return self.watermark_expression
 
     def as_summary_string(self) -> str:
-        """Return column, type and expression for display."""
+        """Return the watermark for display."""
         column = quote_identifier(self.rowtime_attribute)
         expression = self.watermark_expression
         type_ = expression.type.as_summary_string()
@@ -545,10 +519,9 @@ class WatermarkSpec:
         return self.as_summary_string()
 
 
+@dataclass(frozen=True, slots=True)
 class Constraint(ABC):
     """Base class of named constraints, which Flink never enforces."""
-
-    __slots__ = ()
 
     class ConstraintType(Enum):
         """The kinds of constraints."""
@@ -576,11 +549,11 @@ class Constraint(ABC):
         return list(self.columns)
 
     def is_enforced(self) -> bool:
-        """Return whether the constraint is enforced: never."""
+        """Return False: Flink enforces no constraints."""
         return False
 
     def get_type_string(self) -> str:
-        """Return the kind of the constraint as a string."""
+        """Return the kind of the constraint."""
         return self.get_type().value
 
     def __str__(self) -> str:
@@ -589,26 +562,21 @@ class Constraint(ABC):
 
 @dataclass(frozen=True, slots=True)
 class UniqueConstraint(Constraint):
-    """A primary key or unique constraint.
+    """A primary key.
 
     >>> print(UniqueConstraint.primary_key("pk", ["id", "day"]))
     CONSTRAINT `pk` PRIMARY KEY (`id`, `day`) NOT ENFORCED
     """
 
-    name: str
-    columns: tuple[str, ...]
-
     @staticmethod
     def primary_key(name: str, columns: Iterable[str]) -> UniqueConstraint:
-        """Return a primary key of these columns.
+        """Return a primary key.
 
         Raises:
             SchemaError: with code `wrong-argument` for names that are not strings.
         """
-        what = "the primary key"
-        return UniqueConstraint(
-            require_instance(name, str, f"the name of {what}"), require_names(columns, what)
-        )
+        require_instance(name, str, "the name of the primary key")
+        return UniqueConstraint(name, require_names(columns, "the primary key"))
 
     def get_type(self) -> Constraint.ConstraintType:
         return Constraint.ConstraintType.PRIMARY_KEY
@@ -621,20 +589,15 @@ class UniqueConstraint(Constraint):
 class ImmutableColumns(Constraint):
     """Columns whose values never change for a given primary key."""
 
-    name: str
-    columns: tuple[str, ...]
-
     @staticmethod
     def of(name: str, columns: Iterable[str]) -> ImmutableColumns:
-        """Return a named constraint of immutable columns.
+        """Return a constraint of immutable columns.
 
         Raises:
             SchemaError: with code `wrong-argument` for names that are not strings.
         """
-        what = "the immutable columns"
-        return ImmutableColumns(
-            require_instance(name, str, f"the name of {what}"), require_names(columns, what)
-        )
+        require_instance(name, str, "the name of the immutable columns")
+        return ImmutableColumns(name, require_names(columns, "the immutable columns"))
 
     def get_type(self) -> Constraint.ConstraintType:
         return Constraint.ConstraintType.IMMUTABLE_COLUMNS
@@ -652,15 +615,13 @@ class Index:
 
     @staticmethod
     def of(name: str, columns: Iterable[str]) -> Index:
-        """Return an index of these columns.
+        """Return an index.
 
         Raises:
             SchemaError: with code `wrong-argument` for names that are not strings.
         """
-        return Index(
-            require_instance(name, str, "the name of the index"),
-            require_names(columns, "the index"),
-        )
+        require_instance(name, str, "the name of the index")
+        return Index(name, require_names(columns, "the index"))
 
     def get_name(self) -> str:
         return self.name

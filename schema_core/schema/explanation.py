@@ -1,4 +1,4 @@
-"""The explanation of a resolved schema: origins of types, and lineage of computed columns.
+"""Explanation of a resolved schema: origins of types, and lineage of computed columns.
 
 `schema_core.report.explain` computes and prints it.
 """
@@ -22,7 +22,7 @@ def format_name(name: str) -> str:
 
 
 class Cause(Enum):
-    """The origin of a column's type, or of a part of it."""
+    """The origin of a type or of a part of it."""
 
     DECLARED = "declared"
     LOOKED_UP = "looked up"
@@ -55,10 +55,10 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call within an expression: its argument types, its result type, and the typing rule.
+    """A call in an expression: argument types, result type and typing rule.
 
-    `text` is the source text of the call (truncated), empty if it has none; `nullability` is None
-    if the rule includes it; `implicit` marks an implicit cast.
+    `text` is the truncated source text, empty if there is none; `nullability` is None if the rule
+    includes it; `implicit` marks an implicit cast.
     """
 
     text: str
@@ -82,10 +82,9 @@ class Step:
 class ColumnExplanation:
     """The origin of a column's type, and its lineage.
 
-    `kind` is ``physical``, ``computed`` or ``metadata``. `reads` are the direct inputs of its
-    expression, `leaves` the stored columns they are computed from; the leaf of a stored column is
-    the column itself. `missing` are unknown names, which occur only in schemas that were built
-    without a resolver. `steps` are the calls of the expression, innermost first.
+    `kind` is ``physical``, ``computed`` or ``metadata``. `reads` are the inputs of its expression,
+    `leaves` the stored columns behind them (of a stored column itself). `missing` are unknown
+    names, only in schemas built without a resolver. `steps` are the calls, innermost first.
     """
 
     name: str
@@ -100,11 +99,11 @@ class ColumnExplanation:
     steps: tuple[Step, ...] = ()
 
     def is_promoted(self) -> bool:
-        """Whether a primary key makes the column NOT NULL."""
+        """Return whether a primary key makes the column NOT NULL."""
         return any(reason.cause is Cause.PROMOTED for reason in self.reasons)
 
     def how(self) -> str:
-        """Return the kind of the column with its expression or metadata key."""
+        """Return the kind of the column, with its expression or metadata key."""
         if self.expression is not None:
             return f"{self.kind} AS {self.expression}"
         source = "" if self.metadata_key is None else f" FROM {quote_string(self.metadata_key)}"
@@ -147,7 +146,7 @@ the decimal by its formula, or the wider type; NULL if any argument is nullable
     primary_key: tuple[str, ...] = ()
 
     def column(self, name: str) -> ColumnExplanation | None:
-        """Return the column of a case-sensitive name, or None."""
+        """Return the column of a name, or None."""
         return next((column for column in self.columns if column.name == name), None)
 
     def to_mermaid(self) -> str:
@@ -157,8 +156,8 @@ the decimal by its formula, or the wider type; NULL if any argument is nullable
     def to_svg(self) -> str:
         """Return the lineage as an SVG image: each column is right of those that it reads.
 
-        The image is the same for the same schema, has no links, and is dark where the reader's
-        system is. Labels are cut after 48 characters; their titles have the whole text.
+        The image is deterministic, has no links, and follows the reader's dark mode. Labels are cut
+        after 48 characters; titles have the whole text.
         """
         return str(load_higher("draw_explanation")(self).to_svg())
 

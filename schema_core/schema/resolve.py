@@ -1,12 +1,12 @@
 """`SchemaResolver`: resolution of a schema, which reports all errors at once.
 
-The steps and their order are those of Flink's DefaultSchemaResolver (verified with pairs of
-errors), so the first error is the one that Flink reports.
+The order of the steps is that of Flink's DefaultSchemaResolver (verified with pairs of errors): the
+first error is the one that Flink reports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,9 +61,9 @@ if TYPE_CHECKING:
 class SchemaResolver(AbstractSchemaResolver):
     """Resolves schemas in streaming or batch mode (FLIP-164).
 
-    `supports_metadata` False refuses metadata columns. `functions` looks up functions by path,
-    `types` user-defined types by path, and `subqueries` types subqueries. Without all three a
-    resolved schema depends only on the unresolved one, and is cached.
+    `supports_metadata` False refuses metadata columns. `functions` and `types` look up functions
+    and user-defined types by path; `subqueries` types subqueries. Without these three, resolved
+    schemas are cached.
     """
 
     __slots__ = ("_functions", "_metadata", "_streaming", "_subqueries", "_types")
@@ -95,8 +95,9 @@ class SchemaResolver(AbstractSchemaResolver):
 
         Raises:
             SchemaCoreError: the error that Flink reports (a SchemaError, or an UnsupportedError for
-                an unknown type), with all others in `others`; `path` is the location of each, such
-                as ``column 'total'``.
+            an
+                unknown type), with all others in `others`; `path` is the location, such as ``column
+                'total'``.
 
         >>> written = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1")
         >>> print(SchemaResolver().resolve(written.build()))
@@ -108,29 +109,34 @@ class SchemaResolver(AbstractSchemaResolver):
         require_instance(schema, Schema, "the schema to resolve")
         if self._functions or self._types or self._subqueries:
             return self._resolve_schema(schema)
-        if (found := _resolve_known(schema)) is not None:
-            return found
+        if (resolved := _resolve_known(schema)) is not None:
+            return resolved
         if not _is_text(schema):
             return self._resolve_schema(schema)
         return _resolve_cached(schema, self._streaming, self._metadata)
 
     def _resolve_schema(self, schema: Schema, columns: Columns | None = None) -> ResolvedSchema:
-        """Resolve a schema; `columns` are its columns if they are all known."""
-        found = Gathering()
+        """Resolve a schema; `columns` are its columns if all are resolved."""
+        errors = Gathering()
         if columns is None:
-            columns = self._columns(schema.columns, found)
-        watermarks = self._watermarks(schema.watermark_specs, columns, found)
+            with errors.catching():
+                require_unique_names(schema.columns)
+            with errors.catching():
+                require_unique_keys(schema.columns)
+            stored = self._resolve_stored(schema.columns, errors)
+            columns = self._resolve_computed(schema.columns, stored, errors)
+        watermarks = self._watermarks(schema.watermark_specs, columns, errors)
         columns = self._with_rowtime(columns, watermarks)
-        key = resolve_primary_key(schema.primary_key, columns, found)
-        indexes = resolve_indexes(schema.indexes, columns, found)
-        immutable = resolve_immutable_columns(schema.immutable_columns, key, columns, found)
-        found.errors = [error for error in found.errors if error.code != FOLLOWS]
-        found.raise_all()
-        known = [column for column in columns.values() if column is not None]
-        return ResolvedSchema(known, watermarks, key, indexes, immutable)
+        key = resolve_primary_key(schema.primary_key, columns, errors)
+        indexes = resolve_indexes(schema.indexes, columns, errors)
+        immutable = resolve_immutable_columns(schema.immutable_columns, key, columns, errors)
+        errors.errors = [error for error in errors.errors if error.code != FOLLOWS]
+        errors.raise_all()
+        valid = [column for column in columns.values() if column is not None]
+        return ResolvedSchema(valid, watermarks, key, indexes, immutable)
 
     def check(self, schema: Schema) -> tuple[Diagnostic, ...]:
-        """Return all errors of a schema in the order of Flink's steps; none if it is valid."""
+        """Return all errors of a schema in the order of Flink's steps."""
         try:
             self.resolve(schema)
         except SchemaCoreError as error:
@@ -139,30 +145,19 @@ class SchemaResolver(AbstractSchemaResolver):
 
     # --- columns -------------------------------------------------------------------------------
 
-    def _columns(
-        self, columns: Sequence[schema_columns.UnresolvedColumn], found: Gathering
-    ) -> Columns:
-        """Resolve all columns by name."""
-        with found.catching():
-            require_unique_names(columns)
-        with found.catching():
-            require_unique_keys(columns)
-        return self._resolve_computed(columns, self._resolve_stored(columns, found), found)
-
     def _resolve_stored(
-        self, columns: Iterable[schema_columns.UnresolvedColumn], found: Gathering
+        self, columns: Iterable[schema_columns.UnresolvedColumn], errors: Gathering
     ) -> Columns:
-        """Resolve physical and metadata columns."""
         stored: Columns = {}
-        known, types = RESOLVED.columns, _type_of_text.entries.recent
+        cached_columns, types = RESOLVED.columns, _type_of_text.entries.recent
         is_plain = self._types is None
         for column in columns:
-            if (before := known.get(id(column))) is not None:
+            if (before := cached_columns.get(id(column))) is not None:
                 stored[column.name] = before
                 continue
             if type(column) is schema_columns.UnresolvedPhysicalColumn:
-                name, written = column.name, column.data_type
-                type_ = types.get((written,)) if type(written) is str else None
+                name, text = column.name, column.data_type
+                type_ = types.get((text,)) if type(text) is str else None
                 if type_ is not None:
                     resolved = schema_columns.PhysicalColumn(
                         name, type_, comment=column.comment, written=column
@@ -176,7 +171,7 @@ class SchemaResolver(AbstractSchemaResolver):
                 RESOLVED.add(column, typed, is_plain=is_plain)
             except SchemaCoreError:  # `at` for every column would double the time
                 stored[column.name] = None
-                with found.catching(), at(f"column {column.name!r}", column.span):
+                with errors.catching(), at(f"column {column.name!r}", column.span):
                     raise
         return stored
 
@@ -184,7 +179,7 @@ class SchemaResolver(AbstractSchemaResolver):
         self,
         column: schema_columns.UnresolvedPhysicalColumn | schema_columns.UnresolvedMetadataColumn,
     ) -> schema_columns.AnyColumn:
-        type_ = self._type(column.data_type)
+        type_ = self._resolve_type(column.data_type)
         if isinstance(column, schema_columns.UnresolvedPhysicalColumn):
             return schema_columns.PhysicalColumn(
                 column.name, type_, comment=column.comment, written=column
@@ -196,22 +191,22 @@ class SchemaResolver(AbstractSchemaResolver):
             column.name, type_, key, virtual, comment=comment, written=column
         )
 
-    def _type(self, written: schema_columns.WrittenType) -> DataType:
-        if isinstance(written, UnresolvedDataType):
-            return require_resolved(written.resolve(self._types))
-        if not isinstance(written, str):
-            return _resolve_type(written, self._types)
+    def _resolve_type(self, declared: schema_columns.WrittenType) -> DataType:
+        if isinstance(declared, UnresolvedDataType):
+            return require_resolved(declared.resolve(self._types))
+        if not isinstance(declared, str):
+            return _resolve_type(declared, self._types)
         try:
-            return _type_of_text(written)
+            return _type_of_text(declared)
         except SchemaCoreError:  # of an invalid type, or of one with names of user-defined types
             if self._types is None:
                 raise
-            return _resolve_type(parse_type(written), self._types)
+            return _resolve_type(parse_type(declared), self._types)
 
     def _resolve_computed(
-        self, columns: Iterable[schema_columns.UnresolvedColumn], stored: Columns, found: Gathering
+        self, columns: Iterable[schema_columns.UnresolvedColumn], stored: Columns, errors: Gathering
     ) -> Columns:
-        """Return all columns in order; computed columns can only refer to stored ones."""
+        """Return all columns in order; computed ones can only refer to stored ones."""
         computed = [
             column
             for column in columns
@@ -219,12 +214,12 @@ class SchemaResolver(AbstractSchemaResolver):
         ]
         if not computed:
             return stored
-        known: Columns = {column.name: stored.get(column.name) for column in columns}
+        by_name: Columns = {column.name: stored.get(column.name) for column in columns}
         first = computed[0]
-        with found.catching(), at(f"column {first.name!r}", first.span):
+        with errors.catching(), at(f"column {first.name!r}", first.span):
             scope = self._scope(stored, [column.name for column in computed])
-            known |= compute(computed, scope, found)
-        return known
+            by_name |= compute(computed, scope, errors)
+        return by_name
 
     def _scope(self, columns: Columns, computed: Iterable[str] = ()) -> SchemaScope:
         return SchemaScope(
@@ -242,28 +237,24 @@ class SchemaResolver(AbstractSchemaResolver):
         self,
         specs: tuple[schema_columns.UnresolvedWatermarkSpec, ...],
         columns: Columns,
-        found: Gathering,
+        errors: Gathering,
     ) -> tuple[schema_columns.WatermarkSpec, ...]:
-        """Resolve the watermark, if any, which can refer to all columns."""
-        if not specs:
-            return ()
+        """Resolve the watermark, which can refer to all columns."""
         watermarks: list[schema_columns.WatermarkSpec] = []
-        with found.catching():
+        with errors.catching():
             require_one_watermark(specs)
-            watermarks += [self._watermark(spec, columns) for spec in specs]
+            for spec in specs:
+                with at(f"watermark of {spec.column_name!r}", spec.span):
+                    column = find_column(spec.column_name, columns)
+                    require_time_column(column)
+                    expression = resolve_expression(spec.watermark_expression, self._scope(columns))
+                    typed, type_ = expression.typed, schema_columns.plain(column.data_type)
+                    if isinstance(typed, FunctionCall) and typed.function.name == SOURCE_WATERMARK:
+                        expression = replace(expression, typed=replace(typed, type=type_))
+                    require_time(expression.type, "the watermark")
+                    require_same_time(column, expression.type)
+                    watermarks.append(schema_columns.WatermarkSpec(column.name, expression))
         return tuple(watermarks)
-
-    def _watermark(
-        self, spec: schema_columns.UnresolvedWatermarkSpec, columns: Columns
-    ) -> schema_columns.WatermarkSpec:
-        with at(f"watermark of {spec.column_name!r}", spec.span):
-            column = find_column(spec.column_name, columns)
-            require_time_column(column)
-            expression = resolve_expression(spec.watermark_expression, self._scope(columns))
-            expression = of_source(expression, schema_columns.plain(column.data_type))
-            require_time(expression.type, "the watermark")
-            require_same_time(column, expression.type)
-            return schema_columns.WatermarkSpec(column.name, expression)
 
     def _with_rowtime(
         self, columns: Columns, watermarks: tuple[schema_columns.WatermarkSpec, ...]
@@ -281,10 +272,10 @@ class SchemaResolver(AbstractSchemaResolver):
 
 
 class ResolvedColumns(Counted):
-    """A cache of resolved physical columns, by the identity of the unresolved column.
+    """A cache of resolved physical columns by the identity of the unresolved ones.
 
-    ALTER TABLE resolves the whole table again, but most columns are the same objects. An entry
-    keeps its column alive (`written`), so an identity is never reused.
+    ALTER TABLE resolves a table again whose columns are mostly the same objects. An entry keeps its
+    column alive (`written`), so that an identity is never reused.
     """
 
     __slots__ = ("columns", "size")
@@ -305,13 +296,9 @@ class ResolvedColumns(Counted):
         *,
         is_plain: bool,
     ) -> None:
-        """Cache a resolved column if its type was declared as a data type, or is a string.
+        """Cache a resolved column if its type was declared as a data type or a string.
 
-        Args:
-            written: The unresolved column.
-            resolved: The resolved column.
-            is_plain: Whether no names of user-defined types were looked up. A string that is
-                resolved without them contains none.
+        `is_plain` tells that no user-defined types were looked up: then a string contains none.
         """
         if not isinstance(resolved, schema_columns.PhysicalColumn) or not isinstance(
             written, schema_columns.UnresolvedPhysicalColumn
@@ -335,60 +322,51 @@ class ResolvedColumns(Counted):
         return resolved
 
 
-#: Shared by all resolvers, since these columns depend only on their declaration.
+#: Shared by all resolvers: these columns depend only on their declaration.
 RESOLVED = ResolvedColumns(f"{__name__}.ResolvedColumns", budget=50_000, unit="types")
 
 
-def _known_columns(columns: Sequence[schema_columns.UnresolvedColumn]) -> Columns | None:
-    """Return physical columns with distinct names that are all in the cache; None for any other."""
-    get = RESOLVED.columns.get
-    if not columns or get(id(columns[0])) is None:
-        return None
-    known = list(map(get, map(id, columns)))
-    if not all(known):
-        return None
-    by_name: Columns = {column.name: column for column in known if column is not None}
-    return by_name if len(by_name) == len(known) else None
-
-
 def _schema_size(schema: Schema, *_: bool) -> int:
-    """Return the weight of a schema in a cache: its columns and their expressions."""
-    computed = [
-        column
-        for column in schema.columns
-        if type(column) is schema_columns.UnresolvedComputedColumn
-    ]
-    texts = (str(column.expression) for column in computed)
-    return 1 + len(schema.columns) + sum(len(text) // 50 for text in texts)
+    """Return the weight of a schema in a cache."""
+    return (
+        1
+        + len(schema.columns)
+        + sum(
+            len(str(column.expression)) // 50
+            for column in schema.columns
+            if type(column) is schema_columns.UnresolvedComputedColumn
+        )
+    )
 
 
 @cached(_schema_size, budget=10_000, unit="columns")
 def _resolve_cached(schema: Schema, streaming: bool, supports_metadata: bool) -> ResolvedSchema:
-    """Resolve a schema; results are cached, errors are not."""
     return SchemaResolver(streaming, supports_metadata)._resolve_schema(schema)  # noqa: SLF001 - same module
 
 
 @cached_by_identity(lambda schema: 1 + len(schema.columns), budget=20_000, unit="columns")
 def _resolve_known(schema: Schema) -> ResolvedSchema | None:
-    """Resolve a schema of physical columns that are all in the cache; return None for any other.
+    """Resolve a schema of physical columns that are all cached; return None for others.
 
-    Hashing such a schema would take longer. It depends neither on the mode nor on the support of
-    metadata columns.
+    Hashing such a schema would take longer. Neither the mode nor the support of metadata matters.
     """
-    columns = None if schema.watermark_specs else _known_columns(schema.columns)
-    if columns is None:
+    get, columns = RESOLVED.columns.get, schema.columns
+    if schema.watermark_specs or not columns or get(id(columns[0])) is None:
         return None
-    return SchemaResolver()._resolve_schema(schema, columns)  # noqa: SLF001 - same module
+    resolved = list(map(get, map(id, columns)))
+    by_name: Columns = {column.name: column for column in resolved if column is not None}
+    if len(by_name) < len(columns):  # a column is not cached, or two have one name
+        return None
+    return SchemaResolver()._resolve_schema(schema, by_name)  # noqa: SLF001 - same module
 
 
 @cached()
 def _type_of_text(text: str) -> DataType:
-    """Parse and validate a type string; results are cached."""
     return _resolve_type(parse_type(text), None)
 
 
 def _resolve_type(type_: DataType, types: LookUp | None) -> DataType:
-    """Return a type with all names of user-defined types in it resolved.
+    """Resolve the names of user-defined types in a type.
 
     Raises:
         SchemaError: with code `follows-from-another` for an invalid type, or as `look_up`.
@@ -401,33 +379,23 @@ def _resolve_type(type_: DataType, types: LookUp | None) -> DataType:
 def _is_text(schema: Schema) -> bool:
     """Return whether all equal schemas resolve to the same schema.
 
-    Equality ignores the syntax trees of expressions, time attributes of types, and the declared
-    type of a column of a primary key.
+    Equality ignores syntax trees, time attributes of types, and declared types of key columns.
     """
-    written = [spec.watermark_expression for spec in schema.watermark_specs]
+    expressions = [spec.watermark_expression for spec in schema.watermark_specs]
     for column in schema.columns:
-        if (
-            type(column) is schema_columns.UnresolvedPhysicalColumn
-            and type(column.data_type) is str
-        ):
-            continue
         if isinstance(column, schema_columns.UnresolvedComputedColumn):
-            written.append(column.expression)
-        elif not isinstance(column.data_type, str) and _has_ignored_parts(column):
+            expressions.append(column.expression)
+            continue
+        type_ = column.data_type
+        if isinstance(type_, str):
+            continue
+        declared = getattr(column, "declared", None)
+        if declared is not None or (isinstance(type_, DataType) and _has_attribute(type_)):
             return False
     return all(
         isinstance(expression, schema_columns.SqlExpression) and expression.syntax is None
-        for expression in written
+        for expression in expressions
     )
-
-
-def _has_ignored_parts(
-    column: schema_columns.UnresolvedPhysicalColumn | schema_columns.UnresolvedMetadataColumn,
-) -> bool:
-    """Return whether a column has a part that equality ignores."""
-    if isinstance(column, schema_columns.UnresolvedPhysicalColumn) and column.declared is not None:
-        return True
-    return isinstance(column.data_type, DataType) and _has_attribute(column.data_type)
 
 
 def _has_attribute(type_: DataType) -> bool:
@@ -439,7 +407,7 @@ def _has_attribute(type_: DataType) -> bool:
 
 
 class SchemaScope(ColumnScope):
-    """The scope of an expression of a schema, in which some columns may be invalid."""
+    """The scope of an expression of a schema, in which columns may be invalid."""
 
     def __init__(
         self,
@@ -451,20 +419,20 @@ class SchemaScope(ColumnScope):
         types: LookUp | None,
         subqueries: Subqueries | None,
     ) -> None:
-        known = {name: field.data_type for name, field in columns.items() if field is not None}
+        valid = {name: column.data_type for name, column in columns.items() if column is not None}
         require_visible_names(columns)
         super().__init__(
-            known, streaming=streaming, functions=functions, types=types, subqueries=subqueries
+            valid, streaming=streaming, functions=functions, types=types, subqueries=subqueries
         )
-        self.invalid: set[str] = {name for name, column in columns.items() if column is None}
+        self.invalid: set[str] = columns.keys() - valid.keys()
         self.computed: frozenset[str] = frozenset(computed)
 
     def names(self) -> Iterable[str]:
-        """Return all names, including those of invalid columns."""
+        """Return all names, also of invalid columns."""
         return (*self.columns, *self.invalid)
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
-        """Look up a column by the first name; see `ColumnScope.lookup`."""
+        """Look up a column; see `ColumnScope.lookup`."""
         if parts[0] in self.invalid:
             raise SchemaError(f"column {parts[0]!r} is invalid (reported above)", code=FOLLOWS)
         if parts[0] in self.computed:
@@ -478,13 +446,13 @@ class SchemaScope(ColumnScope):
 
 
 def compute(
-    columns: Iterable[schema_columns.UnresolvedComputedColumn], scope: Scope, found: Gathering
+    columns: Iterable[schema_columns.UnresolvedComputedColumn], scope: Scope, errors: Gathering
 ) -> Columns:
-    """Resolve computed columns in a scope."""
+    """Resolve computed columns."""
     computed: Columns = {}
     for column in columns:
         computed[column.name] = None
-        with found.catching(), at(f"column {column.name!r}", column.span):
+        with errors.catching(), at(f"column {column.name!r}", column.span):
             expression = resolve_expression(column.expression, scope)
             computed[column.name] = schema_columns.ComputedColumn(
                 column.name, expression.type, expression, comment=column.comment, written=column
@@ -495,18 +463,18 @@ def compute(
 def resolve_expression(
     expression: schema_columns.Written, scope: Scope
 ) -> schema_columns.ResolvedExpression:
-    """Resolve an expression in a scope; a resolved expression is only validated.
+    """Resolve an expression; a resolved one is only validated.
 
     Raises:
         SchemaError: for syntax errors, unknown names and type errors; the span refers to the text
-            of the expression, or of the statement that contains it.
+        of
+            the expression or of its statement.
     """
     if isinstance(expression, schema_columns.ResolvedExpression):
         require_columns(expression, scope)
         return expression
-    found = _resolve_again(expression, scope) if isinstance(scope, SchemaScope) else None
-    if found is not None:
-        return found
+    if isinstance(scope, SchemaScope) and (cached_ := _resolve_again(expression, scope)):
+        return cached_
     with within(expression.source or expression.text):
         syntax = expression.syntax or parse_expression(expression.text)
         return schema_columns.ResolvedExpression(infer(scope, syntax), expression)
@@ -515,10 +483,10 @@ def resolve_expression(
 def _resolve_again(
     expression: schema_columns.SqlExpression, scope: SchemaScope
 ) -> schema_columns.ResolvedExpression | None:
-    """Return what an expression was resolved to over columns of these types; None if unknown.
+    """Return the cached resolution of an expression over columns of these types, or None.
 
-    Only expressions of names, literals and calls of built-in functions are cached, over types
-    without time attributes, which equality ignores.
+    Cached are expressions of names, literals and built-in functions, over types without time
+    attributes, which equality ignores.
     """
     if expression.syntax:
         return None
@@ -539,13 +507,13 @@ def _resolve_again(
         return None  # the error depends on all columns
 
 
-#: Nodes whose meaning depends on the columns and functions that are named, and on nothing else of
-#: the scope: user-defined types have no built-in name.
+#: Nodes that depend on nothing of the scope but named columns and functions: user-defined types
+#: have no built-in name.
 _CACHED_NODES = (Call, Name, Literal, Interval, Symbol, TypeName)
 
 
 class _Names(NamedTuple):
-    """The names in an expression: the first ones of all columns, and the paths of functions."""
+    """The first names of columns, and the paths of functions, in an expression."""
 
     columns: tuple[str, ...]
     functions: tuple[tuple[str, ...], ...]
@@ -553,7 +521,7 @@ class _Names(NamedTuple):
 
 @cached()
 def _names_in(text: str) -> _Names | None:
-    """Return the names in an expression; None if it is not cached."""
+    """Return the names in an expression, or None if it is not cached."""
     parts = list(syntax_parts(parse_expression(text)))
     if not all(isinstance(part, _CACHED_NODES) for part in parts):
         return None
@@ -562,16 +530,14 @@ def _names_in(text: str) -> _Names | None:
     return _Names(tuple(columns), tuple(dict.fromkeys(call.path or (call.name,) for call in calls)))
 
 
-def _expression_size(text: str, _: bool, columns: tuple[tuple[str, DataType], ...]) -> int:
-    """Return the weight of an expression in a cache: its text and the types of its columns."""
-    return len(text) + 16 + sum([len(name) + 16 * type_.node_count for name, type_ in columns])
-
-
-@cached(_expression_size)
+@cached(
+    lambda text, _, columns: (
+        len(text) + 16 + sum([len(name) + 16 * type_.node_count for name, type_ in columns])
+    )
+)
 def _resolve_text(
     text: str, streaming: bool, columns: tuple[tuple[str, DataType], ...]
 ) -> schema_columns.ResolvedExpression:
-    """Resolve an expression over these columns; results are cached, errors are not."""
     scope = ColumnScope(dict(columns), streaming=streaming)
     return schema_columns.ResolvedExpression(
         infer(scope, parse_expression(text)), schema_columns.SqlExpression(text)
@@ -579,21 +545,11 @@ def _resolve_text(
 
 
 def require_columns(expression: schema_columns.ResolvedExpression, scope: Scope) -> None:
-    """Refuse a resolved expression that refers to columns outside of the scope."""
+    """Refuse a resolved expression that refers to other columns."""
     for part in walk(expression.typed):
         if isinstance(part, Ref):
             scope.lookup((part.name,), part.span)
 
 
-#: The function that declares the watermark of the source itself.
+#: The function of the source's own watermark, which has the type of the column.
 SOURCE_WATERMARK = "SOURCE_WATERMARK"
-
-
-def of_source(
-    expression: schema_columns.ResolvedExpression, type_: DataType
-) -> schema_columns.ResolvedExpression:
-    """Give the watermark of the source the type of its column."""
-    typed = expression.typed
-    if isinstance(typed, FunctionCall) and typed.function.name == SOURCE_WATERMARK:
-        return replace(expression, typed=replace(typed, type=type_))
-    return expression

@@ -1,4 +1,4 @@
-"""`ResolvedSchema`: an immutable schema with the data types of all columns and expressions."""
+"""`ResolvedSchema`: an immutable schema with all data types."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from schema_core.schema.columns import (
     ResolvedExpression,
     UniqueConstraint,
     WatermarkSpec,
-    format_members,
+    format_schema,
     plain,
 )
 from schema_core.schema.explanation import Explanation
@@ -48,11 +48,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, init=False)
 class ResolvedSchema:
-    """Columns with their data types, watermarks, a primary key, indexes, immutable columns.
+    """Columns with data types, watermarks, a primary key, indexes, immutable columns.
 
     Raises:
-        SchemaError: with code `immutable-columns-without-key` for immutable columns without a
-            primary key, `wrong-argument` for an argument of another type.
+        SchemaError: with code `immutable-columns-without-key`, or `wrong-argument` for an argument
+        of
+            another type.
 
     >>> from schema_core.types import DataTypes
     >>> print(ResolvedSchema.physical(["id"], [DataTypes.BIGINT(nullable=False)]))
@@ -98,11 +99,10 @@ class ResolvedSchema:
     def physical(
         column_names: Sequence[str], column_data_types: Sequence[DataType]
     ) -> ResolvedSchema:
-        """Return a schema of physical columns only.
+        """Return a schema of physical columns.
 
         Raises:
-            SchemaError: with code `length-mismatch` if the numbers of names and types differ, else
-                as `Column.physical`.
+            SchemaError: with code `length-mismatch`, or as `Column.physical`.
         """
         names = require_sequence(column_names, "the names of the columns")
         types = require_sequence(column_data_types, "the types of the columns")
@@ -158,7 +158,7 @@ class ResolvedSchema:
         return self._positions(self.immutable_columns)
 
     def _positions(self, constraint: Constraint | None) -> list[int]:
-        """Return positions among the physical columns, -1 for other columns (as in Flink)."""
+        """Return positions among the physical columns, -1 for others (as in Flink)."""
         physical = [column.name for column in self.columns if column.is_physical()]
         position = {name: index for index, name in reversed(list(enumerate(physical)))}
         return [] if constraint is None else [position.get(name, -1) for name in constraint.columns]
@@ -168,7 +168,7 @@ class ResolvedSchema:
     def to_source_row_data_type(self) -> RowType:
         """Return the row type that a query reads: all columns.
 
-        The row is NOT NULL, and time attributes become regular timestamps.
+        The row is NOT NULL; time attributes become regular timestamps.
 
         Raises:
             SchemaError: with code `invalid-field-name` for a column name that is not a field name.
@@ -194,7 +194,7 @@ class ResolvedSchema:
     # --- display -------------------------------------------------------------------------------
 
     def explain(self) -> Explanation:
-        """Explain the origin of every type, and the lineage of computed columns and watermarks.
+        """Explain the origin of all types, and the lineage of computed columns and watermarks.
 
         >>> from schema_core import Schema, SchemaResolver
         >>> written = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1")
@@ -206,10 +206,7 @@ class ResolvedSchema:
         return explanation
 
     def to_html(self, title: str = "Schema") -> str:
-        """Return a self-contained HTML page: columns, keys, watermarks, and a lineage diagram.
-
-        Args:
-            title: The title of the page.
+        """Return a self-contained HTML page with a lineage diagram.
 
         >>> from schema_core.types import DataTypes
         >>> page = ResolvedSchema.physical(["id"], [DataTypes.BIGINT()]).to_html("orders")
@@ -222,19 +219,16 @@ class ResolvedSchema:
         return str(load_higher("schema_html")(self))
 
     def __str__(self) -> str:
-        key = () if self.primary_key is None else (self.primary_key,)
-        immutable = () if self.immutable_columns is None else (self.immutable_columns,)
-        members = (*self.columns, *self.watermark_specs, *key, *self.indexes, *immutable)
-        return format_members(members)
+        return format_schema(self)
 
 
 def _all(members: Iterable[T] | None, kind: type[Any], what: str) -> tuple[T, ...]:
-    """Return the validated members of one class; None means none, as in PyFlink."""
-    found = () if members is None else require_sequence(members, f"the {what}s")
-    if not all(issubclass(item, kind) for item in set(map(type, found))):
-        for item in found:
-            require_instance(item, kind, f"a {what}")
-    return found
+    """Return the validated members of a class; None means none, as in PyFlink."""
+    members = () if members is None else require_sequence(members, f"the {what}s")
+    if not all(issubclass(class_, kind) for class_ in set(map(type, members))):
+        for member in members:
+            require_instance(member, kind, f"a {what}")
+    return members
 
 
 def _row(columns: Iterable[Column]) -> RowType:

@@ -1,7 +1,6 @@
-"""Validation rules of schemas, each of which reports one kind of error.
+"""Rules of schemas, each of which reports one kind of error.
 
-The rules are those of Flink's DefaultSchemaResolver. Consequential errors have the code `FOLLOWS`;
-the resolver drops them.
+They are those of Flink's DefaultSchemaResolver.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ from schema_core.types import (
     UnresolvedType,
 )
 
-#: Columns by name, in order; None for an invalid column, whose error has been reported.
+#: Columns by name, in order; None for an invalid column, whose error is reported.
 Columns: TypeAlias = dict[str, schema_columns.AnyColumn | None]
 
-#: Code of a consequential error, which is not reported.
+#: Code of a consequential error, which the resolver drops.
 FOLLOWS = "follows-from-another"
 
-#: Placeholder of an invalid type, whose error has been reported.
+#: Placeholder of an invalid type, whose error is reported.
 WRONG = UnresolvedType(())
 
-#: Maximum precision of a time attribute: Flink counts time in milliseconds.
+#: Maximum precision of a time attribute: Flink counts milliseconds.
 TIME_PRECISION = 3
 
 
 def duplicate_names(names: Iterable[str]) -> list[str]:
-    """Return the duplicate names in order of their first occurrence.
+    """Return the duplicate names in order of first occurrence.
 
     >>> duplicate_names(["a", "b", "a", "c", "b"])
     ['a', 'b']
@@ -62,7 +61,7 @@ def require_unique_names(columns: Iterable[schema_columns.UnresolvedColumn]) -> 
 def require_visible_names(names: Collection[str]) -> None:
     """Refuse blank names, since expressions refer to columns as fields of a row.
 
-    As in Flink a schema without expressions may have such columns.
+    As in Flink, a schema without expressions may have them.
     """
     if all(map(str.strip, names)):  # faster than the exact check, which fewer names fail
         return
@@ -99,7 +98,7 @@ def require_one_watermark(specs: tuple[schema_columns.UnresolvedWatermarkSpec, .
 
 
 def require_time_column(column: schema_columns.AnyColumn) -> None:
-    """Refuse a column whose type does not support a watermark."""
+    """Refuse a column that cannot have a watermark."""
     require_time(column.data_type, f"column {column.name!r}")
     if getattr(column.data_type, "kind", None) is TimestampKind.PROCTIME:
         raise SchemaError(
@@ -121,7 +120,7 @@ def require_time(type_: DataType, what: str) -> None:
 
 
 def require_same_time(column: schema_columns.AnyColumn, watermark: DataType) -> None:
-    """Refuse a watermark whose type has another root than that of its column."""
+    """Refuse a watermark whose type has another root than its column."""
     if watermark.root is not column.data_type.root:
         raise SchemaError(
             f"the watermark is {watermark.as_summary_string()}, but its column is "
@@ -149,7 +148,7 @@ def find_column(name: str, columns: Columns) -> schema_columns.AnyColumn:
 def key_column(
     name: str, columns: Columns, *kinds: type[schema_columns.AnyColumn]
 ) -> schema_columns.AnyColumn:
-    """Return the column of a name, which must be an instance of one of these classes."""
+    """Return the column of a name, which must be of one of these classes."""
     column = find_column(name, columns)
     if not isinstance(column, kinds):
         wanted = " or ".join(KIND_NAMES[kind] for kind in kinds)
@@ -169,7 +168,7 @@ KIND_NAMES: dict[type[schema_columns.AnyColumn], str] = {
 
 
 def require_unrepeated(names: tuple[str, ...]) -> None:
-    """Refuse duplicate names in a list of columns."""
+    """Refuse duplicate names."""
     if twice := duplicate_names(names):
         raise SchemaError(f"{format_names(twice)} listed more than once", code="repeated-column")
 
@@ -185,35 +184,35 @@ def require_not_null(column: schema_columns.AnyColumn) -> None:
 
 
 def resolve_primary_key(
-    key: schema_columns.UnresolvedPrimaryKey | None, columns: Columns, found: Gathering
+    key: schema_columns.UnresolvedPrimaryKey | None, columns: Columns, errors: Gathering
 ) -> schema_columns.UniqueConstraint | None:
-    """Resolve the primary key, whose columns must be physical and NOT NULL."""
+    """Resolve the primary key over physical NOT NULL columns."""
     if key is None:
         return None
     place = f"primary key {key.name!r}"
-    with found.catching(), at(place, key.span):
+    with errors.catching(), at(place, key.span):
         require_unrepeated(key.column_names)
     for name in dict.fromkeys(key.column_names):
-        with found.catching(), at(place, key.span):
+        with errors.catching(), at(place, key.span):
             require_not_null(key_column(name, columns, schema_columns.PhysicalColumn))
     return schema_columns.UniqueConstraint(key.name, key.column_names)
 
 
 def resolve_indexes(
-    indexes: Iterable[schema_columns.UnresolvedIndex], columns: Columns, found: Gathering
+    indexes: Iterable[schema_columns.UnresolvedIndex], columns: Columns, errors: Gathering
 ) -> tuple[schema_columns.Index, ...]:
-    """Resolve the indexes over distinct lists of physical and metadata columns."""
+    """Resolve indexes over distinct lists of physical and metadata columns."""
     resolved: dict[tuple[str, ...], schema_columns.Index] = {}
     for index in indexes:
         place = f"index {index.name!r}"
-        with found.catching(), at(place, index.span):
+        with errors.catching(), at(place, index.span):
             require_unrepeated(index.column_names)
         for name in dict.fromkeys(index.column_names):
-            with found.catching(), at(place, index.span):
+            with errors.catching(), at(place, index.span):
                 key_column(
                     name, columns, schema_columns.PhysicalColumn, schema_columns.MetadataColumn
                 )
-        with found.catching(), at(place, index.span):
+        with errors.catching(), at(place, index.span):
             if same := resolved.get(index.column_names):
                 raise SchemaError(
                     f"index {same.name!r} has the same columns", code="duplicate-index"
@@ -226,21 +225,21 @@ def resolve_immutable_columns(
     immutable: schema_columns.UnresolvedImmutableColumns | None,
     key: schema_columns.UniqueConstraint | None,
     columns: Columns,
-    found: Gathering,
+    errors: Gathering,
 ) -> schema_columns.ImmutableColumns | None:
-    """Resolve the immutable columns, physical columns of a table with a primary key."""
+    """Resolve the immutable columns: physical ones of a table with a primary key."""
     if immutable is None:
         return None
     place = f"immutable columns {immutable.name!r}"
-    with found.catching(), at(place, immutable.span):
+    with errors.catching(), at(place, immutable.span):
         if key is None:
             raise SchemaError(
                 "immutable columns require a primary key",
                 code="immutable-columns-without-key",
             )
-    with found.catching(), at(place, immutable.span):
+    with errors.catching(), at(place, immutable.span):
         require_unrepeated(immutable.column_names)
     for name in dict.fromkeys(immutable.column_names):
-        with found.catching(), at(place, immutable.span):
+        with errors.catching(), at(place, immutable.span):
             key_column(name, columns, schema_columns.PhysicalColumn)
     return schema_columns.ImmutableColumns(immutable.name, immutable.column_names)

@@ -13,7 +13,7 @@ from schema_core.types import DataType, DataTypes, RowField, RowType
 
 
 class TableSchemaBuilder:
-    """Builder of `TableSchema`; every method returns the builder."""
+    """Builder of `TableSchema`."""
 
     def __init__(self) -> None:
         self._fields: list[tuple[str, DataType]] = []
@@ -24,7 +24,7 @@ class TableSchemaBuilder:
         return self
 
     def build(self) -> TableSchema:
-        """Return the schema of the columns.
+        """Return the schema.
 
         Raises:
             SchemaError: with code `wrong-argument` for a name or type of another class.
@@ -34,7 +34,7 @@ class TableSchemaBuilder:
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """Columns by name and type, and no more: FLIP-164 replaced it by `ResolvedSchema`.
+    """Columns by name and type; FLIP-164 replaced it by `ResolvedSchema`.
 
     >>> schema = TableSchema(["id", "name"], [DataTypes.INT(), DataTypes.STRING()])
     >>> schema.get_field_data_type("id")
@@ -53,8 +53,8 @@ class TableSchema:
 
     def __post_init__(self) -> None:
         for name, kind in (("field_names", str), ("data_types", DataType)):
-            given = getattr(self, name)
-            elements = () if given is None else require_sequence(given, name)
+            elements = getattr(self, name)
+            elements = () if elements is None else require_sequence(elements, name)
             for element in elements:
                 require_instance(element, kind, f"an element of {name}")
             object.__setattr__(self, name, elements)
@@ -78,7 +78,7 @@ class TableSchema:
         return list(self.data_types)
 
     def get_field_name(self, field_index: int) -> str | None:
-        """Return the name of the column at a position, counted from 0; None after the last.
+        """Return the name of the column at a position from 0, or None.
 
         Raises:
             SchemaError: with code `wrong-argument` for a position that is not an integer.
@@ -87,17 +87,15 @@ class TableSchema:
         return self.field_names[field_index] if 0 <= field_index < len(self.field_names) else None
 
     def get_field_data_type(self, field: int | str) -> DataType | None:
-        """Return the type of a column, by its position from 0 or by name; None if there is none.
+        """Return the type of a column by its position from 0 or its name, or None.
 
         Raises:
-            SchemaError: with code `wrong-argument` for what is neither.
+            SchemaError: with code `wrong-argument` for any other argument.
         """
-        place = field if isinstance(field, int) else self._place(field)
-        return self.data_types[place] if 0 <= place < len(self.data_types) else None
-
-    def _place(self, name: str) -> int:
-        require_instance(name, str, "field")
-        return self.field_names.index(name) if name in self.field_names else -1
+        if not isinstance(field, int):
+            require_instance(field, str, "field")
+            field = self.field_names.index(field) if field in self.field_names else -1
+        return self.data_types[field] if 0 <= field < len(self.data_types) else None
 
     def to_row_data_type(self) -> RowType:
         """Return the type of a row of these columns."""

@@ -1,14 +1,14 @@
 """`Schema` and its builder: the declared columns, watermarks and keys of a table.
 
-A schema is not validated, and types and expressions may be strings. Equality compares
-declarations: the type string ``INT`` is not equal to the data type INT, and a metadata column
-without a key is not equal to one whose key is its name.
+A schema is not validated. Equality compares declarations: the string ``INT`` is not equal to the
+data type INT, and a metadata column without a key not to one whose key is its name.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from sys import intern
 from types import NoneType
@@ -42,7 +42,7 @@ from schema_core.schema.columns import (
     UnresolvedWatermarkSpec,
     Written,
     WrittenType,
-    format_members,
+    format_schema,
 )
 from schema_core.schema.resolved import (
     AnyColumn,
@@ -89,19 +89,14 @@ def _first(ask: Callable[[Translator], Answer], dialect: str) -> Answer:
         code="unknown-dialect",
         hint="install a package that provides translators",
     )
-    for translator in _translators():
+    for entry in list_entries(DDL):
         try:
-            return ask(translator)
+            return ask(find(DDL, entry.identifier))
         except NotFoundError as error:
             if error.code != "unknown-dialect":
                 raise
             unknown = error
     raise unknown
-
-
-def _translators() -> Iterator[Translator]:
-    for entry in list_entries(DDL):
-        yield find(DDL, entry.identifier)
 
 
 __all__ = [
@@ -122,7 +117,7 @@ __all__ = [
 #: Names of constraints in messages.
 KEY, INDEX, IMMUTABLE = "the primary key", "the index", "the immutable columns constraint"
 
-#: An expression as the builder accepts it: a SQL string, or an expression built in Python.
+#: An expression as the builder accepts it.
 ExpressionArgument: TypeAlias = str | Expression | Written
 
 
@@ -148,33 +143,6 @@ def _require_type(data_type: WrittenType) -> WrittenType:
             hint="write DataTypes.INT() or 'INT'",
         )
     return data_type
-
-
-def _as_written(expression: ExpressionArgument) -> Written:
-    """Return an expression as a schema stores it; one that was built in Python becomes its SQL."""
-    if isinstance(expression, Expression):
-        parts = walk(expression.syntax)
-        has_inline = any(isinstance(part, Call) and part.inline is not None for part in parts)
-        return SqlExpression(str(expression), expression.syntax if has_inline else None)
-    if isinstance(expression, str):
-        return SqlExpression(expression)
-    if not isinstance(expression, Written):
-        raise SchemaError(
-            f"expected an expression or a SQL string, got {show(expression)}",
-            code="not-an-expression",
-            hint="write 'a + 1' or col('a') + 1",
-        )
-    return expression
-
-
-def _known_type(data_type: WrittenType) -> DataType | None:
-    """Return a type without looking up names; None for one that must be resolved first."""
-    if isinstance(data_type, DataType):
-        return data_type
-    try:
-        return parse_type(data_type) if isinstance(data_type, str) else None
-    except SchemaCoreError:
-        return None
 
 
 class SchemaBuilder:
@@ -212,17 +180,31 @@ class SchemaBuilder:
         )
 
     def _rewrite(self, expression: ExpressionArgument) -> Written:
-        """Return an expression as a schema stores it: in SQL, with the meaning of PyFlink."""
-        return _as_written(to_sql_meaning(expression, self._scope))
+        """Return an expression in SQL, with the meaning of PyFlink."""
+        expression = to_sql_meaning(expression, self._scope)
+        if isinstance(expression, Expression):
+            parts = walk(expression.syntax)
+            has_inline = any(isinstance(part, Call) and part.inline is not None for part in parts)
+            return SqlExpression(str(expression), expression.syntax if has_inline else None)
+        if isinstance(expression, str):
+            return SqlExpression(expression)
+        if not isinstance(expression, Written):
+            raise SchemaError(
+                f"expected an expression or a SQL string, got {show(expression)}",
+                code="not-an-expression",
+                hint="write 'a + 1' or col('a') + 1",
+            )
+        return expression
 
     def _scope(self) -> Scope:
-        """Return the columns that have been appended so far, with their types."""
-        types = [
-            (column.name, found)
-            for column in self._columns
-            if not isinstance(column, UnresolvedComputedColumn)
-            and (found := _known_type(column.data_type)) is not None
-        ]
+        """Return the columns appended so far whose types need no resolution."""
+        types: list[tuple[str, DataType]] = []
+        for column in self._columns:
+            with suppress(SchemaCoreError):
+                type_ = getattr(column, "data_type", None)
+                type_ = parse_type(type_) if isinstance(type_, str) else type_
+                if isinstance(type_, DataType):
+                    types.append((column.name, type_))
         return column_scope(types, None, None)
 
     # --- from other schemas --------------------------------------------------------------------
@@ -231,8 +213,9 @@ class SchemaBuilder:
         """Append all members of another schema.
 
         Raises:
-            SchemaError: with code `duplicate-primary-key` or `duplicate-immutable-columns` if
-                both have one, `wrong-argument` for anything but a schema.
+            SchemaError: with code `duplicate-primary-key` or `duplicate-immutable-columns` if both
+            have
+                one, `wrong-argument` for anything but a schema.
         """
         require_instance(unresolved_schema, Schema, "the schema to append")
         self._columns += unresolved_schema.columns
@@ -245,11 +228,7 @@ class SchemaBuilder:
         return self
 
     def from_resolved_schema(self, resolved_schema: ResolvedSchema) -> SchemaBuilder:
-        """Append all members of a resolved schema, with resolved types and expressions.
-
-        Raises:
-            SchemaError: as `from_schema`.
-        """
+        """Append all members of a resolved schema; errors are those of `from_schema`."""
         require_instance(resolved_schema, ResolvedSchema, "the schema to append")
         return self.from_schema(unresolve(resolved_schema))
 
@@ -260,15 +239,15 @@ class SchemaBuilder:
             SchemaError: with code `wrong-argument` for anything but a column.
         """
         kinds = get_args(UnresolvedColumn)
-        given = require_sequence(columns, "the columns to append")
-        if not set(kinds).issuperset(map(type, given)):
-            for column in given:
+        columns = require_sequence(columns, "the columns to append")
+        if not set(kinds).issuperset(map(type, columns)):
+            for column in columns:
                 require_instance(column, kinds, "a column to append")
-        self._columns += given
+        self._columns += columns
         return self
 
     def from_row_data_type(self, data_type: DataType) -> SchemaBuilder:
-        """Append a physical column for each field of a row, without field comments.
+        """Append a physical column for each field of a row; field comments are lost.
 
         Raises:
             SchemaError: with code `not-a-row` for any other type.
@@ -280,10 +259,10 @@ class SchemaBuilder:
     def from_fields(
         self, field_names: Sequence[str], field_data_types: Sequence[WrittenType]
     ) -> SchemaBuilder:
-        """Append physical columns of these names and types.
+        """Append physical columns.
 
         Raises:
-            SchemaError: with code `length-mismatch` if their numbers differ, else as `column`.
+            SchemaError: with code `length-mismatch`, or as `column`.
         """
         names = require_sequence(field_names, "the names of the fields")
         types = require_sequence(field_data_types, "the types of the fields")
@@ -299,8 +278,8 @@ class SchemaBuilder:
         """Append a physical column; a type string is parsed when the schema is resolved.
 
         Raises:
-            SchemaError: with code `not-a-type` for anything but a type or a string,
-                `wrong-argument` for a name that is not a string.
+            SchemaError: with code `not-a-type`, or `wrong-argument` for a name that is not a
+            string.
         """
         # the tables of a catalog repeat names: one string for all of them
         name = intern(str(require_instance(column_name, str, "the name of a column")))
@@ -308,11 +287,11 @@ class SchemaBuilder:
         return self
 
     def column_by_expression(self, column_name: str, expr: ExpressionArgument) -> SchemaBuilder:
-        """Append a computed column; a string is SQL over the physical and metadata columns.
+        """Append a computed column; a string is SQL over physical and metadata columns.
 
         Raises:
-            SchemaError: with code `not-an-expression` for anything but an expression or a string,
-                `wrong-argument` for a name that is not a string.
+            SchemaError: with code `not-an-expression`, or `wrong-argument` for a name that is not a
+            string.
         """
         name = require_instance(column_name, str, "the name of a column")
         self._columns.append(UnresolvedComputedColumn(name, self._rewrite(expr)))
@@ -325,16 +304,13 @@ class SchemaBuilder:
         metadata_key: str | None = None,
         is_virtual: bool = False,
     ) -> SchemaBuilder:
-        """Append a metadata column; without a key, its name is the key.
+        """Append a metadata column, whose key is by default its name.
 
         Raises:
-            SchemaError: as `column`; with code `wrong-argument` for a key that is not a string,
-                or a flag that is not a boolean.
+            SchemaError: as `column`; with code `wrong-argument` for another key or flag.
         """
-        name, type_ = (
-            require_instance(column_name, str, "the name of a column"),
-            _require_type(data_type),
-        )
+        name = require_instance(column_name, str, "the name of a column")
+        type_ = _require_type(data_type)
         key = require_instance(
             metadata_key,
             (str, NoneType),
@@ -346,11 +322,11 @@ class SchemaBuilder:
         return self
 
     def with_comment(self, comment: str | None) -> SchemaBuilder:
-        """Set the comment of the column that was appended last; None removes it.
+        """Set the comment of the last column; None removes it.
 
         Raises:
-            SchemaError: with code `comment-without-column` before the first column,
-                `wrong-argument` for anything but a string.
+            SchemaError: with code `comment-without-column`, or `wrong-argument` for anything but a
+            string.
         """
         require_instance(comment, (str, NoneType), "the comment")
         if not self._columns:
@@ -373,11 +349,7 @@ class SchemaBuilder:
         return self
 
     def primary_key(self, *column_names: str) -> SchemaBuilder:
-        """Set the primary key; its name is ``PK_`` followed by the columns.
-
-        Raises:
-            SchemaError: as `primary_key_named`.
-        """
+        """Set the primary key, named ``PK_`` and the columns; see `primary_key_named`."""
         names = _key_columns(column_names, KEY)
         return self.primary_key_named(generated_name("PK", names), *names)
 
@@ -392,11 +364,7 @@ class SchemaBuilder:
         return self._set_primary_key(UnresolvedPrimaryKey(name, _key_columns(column_names, KEY)))
 
     def index(self, *column_names: str) -> SchemaBuilder:
-        """Append an index; its name is ``INDEX_`` followed by the columns.
-
-        Raises:
-            SchemaError: as `index_named`.
-        """
+        """Append an index, named ``INDEX_`` and the columns; errors are those of `index_named`."""
         names = _key_columns(column_names, INDEX)
         return self.index_named(generated_name("INDEX", names), *names)
 
@@ -404,18 +372,16 @@ class SchemaBuilder:
         """Append an index.
 
         Raises:
-            SchemaError: with code `missing-key-columns` if there are no columns, `wrong-argument`
-                for a name that is not a string.
+            SchemaError: with code `missing-key-columns`, or `wrong-argument` for a name that is not
+            a
+                string.
         """
-        name, names = (
-            require_instance(index_name, str, f"the name of {INDEX}"),
-            _key_columns(column_names, INDEX),
-        )
-        self._indexes.append(UnresolvedIndex(name, names))
+        name = require_instance(index_name, str, f"the name of {INDEX}")
+        self._indexes.append(UnresolvedIndex(name, _key_columns(column_names, INDEX)))
         return self
 
     def immutable_columns(self, *column_names: str) -> SchemaBuilder:
-        """Declare immutable columns; the name is ``IMMUTABLE_COLUMNS_`` followed by the columns.
+        """Declare immutable columns, named ``IMMUTABLE_COLUMNS_`` and the columns.
 
         Raises:
             SchemaError: as `immutable_columns_named`.
@@ -428,7 +394,8 @@ class SchemaBuilder:
 
         Raises:
             SchemaError: with code `duplicate-immutable-columns`, `blank-name`,
-                `missing-key-columns`, or `wrong-argument` for a name that is not a string.
+            `missing-key-columns`, or
+                `wrong-argument` for a name that is not a string.
         """
         name = _constraint_name(constraint_name, IMMUTABLE)
         names = _key_columns(column_names, IMMUTABLE)
@@ -450,7 +417,7 @@ class SchemaBuilder:
 
 
 class _Hashed:
-    """A slot for the hash of a value, which is computed once and neither compared nor pickled."""
+    """A slot for a hash that is computed once, and neither compared nor pickled."""
 
     __slots__ = ("_hash",)
 
@@ -459,7 +426,7 @@ class _Hashed:
 
 @dataclass(frozen=True, slots=True)
 class Schema(_Hashed):
-    """An unresolved schema: columns and watermarks, a primary key, indexes, immutable columns.
+    """An unresolved schema: columns, watermarks, a primary key, indexes, immutable columns.
 
     `Schema.new_builder()` builds a schema, `SchemaResolver` resolves it (FLIP-164).
 
@@ -488,8 +455,7 @@ class Schema(_Hashed):
             return self._hash
         except AttributeError:
             columns = [(column.name, getattr(column, "data_type", None)) for column in self.columns]
-            # types are hashed only as strings: the others are slow to hash and rarely differ alone
-            # schemas with equal names
+            # other types are slow to hash, and rarely differ alone between schemas with equal names
             parts = tuple([type_ if type(type_) is str else name for name, type_ in columns])
             names = tuple([name for name, _ in columns])
             object.__setattr__(self, "_hash", hash((names, parts, self.primary_key)))
@@ -509,21 +475,22 @@ class Schema(_Hashed):
         """Resolve the schema.
 
         Raises:
-            SchemaError: as `SchemaResolver.resolve`, with code `wrong-argument` for a `resolver`
-                that is not one.
+            SchemaError: as `SchemaResolver.resolve`; with code `wrong-argument` for any other
+            `resolver`.
         """
         require_instance(resolver, AbstractSchemaResolver, "the resolver", "a SchemaResolver")
         return resolver.resolve(self)
 
     @staticmethod
     def from_ddl(text: str, dialect: str = "postgres", *, on_loss: OnLoss = "error") -> Schema:
-        """Return the schema of a CREATE TABLE statement of another engine.
+        """Return the schema of another engine's CREATE TABLE.
 
         Raises:
             ParseError: for any other statement, with the position.
             NotFoundError: with code `unknown-dialect`.
-            UnsupportedError: with code `type-not-in-flink` for all types without an equivalent;
-                with code `lossy` if values would change and `on_loss` is `error`.
+            UnsupportedError: with code `type-not-in-flink` for types without an equivalent, `lossy`
+            if
+                values would change and `on_loss` is `error`.
 
         >>> print(Schema.from_ddl("CREATE TABLE t (id bigint NOT NULL, at timestamptz)", "duckdb"))
         (
@@ -531,7 +498,9 @@ class Schema(_Hashed):
           `at` TIMESTAMP_LTZ(6)
         )
         """
-        return _first(lambda found: found.from_ddl(text, dialect, on_loss=on_loss), dialect)
+        return _first(
+            lambda translator: translator.from_ddl(text, dialect, on_loss=on_loss), dialect
+        )
 
     def to_ddl(
         self,
@@ -540,21 +509,23 @@ class Schema(_Hashed):
         *,
         on_loss: OnLoss = "error",
     ) -> str:
-        """Return the statements of another engine that create a table with this schema.
+        """Return another engine's statements that create a table with this schema.
 
         Raises:
             SchemaError: for a schema that cannot be resolved.
             NotFoundError: with code `unknown-dialect`.
-            UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for
-                unsupported types and names, `lossy` if values would change and `on_loss` is
-                `error`.
+            UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect`, `lossy` if
+            values
+                would change and `on_loss` is `error`.
 
         >>> print(Schema.new_builder().column("tags", "ARRAY<STRING>").build().to_ddl("trino"))
         CREATE TABLE "t" (
           "tags" array(varchar)
         )
         """
-        return _first(lambda found: found.to_ddl(self, dialect, name, on_loss=on_loss), dialect)
+        return _first(
+            lambda translator: translator.to_ddl(self, dialect, name, on_loss=on_loss), dialect
+        )
 
     # --- PyFlink's methods ---------------------------------------------------------------------
 
@@ -577,14 +548,11 @@ class Schema(_Hashed):
         return str(load_higher("unresolved_schema_html")(self))
 
     def __str__(self) -> str:
-        key = () if self.primary_key is None else (self.primary_key,)
-        immutable = () if self.immutable_columns is None else (self.immutable_columns,)
-        members = (*self.columns, *self.watermark_specs, *key, *self.indexes, *immutable)
-        return format_members(members)
+        return format_schema(self)
 
 
 class AbstractSchemaResolver(ABC):
-    """The base of `SchemaResolver`, which `Schema.resolve` requires."""
+    """The base of `SchemaResolver`."""
 
     __slots__ = ()
 
@@ -594,7 +562,7 @@ class AbstractSchemaResolver(ABC):
 
 
 def generated_name(prefix: str, columns: Iterable[str]) -> str:
-    """Return the name of an unnamed constraint: a prefix and the columns, as in Flink.
+    """Return the name of an unnamed constraint, as in Flink.
 
     >>> generated_name("PK", ["id", "day"])
     'PK_id_day'
@@ -603,10 +571,7 @@ def generated_name(prefix: str, columns: Iterable[str]) -> str:
 
 
 def unresolve(schema: ResolvedSchema) -> Schema:
-    """Return an unresolved schema with the types and expressions of a resolved one.
-
-    Resolving it again returns an equal schema.
-    """
+    """Return an unresolved schema that resolves to an equal schema again."""
     key, fixed = schema.primary_key, schema.immutable_columns
     return Schema(
         tuple(map(_unresolve_column, schema.columns)),
