@@ -57,7 +57,7 @@ def aggregate_call(
     nullable = _may_be_null(scope, typed.function, condition, over)
     type_ = typed.type
     if over is not None and isinstance(type_, RowType | StructuredType):
-        # Over a window the fields of a row do not make it nullable; LAG and LEAD always do.
+        # Over a window, fields of a row do not make it nullable; LAG and LEAD always do.
         nullable_anyway = typed.function.nullability is not any
         arguments = any(argument.type.is_nullable for argument in typed.arguments)
         type_ = type_ if nullable_anyway else type_.with_nullability(arguments)
@@ -76,12 +76,11 @@ def aggregate_call(
     return replace(result, first_phase_type=first)
 
 
-#: Aggregate that sorts its rows -> whether ORDER BY follows its arguments; else WITHIN GROUP.
+#: Aggregate that sorts its rows -> whether by ORDER BY after its arguments, else by WITHIN GROUP.
 SORTED = {"ARRAY_AGG": True, "COLLECT": False}
 
 
 def _reject_clauses(function: Function, call: syntax.Call) -> None:
-    """Reject the clauses that this aggregate does not support."""
     if call.within and SORTED.get(function.name) is not call.orders_arguments:
         clause = "ORDER BY" if call.orders_arguments else "WITHIN GROUP"
         problem = f"{function.name} does not support {clause}"
@@ -168,7 +167,7 @@ def resolve_window(scope: Scope, function: Function, written: syntax.Window, inf
 
 
 def check_declared_window(scope: Scope, written: syntax.Window, infer: Infer) -> None:
-    """Check a window of the WINDOW clause, whether or not a call uses it.
+    """Check a window of the WINDOW clause, even if no call uses it.
 
     Raises:
         SchemaError: with code `invalid-window`, or as `infer`.
@@ -203,18 +202,18 @@ def _type_window(scope: Scope, written: syntax.Window, infer: Infer) -> Over:
 
 
 def may_be_empty(over: Over) -> bool:
-    """Whether the frame starts or ends at a distance from the current row."""
+    """Whether the frame has a bound at a distance from the current row."""
     return any(bound.distance is not None for bound in _bounds(over))
 
 
 def extend_window(base: syntax.Window, written: syntax.Window) -> syntax.Window:
-    """A named window, extended by what `written` adds to it.
+    """Extend a named window.
 
     ``OVER w`` is the window itself; ``OVER (w ...)`` and ``v AS (w ...)`` add an order or a frame.
 
     Raises:
-        SchemaError: with code `invalid-window` for a PARTITION BY, for a second ORDER BY, and for a
-            base that has a frame.
+        SchemaError: with code `invalid-window` for a PARTITION BY, a second ORDER BY, or a base
+            with a frame.
     """
     if written.is_reference:
         return base
@@ -240,13 +239,12 @@ def _keys(over: Over) -> tuple[Typed, ...]:
 
 
 def _nested_window_problem(over: Over) -> str | None:
-    """Describe the problem with a window over windows."""
     parts = (part for key in _keys(over) for part in walk(key))
     return "windows cannot be nested" if any(map(is_windowed, parts)) else None
 
 
 def _wrong_frame(over: Over) -> str | None:
-    """Describe the problem with the frame of a window."""
+    """The problem with the frame of a window."""
     if over.frame is None:
         return None
     if over.frame.unit == "RANGE" and len(over.order_by) > 1:
@@ -263,7 +261,7 @@ def _wrong_frame(over: Over) -> str | None:
 
 
 def _wrong_distance(unit: str, keys: list[DataType], distance: Typed | None) -> str | None:
-    """Describe the problem with the distance of a frame bound."""
+    """The problem with the distance of a frame bound."""
     if distance is None:
         return None
     if unit == "ROWS":
@@ -280,7 +278,7 @@ def _wrong_distance(unit: str, keys: list[DataType], distance: Typed | None) -> 
 
 
 def _counts_rows(literal: syntax.Literal | syntax.Interval) -> bool:
-    """Whether a literal can count rows: numeric literals must be non-negative integers."""
+    """Whether a literal can count rows: numbers must be non-negative integers."""
     match literal:
         case syntax.Literal(kind=syntax.LiteralKind.APPROXIMATE):
             return False

@@ -1,7 +1,7 @@
 """Type rules of SQL and the Table API: implicit casts, comparisons, CAST, character sets.
 
-The Table API casts arguments implicitly to the types of parameters; SQL does not, except for
-strings in comparisons. The two also differ in which types can be compared.
+The Table API casts arguments implicitly to the types of parameters; SQL does so only for strings in
+comparisons. The two also compare different types.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def _time(actual: DataType) -> DataType:
     return types.TimeType(actual.precision if isinstance(actual, types.TimestampType) else 0)
 
 
-#: Root of a parameter -> the type that an argument of another root is cast to. A parameter of any
-#: other root accepts only arguments of that root, and no untyped NULL.
+#: Root of a parameter -> the type that arguments of other roots are cast to. Parameters of other
+#: roots accept only their own root, and no untyped NULL.
 COERCED: dict[types.TypeRoot, Callable[[DataType], DataType]] = {
     R.CHAR:                            lambda _: types.CharType(1),
     R.VARCHAR:                         _varchar,
@@ -81,7 +81,7 @@ COERCED: dict[types.TypeRoot, Callable[[DataType], DataType]] = {
     R.NULL:                            lambda _: types.NullType(),
 }  # fmt: skip
 
-#: Family of a parameter -> the root that an argument outside of the family is cast to.
+#: Family of a parameter -> the root that arguments outside of it are cast to.
 DEFAULT_ROOT: dict[types.TypeFamily, types.TypeRoot] = {
     F.NUMERIC: R.TINYINT,
     F.INTEGER_NUMERIC: R.TINYINT,
@@ -95,7 +95,7 @@ DEFAULT_ROOT: dict[types.TypeFamily, types.TypeRoot] = {
 
 
 def coerce(actual: DataType, kind: types.TypeRoot | types.TypeFamily) -> DataType | None:
-    """The type that an argument is implicitly cast to for a root or family, or None.
+    """The type that an argument is implicitly cast to for a root or family; None without a cast.
 
     >>> from schema_core.types import DataTypes as T
     >>> print(coerce(T.CHAR(3), types.TypeFamily.CHARACTER_STRING), coerce(T.TINYINT(), R.INTEGER))
@@ -111,7 +111,7 @@ def coerce(actual: DataType, kind: types.TypeRoot | types.TypeFamily) -> DataTyp
 
 
 def coerce_to_type(actual: DataType, target: DataType) -> DataType | None:
-    """The target with the nullability of the argument, or None without an implicit cast.
+    """The target with the nullability of the argument; None without an implicit cast.
 
     >>> from schema_core.types import DataTypes as T
     >>> print(coerce_to_type(T.INT(nullable=False), T.BIGINT()))
@@ -124,12 +124,7 @@ def coerce_to_type(actual: DataType, target: DataType) -> DataType | None:
 
 
 def holds_null(type_: DataType) -> bool:
-    """Whether a value or, for a row, one of its fields may be NULL.
-
-    >>> from schema_core.types import parse_type
-    >>> holds_null(parse_type("ROW<a INT> NOT NULL"))
-    True
-    """
+    """Whether a value or, for a row, one of its fields may be NULL."""
     if type_.is_nullable:
         return True
     return isinstance(type_, types.RowType | types.StructuredType) and any(
@@ -138,7 +133,7 @@ def holds_null(type_: DataType) -> bool:
 
 
 def time_attribute(type_: DataType) -> types.TimestampKind:
-    """Which time attribute a type is, which equality of types does not compare."""
+    """Which time attribute a type is; equality of types ignores it."""
     return type_.kind if isinstance(type_, types.AnyTimestampType) else types.TimestampKind.REGULAR
 
 
@@ -197,7 +192,6 @@ def sql_comparable(left: DataType, right: DataType) -> bool:
 
 
 def _comparable_records(left: DataType, right: DataType) -> bool:
-    """Whether SQL compares two types as records, field by field."""
     for operand in (left, right):
         if not isinstance(operand, types.RowType | types.StructuredType):
             return False
@@ -301,7 +295,7 @@ SOURCES: dict[types.TypeRoot, frozenset[types.TypeRoot]] = {
 INTERVALS = MONTHS | MILLISECONDS
 DATETIMES = DATE | TIME | INSTANTS
 
-#: The same for the children of rows and collections, where SQL looks only at roots.
+#: The same for children of rows and collections, by roots only.
 CHILD_SOURCES: dict[types.TypeRoot, frozenset[types.TypeRoot]] = {
     **SOURCES,
     R.BOOLEAN: CHARACTERS | BOOLEAN | MEMBERS[F.INTEGER_NUMERIC],
@@ -313,7 +307,7 @@ CHILD_SOURCES: dict[types.TypeRoot, frozenset[types.TypeRoot]] = {
 
 
 def supports_sql_cast(source: DataType, target: DataType) -> bool:
-    """Whether SQL types ``CAST(source AS target)``; nullability does not matter.
+    """Whether SQL types ``CAST(source AS target)``, whatever their nullability.
 
     >>> from schema_core.types import DataTypes as T
     >>> supports_sql_cast(T.STRING(), T.DATE()), supports_sql_cast(T.DATE(), T.INT())
@@ -348,7 +342,7 @@ def _supports_children_cast(source: DataType, target: DataType) -> bool:
 
 
 def _supports_child_cast(source: DataType, target: DataType) -> bool:
-    """Whether a child is cast; a string child is not cast to an array."""
+    """Whether a child is cast; strings are not cast to arrays."""
     if isinstance(target, types.ArrayType) and source.is_(F.CHARACTER_STRING):
         return False
     if source.root in CHILD_SOURCES.get(target.root, frozenset()):
@@ -376,10 +370,10 @@ def sql_cast_type(source: DataType, target: DataType) -> DataType:
 
 # --- character sets -------------------------------------------------------------------------------
 
-#: The character set of columns, and of literals without a charset prefix.
+#: The character set of columns, and of literals without a prefix.
 UNICODE = "utf-16-le"
 
-#: Function -> the index of the argument whose character set its result has.
+#: Function -> the index of the argument whose character set it has.
 CHARSET_ARGUMENT = {
     **dict.fromkeys(
         ("UPPER", "LOWER", "INITCAP", "LTRIM", "RTRIM", "OVERLAY", "AUXILIARY_GROUP"), 0
@@ -409,7 +403,7 @@ def charset(tree: Typed) -> str:
 
 
 def _charset_source(tree: Typed) -> Typed | None:
-    """The part of a tree that its character set is derived from, if there is one."""
+    """The part of a tree that its character set is derived from."""
     match tree:
         case FunctionCall(function=function, arguments=arguments) if (
             function.name in CHARSET_ARGUMENT

@@ -1,6 +1,6 @@
 """Lists and maps in the accumulators of aggregate functions, with PyFlink's names.
 
-Flink keeps them in its state. Here they are in memory, as the rest of an accumulator is.
+They are in memory, as the rest of an accumulator is.
 
 >>> view = MapView()
 >>> view.put("a", 1)
@@ -28,14 +28,7 @@ class DataView(ABC):
 
 
 class ListView(DataView, Generic[T]):
-    """A list in an accumulator.
-
-    >>> view = ListView()
-    >>> view.add(1)
-    >>> view.add_all([2, 3])
-    >>> list(view)
-    [1, 2, 3]
-    """
+    """A list in an accumulator."""
 
     def __init__(self) -> None:
         self._list: list[T] = []
@@ -53,7 +46,6 @@ class ListView(DataView, Generic[T]):
         self._list += values
 
     def clear(self) -> None:
-        """Remove all elements."""
         self._list = []
 
     def __eq__(self, other: object) -> bool:
@@ -72,7 +64,7 @@ class MapView(DataView, Generic[K, V]):
         self._dict: dict[K, V] = {}
 
     def get(self, key: K) -> V | None:
-        """The value of a key, None without one."""
+        """The value of a key, or None."""
         return self._dict.get(key)
 
     def put(self, key: K, value: V) -> None:
@@ -84,31 +76,25 @@ class MapView(DataView, Generic[K, V]):
         self._dict.update(dict_value)
 
     def remove(self, key: K) -> None:
-        """Remove a key; one that is not there is ignored."""
+        """Remove a key if it is there."""
         self._dict.pop(key, None)
 
     def contains(self, key: K) -> bool:
-        """Whether a key has a value."""
         return key in self._dict
 
     def items(self) -> Iterable[tuple[K, V]]:
-        """The keys with their values."""
         return self._dict.items()
 
     def keys(self) -> Iterable[K]:
-        """The keys."""
         return self._dict.keys()
 
     def values(self) -> Iterable[V]:
-        """The values."""
         return self._dict.values()
 
     def is_empty(self) -> bool:
-        """Whether there is no key."""
         return not self._dict
 
     def clear(self) -> None:
-        """Remove all keys."""
         self._dict = {}
 
     def __eq__(self, other: object) -> bool:

@@ -1,7 +1,6 @@
 """Java's date patterns, of java.time and of java.text.SimpleDateFormat, and its time zone names.
 
-Type checking validates constant patterns and zones; the Python UDFs that format and parse dates
-read patterns with the same parsers.
+Type checking validates constants with the parsers that the Python UDFs use.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ def name_of(name: str, count: int) -> str:
 
 
 def era_names(count: int) -> tuple[str, str]:
-    """The names of the eras in java.time."""
+    """The eras in java.time."""
     return {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ERAS)
 
 
-#: Letter of a java.time pattern -> how often it may be repeated (DateTimeFormatterBuilder).
+#: Letter of java.time -> how often it may be repeated (DateTimeFormatterBuilder).
 TIME_LETTERS: Mapping[str, range | tuple[int, ...]] = {
     **dict.fromkeys("uygnAN", range(1, 20)),
     "Y": range(1, 2**31),
@@ -54,7 +53,7 @@ TIME_LETTERS: Mapping[str, range | tuple[int, ...]] = {
     "z": range(1, 5),
 }
 
-#: Letter of a SimpleDateFormat pattern -> how often it may be repeated.
+#: Letter of SimpleDateFormat -> how often it may be repeated.
 SIMPLE_LETTERS: Mapping[str, range] = {
     **dict.fromkeys("GyMLdDFEuaHkKhmsSzZYwW", range(1, 2**31)),
     "X": range(1, 4),
@@ -67,10 +66,10 @@ class DatePatternError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a pattern: a repeated letter, or literal text with ``'`` as its letter.
+    """A repeated letter, or literal text with ``'`` as its letter.
 
-    In java.time ``[`` and ``]``, which enclose an optional section, and ``p``, which pads the
-    following part, are letters too.
+    In java.time ``[`` and ``]``, which enclose an optional section, and ``p``, which pads the next
+    part, are letters too.
     """
 
     letter: str
@@ -79,7 +78,7 @@ class Part:
 
 
 _TIME_PIECES = regex(r"'(?P<quoted>(?:[^']|'')*)'|(?P<letter>[A-Za-z])(?P=letter)*|.", re.DOTALL)
-#: In SimpleDateFormat two quotes are a quote before they can begin or end a quoted text.
+#: In SimpleDateFormat two quotes are a quote before they can delimit a quoted text.
 _SIMPLE_PIECES = regex(f"''|{_TIME_PIECES.pattern}", re.DOTALL)
 
 
@@ -160,9 +159,8 @@ def _literal(piece: re.Match[str]) -> str:
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """Describe why java.time rejects a pattern such as ``yyyy-MM-dd``; None for a valid one.
+    """Why java.time rejects a pattern such as ``yyyy-MM-dd``; None for a valid one.
 
-    >>> pattern_problem("yyyy-MM-dd'T'HH:mm:ss.SSS")
     >>> pattern_problem("yyyy-jj")
     "unknown pattern letter 'j'"
     """
@@ -178,7 +176,7 @@ def pattern_problem(pattern: str) -> str | None:
 _OFFSET = regex(r"[+-](\d{1,2}|\d{2}:?(\d{2})(:?(\d{2}))?)")
 _PREFIX = regex(r"(UTC|GMT|UT)(?=[+-]|$)")
 
-#: Names that Java adds to those of the time zone database.
+#: Java's names besides the time zone database.
 JAVA_ZONES = regex(r"SystemV/(AST4|EST5|CST6|MST7|PST8|YST9|HST10)(ADT|EDT|CDT|MDT|PDT|YDT)?")
 
 #: Names of the database that Java accepts only as old abbreviations.
@@ -186,9 +184,8 @@ ABBREVIATIONS = frozenset({"EST", "MST", "HST", "ROC"})
 
 
 def zone_problem(zone: str) -> str | None:
-    """Describe why Java rejects the name or offset of a time zone; None for a valid one.
+    """Why Java rejects the name or offset of a time zone; None for a valid one.
 
-    >>> zone_problem("Europe/Berlin")
     >>> zone_problem("Europe/Nowhere")
     "unknown time zone 'Europe/Nowhere'"
     """

@@ -1,4 +1,4 @@
-"""The functions of PyFlink's module `expressions`: columns, literals, calls, constructors.
+"""The functions of PyFlink's module `expressions`.
 
 Functions over one expression are methods of `Expression`.
 """
@@ -45,7 +45,7 @@ def col(name: str) -> Expression:
 
 
 def lit(v: object, data_type: DataType | None = None) -> Expression:
-    """The literal for a Python value, cast to a type if one is given.
+    """The literal for a Python value, possibly cast to a type.
 
     Raises:
         SchemaError: with code `value-not-in-sql` for a value without a literal.
@@ -75,15 +75,13 @@ def call(f: str | Callable[..., Expression], *args: Value) -> Expression:
 
 
 def call_sql(sql_expression: str) -> Expression:
-    """The expression that a SQL string is parsed to; a schema stores the string itself.
+    """The expression of a SQL string; a schema stores the string itself.
 
     Raises:
         ParseError: for a string that is not an expression.
 
     >>> print(call_sql("a + 1") * 2)
     (`a` + 1) * 2
-    >>> print(call_sql("TO_DATE( a )"))
-    TO_DATE( a )
     """
     text = require_instance(sql_expression, str, "sql_expression")
     return Expression(parse_expression(text), text)
@@ -108,7 +106,7 @@ def _left_deep(name: str, operands: tuple[Value, ...]) -> Expression:
 
 
 def not_(expression: Value) -> Expression:
-    """NOT of SQL, which is NULL if the expression is; ``~`` is TRUE then.
+    """NOT of SQL, NULL for NULL; ``~`` is TRUE then.
 
     >>> from schema_core.expressions import col
     >>> print(not_(col("a") == 1))
@@ -133,7 +131,7 @@ def null_of(data_type: DataType) -> Expression:
 
 
 def row(head: Value, *tail: Value) -> Expression:
-    """A row of values, whose fields are ``f0``, ``f1`` and so on."""
+    """A row of values in fields ``f0``, ``f1`` and so on."""
     return Expression(Call("ROW", tuple(map(to_tree, (head, *tail))), symbol=NAMED_FIELDS))
 
 
@@ -190,7 +188,7 @@ def e() -> Expression:
 
 
 def log(v: Value, base: Value = None) -> Expression:
-    """The logarithm to a base, the natural logarithm by default."""
+    """The logarithm to a base, by default the natural one."""
     return function_call("LOG", *present(base), v)
 
 
@@ -200,22 +198,22 @@ def atan2(y: Value, x: Value) -> Expression:
 
 
 def rand(seed: Value = None) -> Expression:
-    """A random number from 0, included, to 1, excluded."""
+    """A random number from 0 to 1, excluded."""
     return function_call("RAND", *present(seed))
 
 
 def rand_integer(bound: Value, seed: Value = None) -> Expression:
-    """A random integer from 0, included, to the bound, excluded."""
+    """A random integer from 0 to the bound, excluded."""
     return function_call("RAND_INTEGER", *present(seed), bound)
 
 
 def concat(first: Value, *others: Value) -> Expression:
-    """The concatenation of strings; None is a string that is NULL."""
+    """The concatenation of strings; None is a NULL string."""
     return function_call("CONCAT", *map(_string, (first, *others)))
 
 
 def concat_ws(separator: Value, first: Value, *others: Value) -> Expression:
-    """The concatenation of strings, with a separator between them, without NULL."""
+    """The concatenation of strings with a separator, without NULL."""
     return function_call("CONCAT_WS", *map(_string, (separator, first, *others)))
 
 
@@ -247,7 +245,7 @@ def current_timestamp() -> Expression:
 
 
 def local_time() -> Expression:
-    """The current time in the time zone of the session."""
+    """As `current_time`."""
     return function_call("LOCALTIME")
 
 
@@ -257,27 +255,27 @@ def local_timestamp() -> Expression:
 
 
 def current_watermark(rowtimeAttribute: Value) -> Expression:  # noqa: N803 - PyFlink's name
-    """The watermark of a rowtime column, NULL before the first watermark."""
+    """The watermark of a rowtime column, NULL before the first one."""
     return function_call("CURRENT_WATERMARK", rowtimeAttribute)
 
 
 def source_watermark() -> Expression:
-    """The watermark that the source of a table provides."""
+    """The watermark of the source of a table."""
     return function_call("SOURCE_WATERMARK")
 
 
 def to_date(date_str: Value, format: Value = None) -> Expression:  # noqa: A002 - PyFlink's name
-    """The date that a string is parsed to."""
+    """A string as date."""
     return function_call("TO_DATE", date_str, *present(format))
 
 
 def to_timestamp(timestamp_str: Value, format: Value = None) -> Expression:  # noqa: A002
-    """The timestamp that a string is parsed to."""
+    """A string as timestamp."""
     return function_call("TO_TIMESTAMP", timestamp_str, *present(format))
 
 
 def to_timestamp_ltz(*args: Value) -> Expression:
-    """The timestamp with local time zone of an epoch number or a string."""
+    """An epoch number or string as timestamp with local time zone."""
     return function_call("TO_TIMESTAMP_LTZ", *args)
 
 
@@ -287,7 +285,7 @@ def date_format(timestamp: Value, format: Value) -> Expression:  # noqa: A002
 
 
 def convert_tz(date_str: Value, tz_from: Value, tz_to: Value) -> Expression:
-    """A datetime string converted from one time zone to another."""
+    """A datetime string in another time zone."""
     return function_call("CONVERT_TZ", date_str, tz_from, tz_to)
 
 
@@ -304,7 +302,7 @@ def unix_timestamp(date_str: Value = None, format: Value = None) -> Expression: 
 def timestamp_diff(
     time_point_unit: TimePointUnit | str, time_point1: Value, time_point2: Value
 ) -> Expression:
-    """The number of complete time units between two points in time."""
+    """The number of complete time units between two times."""
     points = (to_tree(time_point1), to_tree(time_point2))
     unit = Symbol(keyword(time_point_unit, TimePointUnit))
     return Expression(Call("TIMESTAMPDIFF", (unit, *points)))
@@ -313,7 +311,7 @@ def timestamp_diff(
 def temporal_overlaps(
     left_time_point: Value, left_temporal: Value, right_time_point: Value, right_temporal: Value
 ) -> Expression:
-    """Whether two periods overlap, each given by its start and its end or length.
+    """Whether two periods overlap, given by start and end or length.
 
     >>> from schema_core.expressions import col
     >>> print(temporal_overlaps(col("a"), col("b"), col("c"), col("d")))
@@ -330,7 +328,7 @@ def current_database() -> Expression:
 
 # --- windows over rows ----------------------------------------------------------------------------
 
-#: Bounds of the windows of `Over`: the row itself, or the first or last row, in rows or in a range.
+#: Bounds of windows of `Over`: the row itself, or the first or last row, in rows or in a range.
 CURRENT_ROW = Expression(Symbol("CURRENT_ROW"))
 CURRENT_RANGE = Expression(Symbol("CURRENT_RANGE"))
 UNBOUNDED_ROW = Expression(Symbol("UNBOUNDED_ROW"))
@@ -349,12 +347,12 @@ def row_interval(rows: int) -> Expression:
 
 
 def lag(expr: Value, offset: Value = 1, default: Value = None) -> Expression:
-    """The value some rows before each row of a window, or the default."""
+    """The value some rows before in a window, or the default."""
     return function_call("LAG", expr, offset, *present(default))
 
 
 def lead(expr: Value, offset: Value = 1, default: Value = None) -> Expression:
-    """The value some rows after each row of a window, or the default."""
+    """The value some rows after in a window, or the default."""
     return function_call("LEAD", expr, offset, *present(default))
 
 
@@ -362,7 +360,7 @@ def lead(expr: Value, offset: Value = 1, default: Value = None) -> Expression:
 
 
 def json(value: Value) -> Expression:
-    """A JSON string as raw JSON within a JSON constructor."""
+    """A string as raw JSON within a JSON constructor."""
     return function_call("JSON", value)
 
 
@@ -405,16 +403,16 @@ def _json_constructor(name: str, on_null: JsonOnNull, *args: Value) -> Expressio
 
 @dataclass(frozen=True, slots=True)
 class ColumnRange:
-    """A range of columns from one to another, by name or by position, counted from 1."""
+    """Columns from one to another, by name or by position from 1."""
 
     start: str | int
     end: str | int
 
     def of(self, columns: list[str]) -> list[str]:
-        """The columns of the range.
+        """The names of the columns.
 
         Raises:
-            SchemaError: with code `unknown-column` for an end that does not exist.
+            SchemaError: with code `unknown-column`.
         """
         first, last = (self._position(end, columns) for end in (self.start, self.end))
         return columns[first : last + 1]
@@ -437,17 +435,18 @@ class ColumnSelection:
     inverted: bool = False
 
     def of(self, columns: list[str]) -> list[str]:
-        """The names of the selected columns.
+        """The names of the columns.
 
         Raises:
-            SchemaError: with code `unknown-column`, or `not-an-expression` for another item.
+            SchemaError: with code `unknown-column`, or `not-an-expression` for anything but
+            columns.
         """
         chosen = [name for column in self.columns for name in selected_columns(column, columns)]
         return [name for name in columns if name not in chosen] if self.inverted else chosen
 
 
 def selected_columns(item: object, columns: list[str]) -> Iterable[str]:
-    """The columns that an item selects: a column, a position, a range or a selection."""
+    """The columns that a column, a position, a range or a selection selects."""
     if isinstance(item, ColumnSelection | ColumnRange):
         return item.of(columns)
     if isinstance(item, int) and not isinstance(item, bool):
@@ -466,7 +465,7 @@ def selected_columns(item: object, columns: list[str]) -> Iterable[str]:
 
 
 def range_(start: str | int, end: str | int) -> ColumnRange:
-    """A range of columns from one to another, by name or by position, counted from 1."""
+    """The columns from one to another, by name or by position from 1."""
     return ColumnRange(start, end)
 
 

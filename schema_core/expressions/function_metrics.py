@@ -1,6 +1,6 @@
 """Metrics that user-defined functions count, with PyFlink's names.
 
-A metric reports each change of its value; the engine collects the changes of all workers.
+A metric reports each change; the engine collects those of all workers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from schema_core.base.lazy import dataclass
 
 
 class Measured(ABC):
-    """A part of the value of a metric, which is combined with those of other workers."""
+    """A part of the value of a metric, combined with those of other workers."""
 
     @abstractmethod
     def combined(self, later: Any) -> Measured:
@@ -28,7 +28,6 @@ class Total(Measured):
     count: int
 
     def combined(self, later: Total) -> Total:
-        """The sum."""
         return Total(self.count + later.count)
 
     def __str__(self) -> str:
@@ -42,7 +41,6 @@ class Latest(Measured):
     value: Any
 
     def combined(self, later: Measured) -> Measured:
-        """The later value."""
         return later
 
     def __str__(self) -> str:
@@ -51,12 +49,11 @@ class Latest(Measured):
 
 @dataclass(frozen=True, slots=True)
 class Reading(Measured):
-    """A gauge of a worker: a function that is called when its value leaves the worker."""
+    """A gauge of a worker, called when its value leaves the worker."""
 
     function: Callable[[], Any]
 
     def combined(self, later: Measured) -> Measured:
-        """The later gauge."""
         return later
 
     def __reduce__(self) -> tuple[type[Latest], tuple[Any]]:
@@ -77,7 +74,6 @@ class Summary(Measured):
     max: int
 
     def combined(self, later: Summary) -> Summary:
-        """The summary of all values."""
         return Summary(
             self.count + later.count,
             self.sum + later.sum,
@@ -89,7 +85,7 @@ class Summary(Measured):
         return f"count {self.count}, sum {self.sum}, min {self.min}, max {self.max}"
 
 
-#: Receives the change of a metric, by its name.
+#: Receives the change of a metric by name.
 Report: TypeAlias = Callable[[str, Measured], None]
 
 
@@ -123,14 +119,14 @@ class Counter(Metric):
 
 
 class Meter(Metric):
-    """A metric of events. The rate of a job that has ended is unknown: events are counted."""
+    """A metric of events, which are counted: the rate of a job that has ended is unknown."""
 
     def __init__(self, name: str, report: Report) -> None:
         super().__init__(name, report)
         self._count = 0
 
     def mark_event(self, value: int = 1) -> None:
-        """Add a number of events."""
+        """Add events."""
         self._count += value
         self._report(self._name, Total(value))
 
@@ -148,7 +144,7 @@ class Distribution(Metric):
 
 
 class MetricGroup:
-    """Creates the metrics of a function, whose names begin with those of their groups.
+    """Creates the metrics of a function; names begin with those of their groups.
 
     >>> group = MetricGroup(lambda name, value: print(name, value))
     >>> group.add_group("country", "FR").counter("orders").inc(2)
@@ -160,7 +156,7 @@ class MetricGroup:
         self._prefix = prefix
 
     def add_group(self, name: str, extra: str | None = None) -> MetricGroup:
-        """A group within this one; with `extra` that of a value of a variable."""
+        """A group within this one; with `extra` for a value of a variable."""
         require_instance(name, str, "name")
         path = name if extra is None else f"{name}.{extra}"
         return MetricGroup(self._report, f"{self._prefix}{path}.")
@@ -174,7 +170,7 @@ class MetricGroup:
         self._report(self._path(name), Reading(obj))
 
     def meter(self, name: str, time_span_in_seconds: int = 60) -> Meter:
-        """A meter; the time span of its rate has no effect."""
+        """A meter; the time span has no effect."""
         return Meter(self._path(name), self._report)
 
     def distribution(self, name: str) -> Distribution:

@@ -27,8 +27,7 @@ def literal(value: object) -> syntax.Expression:
     """The literal for a Python value; a list becomes an array, a dictionary a map.
 
     Raises:
-        SchemaError: with code `value-not-in-sql` for a value without a literal, `too-deep` for
-            lists and dictionaries that are nested too deep.
+        SchemaError: with code `value-not-in-sql` for a value without a literal, or `too-deep`.
 
     >>> from schema_core.sql.printer import print_expression
     >>> print(print_expression(literal([Decimal("1.50"), None])))
@@ -100,7 +99,7 @@ def _datetime(value: date | time) -> Literal:
 
 
 def _interval(value: timedelta) -> Interval:
-    """An interval of days to seconds, with fractional seconds."""
+    """An interval of days to seconds."""
     size = abs(value)
     minutes, seconds = divmod(size.seconds, 60)
     hours, minutes = divmod(minutes, 60)
@@ -114,15 +113,15 @@ def _interval(value: timedelta) -> Interval:
 
 INT_RANGE = range(-(2**31), 2**31)
 BIGINT_RANGE = range(-(2**63), 2**63)
-#: Units of year-month intervals; all others are units of day-time intervals.
+#: All other units are of day-time intervals.
 MONTH_UNITS = frozenset({"YEAR", "QUARTER", "MONTH"})
 
 
 def constant(literal: Literal | Interval) -> Constant:
-    """A literal with its type, which is NOT NULL except for NULL and UNKNOWN.
+    """A literal with its type, NOT NULL except for NULL and UNKNOWN.
 
     Raises:
-        SchemaError: with code `number-out-of-range` for a number outside the range of literals.
+        SchemaError: with code `number-out-of-range`.
     """
     type_ = interval_type(literal) if isinstance(literal, Interval) else literal_type(literal)
     return Constant(literal, type_, literal.span)
@@ -165,7 +164,7 @@ def literal_type(literal: Literal) -> types.DataType:
 def _exact(literal: Literal) -> types.DataType:
     """The smaller of INT and BIGINT that holds an integer, or a decimal of all digits.
 
-    The digits without the decimal point must fit 64 bits, which is a rule of Calcite.
+    The digits without the decimal point must fit 64 bits (a rule of Calcite).
     """
     value = Decimal(literal.text)
     sign, digits, exponent = value.as_tuple()
@@ -197,7 +196,7 @@ def _fraction(text: str) -> int:
 
 
 def interval_type(interval: Interval) -> types.DataType:
-    """The type of an interval: in SQL all fields are months or milliseconds."""
+    """The type of an interval: SQL's fields are all months or milliseconds."""
     if interval.unit in MONTH_UNITS:
         return types.YearMonthIntervalType(types.YearMonthResolution.MONTH, nullable=False)
     return types.DayTimeIntervalType(

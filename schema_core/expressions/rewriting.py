@@ -31,21 +31,16 @@ PLUS, CONCATENATION = "+", "||"
 #: The roots of types whose values are concatenated.
 STRINGS = MEMBERS[TypeFamily.CHARACTER_STRING]
 
-#: Returns the scope in which an expression is typed.
+#: Returns the scope of an expression; called only if there is something to rewrite.
 ScopeOf = Callable[[], Scope]
 
 
 def to_sql_meaning(given: T, scope_of: ScopeOf) -> T:
-    """An expression or item of a list as SQL writes what it means in PyFlink.
+    """Rewrite an expression, alias or sort key to SQL with PyFlink's meaning; return anything else.
 
-    ``+`` of strings is ``||``, and an operand that is not a string is cast to one. The fields of
-    ``row(...)`` are ``f0``, ``f1``, which SQL calls ``EXPR$0``, ``EXPR$1``: the row is cast. What
-    cannot be typed is left as it is: its error is raised where the expression is used.
-
-    Args:
-        given: The expression, without anything else, with an alias or as a sort key; others are
-            returned.
-        scope_of: Returns the columns, which are looked up only if there is something to rewrite.
+    ``+`` of strings is ``||``, with a cast of other operands. The fields of ``row(...)`` are
+    ``f0``, ``f1``, which SQL calls ``EXPR$0``, ``EXPR$1``: the row is cast. What cannot be typed is
+    left as it is; its use raises the error.
 
     >>> from schema_core.expressions import col, row
     >>> scope = ColumnScope({"a": DataTypes.STRING(), "n": DataTypes.INT()})
@@ -67,7 +62,7 @@ def to_sql_meaning(given: T, scope_of: ScopeOf) -> T:
 def column_scope(
     columns: Iterable[tuple[str, DataType]], functions: Functions | None, types: LookUp | None
 ) -> Scope:
-    """The scope of those columns whose types SQL supports."""
+    """The scope of the columns whose types SQL supports."""
     found: dict[str, DataType] = {}
     for name, type_ in columns:
         try:
@@ -79,10 +74,10 @@ def column_scope(
 
 
 class _ItemScope(ColumnScope):
-    """The scope of an item of a list, whose windows are defined by the query."""
+    """The scope of an item of a list; the query defines its windows."""
 
     def window(self, name: str, span: Span) -> syntax.Window:
-        """A window that is ordered, which types of functions do not depend on."""
+        """An ordered window, which types of functions do not depend on."""
         return syntax.Window(order_by=(syntax.SortKey(Literal(LiteralKind.EXACT, "1")),))
 
 

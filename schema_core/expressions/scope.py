@@ -52,7 +52,7 @@ class Scope(Protocol):
 
     @property
     def streaming(self) -> bool:
-        """Whether the job is a streaming job, which has time attributes."""
+        """Whether the job is streaming, with time attributes."""
 
     @property
     def in_query(self) -> bool:
@@ -68,7 +68,7 @@ class Scope(Protocol):
 
     @property
     def types(self) -> LookUp | None:
-        """The lookup of user-defined types in casts; None if there are none."""
+        """The lookup of user-defined types in casts."""
 
     @property
     def inferred(self) -> Inferred:
@@ -125,7 +125,7 @@ def in_sql(type_: DataType) -> DataType:
     structured types are unchanged.
 
     Raises:
-        SchemaError: with code `type-not-in-sql` for a type that SQL does not support.
+        SchemaError: with code `type-not-in-sql`.
 
     >>> from schema_core.types import parse_type
     >>> print(in_sql(parse_type("ROW<a TIME(9) 'when', b INTERVAL DAY>")))
@@ -168,16 +168,11 @@ def _converted_to_sql(type_: DataType) -> DataType:
 
 
 def _is_same_field(field: RowField, type_: DataType) -> bool:
-    """Whether SQL leaves a field of a row unchanged, with its type in SQL."""
     return field.data_type is type_ and field.description is None
 
 
 def _require_parts_in_sql(type_: DataType) -> None:
-    """Reject unsupported types within a structured type; its attributes may have type NULL.
-
-    Raises:
-        SchemaError: with code `type-not-in-sql`.
-    """
+    """Reject unsupported types within a structured type; its attributes may have type NULL."""
     for part in type_.children():
         is_null = part.root is TypeRoot.NULL and not isinstance(type_, StructuredType)
         if is_null or part.root is TypeRoot.TIMESTAMP_WITH_TIME_ZONE:
@@ -193,14 +188,12 @@ def _not_in_sql(type_: DataType) -> SchemaError:
 
 
 class ColumnScope:
-    """The scope of a schema's expressions: its columns, by their exact names.
+    """The scope of a schema's expressions: its columns, by exact name.
 
     Args:
-        columns: Name -> type, as in the schema.
-        streaming: Whether time attributes exist.
         functions: Looks up user-defined functions, before the built-in ones.
-        types: Looks up user-defined types in casts; without it there are none.
-        subqueries: Resolves subqueries; without it they are not supported.
+        types: Looks up user-defined types in casts.
+        subqueries: Resolves subqueries, which are not supported without it.
     """
 
     in_query = False
@@ -224,11 +217,9 @@ class ColumnScope:
 
     @property
     def rows(self) -> ColumnScope:
-        """The scope itself: rows are not grouped."""
         return self
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
-        """The column of the first part of a name."""
         name, *rest = parts
         if name not in self.columns:
             raise SchemaError(
@@ -240,7 +231,7 @@ class ColumnScope:
         return Ref(name, self.columns[name], span=span), tuple(rest)
 
     def names(self) -> Iterable[str]:
-        """The names that a hint for an unknown name may suggest."""
+        """The suggestions for an unknown name."""
         return self.columns
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
@@ -248,7 +239,7 @@ class ColumnScope:
         return find_function(path, span, self.functions)
 
     def window(self, name: str, span: Span) -> Window:
-        """Raise `unknown-window`: only queries have named windows."""
+        """Raise `unknown-window`: only queries have windows."""
         raise SchemaError(f"there is no window {name!r}", code="unknown-window", span=span)
 
     def subquery(self, query: Query, span: Span) -> Rows:
@@ -310,7 +301,7 @@ def find_function(
 
 @cached()
 def _hint(name: str) -> str | None:
-    """The hint for an unknown function, cached as expressions repeat names."""
+    """Cached, as expressions repeat names."""
     from schema_core.expressions.functions import BUILT_IN
 
     return function_hint(name) or similar(name.upper(), BUILT_IN, likeness=0.78)

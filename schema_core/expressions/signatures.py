@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class FunctionKind(Enum):
-    """Whether a function is evaluated per row, over many rows, or returns a table."""
+    """Whether a function is evaluated per row or over many rows, or returns a table."""
 
     SCALAR = "scalar"
     AGGREGATE = "aggregate"
@@ -59,11 +59,11 @@ class FunctionKind(Enum):
 
 
 class Rules(Enum):
-    """The typing rules of a function; Flink has two sets that differ.
+    """The typing rules of a function; Flink has two sets.
 
     The SQL rules do not cast arguments, reject an untyped NULL, and treat a row as nullable if one
-    of its fields is. The rules of the Table API, which Flink also applies to the functions it
-    exposes in SQL through its bridge, cast arguments to the types of the parameters.
+    of its fields is. The rules of the Table API, which also apply to its functions in SQL, cast
+    arguments to the types of the parameters.
     """
 
     SQL = "SQL"
@@ -80,11 +80,10 @@ class EmptyInput(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ArgumentTypes:
-    """The argument types of a call, and the argument trees for rules that depend on literals.
+    """The argument types of a call, and the trees (`Typed`) for rules that depend on literals.
 
-    The trees are `schema_core.expressions.typed.Typed`, whose calls refer to functions.
-    A rule over all arguments is evaluated once per call by `memoized`, not once per argument: a
-    list may have a hundred thousand items.
+    A rule over all arguments is evaluated once per call by `memoized`: a list may have a hundred
+    thousand items.
     """
 
     types: tuple[DataType, ...]
@@ -94,16 +93,16 @@ class ArgumentTypes:
     )
 
     def memoized(self, rule: ArgumentsRule) -> DataType | None:
-        """The result of the rule for these arguments, evaluated once."""
+        """The result of the rule, evaluated once."""
         if rule not in self._results:
             self._results[rule] = rule(self)
         return self._results[rule]
 
 
-#: A rule over all arguments together, such as their common type; None where they do not fit.
+#: A rule over all arguments, such as their common type; None where they do not fit.
 ArgumentsRule: TypeAlias = Callable[[ArgumentTypes], DataType | None]
 
-#: The type that the argument at an index is passed as, or None where it does not fit.
+#: The type that an argument is passed as; None where it does not fit.
 ParameterRule: TypeAlias = Callable[[ArgumentTypes, int], DataType | None]
 
 
@@ -111,7 +110,7 @@ ParameterRule: TypeAlias = Callable[[ArgumentTypes, int], DataType | None]
 class Parameter:
     """A parameter of a function: its label in messages and the arguments that it accepts.
 
-    `mismatch` describes why an argument is not accepted, where the label does not explain it.
+    `mismatch` says why an argument is not accepted, where the label does not.
     """
 
     label: str
@@ -119,21 +118,20 @@ class Parameter:
     mismatch: Callable[[ArgumentTypes, int], str | None] | None = field(default=None, compare=False)
 
 
-#: The type of a parameter of a user-defined function, None for arguments of any type, and `...` at
-#: the end for any number of them.
+#: The type of a parameter of a user-defined function; None for any type, `...` at the end for any
+#: number.
 Declared: TypeAlias = "DataType | EllipsisType | None"
 #: The parameters and the result type of a user-defined function.
 Signature: TypeAlias = tuple[tuple[Declared, ...], DataType]
 
-#: The return type of a call, before the nullability rule is applied; raises SchemaError where the
-#: arguments have none.
+#: The return type of a call, before the nullability rule; raises SchemaError where there is none.
 ReturnTypeRule: TypeAlias = Callable[[ArgumentTypes], DataType]
 
-#: Whether the result is nullable, from the nullability of each argument; such as `any` and `all`.
+#: Whether the result is nullable, from the nullability of each argument, like `any` and `all`.
 NullabilityRule: TypeAlias = Callable[[Iterable[bool]], bool]
 
-#: The Spark SQL of a user-defined function: a template ("upper({0})"), or a callable that is passed
-#: the call and its compiled arguments. Built-in functions are translated by `spark.compiler`.
+#: The Spark SQL of a user-defined function: a template ("upper({0})"), or a callable of the call
+#: and its compiled arguments. Built-in functions are translated by `spark.compiler`.
 Spark: TypeAlias = "str | Callable[[Any, Sequence[str]], str] | None"
 
 #: Rewrites a call before its arguments are typed: ``NULLIF`` becomes a ``CASE``.
@@ -145,31 +143,26 @@ class Function:
     """The signature of one function or operator.
 
     Functions compare equal by name and parameters. They are pickled by name (see `functions`), so
-    that typed trees can be sent to worker processes.
+    that worker processes can receive typed trees.
 
     Attributes:
         parameters: The parameters of the longest overload.
-        returns: The rule for the return type.
         optional: How many of the last parameters may be omitted.
         repeats: How many of the last parameters may be repeated, as a group.
         alternatives: Further overloads.
-        nullability: The rule for the nullability of the result; None if `returns` decides it.
-        empty: The result of an aggregate on empty input.
-        aligns: Whether arguments are cast if they differ from their target in anything at all, as
-            for constructors of collections.
-        frames: Whether a window frame after OVER applies; ROW_NUMBER and its like have none.
-        counts_rows: Whether OVER needs no ORDER BY although there is no frame.
+        nullability: None if `returns` decides it.
+        aligns: Whether arguments are cast if they differ from their target in anything, as in
+            constructors of collections.
+        frames: Whether a window frame after OVER applies, unlike for ROW_NUMBER.
+        counts_rows: Whether OVER needs neither ORDER BY nor frame.
         ranks: Whether OVER must have an ORDER BY.
         skips_nulls: Whether IGNORE NULLS may follow the call.
         bare_names: Whether identifiers among the arguments are names, not columns.
         many_rows: Whether a subquery among the arguments is a list of values, not a scalar.
-        two_phase_type: Whether Flink infers the type again after it has converted the call to its
-            own representation, where the NULL of an aggregate on empty input is lost.
+        two_phase_type: Whether Flink infers the type again after converting the call, when the NULL
+            of an aggregate on empty input is lost.
         quoted: Whether Flink prints the name in backticks.
         path: The full name of a registered user-defined function.
-        declared: The signature of a user-defined function.
-        rewrite: Rewrites the call before it is typed.
-        spark: The Spark SQL of a user-defined function.
         overloads: All overloads, with optional parameters omitted but not repeated.
     """
 
@@ -210,7 +203,7 @@ class Function:
         object.__setattr__(self, "overloads", overloads)
 
     def expand(self, overload: tuple[Parameter, ...], count: int) -> tuple[Parameter, ...] | None:
-        """The overload with its repeated parameters, or None if it cannot take `count`."""
+        """The overload with its repeated parameters; None if it cannot take `count`."""
         extra = count - len(overload)
         if extra == 0:
             return overload
@@ -222,14 +215,9 @@ class Function:
     def printed_path(self, written: tuple[str, ...]) -> tuple[str, ...]:
         """The names that Flink prints in backticks; none for a keyword or an operator.
 
-        Args:
-            written: The path of the function in the call, if it has one.
-
         >>> from schema_core.expressions.functions import BUILT_IN
         >>> BUILT_IN["URL_ENCODE"][0].printed_path(("url_encode",))
         ('url_encode',)
-        >>> BUILT_IN["PROCTIME"][0].printed_path(("proctime",))
-        ()
         """
         if self.path:
             return self.path
@@ -239,12 +227,7 @@ class Function:
         return written if is_own_name else (self.name,)
 
     def format(self, overload: tuple[Parameter, ...]) -> str:
-        """An overload as text, such as ``SUBSTRING(<CHARACTER>, <INTEGER>)``.
-
-        >>> from schema_core.expressions.functions import BUILT_IN
-        >>> str(BUILT_IN["REPEAT"][0])
-        'REPEAT(<CHARACTER>, <INTEGER>)'
-        """
+        """An overload as text, such as ``SUBSTRING(<CHARACTER>, <INTEGER>)``."""
         labels = [parameter.label for parameter in overload]
         is_operator = self.declared is None and not self.name.strip("$")[0].isalpha()
         if len(labels) == 2 and is_operator:
@@ -304,7 +287,7 @@ MAX_INT = 2**31 - 1
 
 
 def of(label: str, *kinds: TypeRoot | TypeFamily) -> Parameter:
-    """A parameter for types of these roots or families, without a cast and without NULL."""
+    """A parameter for these roots or families, without a cast and without NULL."""
     return Parameter(label, lambda args, i: args.types[i] if args.types[i].is_(*kinds) else None)
 
 
@@ -333,7 +316,7 @@ MAP = of("<MAP>", R.MAP)
 
 
 def keyword(*words: str) -> Parameter:
-    """A parameter for one of these keywords, or for any keyword if none is listed."""
+    """A parameter for one of these keywords, or for any keyword."""
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
         tree = args.trees[i]
@@ -344,7 +327,7 @@ def keyword(*words: str) -> Parameter:
 
 
 def of_one_charset(inner: Parameter) -> Parameter:
-    """A parameter like `inner` whose character set must be that of the preceding argument."""
+    """A parameter like `inner` in the character set of the preceding argument."""
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
         return None if has_mixed_charsets(args, i) else inner.accepts(args, i)
@@ -363,7 +346,7 @@ TARGET = Parameter("<TYPE>", _target)
 
 
 def literal(inner: Parameter) -> Parameter:
-    """A parameter like `inner` that accepts only literals other than NULL."""
+    """A parameter like `inner` for literals other than NULL."""
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
         return None if text_of(args.trees[i]) is None else inner.accepts(args, i)
@@ -372,7 +355,7 @@ def literal(inner: Parameter) -> Parameter:
 
 
 def text_of(tree: Typed) -> str | None:
-    """The text of a literal, or None for NULL and for other expressions."""
+    """The text of a literal; None for NULL and other expressions."""
     match tree:
         case Constant(literal=Literal(kind=kind, text=text)) if kind is not LiteralKind.NULL:
             return text
@@ -429,7 +412,7 @@ def castable_to(kind: TypeRoot | TypeFamily, label: str = "") -> Parameter:
 
 
 def explicit(type_: DataType) -> Parameter:
-    """A parameter that casts its argument implicitly to exactly this type."""
+    """A parameter that casts its argument implicitly to this type."""
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
         if not type_.is_nullable and args.types[i].is_nullable:
@@ -538,7 +521,7 @@ COMPARABLE = Parameter("<COMPARABLE>", _ordered_with_previous)
 
 
 def describe_rule(description: str, returns: ReturnTypeRule) -> ReturnTypeRule:
-    """Set the docstring of a rule, which the documentation shows (`describe_result`)."""
+    """Set the docstring of a rule, which the documentation shows."""
     returns.__doc__ = description
     return returns
 
@@ -558,7 +541,7 @@ def like(index: int) -> ReturnTypeRule:
 
 
 def varying_like(index: int) -> ReturnTypeRule:
-    """The variable-length string type with the length of an argument."""
+    """The variable-length string type of the length of an argument."""
     description = f"a variable-length string with the length of the {ORDINALS[index]} argument"
     return describe_rule(description, lambda args: varying(_string(args.types[index])))
 

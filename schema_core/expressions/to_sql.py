@@ -1,9 +1,8 @@
 """Typed trees to SQL, the form in which catalogs store expressions.
 
-Names are quoted, implicit casts are explicit, and synonyms have one spelling. The SQL has the same
-type when it is parsed again. That of Flink does not: it prints ``.5``, a DECIMAL(1, 1), as ``0.5``,
-a DECIMAL(2, 1), and drops NOT NULL from the keys and values of a MAP. `flink_sql` prints as Flink
-does, for comparisons.
+Names are quoted, implicit casts are explicit, and synonyms have one spelling. Parsed again, the SQL
+has the same type, unlike Flink's, which prints ``.5``, a DECIMAL(1, 1), as ``0.5``, a DECIMAL(2,
+1), and drops NOT NULL from the keys and values of a MAP. `flink_sql` prints as Flink does.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def flink_sql(typed: Typed) -> str:
 
 
 def _flink_spelling(node: syntax.Expression) -> syntax.Expression | None:
-    """A literal or a type of a cast as Flink spells it, None for any other node."""
+    """A literal or a type of a cast as Flink spells it; None for any other node."""
     match node:
         case syntax.Literal(kind=syntax.LiteralKind.EXACT, text=text):
             return replace(node, text=plain_digits(text))

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from schema_core.base.text import Span
     from schema_core.expressions.signatures import Parameter
 
-    #: An overload that does not accept the arguments, and the index of the first rejected one.
+    #: An overload that rejects the arguments, and the index of the first rejected one.
     Mismatch: TypeAlias = tuple[int, Function, tuple[Parameter, ...]]
 
 __all__ = ["ColumnScope", "Scope", "check", "infer"]
@@ -55,7 +55,7 @@ __all__ = ["ColumnScope", "Scope", "check", "infer"]
 SYMBOL = types.SymbolType(nullable=False)
 #: The functions that a call may refer to; empty for ``.``, the access to a field.
 Functions: TypeAlias = "tuple[Function, ...]"
-#: Calls whose first argument is still untyped: each is the first argument of the one before it.
+#: Calls whose first argument is not typed yet: each is the first argument of the one before.
 PendingCalls: TypeAlias = "list[tuple[Scope, syntax.Call, Functions]]"
 #: Every expression except calls.
 Leaf: TypeAlias = (
@@ -118,7 +118,7 @@ def _argument_scope(
 def _type_bottom_up(pending: PendingCalls, first: Typed) -> Typed:
     """Type pending calls from the innermost outwards.
 
-    A left-deep tree of operators, which may have thousands of operands, needs no recursion.
+    Left-deep trees may have thousands of operands, so this does not recurse.
     """
     for scope, call, functions in reversed(pending):
         first = _type_call(scope, call, functions, (first,))
@@ -145,7 +145,6 @@ def check(scope: Scope, expression: syntax.Expression, expected: types.DataType)
 
 
 def _type_leaf(scope: Scope, expression: Leaf) -> Typed:
-    """Type any expression except a call."""
     match expression:
         case syntax.Literal() | syntax.Interval():
             return constant(expression)
@@ -183,14 +182,13 @@ def cast_target(scope: Scope, written: syntax.TypeName) -> TypeArgument:
     """The target type of a cast, with the full paths of user-defined types.
 
     Raises:
-        UnsupportedError: with code `unknown-type` for a name that is not defined.
+        UnsupportedError: with code `unknown-type`.
     """
     type_ = types.require_resolved(look_up(data_type(written, as_cast=True), scope.types))
     return TypeArgument(_with_full_paths(written, type_), type_, written.span)
 
 
 def _with_full_paths(written: syntax.TypeName, type_: types.DataType) -> syntax.TypeName:
-    """The type as written, with the full paths of user-defined types."""
     if written.path:
         return replace(written, path=getattr(type_, "path", written.path))
     inner = type_.children()
@@ -208,7 +206,7 @@ def _with_full_paths(written: syntax.TypeName, type_: types.DataType) -> syntax.
 
 
 def scalar(rows: Select) -> Select:
-    """A query as a scalar, which is NULL if the query has no rows.
+    """A query as a scalar, which is NULL without rows.
 
     Raises:
         SchemaError: with code `subquery-column-count` unless it has one column.
@@ -299,7 +297,7 @@ def _type_call(
 
 
 def reject_aggregate_clauses(call: syntax.Call, function: Function) -> None:
-    """Reject the clauses of aggregates on the call of another function.
+    """Reject the clauses of aggregates on other functions.
 
     Raises:
         SchemaError: with code `not-an-aggregate`.
@@ -322,7 +320,7 @@ def reject_aggregate_clauses(call: syntax.Call, function: Function) -> None:
 
 
 def _check_rewritten(scope: Scope, call: syntax.Call) -> None:
-    """Check the arguments of a call that is rewritten: Flink validates them as those of a query."""
+    """Check the arguments of a rewritten call: Flink validates them as in a query."""
     if scope.in_query:
         return
     parts = (part for argument in call.arguments for part in syntax.walk(argument))
@@ -335,11 +333,7 @@ def _check_rewritten(scope: Scope, call: syntax.Call) -> None:
 
 
 def _reject_aligned_intervals(constructor: FunctionCall) -> None:
-    """Reject a constructor of a collection that casts an interval to a datetime.
-
-    Raises:
-        SchemaError: with code `wrong-argument-type`.
-    """
+    """Reject a constructor of a collection that casts an interval to a datetime."""
     for value in constructor.arguments:
         if not isinstance(value, FunctionCall) or not value.implicit:
             continue
@@ -363,7 +357,7 @@ def resolve_call(
 
     Raises:
         SchemaError: with code `wrong-argument-count` or `wrong-argument-type`, located at the
-            argument that does not match; or as the function's return type rule.
+            argument; or as the function's return type rule.
     """
     argument_types = ArgumentTypes(tuple(map(first_phase_type, arguments)), arguments)
     function, targets = resolve_overload(functions, argument_types, call)
@@ -391,7 +385,7 @@ def resolve_call(
 
 
 def result_type(function: Function, args: ArgumentTypes) -> types.DataType:
-    """The type of a call for arguments of these types, with its nullability."""
+    """The type of a call for these arguments, with its nullability."""
     type_ = function.returns(args)
     if function.nullability is None or type_.root is types.TypeRoot.NULL:
         return type_
@@ -429,7 +423,7 @@ def accepts_count(function: Function, count: int) -> bool:
 
 
 def wrong_count(functions: Sequence[Function], call: syntax.Call) -> SchemaError:
-    """The error for a call with a number of arguments that no overload accepts."""
+    """The error for a number of arguments that no overload accepts."""
     signatures = [
         function.format(overload) for function in functions for overload in function.overloads
     ]
@@ -449,7 +443,7 @@ _NUMERIC_LABELS = frozenset({NUMERIC.label, EXACT.label, INTEGER.label})
 def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Call) -> SchemaError:
     """The error of the overload that matched most arguments.
 
-    It lists what all overloads that matched as many arguments expect next.
+    It lists what all overloads that matched as many expect next.
     """
     index, function, overload = max(mismatches, key=lambda mismatch: mismatch[0])
     furthest = [mismatch[2] for mismatch in mismatches if mismatch[0] == index]

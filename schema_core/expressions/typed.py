@@ -1,7 +1,7 @@
 """Typed trees: expressions whose nodes have types, as `type_checker.infer` builds them.
 
-Implicit casts are a `FunctionCall` of CAST with `implicit=True`. Rewrites that Flink does before it
-prints an expression (NULLIF to CASE, YEAR to EXTRACT) are done.
+Implicit casts are calls of CAST with `implicit=True`. Flink's rewrites before printing (NULLIF to
+CASE, YEAR to EXTRACT) are done.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @node(frozen=True, slots=True)
 class Ref:
-    """A column in scope. `relation` is the alias that qualifies it in a query, if any."""
+    """A column in scope; `relation` is the alias that qualifies it in a query."""
 
     name: str
     type: DataType
@@ -43,7 +43,7 @@ class Constant:
 
 @node(frozen=True, slots=True)
 class Keyword:
-    """A keyword argument of SQL such as a time unit; its type is `SymbolType`."""
+    """A keyword argument of SQL, such as a time unit."""
 
     symbol: syntax.Symbol
     type: DataType
@@ -80,7 +80,7 @@ class SortedBy:
 
 @node(frozen=True, slots=True)
 class SortDirection:
-    """The direction of a sort key; `nulls_last` is None where it is not written."""
+    """The direction of a sort key; `nulls_last` is None if it is not specified."""
 
     descending: bool = False
     nulls_last: bool | None = None
@@ -98,7 +98,7 @@ class Bound:
 class Frame:
     """A window frame: ``ROWS`` or ``RANGE`` between two bounds.
 
-    With `disallow_partial` (DISALLOW PARTIAL) the result is NULL for an incomplete frame.
+    With `disallow_partial` the result is NULL for an incomplete frame.
     """
 
     unit: str
@@ -120,11 +120,11 @@ class Over:
 class FunctionCall(LeftDeepNode):
     """A function over typed arguments.
 
-    `implicit` marks implicit casts. `symbol` (DISTINCT), `filter`, `over` and `nulls` (IGNORE
-    NULLS) belong to aggregates, and `order`: the last arguments are the keys by which it sorts the
-    rows, and these are their directions. `written` is the call as written, without its arguments.
-    `first_phase_type` is the type that Flink infers first, where it differs from the final one: for
-    aggregates outside of queries and expressions over them.
+    `implicit` marks implicit casts. `symbol` (DISTINCT), `filter`, `over`, `nulls` (IGNORE NULLS)
+    and `order` belong to aggregates: `order` has the directions of the last arguments, which are
+    sort keys. `written` is the call as written, without arguments. `first_phase_type` is the type
+    that Flink infers first, where the final one differs: for aggregates outside of queries and
+    expressions over them.
     """
 
     function: Function
@@ -151,7 +151,7 @@ class Rows(Protocol):
 
 @node(frozen=True, slots=True)
 class Select:
-    """A subquery as a scalar or as a list of values; its type is that of its first column."""
+    """A subquery as a scalar or as a list of values, with the type of its first column."""
 
     subquery: syntax.Subquery
     type: DataType

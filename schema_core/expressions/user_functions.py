@@ -1,10 +1,10 @@
 """User-defined functions in Python, with PyFlink's names.
 
-The types are declared or inferred from type hints. Arguments are nullable, as in PyFlink: ``int``
-is BIGINT. A parameter takes arguments of any type without a hint, with one that has no data type
-(`Row`, a series of pandas), and with one that has several, whose values a cast would change:
-``Decimal``, ``datetime`` and ``time``. The result of ``-> int`` is BIGINT NOT NULL, of
-``-> int | None`` BIGINT. This module types calls; the engine runs them.
+Types are declared or inferred from type hints. Arguments are nullable, as in PyFlink: ``int`` is
+BIGINT. A parameter takes any type without a hint, for a hint without a data type (`Row`, a series
+of pandas), and for one with several, between which a cast would change values: ``Decimal``,
+``datetime`` and ``time``. The result of ``-> int`` is BIGINT NOT NULL, of ``-> int | None`` BIGINT.
+This module types calls; the engine runs them.
 
 >>> from schema_core.expressions import col
 >>> @udf(result_type="INT")
@@ -57,7 +57,7 @@ from schema_core.types.python import type_of
 if TYPE_CHECKING:
     from schema_core.expressions.typed import FunctionCall
 
-#: A data type, its SQL name, or a Python class or type hint; for arguments also a list of these.
+#: A data type, its SQL name, a Python class or a type hint; for arguments also a list.
 TypeLike: TypeAlias = Any
 
 Result = TypeVar("Result")
@@ -65,7 +65,7 @@ Accumulator = TypeVar("Accumulator")
 
 
 class FunctionContext:
-    """What `open` receives of the job that calls the function.
+    """The job that calls a function, as `open` receives it.
 
     >>> FunctionContext(job_parameters={"country": "FR"}).get_job_parameter("country", "?")
     'FR'
@@ -87,7 +87,7 @@ class FunctionContext:
         self._attempt = attempt_number
 
     def in_task(self, index: int, attempt: int) -> FunctionContext:
-        """The context in a task of the job, by its index and the number of its attempt."""
+        """The context in a task of the job."""
         return FunctionContext(
             self._group, self._parameters, index_of_this_subtask=index, attempt_number=attempt
         )
@@ -97,7 +97,7 @@ class FunctionContext:
 
         Raises:
             UnsupportedError: with code `unsupported` if the option ``python.metric.enabled`` is
-                false.
+            false.
         """
         if self._group is None:
             raise UnsupportedError(
@@ -114,7 +114,7 @@ class FunctionContext:
         return self._attempt
 
     def get_job_parameter(self, key: str, default_value: str) -> str:
-        """A value of the option ``pipeline.global-job-parameters``, or the default."""
+        """A value of ``pipeline.global-job-parameters``, or the default."""
         return self._parameters.get(key, default_value)
 
 
@@ -143,8 +143,8 @@ class ScalarFunction(UserDefinedFunction, ABC):
 class AsyncScalarFunction(UserDefinedFunction, ABC):
     """A function that returns one value per row, and waits for others meanwhile.
 
-    Several calls run at once: `eval` is a coroutine. The options ``table.exec.async-scalar.*``
-    limit their number and time, and set whether a call that fails is retried.
+    Several calls of the coroutine `eval` run at once. The options ``table.exec.async-scalar.*``
+    limit their number and time, and set retries.
     """
 
     @abstractmethod
@@ -195,19 +195,14 @@ class TableAggregateFunction(ImperativeAggregateFunction[Result, Accumulator]):
 class PythonImplementation:
     """The Spark implementation of a Python function, which only a session can call.
 
-    The function itself is neither pickled nor stored. One that is `vectorized` is called with
-    series of pandas.
+    The function is neither pickled nor stored. A `vectorized` one is called with series of pandas.
     """
 
     implementation: object = None
     vectorized: bool = False
 
     def __call__(self, call: FunctionCall, arguments: Sequence[str]) -> str:
-        """Raise an error: a Python function has no Spark SQL.
-
-        Raises:
-            UnsupportedError: with code `not-executable`.
-        """
+        """Raise `not-executable`: a Python function has no Spark SQL."""
         raise UnsupportedError(
             f"the Python function {call.function.name} can only be called by a session",
             code="not-executable",
@@ -232,18 +227,18 @@ class UserFunction:
     deterministic: bool = True
     implementation: object = field(default=None, compare=False, repr=False)
     vectorized: bool = False
-    #: The names of the columns of its result where it is called with whole rows.
+    #: The columns of its result where it is called with whole rows.
     names: tuple[str, ...] = ()
 
     def alias(self, *alias_names: str) -> UserFunction:
         """The function with names for the columns of its result.
 
-        They are used where `aggregate`, `flat_aggregate` or `join_lateral` call it with whole rows.
+        `aggregate`, `flat_aggregate` and `join_lateral` use them when they call it with whole rows.
         """
         return replace(self, names=alias_names)
 
     def rows(self, path: tuple[str, ...] = ()) -> tuple[Function, ...]:
-        """The function signatures, under the path that the function is registered at."""
+        """The function signatures, under the path that it is registered at."""
         name = path[-1] if path else self.name
         return declare(
             name,
@@ -261,9 +256,7 @@ class UserFunction:
 
 
 def as_aggregate(call: Call) -> tuple[Call, DataType]:
-    """The call of a table aggregate as one of an aggregate of an array of rows.
-
-    The second part is the type of a row.
+    """The call of a table aggregate as an aggregate of an array of rows, and the type of a row.
 
     Raises:
         UnsupportedError: with code `not-executable` for a function that is called by its name.
@@ -355,9 +348,9 @@ def udf(
     Args:
         f: A function, a callable object, a `ScalarFunction` or its class; a coroutine function or
             an `AsyncScalarFunction` is called for several rows at once.
-        input_types: The types of the arguments, which are cast to them. Without it, those of the
-            type hints; a parameter without a hint takes any argument.
-        result_type: The type of the result; without it, that of the type hint.
+        input_types: The types that arguments are cast to; by default those of the type hints. A
+            parameter without a hint takes any argument.
+        result_type: The type of the result; by default that of the type hint.
         deterministic: Whether equal arguments always have equal results.
         name: The name in messages.
         func_type: ``general``, or ``pandas`` for a function of series, which returns a series.
@@ -416,16 +409,13 @@ def udaf(
 ) -> UserFunction | Decorator:
     """An aggregate function of a class or an instance of `AggregateFunction`.
 
+    Other arguments are those of `udf`.
+
     Args:
         f: The class or object; with `func_type` ``pandas`` also a function of series that returns
             one value.
-        input_types: As of `udf`.
-        result_type: As of `udf`; else that of the method ``get_result_type``.
-        accumulator_type: The type of the accumulator, which is checked and not needed: accumulators
-            stay in one process.
-        deterministic: As of `udf`.
-        name: As of `udf`.
-        func_type: As of `udf`.
+        result_type: By default that of the method ``get_result_type`` or of the type hint.
+        accumulator_type: Checked and not needed: accumulators stay in one process.
     """
     if accumulator_type is not None:
         _type(accumulator_type)
@@ -446,7 +436,7 @@ def udtaf(
 ) -> UserFunction | Decorator:
     """A table aggregate function of a `TableAggregateFunction`, for `flat_aggregate`.
 
-    Args and errors are those of `udaf`; there are none of pandas.
+    Arguments and errors are those of `udaf`, without pandas.
     """
     if accumulator_type is not None:
         _type(accumulator_type)
@@ -472,7 +462,6 @@ def _decorate(
     name: str | None,
     func_type: str = "general",
 ) -> UserFunction | Decorator:
-    """The function, or a decorator if `f` is omitted."""
     if func_type not in FUNCTION_TYPES[kind]:
         known = " or ".join(map(repr, FUNCTION_TYPES[kind]))
         problem = f"func_type must be {known}, got {show(func_type)}"
@@ -511,7 +500,7 @@ def is_asynchronous(implementation: object) -> bool:
 
 
 def _type(type_like: TypeLike) -> DataType:
-    """The data type of its SQL name, or of a Python class or type hint."""
+    """The data type of a SQL name, a Python class or a type hint."""
     return DataTypes.of(type_like) if isinstance(type_like, str) else type_of(type_like)
 
 
@@ -523,7 +512,7 @@ def _declare_function(
     deterministic: bool | None = None,
     name: str | None = None,
 ) -> UserFunction:
-    """The function; types that are not declared are inferred from type hints."""
+    """Infer the types that are not declared from type hints."""
     instance = _instance(function)
     found = str(name or getattr(function, "__name__", type(instance).__name__))
     with at(f"function {found!r}"):
@@ -558,8 +547,8 @@ def _instance(function: object) -> object:
 class Methods(NamedTuple):
     """The methods of a kind of function that its signature is inferred from.
 
-    The parameters of `accepts` after the first `skipped` are the parameters of the function; the
-    result of `returns` is the value, or an iterable of rows for `many`.
+    The parameters of the function are those of `accepts` after the first `skipped`. Its result is
+    that of `returns`, an iterable of rows for `many`.
     """
 
     accepts: str
@@ -660,12 +649,12 @@ def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declar
     return [tuple(found), *(tuple(found[:count]) for count in range(fixed - optional, fixed))]
 
 
-#: Classes whose values have types of several precisions: a cast to one of them may change a value.
+#: Classes whose values have several precisions: a cast to one of them may change a value.
 IMPRECISE = (Decimal, dt.datetime, dt.time)
 
 
 def _parameter_type(hint: Any) -> Declared:
-    """The type of a parameter, or None for one that takes arguments of any type."""
+    """The type of a parameter; None if it takes arguments of any type."""
     if hint is Any or _is_imprecise(hint):
         return None
     try:

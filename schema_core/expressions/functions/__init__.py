@@ -1,7 +1,7 @@
 """The built-in functions of Flink SQL: one table of signatures per family.
 
-User-defined functions are declared by their argument types and result. Functions are pickled as
-references: a built-in one by name and index, a declared one by its declaration.
+Functions are pickled as references: a built-in one by name and index, a declared one by its
+declaration.
 """
 
 from __future__ import annotations
@@ -77,7 +77,6 @@ def _make_row(
     deterministic: bool,
     spark: Spark,
 ) -> Function:
-    """The row for one signature."""
     parameters, returns = signature
     more = int(... in parameters)
     return Function(
@@ -104,7 +103,7 @@ def _make_row(
 
 
 def _built_in(name: str, index: int) -> Function:
-    """A built-in function by its name and its index among the functions of that name."""
+    """A built-in function by its name and index."""
     return BUILT_IN[name][index]
 
 

@@ -41,14 +41,14 @@ def _castable(args: ArgumentTypes, i: int) -> DataType | None:
 
 
 def _castable_unless_array_of_literal(args: ArgumentTypes, i: int) -> DataType | None:
-    """The same, but None for the cast of a string literal to an array."""
+    """The same, but None for a string literal to an array."""
     if args.types[i].root is TypeRoot.ARRAY and _is_string_literal(args.trees[0]):
         return None
     return _castable(args, i)
 
 
 def _is_string_literal(tree: Typed) -> bool:
-    """Whether the tree is a string literal, possibly within casts to strings."""
+    """Whether the tree is a string literal, possibly within casts."""
     while isinstance(tree, FunctionCall) and tree.function.name == "CAST":
         tree = tree.arguments[0]
     return isinstance(tree, Constant) and tree.type.is_(TypeFamily.CHARACTER_STRING)

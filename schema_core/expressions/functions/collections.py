@@ -115,7 +115,7 @@ def item(args: ArgumentTypes) -> DataType:
 
 
 def _field(type_: RowType, args: ArgumentTypes) -> DataType:
-    """The type of a field by position, counted from 1, or by case-insensitive name."""
+    """The type of a field by position from 1, or by case-insensitive name."""
     position, name = constant_integer(args.trees[1]), text_of(args.trees[1])
     if args.types[1].is_(F.INTEGER_NUMERIC):
         if position and 1 <= position <= len(type_.fields):
@@ -132,7 +132,7 @@ def _field(type_: RowType, args: ArgumentTypes) -> DataType:
 
 
 def _interval_spelling(tree: Typed) -> object:
-    """The fields that an interval literal or cast is spelled with, if it is one."""
+    """The fields that an interval literal or cast is spelled with."""
     match tree:
         case Ref():
             return Ref
@@ -149,7 +149,7 @@ def _interval_spelling(tree: Typed) -> object:
 def least_restrictive_of(start: int, step: int) -> Parameter:
     """A parameter of the least restrictive type of every `step`-th argument from `start` on.
 
-    Intervals must be spelled with the same fields, since Flink cannot print a cast between them.
+    Intervals must have the same fields: Flink cannot print a cast between them.
     """
 
     def of_all(args: ArgumentTypes) -> DataType | None:
@@ -196,12 +196,12 @@ def _reads_interval(call: FunctionCall) -> bool:
 
 
 def _kind(type_: DataType) -> F | R:
-    """The family of a timestamp, and the root of any other type."""
+    """The family of a timestamp, the root of any other type."""
     return F.TIMESTAMP if type_.is_(F.TIMESTAMP) else type_.root
 
 
 def _reads_columns(tree: Typed) -> bool:
-    """Whether a column is read, also by the FILTER or OVER of an aggregate."""
+    """Whether a column is read, also by FILTER or OVER of an aggregate."""
     for part in walk(tree):
         if isinstance(part, Ref):
             return True
@@ -253,7 +253,7 @@ NAME = literal(CHARACTER)
 
 
 def named_types(args: ArgumentTypes, start: int) -> dict[str, DataType]:
-    """The types of the values by name, from arguments that alternate names and values."""
+    """The types by name of arguments that alternate names and values."""
     fields: dict[str, DataType] = {}
     for i in range(start, len(args.types), 2):
         name = text_of(args.trees[i]) or ""

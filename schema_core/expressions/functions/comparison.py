@@ -40,7 +40,7 @@ TRUTH = exactly(T.BOOLEAN())
 def _of_list(args: ArgumentTypes) -> DataType | None:
     """The least restrictive type of the list if SQL compares it with the left operand.
 
-    A list that contains a MULTISET constructor has none: Flink treats both as tables.
+    A list with a MULTISET constructor has none: Flink treats both as tables.
     """
     value, *items = _comparison_types(args.types)
     if any(_is_multiset(part) for tree in args.trees[1:] for part in walk(tree)):
@@ -71,19 +71,18 @@ def _is_multiset(tree: Typed) -> bool:
 
 
 def _upper(args: ArgumentTypes, i: int) -> DataType | None:
-    """The type of the upper bound if it is comparable with the value and the lower bound."""
+    """The type of an upper bound that is comparable with the value and the lower bound."""
     value, _, upper = args.types
     is_same = value.root is upper.root or TypeRoot.NULL in (value.root, upper.root)
     is_self_only = SELF_COMPARABLE & {value.root, upper.root}
     return None if is_self_only and not is_same else ORDERED.accepts(args, i)
 
 
-#: Roots that are comparable only with the same root, even if the lower bound is NULL.
+#: Comparable only with the same root, even if the lower bound is NULL.
 SELF_COMPARABLE = frozenset({TypeRoot.BITMAP, TypeRoot.VARIANT})
 
 
 def _member(args: ArgumentTypes, i: int) -> DataType | None:
-    """The type of an item of the list."""
     return args.types[i] if args.memoized(_of_list) else None
 
 

@@ -41,8 +41,8 @@ def nullif_as_case(call: syntax.Call) -> syntax.Expression:
     """Rewrite ``NULLIF(a, b)`` to ``CASE WHEN a = b THEN NULL ELSE a END``.
 
     Raises:
-        SchemaError: with code `too-deep` if the rewrite of nested NULLIFs, each of which repeats
-            its first argument, has more than `MAX_COPIES` nodes.
+        SchemaError: with code `too-deep` if nested NULLIFs, each of which repeats its first
+            argument, would have more than `MAX_COPIES` nodes.
     """
     value, other = call.arguments
     if _rewritten_size(value) > MAX_COPIES:
@@ -70,7 +70,7 @@ def _rewritten_size(value: syntax.Expression) -> int:
 
 
 def branches(args: ArgumentTypes) -> tuple[DataType, ...]:
-    """The types of the values of a CASE: every second argument, and the last one.
+    """The types of the values of a CASE.
 
     In ``WHEN a IS NOT NULL THEN a`` the value is NOT NULL.
     """

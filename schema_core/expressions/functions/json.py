@@ -1,4 +1,4 @@
-"""Functions that create, query and test JSON strings, and that parse them to variants."""
+"""Functions that create, query and test JSON strings, or parse them to variants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of dates, times, timestamps and intervals, of the current time, and group windows."""
+"""Functions of datetimes, intervals and the current time, and group windows."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ SECOND_UNITS = (
 def unit_of(tree: Typed) -> str:
     """The SQL name of the time unit that a keyword names; empty for other expressions.
 
-    Units that are not SQL keywords are parsed as identifiers, in backticks.
+    Units that are not SQL keywords are parsed as identifiers in backticks.
     """
     name = tree.symbol.word.strip("`").upper() if isinstance(tree, Keyword) else ""
     return ODBC_UNITS.get(name, name)
 
 
 def unit(*units: str) -> Parameter:
-    """A parameter for a keyword that names one of these time units."""
+    """A parameter for a keyword of these time units."""
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
         return args.types[i] if unit_of(args.trees[i]) in units else None
@@ -100,7 +100,7 @@ UNIT = unit(*MONTH_UNITS, *SECOND_UNITS)
 UNIT_OF_MONTHS = unit(*MONTH_UNITS)
 UNIT_OF_SECONDS = unit(*SECOND_UNITS)
 
-#: Unit shorter than a day -> the fractional digits of a second that it requires.
+#: Unit shorter than a day -> the fractional digits of a second that it needs.
 SUBDAY_UNITS = {
     **dict.fromkeys(("HOUR", "MINUTE", "SECOND"), 0),
     "MILLISECOND": 3,
@@ -168,17 +168,16 @@ def to_timestamp_ltz(args: ArgumentTypes) -> DataType:
 
 
 def _digits(args: ArgumentTypes, i: int) -> DataType | None:
-    """The type of an INT, without a cast."""
     return args.types[i] if args.types[i].root is R.INTEGER else None
 
 
 def _typed_string(args: ArgumentTypes, i: int) -> DataType | None:
-    """The string type of an argument that is not an untyped NULL."""
+    """The string type of an argument other than an untyped NULL."""
     return None if args.types[i].root is R.NULL else AS_STRING.accepts(args, i)
 
 
 def _typed_number(args: ArgumentTypes, i: int) -> DataType | None:
-    """The numeric type of an argument that is not an untyped NULL."""
+    """The numeric type of an argument other than an untyped NULL."""
     return None if args.types[i].root is R.NULL else AS_NUMBER.accepts(args, i)
 
 
@@ -232,7 +231,7 @@ def regular(args: ArgumentTypes) -> DataType:
 
 
 def extract_synonym(names: str) -> Function:
-    """The row of ``YEAR`` or a function like it, a synonym of ``EXTRACT(YEAR FROM x)``."""
+    """The row of a synonym such as ``YEAR(x)`` of ``EXTRACT(YEAR FROM x)``."""
     name, _, field = names.partition(" ")
 
     def rewrite(call: syntax.Call) -> syntax.Expression:
@@ -248,8 +247,8 @@ EXTRACT_SYNONYMS = (
 )  # fmt: skip
 
 
-#: Group window, such as ``TUMBLE(ts, INTERVAL '1' HOUR)`` in GROUP BY -> the parameters of its
-#: sizes, which follow the time attribute.
+#: Group window, such as ``TUMBLE(ts, INTERVAL '1' HOUR)`` -> the parameters of its sizes, after the
+#: time attribute.
 SIZES: dict[str, tuple[Parameter, ...]] = {
     "TUMBLE": (INTERVAL,),
     "HOP": (INTERVAL, INTERVAL),
