@@ -22,5 +22,5 @@ def encode(table: CatalogTable) -> Properties:
 
 
 def decode(properties: Mapping[str, str]) -> CatalogTable:
-    """The unresolved table of a property map; errors are those of `decode_table`."""
+    """The unresolved table of a property map; errors as `decode_table`."""
     return decode_table(properties)

@@ -1,7 +1,7 @@
 """The keys of Flink's property map: row numbers, joined names, reserved keys.
 
-A map is decoded through a `PropertyReader`, which records the keys that were requested, so that
-every key is accounted for: it was read, it is an option, or it is reported as ignored.
+A `PropertyReader` records the requested keys, so that every key is accounted for: it was read, is
+an option, or is reported as ignored.
 """
 
 from __future__ import annotations
@@ -44,12 +44,11 @@ RESERVED_KEYS = frozenset({
 MAX_INT = 2**31 - 1
 
 _NUMBER = regex(r"[+-]?\d+")
-#: A key of a column, and one that columns other than physical ones have.
+#: A key of a column, and one of columns that are not physical.
 _COLUMN = regex(r"\nschema\.[0-9]")
 _OTHER_PART = regex(r"\nschema\.(0|[1-9][0-9]?[0-9]?)\.(?:expr|metadata|virtual)(?![^\n])")
 
-#: The keys that all columns have, and the comment, for the first columns of a schema: strings that
-#: are built and hashed once.
+#: The keys of the first columns, as strings that are built and hashed once.
 COLUMN_KEYS = tuple(
     (f"schema.{row}.name", f"schema.{row}.data-type", f"schema.{row}.comment") for row in range(256)
 )
@@ -80,18 +79,14 @@ def is_reserved(key: str) -> bool:
 
 
 def merge(first: Properties, *others: Mapping[str, str]) -> Properties:
-    """Merge maps into the first one, which is modified: copying wide maps would take longer.
-
-    >>> merge({"a": "1"}, {"b": "2"}, {"a": "3"})
-    {'a': '3', 'b': '2'}
-    """
+    """Merge maps into the first one, which saves a copy of wide maps."""
     for other in others:
         first.update(other)
     return first
 
 
 def flatten(prefix: str, rows: Iterable[Mapping[str, str]]) -> Properties:
-    """Encode rows as keys numbered from 0; `PropertyReader.rows` decodes them.
+    """Encode rows as keys numbered from 0.
 
     >>> flatten("partition.keys", [{"name": "a"}, {"name": "b"}])
     {'partition.keys.0.name': 'a', 'partition.keys.1.name': 'b'}
@@ -121,7 +116,7 @@ def split_names(text: str) -> list[str]:
 
 
 def malformed_key(key: str, problem: str, code: str = "invalid-key-value") -> SchemaError:
-    """The error for a malformed key, with the key as its location."""
+    """The error for a malformed key."""
     return SchemaError(problem, code=code, path=(key,))
 
 
@@ -174,9 +169,7 @@ def physical_column(name: str, type_: str, comment: str | None) -> UnresolvedPhy
 
 
 def _shared_column(name: Any, type_: Any, comment: Any) -> UnresolvedPhysicalColumn:
-    """A physical column whose name and type are one string in all columns of the cache.
-
-    The names and types of a catalog repeat, and looking columns up compares fewer strings.
+    """A physical column whose name and type are interned, so that look-ups compare less.
 
     Raises:
         TypeError: for anything but strings.
@@ -215,9 +208,9 @@ def _split_columns(
 
 
 class PropertyReader:
-    """A property map, or the part under a prefix, that records which keys were requested.
+    """A property map, or the part under a prefix, that records the requested keys.
 
-    Most keys of a map are those of its first columns; only the others are searched.
+    Most keys are those of the first columns; only the others are searched.
 
     Raises:
         SchemaError: as `require_strings`.
@@ -248,8 +241,8 @@ class PropertyReader:
                 require_strings(properties)
                 raise
             self._others = list(others)
-            # the other keys, each after a line break, so that one search covers them; None if a
-            # key contains a line break
+            # the other keys, each after a line break, for a single search; None if a key contains
+            # one
             self._lines = lines if lines.count("\n") == len(self._others) else None
             self._read, self._rows, self._columns = set(), [], []
         else:
@@ -265,7 +258,7 @@ class PropertyReader:
 
     @property
     def requested(self) -> frozenset[str]:
-        """The keys that were requested, whether they exist or not."""
+        """The requested keys, whether they exist or not."""
         rows = {row + key for row, keys in self._rows for key in keys}
         columns = {
             f"schema.{row}.{key}"
@@ -278,30 +271,25 @@ class PropertyReader:
 
     @property
     def first_columns(self) -> Sequence[UnresolvedPhysicalColumn]:
-        """The columns before the first one without a name or a type, all as physical columns."""
+        """The columns before the first one without a name or a type, all as physical ones."""
         return self._first_columns
 
     @property
     def other_keys(self) -> Sequence[str]:
-        """All keys but the names, types and comments of `first_columns`."""
+        """All keys but names, types and comments of `first_columns`."""
         return self._others
 
     @property
     def other_columns(self) -> Collection[int] | None:
-        """The rows of columns that are not physical; None unless `mark_columns` was called."""
+        """The rows of columns that are not physical; None before `mark_columns`."""
         return self._columns[0][1] if self._columns else None
 
     def mark_read(self, rows: Iterable[str], keys: tuple[str, ...]) -> None:
-        """Record that these keys of rows were requested; faster than `get` for each."""
+        """Record that keys of rows were requested; faster than `get` for each."""
         self._rows += [(row, keys) for row in rows]
 
     def mark_columns(self, count: int, others: Collection[int]) -> None:
-        """Record that the keys of the first physical columns were requested.
-
-        Args:
-            count: The number of columns.
-            others: The rows of those that are not physical.
-        """
+        """Record that the first `count` columns were requested; `others` are not physical."""
         self._columns.append((count, others))
 
     def under(self, prefix: str) -> PropertyReader:
@@ -309,10 +297,7 @@ class PropertyReader:
         return PropertyReader(self._properties, f"{self._prefix}{prefix}.", self)
 
     def has_other(self, start: str) -> bool:
-        """Whether one of `other_keys` starts with a string.
-
-        It is always True if a key contains a line break.
-        """
+        """Whether one of `other_keys` starts with a string, or a key contains a line break."""
         return self._lines is None or f"\n{self._prefix}{start}" in self._lines
 
     def non_physical_columns(self) -> Collection[int] | None:
@@ -329,7 +314,6 @@ class PropertyReader:
         return set(rows) if is_complete else None
 
     def get(self, key: str) -> str | None:
-        """The value of a key, or None."""
         self._read.add(self._prefix + key)
         return self._properties.get(self._prefix + key)
 
@@ -337,7 +321,7 @@ class PropertyReader:
         """The value of a key.
 
         Raises:
-            SchemaError: with code `missing-key` if it does not exist.
+            SchemaError: with code `missing-key`.
         """
         value = self.get(key)
         if value is None:
@@ -348,7 +332,7 @@ class PropertyReader:
         return value
 
     def integer(self, key: str, bits: int) -> int | None:
-        """The value of a key as an integer of so many bits, or None if it does not exist.
+        """The value of a key as an integer of so many bits; None without it.
 
         Raises:
             SchemaError: with code `invalid-key-value` for any other string.
@@ -379,9 +363,8 @@ class PropertyReader:
     def rows(self, prefix: str, field: str) -> Iterator[PropertyReader]:
         """The numbered rows from 0 to the highest number that has `field`.
 
-        A missing number is returned as well. Callers must require `field` of every row, so that a
-        missing row raises an error; otherwise the iteration would continue up to any number in a
-        key.
+        Callers must require `field` of every row, so that a missing row raises an error; otherwise
+        the iteration would continue up to any number in a key.
 
         Raises:
             SchemaError: with code `invalid-key-value` for a number that is not a Java int.
@@ -390,7 +373,7 @@ class PropertyReader:
         return (self.under(f"{prefix}.{number}") for number in range(total))
 
     def count(self, prefix: str, field: str) -> int:
-        """The number of rows: one more than the highest number that has `field`.
+        """One more than the highest number that has `field`.
 
         As in Flink, anything may follow `field`, and the number after the highest integer
         overflows.

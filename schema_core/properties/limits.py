@@ -1,6 +1,6 @@
 """Limits of metadata stores: lengths and characters of keys, values, names and comments.
 
-The limits are those of Hive's own schemas (metastore/scripts/upgrade, 2.3 and later), of a Derby
+They are those of Hive's own schemas (metastore/scripts/upgrade, 2.3 and later), of a Derby
 metastore that creates its own tables, and of the Glue API. Metastores before 2.3 stored 4,000
 characters, whatever the database.
 """
@@ -29,8 +29,8 @@ NO_LIMIT = 2**31 - 1
 class StoreLimits:
     """The limits of a key-value store; lengths are counted in `unit`.
 
-    `unsupported` are the characters that the store refuses or changes, as a regular expression
-    character class; `unsupported_in_keys` are those that it refuses only in keys.
+    `unsupported` are the characters that the store refuses or changes, as a character class of
+    regular expressions; `unsupported_in_keys` those that it refuses only in keys.
     """
 
     key: int = NO_LIMIT
@@ -48,18 +48,17 @@ class StoreLimits:
     prefix: str = ""
 
     def length(self, text: str) -> int:
-        """The length of a string in the store's unit."""
         return len(text) if self.unit == "characters" else len(text.encode("utf-8", "replace"))
 
     def unsupported_character(self, text: str, besides: str = "") -> str | None:
-        """An error for the first unsupported character, or None."""
+        """An error for the first unsupported character."""
         classes = self.unsupported + besides
         found = re.search(f"[{classes}]", text) if classes else None
         return f"the store does not support the character U+{ord(found[0]):04X}" if found else None
 
 
-#: Character classes: surrogates, which cannot be encoded; non-ASCII characters, which the Latin-1
-#: columns of Hive's schema for MySQL do not store reliably; control characters.
+#: Surrogates, which cannot be encoded; non-ASCII characters, which the Latin-1 columns of Hive's
+#: schema for MySQL do not store reliably; control characters.
 SURROGATES = r"\ud800-\udfff"
 NOT_ASCII = r"\u0080-\U0010ffff"
 CONTROLS = r"\x00-\x08\x0a-\x1f"
@@ -77,7 +76,7 @@ HIVE = StoreLimits(
     prefix=FLINK,
 )
 
-#: Name -> limits. `hive`: the limits that every metastore has, whatever its database and version.
+#: Name -> limits. `hive`: those of every metastore, whatever its database and version.
 STORES: dict[str, StoreLimits] = {
     "none":          StoreLimits(),
     "hive":          replace(HIVE, value=4_000, table=128, column=128, stores_empty=False,
@@ -97,7 +96,7 @@ def get_store_limits(name: str) -> StoreLimits:
     """The limits of a store.
 
     Raises:
-        SchemaError: with code `unknown-store` for any other name.
+        SchemaError: with code `unknown-store`.
 
     >>> get_store_limits("hive-derby").value
     32672
@@ -117,10 +116,7 @@ def get_store_limits(name: str) -> StoreLimits:
 def limit_violations(properties: Mapping[str, str], store: StoreLimits) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each key that the store would refuse, truncate or change.
 
-    >>> [
-    ...     one.message
-    ...     for one in limit_violations({"a": "", "b": "x" * 33_000}, STORES["hive-oracle"])
-    ... ]
+    >>> [violation.message for violation in limit_violations({"a": ""}, STORES["hive-oracle"])]
     ['the store does not support empty values']
     """
     for key, value in properties.items():
@@ -129,7 +125,7 @@ def limit_violations(properties: Mapping[str, str], store: StoreLimits) -> Itera
 
 
 def limit_violation(key: str, value: str, store: StoreLimits) -> str | None:
-    """Why the store does not support a key with this value, or None."""
+    """Why the store does not support a key with this value."""
     if (length := store.length(store.prefix + key)) > store.key:
         return f"the key has {length:,} {store.unit}; the store supports {store.key:,}"
     if (length := store.length(value)) > store.value:
@@ -154,7 +150,7 @@ def check_names(
     comment: str | None,
     store: StoreLimits,
 ) -> tuple[Diagnostic, ...]:
-    """Diagnostics for names and comments that the store cannot represent in its own columns.
+    """Diagnostics for names and comments that the store cannot represent.
 
     The property map preserves the case of column names; this concerns the store's own columns,
     which other engines use.
@@ -184,7 +180,7 @@ def require_names(
     comment: str | None,
     store: StoreLimits,
 ) -> None:
-    """Raise an error for everything that `check_names` reports, before anything is written.
+    """Raise an error for everything that `check_names` reports.
 
     Raises:
         UnsupportedError: with the codes `name-too-long`, `name-characters-not-supported`,

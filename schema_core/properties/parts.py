@@ -1,10 +1,9 @@
 """Split property maps to fit the limits of a store: what does not fit is stored in numbered parts.
 
-Invariant: ``unpack(pack(map, store), store) == map``, and parts that were changed, truncated, lost
-or swapped are reported, never joined. Spark stores its schemas in the same way
-(``spark.sql.sources.schema.part.N``); here each part has a checksum, and there is one over all
-parts. The keys that Flink needs to read a schema are moved together, so that Flink refuses such a
-map instead of reading an incomplete schema.
+Invariant: ``unpack(pack(map, store), store) == map``; parts that were changed, truncated, lost or
+swapped are reported, never joined. Spark stores its schemas in the same way
+(``spark.sql.sources.schema.part.N``), without checksums. The keys that Flink needs to read a schema
+are moved together, so that Flink refuses such a map instead of reading an incomplete schema.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from schema_core.properties.keys import IS_GENERIC, Properties, require_strings
 from schema_core.properties.limits import StoreLimits, limit_violations
 from schema_core.properties.sidecar import VERSION, read_string_map, sidecar_key
 
-#: Keys of the number of parts and of the SHA-256 of the joined parts, and the prefix of the parts.
+#: Keys of the number of parts and of the SHA-256 of all, and the prefix of the parts.
 COUNT, CHECKSUM, PART = sidecar_key("parts"), sidecar_key("checksum"), sidecar_key("part.")
 
-#: Prefixes of the keys of schemas, and the name of the first column while the schema is stored in
-#: parts: Flink then reports that the type of that column is missing.
+#: Prefixes of schemas, and the name of the first column of one in parts: Flink then reports that
+#: its type is missing.
 SCHEMAS = ("schema.", "input-schema.", "output-schema.")
 PLACEHOLDER = "moved-by-schema-core"
 
-#: Length of the checksum and the blank before the content of a part.
+#: Length of the checksum and the blank after it.
 HEADER_LENGTH = 9
 
 _PART = regex(r"([0-9a-f]{8}) ([\x20-\x7e]+)")
@@ -64,7 +63,7 @@ def pack(properties: Mapping[str, str], store: StoreLimits) -> Properties:
 def keys_to_move(properties: Mapping[str, str], store: StoreLimits) -> list[str]:
     """The keys that do not fit, and all keys of a schema of which one does not fit.
 
-    A comment is moved on its own, since Flink reads the schema without it.
+    Comments are moved alone, since Flink reads the schema without them.
     """
     unfit = {violation.path[0] for violation in limit_violations(properties, store)}
     broken = tuple(
@@ -134,7 +133,7 @@ def add_store_prefix(properties: Properties, store: StoreLimits) -> Properties:
 
 @validate_arguments(stored=Mapping, store=StoreLimits)
 def unpack(stored: Mapping[str, str], store: StoreLimits) -> Properties:
-    """Restore the map that was packed, without the store's own properties.
+    """Restore the packed map, without the store's own properties.
 
     Raises:
         SchemaError: for every malformed part, with the codes of `malformed_parts`.
@@ -166,7 +165,7 @@ def join_parts(properties: Mapping[str, str]) -> Properties:
 
 
 def has_parts(properties: Mapping[str, str]) -> bool:
-    """Whether the map has parts or any key that describes parts."""
+    """Whether a key is a part or describes parts."""
     return COUNT in properties or any(map(is_part, properties))
 
 
@@ -185,11 +184,10 @@ def joined_text(properties: Mapping[str, str]) -> str:
 
 
 def malformed_parts(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
-    """A diagnostic for each malformed part; none for a map without parts.
+    """A diagnostic for each malformed part.
 
     The codes are `missing-part-count`, `missing-part`, `unexpected-part`, `corrupt-part`,
-    `part-checksum-mismatch`, and `duplicate-key` for a key that exists both in the parts and
-    outside.
+    `part-checksum-mismatch`, and `duplicate-key` for a key both in the parts and outside.
     """
     if not has_parts(properties):
         return ()

@@ -1,11 +1,10 @@
 """Encode tables, views, models and materialized tables as Flink's property maps, and decode them.
 
-``decode_table(encode_table(table))`` is the same table, unresolved, whatever the order of the
-keys. The format has no quoting, so it cannot represent some tables. By default they are refused
-with a hint; ``on_loss="flink"`` writes what Flink writes, and ``on_loss="carry"`` adds sidecar keys
-(`sidecar`), which Flink ignores. Decoding accepts and refuses what Flink does; `ignored_keys`
-reports the keys that it drops. Types and expressions are decoded as strings, which a resolver
-parses later.
+``decode_table(encode_table(table))`` is the same table, unresolved, whatever the order of the keys.
+The format has no quoting, so it cannot represent some tables. By default they are refused with a
+hint; ``on_loss="flink"`` writes what Flink writes, and ``on_loss="carry"`` adds sidecar keys
+(`sidecar`), which Flink ignores. Decoding accepts and refuses what Flink does. Types and
+expressions are decoded as strings, which a resolver parses later.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ SCHEMA = "schema"
 
 
 def encode_column_kind(column: AnyColumn) -> Properties:
-    """The keys of a column besides its name, type and comment."""
+    """The keys of a column besides name, type and comment."""
     match column:
         case PhysicalColumn():
             return {}
@@ -94,7 +93,7 @@ def decode_column(row: PropertyReader) -> UnresolvedColumn:
 
 
 def encode_watermark(watermark: WatermarkSpec) -> Properties:
-    """Encode a watermark as a row of the map."""
+    """Encode a watermark."""
     expression = watermark.watermark_expression
     return {
         "rowtime": watermark.rowtime_attribute,
@@ -110,18 +109,18 @@ def decode_watermark(row: PropertyReader) -> tuple[str, str]:
 
 
 def encode_names(named: Constraint | Index) -> Properties:
-    """Encode a key constraint or an index as a row of the map."""
+    """Encode a key constraint or an index."""
     return {"name": named.name, "columns": join_names(named.columns)}
 
 
 def decode_names(row: PropertyReader) -> tuple[str, list[str]] | None:
-    """The name and the columns of a key constraint or index; None if it has no name."""
+    """The name and the columns of a key constraint or index; None without a name."""
     name = row.get("name")
     return None if name is None else (name, split_names(row.require("columns")))
 
 
 def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
-    """Encode only the columns of a schema, which is all that the map of a model stores."""
+    """Encode only the columns of a schema, as in the map of a model."""
     found: Properties = {}
     rows = enumerate(zip(schema.columns, column_keys(prefix), strict=False))
     for number, (column, (name, type_, comment)) in rows:
@@ -137,13 +136,13 @@ def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
 
 @cached(column_length, budget=600_000)
 def computed_column(name: str, sql: str, comment: str | None) -> UnresolvedComputedColumn:
-    """A computed column; cached as physical ones."""
+    """Cached as physical columns are."""
     return UnresolvedComputedColumn(name, SqlExpression(sql), comment)
 
 
 @cached(column_length, budget=200_000)
 def watermark(column: str, sql: str) -> UnresolvedWatermarkSpec:
-    """A watermark; cached as columns are."""
+    """Cached as columns are."""
     return UnresolvedWatermarkSpec(column, SqlExpression(sql))
 
 
@@ -159,11 +158,7 @@ def primary_key(name: str, columns: str) -> UnresolvedPrimaryKey:
 
 
 def immutable_columns(name: str, columns: str) -> UnresolvedImmutableColumns:
-    """The constraint on columns whose names are joined.
-
-    Raises:
-        SchemaError: with code `blank-name` or `missing-key-columns`.
-    """
+    """The constraint on columns whose names are joined; errors as `primary_key`."""
     builder = Schema.new_builder().immutable_columns_named(name, *split_names(columns))
     return cast("UnresolvedImmutableColumns", builder.build().immutable_columns)
 
@@ -200,7 +195,7 @@ def _read_common_columns(reader: PropertyReader) -> list[UnresolvedColumn] | Non
 
 
 def _read_other_column(reader: PropertyReader, row: int) -> UnresolvedColumn:
-    """Decode a computed or metadata column, with a fast path for computed columns."""
+    """Decode a computed column, by a fast path, or a metadata column."""
     if (sql := reader.properties.get(f"{SCHEMA}.{row}.expr")) is None:
         return decode_column(reader.under(f"{SCHEMA}.{row}"))
     column = reader.first_columns[row]
@@ -217,8 +212,7 @@ def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
     """Encode a schema under a prefix, exactly as Flink does.
 
     Raises:
-        UnsupportedError: with code `type-not-serializable`, or that of an expression without SQL
-            form.
+        UnsupportedError: with code `type-not-serializable`, or as an expression without SQL form.
     """
     key, immutable = schema.primary_key, schema.immutable_columns
     single = (("primary-key", key), ("immutable", immutable))
@@ -240,8 +234,7 @@ def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
     """Decode the schema under a prefix.
 
     Raises:
-        SchemaError: with code `missing-key` or `invalid-key-value`, or those of the schema's
-            builder.
+        SchemaError: with code `missing-key` or `invalid-key-value`, or as the schema's builder.
     """
     columns = tuple(read_columns(reader, prefix))
     if not reader.has_other(f"{prefix}."):
@@ -261,7 +254,7 @@ def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
 
 
 def _read_constraint(part: PropertyReader, kind: str) -> tuple[str, str] | None:
-    """The name and the joined columns of a key constraint; None if it has no name."""
+    """The name and the joined columns of a key constraint; None without a name."""
     if not part.has_other(f"{kind}.") or (name := part.get(f"{kind}.name")) is None:
         return None
     return name, part.require(f"{kind}.columns")
@@ -314,8 +307,7 @@ def _quote_names(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-#: How to handle what Flink's keys cannot represent: refuse it, write what Flink writes, or add
-#: sidecar keys.
+#: For what Flink's keys cannot represent: refuse it, write what Flink writes, or add sidecar keys.
 OnLoss: TypeAlias = Literal["refuse", "flink", "carry"]
 POLICIES: tuple[OnLoss, ...] = get_args(OnLoss)
 
@@ -398,11 +390,11 @@ def encode_table(table: objects.ResolvedCatalogTable, on_loss: OnLoss = "refuse"
 def decode_table(
     properties: Mapping[str, str], fallback: str | None = None
 ) -> objects.CatalogTable:
-    """Decode a table; if it has no columns, they are looked up under the prefix `fallback`.
+    """Decode a table; without columns, they are looked up under the prefix `fallback`.
 
     Raises:
         SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map,
-            `unsupported-sidecar-version` for keys that a later version of this library wrote,
+            `unsupported-sidecar-version` for keys of a later version of this library,
             `reserved-option` for an option that only this library sets, in its catalogs.
 
     >>> decode_table({"schema.0.name": "a", "schema.0.data-type": "INT", "k": "v"}).options
@@ -416,10 +408,7 @@ def decode_table(
 def ignored_keys(
     properties: Mapping[str, str], fallback: str | None = None
 ) -> tuple[Diagnostic, ...]:
-    """The keys that `decode_table` drops, which Flink drops silently.
-
-    Raises:
-        SchemaError: as `decode_table`.
+    """The keys that `decode_table` drops, as Flink does silently; errors as `decode_table`.
 
     >>> print(*ignored_keys({"schema.registry": "http://r"}))
     this key has no meaning and is dropped
@@ -431,7 +420,7 @@ def ignored_keys(
 
 
 def read_table(reader: PropertyReader, fallback: str | None = None) -> objects.CatalogTable:
-    """Decode a table from a reader, which records the keys."""
+    """Decode a table from a reader."""
     prefix = SCHEMA
     require_instance(fallback, (str, NoneType), "fallback")
     if fallback is not None and not reader.count(prefix, "name"):
@@ -462,7 +451,7 @@ def losses_of_table(
 
 
 def encode_view(view: objects.ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Properties:
-    """Encode a view. Its queries are not included: the catalog stores them separately.
+    """Encode a view without its queries, which the catalog stores separately.
 
     Raises:
         UnsupportedError: as `encode_table`.
@@ -483,11 +472,7 @@ def encode_view(view: objects.ResolvedCatalogView, on_loss: OnLoss = "refuse") -
 def decode_view(
     properties: Mapping[str, str], original_query: str, expanded_query: str
 ) -> objects.CatalogView:
-    """Decode a view from its map and its queries.
-
-    Raises:
-        SchemaError: as `decode_table`.
-    """
+    """Decode a view from its map and its queries; errors as `decode_table`."""
     view = read_view(sidecar.open_reader(properties), original_query, expanded_query)
     require_no_own_options([*properties, *view.options])
     return view
@@ -496,7 +481,7 @@ def decode_view(
 def read_view(
     reader: PropertyReader, original_query: str, expanded_query: str
 ) -> objects.CatalogView:
-    """Decode a view from a reader, which records the keys."""
+    """Decode a view from a reader."""
     return objects.CatalogView(
         decode_schema(reader),
         original_query,
@@ -534,18 +519,14 @@ def encode_model(model: objects.ResolvedCatalogModel, on_loss: OnLoss = "refuse"
 
 
 def decode_model(properties: Mapping[str, str]) -> objects.CatalogModel:
-    """Decode a model; an absent schema is empty.
-
-    Raises:
-        SchemaError: as `decode_table`.
-    """
+    """Decode a model; an absent schema is empty. Errors as `decode_table`."""
     model = read_model(sidecar.open_reader(properties))
     require_no_own_options([*properties, *model.options])
     return model
 
 
 def read_model(reader: PropertyReader) -> objects.CatalogModel:
-    """Decode a model from a reader, which records the keys."""
+    """Decode a model from a reader."""
     return objects.CatalogModel(
         decode_columns(reader, INPUT),
         decode_columns(reader, OUTPUT),
@@ -580,7 +561,7 @@ def encoded_parts(
     on_loss: OnLoss,
     removed: tuple[str, ...] = (IS_GENERIC,),
 ) -> EncodedParts:
-    """Split an object into `EncodedParts`; without sidecar keys unless `on_loss` is "carry"."""
+    """Split an object; without sidecar keys unless `on_loss` is "carry"."""
     if on_loss != "carry":
         return EncodedParts(schema, dict(options), {})
     schema, sidecar_keys = sidecar.split_schema(schema, SCHEMA)
@@ -619,7 +600,7 @@ def refuse(losses: Iterator[UnsupportedError], on_loss: OnLoss) -> None:
 
     Raises:
         UnsupportedError: one for each loss.
-        SchemaError: with code `unknown-policy` for an unknown `on_loss`.
+        SchemaError: with code `unknown-policy`.
     """
     if on_loss not in POLICIES:
         hint = f"use one of {', '.join(POLICIES)}"
@@ -631,9 +612,9 @@ def refuse(losses: Iterator[UnsupportedError], on_loss: OnLoss) -> None:
 def encode_materialized_table(
     table: objects.ResolvedCatalogMaterializedTable, on_loss: OnLoss = "refuse"
 ) -> Properties:
-    """Encode a materialized table as Flink 2.3 does.
+    """Encode a materialized table as Flink 2.3 does, without its start mode.
 
-    Its own keys override options of the same name. The start mode is not stored.
+    Its own keys override options of the same name.
 
     Raises:
         UnsupportedError: as `encode_table`.
@@ -654,18 +635,14 @@ def encode_materialized_table(
 
 
 def decode_materialized_table(properties: Mapping[str, str]) -> objects.CatalogMaterializedTable:
-    """Decode a materialized table.
-
-    Raises:
-        SchemaError: as `decode_table`.
-    """
+    """Decode a materialized table; errors as `decode_table`."""
     table = read_materialized_table(sidecar.open_reader(properties))
     require_no_own_options([*properties, *table.options])
     return table
 
 
 def read_materialized_table(reader: PropertyReader) -> objects.CatalogMaterializedTable:
-    """Decode a materialized table from a reader, which records the keys."""
+    """Decode a materialized table from a reader."""
     handler = decode_handler(reader.get("refresh-handler-bytes"))
     unit = reader.member("freshness-unit", objects.FreshnessUnit)
     return objects.CatalogMaterializedTable(
@@ -711,7 +688,7 @@ def decode_handler(text: str | None) -> bytes | None:
     """Decode base64, with or without padding; a blank string is None.
 
     Raises:
-        SchemaError: with code `invalid-key-value` for a string that is not base64.
+        SchemaError: with code `invalid-key-value`.
     """
     if text is None or is_blank(text):
         return None
@@ -736,7 +713,7 @@ def losses_of_materialized_table(
 
 # --- objects of any kind --------------------------------------------------------------------------
 
-#: The keys of a view's queries: those that materialized tables have for theirs.
+#: The keys of the queries of views and materialized tables.
 ORIGINAL, EXPANDED = "original-query", "expanded-query"
 
 
@@ -744,9 +721,8 @@ def encode_object(table: ResolvedTable) -> Properties:
     """The property map of a table, view or materialized table, which loses nothing.
 
     >>> from schema_core.testing.catalog_cases import VIEW, with_derived_schema
-    >>> properties = encode_object(with_derived_schema(VIEW))
-    >>> properties["schema.0.data-type"], properties["expanded-query"][:6]
-    ('BIGINT NOT NULL', 'SELECT')
+    >>> encode_object(with_derived_schema(VIEW))["schema.0.data-type"]
+    'BIGINT NOT NULL'
     """
     require_instance(table, get_args(ResolvedTable), "table")
     match table:

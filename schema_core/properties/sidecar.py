@@ -1,9 +1,8 @@
 """Sidecar keys: keys of this library in a property map, for what Flink's keys cannot represent.
 
-The keys start with ``schema.``, which every Flink since 1.13 excludes from the options, followed by
-the name of this library and the version of the format; Flink does not count them as columns.
-Whatever Flink's keys would misrepresent is omitted there: a primary key on a column ``a,b`` would
-be one on two columns.
+They start with ``schema.``, which every Flink since 1.13 excludes from the options, and the name of
+this library and the version of the format; Flink does not count them as columns. Flink's own keys
+omit what they would misrepresent: a primary key on a column ``a,b`` would be one on two columns.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ def is_read_by_older_flink(option: str) -> bool:
 
 
 def split_schema(schema: ResolvedSchema, prefix: str) -> tuple[ResolvedSchema, Properties]:
-    """Split a schema into what Flink's keys can represent and sidecar keys for the rest."""
+    """Split a schema into what Flink's keys can represent and sidecar keys."""
     key, immutable, indexes = schema.primary_key, schema.immutable_columns, schema.indexes
     key_is_lost = key is not None and is_lossy(key)
     immutable_is_lost = immutable is not None and (key_is_lost or is_lossy(immutable))
@@ -140,7 +139,7 @@ def schema_keys(
     indexes: Iterable[Index] = (),
     watermarks: Iterable[WatermarkSpec] = (),
 ) -> Properties:
-    """The sidecar keys of these members of a schema; absent members have none."""
+    """The sidecar keys of these members of a schema."""
     members = {
         PRIMARY_KEY: [] if primary_key is None else [primary_key.name, *primary_key.columns],
         IMMUTABLE: [] if immutable is None else [immutable.name, *immutable.columns],
@@ -166,7 +165,7 @@ def has_explicit_default_key(column: AnyColumn) -> bool:
 def split_options(
     options: Mapping[str, str], removed: tuple[str, ...] = (IS_GENERIC,)
 ) -> tuple[Properties, Properties]:
-    """Split options into those that the map can represent and sidecar keys for the others."""
+    """Split options into those that the map can represent and sidecar keys."""
     lost = {key: value for key, value in options.items() if is_lost(key, removed)}
     if not lost:
         return dict(options), {}
@@ -179,12 +178,12 @@ def split_options(
 
 
 def comment_key(comment: str | None) -> Properties:
-    """The sidecar key of an empty comment, which the map cannot represent."""
+    """The sidecar key of an empty comment."""
     return {COMMENT_KEY: ""} if comment == "" else {}
 
 
 def handler_key(handler: bytes | None) -> Properties:
-    """The sidecar key of an empty refresh handler, which the map cannot represent."""
+    """The sidecar key of an empty refresh handler."""
     return {sidecar_key(HANDLER): ""} if handler == b"" else {}
 
 
@@ -192,7 +191,7 @@ def handler_key(handler: bytes | None) -> Properties:
 
 
 def check_version(reader: PropertyReader) -> None:
-    """Raise an error for keys of a later version of this library, which would be lost.
+    """Refuse keys of a later version of this library, which would be lost.
 
     Raises:
         SchemaError: with code `unsupported-sidecar-version`.
@@ -238,14 +237,13 @@ def restore_schema(reader: PropertyReader, schema: Schema, prefix: str) -> Schem
 
 
 def _with_explicit_key(column: UnresolvedColumn, same: tuple[str, ...]) -> UnresolvedColumn:
-    """The column with its name as metadata key, unless Flink's keys contain another one."""
     if not isinstance(column, UnresolvedMetadataColumn) or column.metadata_key is not None:
         return column
     return replace(column, metadata_key=column.name) if column.name in same else column
 
 
 def restore_options(reader: PropertyReader) -> Properties:
-    """All options, including those in the sidecar key."""
+    """All options, those of the sidecar key included."""
     options = reader.options()
     if (text := reader.get(OPTIONS_KEY)) is None:
         return options
@@ -274,7 +272,7 @@ NAMED_LISTS: Final = sequence(sequence(STRING, least=2))
 
 
 def _read(part: PropertyReader, key: str, codec: Codec) -> tuple[Any, ...]:
-    """Parse the value of a key; empty if the key does not exist."""
+    """Parse the value of a key; empty without it."""
     text = part.get(key)
     value: tuple[Any, ...] = () if text is None else read_json(key, text, codec)
     return value
@@ -284,7 +282,7 @@ def read_string_map(key: str, text: str) -> Properties:
     """Parse a JSON object of strings.
 
     Raises:
-        SchemaError: with code `invalid-key-value` for any other string.
+        SchemaError: with code `invalid-key-value`.
     """
     properties: Properties = read_json(key, text, mapping(STRING))
     return properties
@@ -294,7 +292,7 @@ def read_json(key: str, text: str, codec: Codec) -> Any:
     """Parse JSON that a codec has written.
 
     Raises:
-        SchemaError: with code `invalid-key-value` for any other string.
+        SchemaError: with code `invalid-key-value`.
     """
     try:
         return codec.decode(parse_json(text))

@@ -1,8 +1,8 @@
 """The table properties in which Spark stores the schema of a table in a Hive metastore.
 
 The schema is the JSON of a StructType, under one key or in numbered parts; partition and bucket
-columns are numbered lists (Spark's HiveExternalCatalog). Spark stores no checksum, so a loss is
-detected only by a missing part or by truncated JSON.
+columns are numbered lists (Spark's HiveExternalCatalog). There is no checksum: only a missing part
+or truncated JSON shows a loss.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ THRESHOLD = 4_000
 
 
 def has_spark_schema(properties: Mapping[str, str]) -> bool:
-    """Whether the properties contain a schema written by Spark."""
+    """Whether Spark wrote a schema."""
     return any(key.startswith(SCHEMA) for key in properties)
 
 
@@ -90,7 +90,7 @@ def schema_json(schema: ResolvedSchema, on_loss: Policy) -> str:
 
 
 def bounded_string(type_: DataType) -> str | None:
-    """Spark's name of a string type with a length limit, or None for other types.
+    """Spark's name of a string type with a length limit; None for other types.
 
     >>> from schema_core.types import DataTypes
     >>> bounded_string(DataTypes.VARCHAR(7)), bounded_string(DataTypes.STRING())
@@ -121,7 +121,7 @@ def read_spark_table(
     Raises:
         SchemaError: with code `missing-key` or `invalid-key-value` for each malformed key,
             `invalid-spark-schema` for a schema that is not a StructType.
-        UnsupportedError: with code `type-not-in-flink` for columns whose type Flink does not have.
+        UnsupportedError: with code `type-not-in-flink`.
     """
     raise_all(malformed_properties(properties))
     with at(SCHEMA):
@@ -151,13 +151,13 @@ def stored_schema_json(properties: Mapping[str, str]) -> str:
 
 
 def indexed_values(properties: Mapping[str, str], count: str, prefix: str) -> Iterator[str]:
-    """Yield the elements of a list; none if it has no count."""
+    """Yield the elements of a list; none without a count."""
     for number in range(int(properties.get(count, "0"))):
         yield properties[f"{prefix}{number}"]
 
 
 def malformed_properties(properties: Mapping[str, str]) -> Iterator[SchemaError]:
-    """Yield an error for each malformed list in Spark's properties."""
+    """Yield an error for each malformed list."""
     for count, prefix in ((PARTS, PART), *LISTS):
         yield from _malformed_list(properties, count, prefix)
     if SCHEMA in properties and PARTS in properties:
@@ -174,7 +174,7 @@ def malformed_properties(properties: Mapping[str, str]) -> Iterator[SchemaError]
 
 
 def unknown_columns(properties: Mapping[str, str], schema: Schema) -> Iterator[Diagnostic]:
-    """Yield the elements of the column lists that are not columns of the schema."""
+    """Yield the elements of the lists that are not columns of the schema."""
     names = [column.name for column in schema.columns]
     for count, prefix in LISTS:
         for number, name in enumerate(indexed_values(properties, count, prefix)):
