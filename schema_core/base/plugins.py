@@ -169,7 +169,7 @@ OWN: dict[str, dict[str, str]] = {
 #: Name -> what a lower layer calls of a higher one, as ``module:object``; others cannot replace it.
 HIGHER: dict[str, str] = {
     "encode_table": "schema_core.properties.catalog_tables:encode",
-    "decode_table": "schema_core.properties.catalog_tables:decode",
+    "decode_table": "schema_core.properties.property_map:decode_table",
     "explain": "schema_core.report.explain:explain",
     "print_explanation": "schema_core.report.explain:print_explanation",
     "draw_explanation": "schema_core.report.schemas:draw_explanation",

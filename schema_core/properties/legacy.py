@@ -92,10 +92,10 @@ def versions_of(keys: Iterable[str]) -> Versions:
     Flink 1.18 to 2.3
     """
     text = "\n".join(key for key in keys if "\n" not in key)
-    found = tuple(feature for feature in FEATURES if re.search(rf"(?m)^(?:{feature.keys})$", text))
-    first = max((VERSIONS.index(item.first) for item in found), default=0)
-    last = min((VERSIONS.index(item.last) for item in found), default=len(VERSIONS) - 1)
-    return Versions(VERSIONS[first], VERSIONS[last], found)
+    features = [row for row in FEATURES if re.search(rf"(?m)^(?:{row.keys})$", text)]
+    first = max((VERSIONS.index(feature.first) for feature in features), default=0)
+    last = min((VERSIONS.index(feature.last) for feature in features), default=len(VERSIONS) - 1)
+    return Versions(VERSIONS[first], VERSIONS[last], tuple(features))
 
 
 #: The sub-keys of a column under ``schema.<i>.``.
@@ -373,12 +373,12 @@ def strip_hive_prefix(properties: Mapping[str, str]) -> Properties:
             code="hive-table",
             hint="read its columns from the metastore",
         )
-    found = {
+    stripped = {
         key.removeprefix(FLINK): value for key, value in properties.items() if key.startswith(FLINK)
     }
-    if found.get("connector", "").lower() == MANAGED:
-        del found["connector"]
-    return found
+    if stripped.get("connector", "").lower() == MANAGED:
+        del stripped["connector"]
+    return stripped
 
 
 # --- steps ----------------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ def strip_hive_prefix(properties: Mapping[str, str]) -> Properties:
 
 def move_generic_columns(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
     """Move columns to ``schema.`` from the longer prefix of Flink 1.10's HiveCatalog."""
-    places = {found[1] for found in map(_NAME.match, properties) if found}
+    places = {column[1] for column in map(_NAME.match, properties) if column}
     if places != {GENERIC_PREFIX}:
         return properties, []
     old = f"{GENERIC_PREFIX}."
@@ -442,7 +442,11 @@ def convert_time_columns(properties: Properties) -> tuple[Properties, list[Diagn
             rows.setdefault(int(row[1]), {})[row[2]] = value
         else:
             rest[key] = value
-    _require_no_gap(rows)
+    for expected, number in enumerate(sorted(rows)):
+        if number != expected or "name" not in rows[number]:
+            key = f"schema.{expected}.name"
+            problem = f"the key {key!r} is missing from the property map"
+            raise malformed_key(key, problem, "missing-key")
     converted = TimeColumns(dict(sorted(rows.items())))
     columns = {
         f"schema.{number}.{key}": value
@@ -455,15 +459,6 @@ def convert_time_columns(properties: Properties) -> tuple[Properties, list[Diagn
         for key, value in zip(("rowtime", "strategy.expr"), watermark, strict=True)
     }
     return rest | columns | watermarks, converted.notes
-
-
-def _require_no_gap(rows: Mapping[int, Properties]) -> None:
-    for expected, number in enumerate(sorted(rows)):
-        if number != expected or "name" not in rows[number]:
-            key = f"schema.{expected}.name"
-            raise malformed_key(
-                key, f"the key {key!r} is missing from the property map", "missing-key"
-            )
 
 
 def add_virtual(properties: Properties) -> tuple[Properties, list[Diagnostic]]:

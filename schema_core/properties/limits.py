@@ -164,13 +164,19 @@ def check_names(
             for column in schema.columns
         ),
     ]
-    found = [problem for what in named for problem in _name_problems(*what, store)]
-    found += _comment_problems("table", comment, store)
+    problems = [problem for what in named for problem in _name_problems(*what, store)]
+    problems += _comment_problems("table", comment, store)
     for column in schema.columns:
-        found += _comment_problems(f"column {column.name!r}", column.comment, store)
+        problems += _comment_problems(f"column {column.name!r}", column.comment, store)
     if store.lower_case:
-        found += _same_in_lower_case(column.name for column in schema.columns)
-    return tuple(found)
+        spellings: Properties = {}
+        for column in schema.columns:
+            other = spellings.setdefault(column.name.lower(), column.name)
+            if other != column.name:
+                problem = f"{other!r} and {column.name!r} are the same column to the store"
+                place = (f"column {column.name!r}",)
+                problems.append(Diagnostic("name-case-not-preserved", problem, path=place))
+    return tuple(problems)
 
 
 def require_names(
@@ -209,12 +215,3 @@ def _comment_problems(what: str, comment: str | None, store: StoreLimits) -> Ite
     if length > store.comment:
         problem = f"the comment has {length:,} {store.unit}; the store supports {store.comment:,}"
         yield Diagnostic("comment-too-long", problem, path=(what,))
-
-
-def _same_in_lower_case(names: Iterable[str]) -> Iterator[Diagnostic]:
-    seen: Properties = {}
-    for name in names:
-        other = seen.setdefault(name.lower(), name)
-        if other != name:
-            problem = f"{other!r} and {name!r} are the same column to the store"
-            yield Diagnostic("name-case-not-preserved", problem, path=(f"column {name!r}",))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Literal, NamedTuple, TypeAlias, assert_never, cast, get_args
 
@@ -121,17 +121,17 @@ def decode_names(row: PropertyReader) -> tuple[str, list[str]] | None:
 
 def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
     """Encode only the columns of a schema, as in the map of a model."""
-    found: Properties = {}
+    properties: Properties = {}
     rows = enumerate(zip(schema.columns, column_keys(prefix), strict=False))
     for number, (column, (name, type_, comment)) in rows:
-        found[name] = column.name
-        found[type_] = column.data_type.as_serializable_string()
+        properties[name] = column.name
+        properties[type_] = column.data_type.as_serializable_string()
         if not isinstance(column, PhysicalColumn):
             for key, value in encode_column_kind(column).items():
-                found[f"{prefix}.{number}.{key}"] = value
+                properties[f"{prefix}.{number}.{key}"] = value
         if column.comment is not None:
-            found[comment] = column.comment
-    return found
+            properties[comment] = column.comment
+    return properties
 
 
 @cached(column_length, budget=600_000)
@@ -165,22 +165,22 @@ def immutable_columns(name: str, columns: str) -> UnresolvedImmutableColumns:
 
 def read_columns(reader: PropertyReader, prefix: str) -> Sequence[UnresolvedColumn]:
     """Decode the columns under a prefix."""
-    if prefix == SCHEMA and (columns := _read_common_columns(reader)) is not None:
-        return columns
+    if prefix == SCHEMA and (common := _read_common_columns(reader)) is not None:
+        return common
     properties = reader.properties
     get, physical = properties.get, []
-    found: list[UnresolvedColumn] = []
+    columns: list[UnresolvedColumn] = []
     for number in range(reader.count(prefix, "name")):
         row = f"{prefix}.{number}."
         name, type_ = get(row + "name"), get(row + "data-type")
         others = row + "expr" in properties or row + "metadata" in properties
         if name is None or type_ is None or others:
-            found.append(decode_column(reader.under(f"{prefix}.{number}")))
+            columns.append(decode_column(reader.under(f"{prefix}.{number}")))
         else:
             physical.append(row)
-            found.append(UnresolvedPhysicalColumn(name, type_, get(row + "comment")))
+            columns.append(UnresolvedPhysicalColumn(name, type_, get(row + "comment")))
     reader.mark_read(physical, PHYSICAL_COLUMN_KEYS)
-    return found
+    return columns
 
 
 def _read_common_columns(reader: PropertyReader) -> list[UnresolvedColumn] | None:
@@ -189,18 +189,14 @@ def _read_common_columns(reader: PropertyReader) -> list[UnresolvedColumn] | Non
     if not columns or (others := reader.non_physical_columns()) is None:
         return None
     for row in others:
-        columns[row] = _read_other_column(reader, row)
+        if (sql := reader.properties.get(f"{SCHEMA}.{row}.expr")) is None:
+            columns[row] = decode_column(reader.under(f"{SCHEMA}.{row}"))
+        else:
+            reader.mark_read((f"{SCHEMA}.{row}.",), COMPUTED_COLUMN_KEYS)
+            column = reader.first_columns[row]
+            columns[row] = computed_column(column.name, sql, column.comment)
     reader.mark_columns(len(columns), others)
     return columns
-
-
-def _read_other_column(reader: PropertyReader, row: int) -> UnresolvedColumn:
-    """Decode a computed column, by a fast path, or a metadata column."""
-    if (sql := reader.properties.get(f"{SCHEMA}.{row}.expr")) is None:
-        return decode_column(reader.under(f"{SCHEMA}.{row}"))
-    column = reader.first_columns[row]
-    reader.mark_read((f"{SCHEMA}.{row}.",), COMPUTED_COLUMN_KEYS)
-    return computed_column(column.name, sql, column.comment)
 
 
 def decode_columns(reader: PropertyReader, prefix: str) -> Schema:
@@ -241,13 +237,19 @@ def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
         return Schema(columns)
     part = reader.under(prefix)
     watermarks = [watermark(*decode_watermark(row)) for row in part.rows("watermark", "rowtime")]
+    indexes: list[UnresolvedIndex] = []
+    for row in part.rows("index", "name"):
+        row.require("name")
+        if index := decode_names(row):
+            builder = Schema.new_builder().index_named(index[0], *index[1])
+            indexes += builder.build().indexes
     key = _read_constraint(part, "primary-key")
     immutable = _read_constraint(part, "immutable")
     schema = Schema(
         columns,
         tuple(watermarks),
         None if key is None else primary_key(*key),
-        tuple(_read_indexes(part)),
+        tuple(indexes),
         None if immutable is None else immutable_columns(*immutable),
     )
     return restore_schema(reader, schema, prefix) if part.has_other(VERSION) else schema
@@ -260,13 +262,6 @@ def _read_constraint(part: PropertyReader, kind: str) -> tuple[str, str] | None:
     return name, part.require(f"{kind}.columns")
 
 
-def _read_indexes(part: PropertyReader) -> Iterator[UnresolvedIndex]:
-    for row in part.rows("index", "name"):
-        row.require("name")
-        if index := decode_names(row):
-            yield Schema.new_builder().index_named(index[0], *index[1]).build().indexes[0]
-
-
 # --- what the map cannot represent ----------------------------------------------------------------
 
 
@@ -274,12 +269,18 @@ def losses_of_schema(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
     """Yield an error for everything that `decode_schema` would not restore."""
     single = (schema.primary_key, schema.immutable_columns)
     constraints = [constraint for constraint in single if constraint is not None]
-    yield from (_blank_name(constraint) for constraint in constraints if is_blank(constraint.name))
+    for constraint in constraints:
+        if is_blank(constraint.name):
+            yield UnsupportedError(
+                f"the blank constraint name {constraint.name!r} is lost in a property map",
+                code="lossy-names",
+                hint="use a name that is not blank",
+            )
     for named in (*constraints, *schema.indexes):
         if is_ambiguous(named):
+            names = ", ".join(map(repr, named.columns))
             yield UnsupportedError(
-                f"the columns {_quote_names(named.columns)} of {named.name!r} are ambiguous "
-                "in a property map",
+                f"the columns {names} of {named.name!r} are ambiguous in a property map",
                 code="lossy-names",
                 hint='the map joins names with commas; rename the column or use on_loss="carry"',
             )
@@ -293,18 +294,6 @@ def losses_of_columns(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
             "the property map of a model stores only columns, without watermarks, keys and indexes",
             code="lossy-model-schema",
         )
-
-
-def _blank_name(constraint: Constraint) -> UnsupportedError:
-    return UnsupportedError(
-        f"the blank constraint name {constraint.name!r} is lost in a property map",
-        code="lossy-names",
-        hint="use a name that is not blank",
-    )
-
-
-def _quote_names(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names))
 
 
 #: For what Flink's keys cannot represent: refuse it, write what Flink writes, or add sidecar keys.
@@ -565,8 +554,8 @@ def encoded_parts(
     if on_loss != "carry":
         return EncodedParts(schema, dict(options), {})
     schema, sidecar_keys = sidecar.split_schema(schema, SCHEMA)
-    options_kept, lost = sidecar.split_options(options, removed)
-    return EncodedParts(schema, options_kept, sidecar_keys | lost | sidecar.comment_key(comment))
+    representable, lost = sidecar.split_options(options, removed)
+    return EncodedParts(schema, representable, sidecar_keys | lost | sidecar.comment_key(comment))
 
 
 # --- losses ---------------------------------------------------------------------------------------

@@ -35,7 +35,6 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import (
     Schema,
     SqlExpression,
-    UnresolvedColumn,
     UnresolvedImmutableColumns,
     UnresolvedIndex,
     UnresolvedMetadataColumn,
@@ -232,14 +231,15 @@ def restore_schema(reader: PropertyReader, schema: Schema, prefix: str) -> Schem
             for watermark in watermarks
         )
     if same := _read(part, METADATA_KEYS, NAMED_COLUMNS):
-        changes["columns"] = tuple(_with_explicit_key(column, same) for column in schema.columns)
+        changes["columns"] = tuple(
+            replace(column, metadata_key=column.name)
+            if isinstance(column, UnresolvedMetadataColumn)
+            and column.metadata_key is None
+            and column.name in same
+            else column
+            for column in schema.columns
+        )
     return replace(schema, **changes) if changes else schema
-
-
-def _with_explicit_key(column: UnresolvedColumn, same: tuple[str, ...]) -> UnresolvedColumn:
-    if not isinstance(column, UnresolvedMetadataColumn) or column.metadata_key is not None:
-        return column
-    return replace(column, metadata_key=column.name) if column.name in same else column
 
 
 def restore_options(reader: PropertyReader) -> Properties:
@@ -247,11 +247,10 @@ def restore_options(reader: PropertyReader) -> Properties:
     options = reader.options()
     if (text := reader.get(OPTIONS_KEY)) is None:
         return options
-    carried = read_string_map(OPTIONS_KEY, text)
-    for key in carried:
-        if is_read_by_older_flink(key):
-            reader.get(key)
-    return options | carried
+    lost = read_string_map(OPTIONS_KEY, text)
+    for key in filter(is_read_by_older_flink, lost):
+        reader.get(key)
+    return options | lost
 
 
 def restore_comment(reader: PropertyReader) -> str | None:

@@ -125,18 +125,18 @@ def read_spark_table(
     """
     raise_all(malformed_properties(properties))
     with at(SCHEMA):
-        found = schemas.from_json(stored_schema_json(properties))
-    raise_refused(found.refused)
+        conversion = schemas.from_json(stored_schema_json(properties))
+    raise_refused(conversion.refused)
     buckets = properties.get(BUCKETS)
     keys = [*indexed_values(properties, BUCKET_COLUMNS, BUCKET_COLUMN)]
     table = CatalogTable(
-        found.schema,
+        conversion.schema,
         tuple(indexed_values(properties, PARTITIONS, PARTITION)),
         distribution=TableDistribution.of_hash(keys, int(buckets)) if buckets else None,
     )
     problem = "Spark's properties do not contain the location: the table has no connector"
     notes = [Diagnostic("connector-unknown", problem, path=(PROVIDER,))]
-    notes += [Diagnostic("spark-type-changed", str(loss)) for loss in found.losses]
+    notes += [Diagnostic("spark-type-changed", str(loss)) for loss in conversion.losses]
     if int(properties.get(SORT_COLUMNS, "0")):
         problem = "the sort order within buckets is dropped: Flink has no equivalent"
         notes.append(Diagnostic("ignored-key", problem, path=(SORT_COLUMNS,)))
@@ -159,7 +159,17 @@ def indexed_values(properties: Mapping[str, str], count: str, prefix: str) -> It
 def malformed_properties(properties: Mapping[str, str]) -> Iterator[SchemaError]:
     """Yield an error for each malformed list."""
     for count, prefix in ((PARTS, PART), *LISTS):
-        yield from _malformed_list(properties, count, prefix)
+        members = {key for key in properties if key.startswith(prefix)}
+        size = properties.get(count, "0")
+        if not (size.isascii() and size.isdecimal() and len(size) < 10):
+            yield malformed_key(count, f"{size[:20]!r} is not a valid number of elements")
+            continue
+        expected = {f"{prefix}{number}" for number in range(min(int(size), len(members) + 1))}
+        for key in sorted(expected - members):
+            problem = f"the key {key!r} is missing: {count} is {size}"
+            yield malformed_key(key, problem, "missing-key")
+        for key in sorted(members - expected):
+            yield malformed_key(key, f"unexpected key {key!r}: {count} is {size}")
     if SCHEMA in properties and PARTS in properties:
         yield malformed_key(
             PARTS, "the schema is stored both as a whole and in parts", "duplicate-key"
@@ -182,18 +192,3 @@ def unknown_columns(properties: Mapping[str, str], schema: Schema) -> Iterator[D
                 problem, key = f"unknown column {name!r}", f"{prefix}{number}"
                 hint = similar(name, names)
                 yield Diagnostic("unknown-column", problem, path=(key,), hint=hint)
-
-
-def _malformed_list(
-    properties: Mapping[str, str], count: str, prefix: str
-) -> Iterator[SchemaError]:
-    members = {key for key in properties if key.startswith(prefix)}
-    size = properties.get(count, "0")
-    if not (size.isascii() and size.isdecimal() and len(size) < 10):
-        yield malformed_key(count, f"{size[:20]!r} is not a valid number of elements")
-        return
-    expected = {f"{prefix}{number}" for number in range(min(int(size), len(members) + 1))}
-    for key in sorted(expected - members):
-        yield malformed_key(key, f"the key {key!r} is missing: {count} is {size}", "missing-key")
-    for key in sorted(members - expected):
-        yield malformed_key(key, f"unexpected key {key!r}: {count} is {size}")

@@ -32,6 +32,8 @@ from schema_core.properties.legacy import (
     versions_of,
 )
 from schema_core.properties.property_map import (
+    EXPANDED,
+    ORIGINAL,
     OnLoss,
     encode_materialized_table,
     encode_model,
@@ -113,8 +115,7 @@ MAP_FORMATS: dict[MapKind, MapFormat] = {
 #: How often expressions are printed and parsed until their form is stable.
 MAX_ITERATIONS = 4
 
-#: The queries of a view or materialized table, and keys that only materialized tables have.
-ORIGINAL, EXPANDED = "original-query", "expanded-query"
+#: Keys that only materialized tables have.
 REFRESH = frozenset({
     "freshness-interval", "freshness-unit", "logical-refresh-mode", "refresh-mode",
     "refresh-status",
@@ -247,7 +248,10 @@ def stale_types(
 ) -> Iterator[Diagnostic]:
     """Yield stored types of computed columns and watermarks that are different today."""
     for prefix, schema in schemas_of(resolved):
-        yield from _stale_column_types(properties, prefix, schema)
+        for number, column in enumerate(schema.columns):
+            if type(column) is ComputedColumn:  # faster than isinstance, for wide schemas
+                now = column.data_type.as_serializable_string()
+                yield from _type_diagnostic(properties, f"{prefix}.{number}.data-type", now)
         for number, watermark in enumerate(schema.watermark_specs):
             key = f"{prefix}.watermark.{number}.strategy.data-type"
             now = watermark.watermark_expression.type.as_serializable_string()
@@ -262,15 +266,6 @@ def schemas_of(resolved: ResolvedStoredObject) -> tuple[tuple[str, ResolvedSchem
             ("output-schema", resolved.resolved_output_schema),
         )
     return (("schema", resolved.resolved_schema),)
-
-
-def _stale_column_types(
-    properties: Mapping[str, str], prefix: str, schema: ResolvedSchema
-) -> Iterator[Diagnostic]:
-    for number, column in enumerate(schema.columns):
-        if type(column) is ComputedColumn:  # faster than isinstance, for wide schemas
-            now = column.data_type.as_serializable_string()
-            yield from _type_diagnostic(properties, f"{prefix}.{number}.data-type", now)
 
 
 def _type_diagnostic(properties: Mapping[str, str], key: str, now: str) -> Iterator[Diagnostic]:

@@ -44,6 +44,8 @@ from schema_core.properties.legacy import (
 )
 from schema_core.properties.parts import join_parts, malformed_parts
 from schema_core.properties.property_map import (
+    EXPANDED,
+    ORIGINAL,
     decode_column,
     decode_distribution,
     decode_handler,
@@ -59,9 +61,7 @@ from schema_core.properties.spark_table_properties import (
     unknown_columns,
 )
 from schema_core.properties.stored import (
-    EXPANDED,
     MAP_FORMATS,
-    ORIGINAL,
     MapKind,
     ResolvedStoredObject,
     StoredObject,
@@ -117,7 +117,7 @@ def malformed_numbers(properties: Properties) -> Iterator[Diagnostic]:
 def incomplete_rows(properties: Properties) -> Iterator[Diagnostic]:
     """Yield rows that are missing below the highest one, or that have no name."""
     for prefix, field in ROWS:
-        numbers = {int(item) for item in numbers_of(properties, prefix) if len(item) <= 10}
+        numbers = {int(row) for row in numbers_of(properties, prefix) if len(row) <= 10}
         missing = list(islice(gaps(numbers), MAX_REPORTED_GAPS))
         for number in missing:
             yield _missing_key(f"{prefix}.{number}.{field}")
@@ -166,8 +166,8 @@ def unknown_keys(
 
     In a map with unreadable parts, keys without numbers may not have been requested yet.
     """
-    for item in reader.ignored():
-        (key,) = item.path
+    for diagnostic in reader.ignored():
+        (key,) = diagnostic.path
         if key in properties and not (broken and key in RESERVED_KEYS):
             row = key.rpartition(".")[0]
             requested = sorted(name for name in reader.requested if name.rpartition(".")[0] == row)
@@ -195,17 +195,13 @@ def conflicting_sidecar_keys(properties: Properties) -> Iterator[Diagnostic]:
     if text is None:
         return
     try:
-        carried = sidecar.read_string_map(sidecar.sidecar_key(sidecar.OPTIONS), text)
+        options = sidecar.read_string_map(sidecar.sidecar_key(sidecar.OPTIONS), text)
     except SchemaCoreError:
         return  # reported by the decoder
-    for key, value in carried.items():
+    for key, value in options.items():
         if sidecar.is_read_by_older_flink(key) and properties.get(key) != value:
             problem = f"the option is {value[:60]!r} in the sidecar key"
             yield Diagnostic("duplicate-key", problem, path=(key,))
-
-
-def _number(text: str) -> str:
-    return str(int(text)) if re.fullmatch(r"[+-]?\d{1,30}", text) else text
 
 
 def _flag(text: str) -> str:
@@ -216,22 +212,16 @@ def _names(text: str) -> str:
     return join_names(split_names(text))
 
 
-def _handler(text: str) -> str:
-    return encode_handler(decode_handler(text)) or ""
-
-
-def _json(text: str) -> str:
-    return write_json(sidecar.read_json("", text, ANY), sort_keys=True)
-
-
 #: Pattern of keys -> the canonical form of a value.
 CANONICAL: tuple[tuple[str, Callable[[str], str]], ...] = (
     (_ANY + r"\d+\.virtual",                                    _flag),
     (r"schema\.(?:primary-key|immutable|index\.\d+)\.columns",  _names),
-    (r"distribution\.buckets|snapshot|freshness-interval",       _number),
-    (r"refresh-handler-bytes",                                   _handler),
+    (r"distribution\.buckets|snapshot|freshness-interval",
+     lambda text: str(int(text)) if re.fullmatch(r"[+-]?\d{1,30}", text) else text),
+    (r"refresh-handler-bytes",     lambda text: encode_handler(decode_handler(text)) or ""),
     (_ANY + re.escape(sidecar.VERSION) + r"\.(?:primary-key|immutable|indexes|watermarks|"
-     r"metadata-keys|options)",                                  _json),
+     r"metadata-keys|options)",
+     lambda text: write_json(sidecar.read_json("", text, ANY), sort_keys=True)),
     (_ANY + re.escape(sidecar.VERSION) + r"\.(?:comment|refresh-handler)", lambda _: ""),
 )  # fmt: skip
 
@@ -241,9 +231,9 @@ def noncanonical_values(properties: Properties) -> Iterator[Diagnostic]:
     for key, value in properties.items():
         if not is_reserved(key):
             continue
-        for pattern, written in CANONICAL:
+        for pattern, canonical in CANONICAL:
             if re.fullmatch(pattern, key):
-                yield from _noncanonical_value(key, value, written)
+                yield from _noncanonical_value(key, value, canonical)
 
 
 def noncanonical_marker(stored: Mapping[str, str]) -> Iterator[Diagnostic]:
@@ -253,10 +243,10 @@ def noncanonical_marker(stored: Mapping[str, str]) -> Iterator[Diagnostic]:
 
 
 def _noncanonical_value(
-    key: str, value: str, written: Callable[[str], str]
+    key: str, value: str, canonical: Callable[[str], str]
 ) -> Iterator[Diagnostic]:
     try:
-        expected = written(value)
+        expected = canonical(value)
     except SchemaCoreError:
         return  # reported by the decoder
     if expected != value:
@@ -325,8 +315,8 @@ def examine_every_key(
         mark = noncanonical_marker(stored) if has_hive_prefix(stored) else ()
     except SchemaCoreError as error:
         return Examined(None, error.diagnostics)
-    if found := malformed_parts(properties):
-        return Examined(None, found)
+    if malformed := malformed_parts(properties):
+        return Examined(None, malformed)
     properties = join_parts(properties)
     found = distinct(mark, *(check(properties) for check in CHECKS))
     try:
@@ -391,8 +381,12 @@ def read_ordinary_table(properties: Mapping[str, str]) -> CatalogTable | None:
     Invariant: no check reports anything of such a map, except those of the resolved schema.
     """
     reader = PropertyReader(properties)
-    if not all(map(_is_ordinary, reader.other_keys)):
-        return None
+    for key in reader.other_keys:
+        is_ordinary = (
+            ORDINARY.fullmatch(key) if is_reserved(key) else not key.startswith(NOT_ORDINARY)
+        )
+        if not is_ordinary:
+            return None
     if any(len({key in properties for key in keys}) > 1 for keys in TOGETHER):
         return None
     try:
@@ -402,21 +396,12 @@ def read_ordinary_table(properties: Mapping[str, str]) -> CatalogTable | None:
     key_columns = properties.get("schema.primary-key.columns", "")
     if reader.other_columns is None or _names(key_columns) != key_columns:
         return None
-    has_ordinary_parts = (_has_ordinary_parts(properties, row) for row in reader.other_columns)
-    return table if all(has_ordinary_parts) else None
-
-
-def _is_ordinary(key: str) -> bool:
-    if is_reserved(key):
-        return ORDINARY.fullmatch(key) is not None
-    return not key.startswith(NOT_ORDINARY)
-
-
-def _has_ordinary_parts(properties: Mapping[str, str], row: int) -> bool:
-    """Whether a computed or metadata column has the keys that Flink writes."""
-    parts = {part for part in COLUMN_PARTS if f"schema.{row}.{part}" in properties}
-    virtual = properties.get(f"schema.{row}.virtual", "true")
-    return parts in ORDINARY_PARTS and virtual in ("true", "false")
+    for row in reader.other_columns:
+        parts = {part for part in COLUMN_PARTS if f"schema.{row}.{part}" in properties}
+        virtual = properties.get(f"schema.{row}.virtual", "true")
+        if parts not in ORDINARY_PARTS or virtual not in ("true", "false"):
+            return None
+    return table
 
 
 #: Checks that do not decode the map.
@@ -445,20 +430,20 @@ def distinct(*parts: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 def unreadable_parts(reader: PropertyReader, kind: MapKind) -> tuple[Diagnostic, ...]:
     """Decode every part of a map separately and return the errors."""
-    found = Gathering()
-    with found.catching():
+    errors = Gathering()
+    with errors.catching():
         sidecar.check_version(reader)
     for prefix, _ in ROWS:
         for number in sorted(numbers_of(reader.properties, prefix)):
-            with found.catching():
+            with errors.catching():
                 READ_ROW[prefix](reader.under(f"{prefix}.{number}"))
     for part in (*SINGLE, *BY_KIND[kind]):
-        with found.catching():
+        with errors.catching():
             part(reader)
-    if not found.errors:
-        with found.catching():
+    if not errors.errors:
+        with errors.catching():
             MAP_FORMATS[kind].read(reader)
-    return tuple(diagnostic for error in found.errors for diagnostic in error.diagnostics)
+    return tuple(diagnostic for error in errors.errors for diagnostic in error.diagnostics)
 
 
 def _read_index(row: PropertyReader) -> None:
@@ -546,17 +531,14 @@ def _resolve(
         resolved = MAP_FORMATS[kind].resolve(decoded, resolver or SchemaResolver())
     except SchemaCoreError as error:
         places = keys_by_location(properties)
-        return Examined(None, distinct(_with_keys(error.diagnostics, places)))
+        located = (
+            replace(diagnostic, path=(places[diagnostic.path[0]], *diagnostic.path))
+            if diagnostic.path and diagnostic.path[0] in places
+            else diagnostic
+            for diagnostic in error.diagnostics
+        )
+        return Examined(None, distinct(located))
     return Examined(resolved, distinct(stale_types(properties, resolved)))
-
-
-def _with_keys(
-    diagnostics: Iterable[Diagnostic], places: Mapping[str, str]
-) -> Iterator[Diagnostic]:
-    """Yield diagnostics with the key of the map before their location."""
-    for diagnostic in diagnostics:
-        key = places.get(diagnostic.path[0]) if diagnostic.path else None
-        yield diagnostic if key is None else replace(diagnostic, path=(key, *diagnostic.path))
 
 
 def keys_by_location(properties: Mapping[str, str]) -> dict[str, str]:

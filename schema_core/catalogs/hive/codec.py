@@ -50,9 +50,9 @@ from schema_core.properties.keys import IS_GENERIC, Properties
 from schema_core.properties.legacy import is_hive_table
 from schema_core.properties.limits import FLINK, NO_LIMIT, StoreLimits, limit_violation
 from schema_core.properties.parts import pack
-from schema_core.properties.property_map import encode_table, encode_view
+from schema_core.properties.property_map import EXPANDED, ORIGINAL, encode_table, encode_view
 from schema_core.properties.spark_table_properties import SOURCES, read_spark_table
-from schema_core.properties.stored import EXPANDED, ORIGINAL, MapKind, read_map
+from schema_core.properties.stored import MapKind, read_map
 from schema_core.schema.resolve import SchemaResolver
 
 #: Returns the location of the database of a table.
