@@ -98,6 +98,10 @@ class Cursor:
         shown = mask_text(self.text)[token.start : token.stop]
         return shown != self.text[token.start : token.stop]
 
+    def follows(self, *keys: str) -> bool:
+        """Return whether tokens with these keys follow, in order."""
+        return all(self.peek(ahead).key == key for ahead, key in enumerate(keys))
+
     def advance(self) -> Token:
         """Consume and return the current token; the end is never consumed."""
         token = self.tokens[self.index]

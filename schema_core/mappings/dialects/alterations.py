@@ -1,14 +1,14 @@
 """Changes of ALTER TABLE: columns, constraints, watermarks, distribution and options.
 
-Each change returns a new definition of the table. `REFERENCES` lists what can refer to a column, so
-that no reference to a dropped or renamed column remains.
+Each returns a new definition of the table. `REFERENCES` lists what can refer to a column, so that
+no reference to a dropped or renamed column remains.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from schema_core.catalog.changes.former_names import (
     NameChange,
@@ -54,7 +54,7 @@ def apply_change(table: CatalogTable, change: Any, text: str) -> CatalogTable:
 
     Raises:
         SchemaError: where the change does not fit the table.
-        UnsupportedError: with code `statement-not-supported` for a change of another kind.
+        UnsupportedError: with code `statement-not-supported` for other changes.
     """
     change_of = CHANGES.get(type(change))
     if change_of is None:
@@ -65,7 +65,7 @@ def apply_change(table: CatalogTable, change: Any, text: str) -> CatalogTable:
 
 
 def name_changes_of(old: CatalogTable, new: CatalogTable, change: Any) -> list[NameChange]:
-    """Return the changes of names of columns and fields that a change of ALTER TABLE has made."""
+    """Return the names of columns and fields that a change of ALTER TABLE has changed."""
     unchanged = {*map(id, old.schema.columns)} & {*map(id, new.schema.columns)}
     before, after = (
         paths_of(column for column in schema.schema.columns if id(column) not in unchanged)
@@ -80,10 +80,10 @@ def name_changes_of(old: CatalogTable, new: CatalogTable, change: Any) -> list[N
 def apply_stored_change(
     table: CatalogTable, change: Any, text: str, storage: ManagedStorage | None
 ) -> CatalogTable:
-    """Return a table after a change, as its catalog stores it: with the former names of its parts.
+    """Return a table after a change, with the former names of its parts.
 
     Args:
-        table: The table before the change, with the former names that the catalog has.
+        table: The table before the change, with its former names.
         change: The change.
         text: The statement.
         storage: The storage of the catalog for its managed tables.
@@ -107,63 +107,74 @@ def option_keys(change: Any) -> Collection[str]:
 
 def _add(table: CatalogTable, change: AddElements, text: str) -> CatalogTable:
     schema = with_added(table.schema, change.columns, text)
-    if change.watermark is not None:
-        _require_absent(schema.watermark_specs, "a watermark", "MODIFY WATERMARK")
-        schema = replace(
-            schema, watermark_specs=(definitions.watermark_of(change.watermark, text),)
-        )
-    if change.constraints:
-        _require_absent(schema.primary_key, "a primary key", "MODIFY PRIMARY KEY")
-        schema = _with_key(schema, change)
-    if change.distribution is not None:
-        _require_absent(table.distribution, "a distribution", "MODIFY DISTRIBUTION")
-        table = replace(table, distribution=definitions.distribution_of(change.distribution))
-    return replace(table, schema=schema)
+    table = _with_watermark(replace(table, schema=schema), change, text)
+    return _with_distribution(_with_key(table, change), change)
 
 
 def _modify(table: CatalogTable, change: ModifyElements, text: str) -> CatalogTable:
-    schema = table.schema
-    if change.constraints:
-        _require_present(schema.primary_key, "primary key", "ADD PRIMARY KEY")
-        schema = _with_key(schema, change)
-    schema = with_modified(schema, change.columns, text)
-    if change.watermark is not None:
-        _require_present(schema.watermark_specs, "watermark", "ADD WATERMARK")
-        schema = replace(
-            schema, watermark_specs=(definitions.watermark_of(change.watermark, text),)
-        )
-    if change.distribution is not None:
-        _require_present(table.distribution, "distribution", "ADD DISTRIBUTION")
-        table = replace(table, distribution=definitions.distribution_of(change.distribution))
-    return replace(table, schema=schema)
+    table = _with_key(table, change)
+    schema = with_modified(table.schema, change.columns, text)
+    table = _with_watermark(replace(table, schema=schema), change, text)
+    return _with_distribution(table, change)
 
 
-def _with_key(schema: Schema, change: AddElements | ModifyElements) -> Schema:
-    """Return the schema with the primary key of the change, whose columns become NOT NULL."""
+Elements: TypeAlias = AddElements | ModifyElements
+
+
+def _with_watermark(table: CatalogTable, change: Elements, text: str) -> CatalogTable:
+    if change.watermark is None:
+        return table
+    _check_presence(table.schema.watermark_specs, change, "watermark")
+    specs = (definitions.watermark_of(change.watermark, text),)
+    return replace(table, schema=replace(table.schema, watermark_specs=specs))
+
+
+def _with_key(table: CatalogTable, change: Elements) -> CatalogTable:
+    """Return the table with the primary key of the change, whose columns become NOT NULL."""
+    if not change.constraints:
+        return table
+    _check_presence(table.schema.primary_key, change, "primary key")
     key = definitions.primary_key_of(change.constraints[0])
-    columns = definitions.with_key_not_null(schema.columns, key.column_names)
-    return replace(schema, columns=columns, primary_key=key)
+    columns = definitions.with_key_not_null(table.schema.columns, key.column_names)
+    return replace(table, schema=replace(table.schema, columns=columns, primary_key=key))
 
 
-def _require_absent(there: object, what: str, instead: str) -> None:
-    if there:
+def _with_distribution(table: CatalogTable, change: Elements) -> CatalogTable:
+    if change.distribution is None:
+        return table
+    _check_presence(table.distribution, change, "distribution")
+    return replace(table, distribution=definitions.distribution_of(change.distribution))
+
+
+def _check_presence(current: object, change: Elements, what: str) -> None:
+    """Require that ADD finds no such element, and MODIFY one."""
+    if isinstance(change, ModifyElements):
+        _require_present(current, what, f"write ADD {what.upper()}")
+    elif current:
         raise SchemaError(
-            f"the table already has {what}", code="already-declared", hint=f"write {instead}"
+            f"the table already has a {what}",
+            code="already-declared",
+            hint=f"write MODIFY {what.upper()}",
         )
 
 
-def _require_present(there: object, what: str, instead: str | None = None) -> None:
-    if not there:
-        raise SchemaError(
-            f"the table has no {what}",
-            code="not-declared",
-            hint=f"write {instead}" if instead else None,
-        )
+def _require_present(current: object, what: str, hint: str | None = None) -> None:
+    if not current:
+        raise SchemaError(f"the table has no {what}", code="not-declared", hint=hint)
 
 
-def _drop_key(table: CatalogTable, change: DropPrimaryKey, text: str) -> CatalogTable:
-    _require_present(table.schema.primary_key, "primary key")
-    return replace(table, schema=_without_key(table.schema))
+def _drop(
+    what: str,
+    current: Callable[[CatalogTable], object],
+    without: Callable[[CatalogTable], CatalogTable],
+) -> Callable[[CatalogTable, Any, str], CatalogTable]:
+    """Return the change that removes an element of a table."""
+
+    def drop(table: CatalogTable, change: object, text: str) -> CatalogTable:
+        _require_present(current(table), what)
+        return without(table)
+
+    return drop
 
 
 def _drop_constraint(table: CatalogTable, change: DropConstraint, text: str) -> CatalogTable:
@@ -185,16 +196,6 @@ def _without_key(schema: Schema) -> Schema:
     return replace(schema, primary_key=None)
 
 
-def _drop_watermark(table: CatalogTable, change: DropWatermark, text: str) -> CatalogTable:
-    _require_present(table.schema.watermark_specs, "watermark")
-    return replace(table, schema=replace(table.schema, watermark_specs=()))
-
-
-def _drop_distribution(table: CatalogTable, change: DropDistribution, text: str) -> CatalogTable:
-    _require_present(table.distribution, "distribution")
-    return replace(table, distribution=None)
-
-
 # --- options -------------------------------------------------------------------------------
 
 
@@ -213,19 +214,31 @@ def connector_is_required() -> SchemaError:
 
 #: kind of change -> what makes the new definition
 CHANGES: Mapping[type, Callable[[CatalogTable, Any, str], CatalogTable]] = {
-    AddElements:      _add,
-    ModifyElements:   _modify,
-    DropColumns:      lambda table, change, _: without_columns(table, change.columns),
-    RenameColumn:     lambda table, change, _: with_renamed(table, change.column, change.new_name),
-    DropPrimaryKey:   _drop_key,
-    DropConstraint:   _drop_constraint,
-    DropWatermark:    _drop_watermark,
-    DropDistribution: _drop_distribution,
-    SetOptions:       lambda table, change, _: table.copy(
+    AddElements: _add,
+    ModifyElements: _modify,
+    DropColumns: lambda table, change, _: without_columns(table, change.columns),
+    RenameColumn: lambda table, change, _: with_renamed(table, change.column, change.new_name),
+    DropPrimaryKey: _drop(
+        "primary key",
+        lambda table: table.schema.primary_key,
+        lambda table: replace(table, schema=_without_key(table.schema)),
+    ),
+    DropConstraint: _drop_constraint,
+    DropWatermark: _drop(
+        "watermark",
+        lambda table: table.schema.watermark_specs,
+        lambda table: replace(table, schema=replace(table.schema, watermark_specs=())),
+    ),
+    DropDistribution: _drop(
+        "distribution",
+        lambda table: table.distribution,
+        lambda table: replace(table, distribution=None),
+    ),
+    SetOptions: lambda table, change, _: table.copy(
         {**table.options, **definitions.options_of(change.options)}
     ),
-    ResetOptions:     _reset_options,
-}  # fmt: skip
+    ResetOptions: _reset_options,
+}
 
 
 # --- columns -------------------------------------------------------------------------------
@@ -253,11 +266,7 @@ def _require_once(names: Iterable[str]) -> None:
 
 
 def _require_known(name: Name, columns: Collection[str]) -> None:
-    """Raise where no column has the name.
-
-    Raises:
-        SchemaError: with code `unknown-column`.
-    """
+    """Refuse a name that no column has, with code `unknown-column`."""
     if name.parts[-1] not in columns:
         raise SchemaError(
             f"there is no column {name.parts[-1]!r}",
@@ -285,7 +294,6 @@ class OrderedColumns:
         self.columns[name] = column
 
     def remove(self, name: str) -> None:
-        """Remove a column."""
         before, after = self._previous.pop(name), self._next.pop(name)
         self._next[before], self._previous[after] = after, before
         del self.columns[name]
@@ -319,7 +327,6 @@ class AppendOnlyColumns:
         self.columns: dict[str, UnresolvedColumn] = {column.name: column for column in columns}
 
     def place(self, column: UnresolvedColumn, placed: PlacedColumn) -> None:
-        """Append a column."""
         del placed
         self.columns[column.name] = column
 
@@ -352,7 +359,7 @@ def with_added(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema
 def with_modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema:
     """Return the schema with new definitions of some columns.
 
-    A comment that is not given stays; columns of the primary key stay NOT NULL.
+    A comment that is omitted stays; columns of the primary key stay NOT NULL.
 
     Raises:
         SchemaError: with code `duplicate-column` or `unknown-column`.
@@ -363,28 +370,21 @@ def with_modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Sch
     for placed in new:
         with at(f"column {placed.name.parts[-1]!r}", placed.name.span):
             _require_known(placed.name, columns.columns)
-            old, column = (
-                columns.columns[placed.name.parts[-1]],
-                definitions.column_of(placed.column, text),
-            )
+            old = columns.columns[placed.name.parts[-1]]
+            column = definitions.column_of(placed.column, text)
             if column.comment is None:
                 column = replace(column, comment=old.comment)
             if isinstance(column, UnresolvedPhysicalColumn) and column.name in key:
                 column = definitions.make_not_null(column)
-            if placed.first or placed.after is not None:
-                _move(columns, column, placed)
-            else:
+            if not placed.first and placed.after is None:
                 columns.columns[column.name] = column
+                continue
+            columns.remove(column.name)
+            if placed.after is not None and placed.after.parts[-1] == column.name:
+                columns.insert_after(None, column)  # AFTER itself, as in Flink
+            else:
+                columns.place(column, placed)
     return replace(schema, columns=tuple(columns))
-
-
-def _move(columns: OrderedColumns, column: UnresolvedColumn, placed: PlacedColumn) -> None:
-    """Move a column; AFTER itself moves it to the start, as in Flink."""
-    columns.remove(column.name)
-    if placed.after is not None and placed.after.parts[-1] == column.name:
-        columns.insert_after(None, column)
-    else:
-        columns.place(column, placed)
 
 
 # --- dropped and renamed -------------------------------------------------------------------
@@ -428,7 +428,7 @@ def _uses(
     references: dict[str, Callable[[CatalogTable], Iterable[str]]],
     dropped: Collection[str] = (),
 ) -> dict[str, str]:
-    """Return what refers to each column, except for columns that are dropped as well."""
+    """Return what refers to each column, apart from dropped columns."""
     uses: dict[str, str] = {}
     for column in table.schema.columns:
         if isinstance(column, UnresolvedComputedColumn) and column.name not in dropped:
@@ -441,11 +441,7 @@ def _uses(
 
 
 def _require_free(name: str, uses: dict[str, str]) -> None:
-    """Raise where something refers to a column.
-
-    Raises:
-        SchemaError: with code `still-referenced`.
-    """
+    """Refuse a column that something refers to, with code `still-referenced`."""
     if name in uses:
         raise SchemaError(f"column {name!r} is {uses[name]}", code="still-referenced")
 
@@ -469,11 +465,12 @@ def without_columns(table: CatalogTable, names: Sequence[Name]) -> CatalogTable:
 
 
 def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
-    """Return the table with a column renamed, whose primary key follows, or a field of a column.
+    """Return the table with a column renamed, also in its primary key, or a field of a column.
 
     Raises:
         SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`; for a
-            field `unknown-field` or `invalid-field-name`.
+        field
+            `unknown-field` or `invalid-field-name`.
     """
     if len(old.parts) > 1:
         return _with_renamed_field(table, old, new)
@@ -499,8 +496,8 @@ def _with_renamed_field(table: CatalogTable, old: Name, new: Name) -> CatalogTab
     """Return the table with a field renamed; Flink has the syntax and refuses it.
 
     Raises:
-        SchemaError: with code `unknown-column` for the column, `unknown-field` for a path without
-            such a field, `invalid-field-name` for another field of the name.
+        SchemaError: with code `unknown-column`, `unknown-field` for a path without such a field,
+            `invalid-field-name` for another field of the name.
         UnsupportedError: with code `nested-column` for a new name in another row.
     """
     *outer, before = old.parts

@@ -1,9 +1,8 @@
 """Convert CREATE TABLE statements of SQL engines, Flink among them, to schemas and back.
 
-This is the only module that uses sqlglot, for the tokens of a dialect and the trees of expressions.
-Columns and types are parsed and printed by this package, from tables with one row for each type.
-Whatever is not preserved is reported as a `Loss`. Invariant: a printed table is parsed to an equal
-one, except for its losses.
+Only this module uses sqlglot: for the tokens of a dialect and the trees of expressions. Whatever is
+not preserved is reported as a `Loss`: a printed table is parsed to an equal one, except for its
+losses.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from schema_core.mappings.dialects.statements import (
     TableDefinition,
     parse_script,
 )
-from schema_core.mappings.dialects.types import ForeignType, loss_of
+from schema_core.mappings.dialects.types import loss_of
 from schema_core.mappings.loss import Loss, Policy, enforce
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
@@ -53,8 +52,8 @@ MAX_TOKENS = 1_000
 class ForeignTable:
     """A CREATE TABLE of another engine or of Flink: its path, schema, comment, and losses.
 
-    Partitions, distribution and options are read from Flink's statements, the partitions also from
-    those of Hive and Spark; the options of other engines are losses.
+    Distribution and options are only read from Flink's statements, partitions also from Hive's and
+    Spark's; the options of other engines are losses.
     """
 
     path: tuple[str, ...]
@@ -81,7 +80,7 @@ class ForeignTable:
 class ForeignScript:
     """The tables of a script, in its order.
 
-    `losses` are the statements that belong to none of its tables, such as views and sequences.
+    `losses` are statements that belong to none of its tables, such as views and sequences.
     """
 
     tables: tuple[ForeignTable, ...]
@@ -97,14 +96,16 @@ def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error")
     """Return the schema of a CREATE TABLE of another engine, or of Flink.
 
     Comments, a primary key and other changes may follow in separate statements, as in dumps;
-    `read_tables` reads a script with several tables.
+    `read_tables` reads several tables.
 
     Raises:
-        ParseError: for a string that is not such a statement, with the location; with code
-            `multiple-tables` for more than one.
+        ParseError: for a string that is not such a statement; with code `multiple-tables` for more
+        than
+            one.
         NotFoundError: with code `unknown-dialect`.
         UnsupportedError: with code `type-not-in-flink` for all columns whose type Flink does not
-            have; with code `lossy` if values would change and the policy is `error`.
+        have;
+            with code `lossy` if values would change and the policy is `error`.
 
     >>> print(from_ddl("CREATE TABLE t (id serial PRIMARY KEY, at timestamptz, tags text[])"))
     (
@@ -138,11 +139,8 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
     require_instance(dialect, str, "dialect")
     if dialect.lower() == FLINK:
         script = read_script(text)
-        table, rest = (
-            _flink_table(_require_single(list(script.tables.values()), text), text),
-            script.dropped,
-        )
-        return replace(table, losses=(*table.losses, *_losses_of_script(rest)))
+        table = _flink_table(_require_single(list(script.tables.values()), text), text)
+        return replace(table, losses=(*table.losses, *_losses_of_script(script.dropped)))
     source = engine(dialect)
     with within(text):
         definitions = _script(text, source)
@@ -166,28 +164,27 @@ def _require_single(tables: list[Declared], text: str) -> Declared:
 def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
     """Read all tables of a script, such as a database dump, in the order of the script.
 
-    Statements without definitions (settings, transactions, rows) are skipped, including the data of
-    ``COPY ... FROM stdin``. Types of CREATE TYPE and CREATE DOMAIN can be used by the columns that
-    follow.
+    Statements without definitions (settings, transactions, rows) are skipped, also the data of
+    ``COPY ... FROM stdin``. Columns can use types of CREATE TYPE and CREATE DOMAIN.
 
     Raises:
-        ParseError: for a string outside the grammar, with the location; with code
-            `missing-create-table` for a script without CREATE TABLE.
+        ParseError: for a string outside the grammar; with code `missing-create-table` for a script
+            without CREATE TABLE.
         NotFoundError: with code `unknown-dialect`.
         UnsupportedError: with code `type-not-in-flink` for all columns whose type Flink does not
-            have; with code `missing-columns` for a table that takes its columns from an unknown
-            source.
+        have;
+            with code `missing-columns` for a table that takes its columns from an unknown source.
 
-    >>> parse_script = read_tables(
+    >>> script = read_tables(
     ...     "CREATE TYPE mood AS ENUM ('sad', 'happy');"
     ...     "CREATE TABLE a (id int, feels mood);"
     ...     "CREATE TABLE b (id int);"
     ...     "COMMENT ON TABLE b IS 'the second';"
     ...     "ALTER TABLE a ADD PRIMARY KEY (id)"
     ... )
-    >>> [(table.path, table.comment) for table in parse_script.tables]
+    >>> [(table.path, table.comment) for table in script.tables]
     [(('a',), None), (('b',), 'the second')]
-    >>> print(parse_script.tables[0].schema)
+    >>> print(script.tables[0].schema)
     (
       `id` INT NOT NULL,
       `feels` STRING,
@@ -236,7 +233,9 @@ def _table(text: str, script: ScriptDefinitions, table: TableDefinition) -> Fore
         table,
         script.types,
         expression=lambda span: _expression(text[span.start : span.stop], script.engine),
-        type_text=lambda type_: _type(type_, script.engine),
+        type_text=lambda type_: foreign_type(
+            Cursor(type_, list(tokens(type_, script.engine))), script.engine, lambda: None
+        ),
     )
     return ForeignTable(table.path, schema, losses, table.comment, table.partition_keys)
 
@@ -272,18 +271,19 @@ def to_ddl(
 
     `name` is an identifier, or the parts of a path. With the policy `note` the comment of a column
     ends with the exact type if the engine's type differs; `from_ddl` uses it while the declared
-    type matches. Of a table, only `flink` has the partitions, distribution and options.
+    type matches. Only `flink` has the partitions, distribution and options of a table.
 
-    `mask_secrets` masks the values of options in the statement for people; `secret_keys` are keys
-    that are secret beside those with a secret word. Such a statement is not read as a table:
-    `read_table` refuses the masked values.
+    `mask_secrets` masks the values of options for people, also of `secret_keys`; `read_table`
+    refuses masked values.
 
     Raises:
-        SchemaError: for a schema that cannot be resolved; with code `masked-secret` for options of
-            which the values are masked already.
+        SchemaError: for a schema that cannot be resolved; with code `masked-secret` for options
+        whose
+            values are masked already.
         NotFoundError: with code `unknown-dialect`.
         UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
-            engine does not support, `lossy` if values would change and the policy is `error`.
+        engine
+            does not support, `lossy` if values would change and the policy is `error`.
 
     >>> schema = Schema.new_builder().column("a", "MAP<STRING NOT NULL, INT>").build()
     >>> print(to_ddl(schema, "trino", "m"))
@@ -345,25 +345,17 @@ def _write(
     ddl = write_schema(SchemaResolver().resolve(table.schema), target, path, notes=notes)
     text = ddl.text
     losses = [*ddl.losses, *_members(table)]
-    if table.comment is not None and _stores_comment(table.comment, target):
-        text += _table_comment(table.comment, target, path)
-    elif table.comment is not None:
-        losses.append(loss_of(("table",), "member", f"the comment {table.comment!r}", ""))
+    if (comment := table.comment) is not None:
+        if not comment and not target.stores_empty_comments:
+            losses.append(loss_of(("table",), "member", f"the comment {comment!r}", ""))
+        elif target.comment_statement:
+            quoted = ".".join(map(target.quote_name, path))
+            text += f";\nCOMMENT ON TABLE {quoted} IS {target.quote_string(comment)}"
+        elif target.table_comment is not None:
+            text += target.table_comment.format(text=target.quote_string(comment))
+        else:
+            losses.append(loss_of(("table",), "member", f"the comment {comment!r}", ""))
     return DdlStatements(text, tuple(losses))
-
-
-def _stores_comment(comment: str, dialect: Engine) -> bool:
-    if not comment and not dialect.stores_empty_comments:
-        return False
-    return dialect.comment_statement or dialect.table_comment is not None
-
-
-def _table_comment(comment: str, dialect: Engine, path: tuple[str, ...]) -> str:
-    """Return what follows the table's own statement."""
-    text = dialect.quote_string(comment)
-    if dialect.comment_statement or dialect.table_comment is None:
-        return f";\nCOMMENT ON TABLE {'.'.join(map(dialect.quote_name, path))} IS {text}"
-    return dialect.table_comment.format(text=text)
 
 
 def _members(table: CatalogTable) -> Iterator[Loss]:
@@ -396,7 +388,8 @@ def tokens(text: str, dialect: Engine) -> Iterator[Token]:
 
     Raises:
         ParseError: with code `text-too-long`, `too-deep`, or `syntax` for an unterminated literal
-            or comment.
+        or
+            comment.
     """
     check_size(text)
     from sqlglot import tokenize
@@ -406,7 +399,13 @@ def tokens(text: str, dialect: Engine) -> Iterator[Token]:
         result: list[Token] = []
         before: Any = None
         for foreign in tokenize(text, read=dialect.name):
-            if _is_rest_of_rename(before, foreign):  # one token up to the semicolon
+            # all that follows RENAME may be one string, longer than its place
+            if (
+                before is not None
+                and before.token_type.name == "RENAME"
+                and foreign.token_type.name == "STRING"
+                and foreign.start == foreign.end
+            ):
                 start = before.end + 1
                 rest = tokenize(text[start : foreign.end + 1], read=dialect.name)
                 result += [
@@ -416,7 +415,10 @@ def tokens(text: str, dialect: Engine) -> Iterator[Token]:
                 result += _token(text, foreign)
             before = foreign
     except SqlglotError as error:
-        raise _unclosed_error(text, error) from None
+        began = _BEGAN.search(str(error.__cause__ or error))
+        begin = min(int(began[1]), len(text)) if began else 0
+        problem = "unterminated literal, quoted name or comment"
+        raise ParseError(problem, span=Span(begin, begin + 1), text=text) from None
     depth = 0
     for token in result:
         depth += (token.key in {"(", "[", "{"}) - (token.key in {")", "]", "}"})
@@ -426,16 +428,6 @@ def tokens(text: str, dialect: Engine) -> Iterator[Token]:
             )
         yield token
     yield Token("end", "end", "", len(text), len(text))
-
-
-def _is_rest_of_rename(before: Any, foreign: Any) -> bool:
-    """Return whether a token is all that follows RENAME: a string that is longer than its place."""
-    return (
-        before is not None
-        and before.token_type.name == "RENAME"
-        and foreign.token_type.name == "STRING"
-        and foreign.start == foreign.end
-    )
 
 
 def _token(text: str, foreign: Any, offset: int = 0) -> Iterator[Token]:
@@ -456,22 +448,14 @@ def _token(text: str, foreign: Any, offset: int = 0) -> Iterator[Token]:
             yield Token("word" if is_word else "symbol", word.upper(), word, *place)
 
 
-def _unclosed_error(text: str, error: Exception) -> ParseError:
-    """Return the error for an unterminated literal, located where it starts."""
-    began = _BEGAN.search(str(error.__cause__ or error))
-    start = min(int(began[1]), len(text)) if began else 0
-    return ParseError(
-        "unterminated literal, quoted name or comment", span=Span(start, start + 1), text=text
-    )
-
-
 @needs("sqlglot")
 def _expression(text: str, dialect: Engine) -> str:
     """Return Flink's SQL for an expression of the engine.
 
     Raises:
-        UnsupportedError: with code `expression-not-portable` for one that may have another meaning
-            in Flink.
+        UnsupportedError: with code `expression-not-portable` for one that may mean something else
+        in
+            Flink.
         ParseError: for one that cannot be parsed.
     """
     from sqlglot import parse_one
@@ -509,8 +493,3 @@ def _convert_error(text: str, error: Any) -> ParseError:
     start = min(max(start, 0), len(text))
     problem = f"cannot parse the expression: {first.get('description') or 'syntax error'}"
     return ParseError(problem, span=Span(start, start + max(length, 1)), text=text)
-
-
-def _type(text: str, dialect: Engine) -> ForeignType:
-    """Parse a type of the engine."""
-    return foreign_type(Cursor(text, list(tokens(text, dialect))), dialect, lambda: None)

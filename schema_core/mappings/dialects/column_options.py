@@ -1,7 +1,7 @@
 """The grammar of columns: their names, types and options, shared by all engines.
 
-Options that a schema cannot represent are kept as strings in `dropped`. Only those that concern
-storage, or state the default, are skipped.
+Options that a schema cannot represent are kept as strings in `dropped`; options of storage, or that
+state the default, are skipped.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
     if engine.name in TYPE_ATTRIBUTES:
         TYPE_ATTRIBUTES[engine.name](cursor, definition)
     while cursor.key not in COLUMN_ENDS:
-        if (found_option := option(cursor)) is None:
+        if (next_option := option(cursor)) is None:
             raise cursor.fail(f"unexpected {cursor.token.display} in column {name!r}")
-        words, read = found_option
+        words, read = next_option
         option_start = cursor.token.start
         cursor.index += len(words)
         read(cursor, definition, option_start)
@@ -71,11 +71,15 @@ BINARY_TYPES = {
 }  # fmt: skip
 
 
+#: Words before a character set or a collation of MySQL.
+CHARACTER_SETS = (("CHARACTER", "SET"), ("CHAR", "SET"), ("CHARSET",), ("COLLATE",))
+
+
 def _mysql_attributes(cursor: Cursor, column: ColumnDefinition) -> None:
     """Parse what follows a type of MySQL, in any order: its sign and its character set.
 
-    ZEROFILL makes a number UNSIGNED; BYTE and the character set `binary` make strings binary.
-    Other character sets and collations are losses.
+    ZEROFILL makes a number UNSIGNED; BYTE and the character set `binary` make strings binary. Other
+    character sets and collations are losses.
     """
     text = column.type.text.removesuffix(" unsigned")
     is_unsigned = text != column.type.text
@@ -88,7 +92,7 @@ def _mysql_attributes(cursor: Cursor, column: ColumnDefinition) -> None:
             column.dropped.append(grammar.excerpt(cursor, start))
         elif cursor.accept("BYTE"):
             text = _binary_type(text)
-        elif _accept_character_set(cursor) or cursor.accept("COLLATE"):
+        elif any(cursor.accept(*words) for words in CHARACTER_SETS):
             cursor.accept("=")
             if cursor.advance().value.lower() == "binary":
                 text = _binary_type(text)
@@ -100,11 +104,6 @@ def _mysql_attributes(cursor: Cursor, column: ColumnDefinition) -> None:
             break
     text += " unsigned" if is_unsigned else ""
     column.type = replace(column.type, text=text)
-
-
-def _accept_character_set(cursor: Cursor) -> bool:
-    names = (("CHARACTER", "SET"), ("CHAR", "SET"), ("CHARSET",))
-    return any(cursor.accept(*words) for words in names)
 
 
 def _binary_type(text: str) -> str:
@@ -135,10 +134,7 @@ def _phrases(texts: Iterable[str]) -> Phrases:
 
 def _next_phrase(cursor: Cursor, phrases: Phrases) -> tuple[str, ...] | None:
     """Return the phrase that follows, without consuming it."""
-    for words in phrases.get(cursor.key, ()):
-        if all(cursor.peek(ahead).key == word for ahead, word in enumerate(words)):
-            return words
-    return None
+    return next((words for words in phrases.get(cursor.key, ()) if cursor.follows(*words)), None)
 
 
 def _null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -146,7 +142,7 @@ def _null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
 
 
 def _not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    """Parse NOT NULL; one that the engine does not check holds only if it is to be relied on."""
+    """Parse NOT NULL; one that the engine does not check holds only with RELY."""
     attributes = _attributes(cursor)
     column.nullable = False
     if attributes & UNCHECKED and "RELY" not in attributes:
@@ -157,7 +153,7 @@ def _not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
 
 
 def _key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    """Parse PRIMARY KEY; how it is checked does not matter: Flink does not enforce keys."""
+    """Parse PRIMARY KEY, whether checked or not: Flink does not enforce keys."""
     column.is_key = True
     if "ON CONFLICT" in _attributes(cursor):
         column.dropped.append(grammar.excerpt(cursor, start))

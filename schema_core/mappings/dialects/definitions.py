@@ -26,7 +26,7 @@ def store_expression(expression: syntax.Expression, text: str) -> schema_columns
     """Return an expression of the statement as schemas store it.
 
     Raises:
-        ParseError: with code `subquery-not-supported` for one that holds a query.
+        ParseError: with code `subquery-not-supported` for one with a query.
     """
     for part in parts_of(expression):
         if isinstance(part, syntax.Subquery):
@@ -62,7 +62,7 @@ def watermark_of(
     """Return a watermark of a statement as schemas store it.
 
     Raises:
-        SchemaError: with code `unknown-column` for a nested field: Flink has no watermarks there.
+        SchemaError: with code `unknown-column` for a nested field, as in Flink.
     """
     column = watermark.column
     name = ".".join(column.parts)
@@ -84,7 +84,7 @@ def schema_of(elements: statement_syntax.Elements, text: str) -> Schema:
     """Return the schema that the parentheses after a table's name declare.
 
     Raises:
-        SchemaError: for the types that cannot be, all at once.
+        SchemaError: for all invalid types at once.
     """
     errors = Gathering()
     schema = read_schema(elements, text, errors)
@@ -113,7 +113,7 @@ def read_schema(elements: statement_syntax.Elements, text: str, errors: Gatherin
 def with_key_not_null(
     columns: Iterable[schema_columns.UnresolvedColumn], names: Collection[str]
 ) -> tuple[schema_columns.UnresolvedColumn, ...]:
-    """Return the columns with those of the primary key NOT NULL, as SQL requires."""
+    """Return the columns; those of the primary key become NOT NULL, as SQL requires."""
     return tuple(
         make_not_null(column)
         if isinstance(column, schema_columns.UnresolvedPhysicalColumn) and column.name in names
@@ -125,7 +125,7 @@ def with_key_not_null(
 def make_not_null(
     column: schema_columns.UnresolvedPhysicalColumn,
 ) -> schema_columns.UnresolvedPhysicalColumn:
-    """Return the column as NOT NULL, with its declared type recorded if that was nullable."""
+    """Return the column as NOT NULL, with a nullable declared type recorded."""
     type_ = column.data_type
     if isinstance(type_, str) or type_ == type_.not_null():
         return column
@@ -135,11 +135,10 @@ def make_not_null(
 def check_sight(
     columns: Iterable[schema_columns.UnresolvedColumn], hidden: Collection[str] = ()
 ) -> None:
-    """Raise for a computed column that reads a column which it cannot see.
+    """Refuse a computed column that reads a column which it cannot see.
 
-    In a statement it sees all physical columns, wherever they stand, but of the metadata columns
-    only those before it; of the columns of a LIKE source only the physical ones (`hidden` names the
-    others).
+    It sees all physical columns, but only the metadata columns before it, and of a LIKE source only
+    the physical columns (`hidden` names the others).
 
     Raises:
         SchemaError: with code `unknown-column`.
@@ -164,7 +163,7 @@ def check_sight(
 
 
 def check_names(column: schema_columns.UnresolvedComputedColumn, unseen: Collection[str]) -> None:
-    """Raise for a computed column that reads one of these columns.
+    """Refuse a computed column that reads one of these columns.
 
     Raises:
         SchemaError: with code `unknown-column`.
@@ -196,7 +195,7 @@ def names_in(node: Any) -> Iterator[syntax.Name]:
 
 
 def parts_of(node: Any) -> Iterator[Any]:
-    """Yield an expression and its descendants from left to right, except for those of queries."""
+    """Yield an expression and its descendants from left to right, but not into queries."""
     waiting = [node]
     while waiting:
         part = waiting.pop()
@@ -215,7 +214,7 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 
 def options_of(options: Iterable[statement_syntax.Option]) -> dict[str, str]:
-    """Return options by key; the last value of a repeated key counts.
+    """Return options by key; the last value of a key counts.
 
     Raises:
         SchemaError: with code `reserved-option` for an option that only this library sets.
@@ -248,7 +247,7 @@ def table_with(statement: statement_syntax.CreateTable, schema: Schema) -> Catal
 
 
 def table_of(statement: statement_syntax.CreateTable, schema: Schema) -> CatalogTable:
-    """Return a table with the schema and all other clauses of the statement."""
+    """Return the table of a statement; columns of the key become NOT NULL."""
     key = schema.primary_key.column_names if schema.primary_key else ()
     columns = with_key_not_null(schema.columns, key)
     return table_with(statement, replace(schema, columns=columns))
@@ -260,7 +259,7 @@ def keys_of(names: Iterable[syntax.Name]) -> tuple[str, ...]:
 
 
 def require(names: Iterable[syntax.Name], allowed: Collection[str], what: str) -> None:
-    """Raise for a name that is not known.
+    """Refuse names that are not allowed.
 
     Raises:
         SchemaError: with code `unknown-column`.

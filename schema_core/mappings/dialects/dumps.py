@@ -1,6 +1,6 @@
 """The parts of dumps that are not SQL: data of COPY, commands of psql, sections of routines.
 
-They are replaced by blanks before a script is tokenized, so that positions stay those of the dump.
+They become blanks before a script is tokenized, so that positions stay.
 """
 
 from __future__ import annotations
@@ -26,16 +26,12 @@ def without_data(text: str, engine: str) -> str:
     '         SET a = 1   ; /* b */'
     """
     for find in FINDERS.get(engine, ()):
-        text = _blank_out(text, find(text))
+        pieces, done = [], 0
+        for span in find(text):
+            pieces += [text[done : span.start], _LETTERS.sub(" ", text[span.start : span.stop])]
+            done = span.stop
+        text = "".join([*pieces, text[done:]])
     return text
-
-
-def _blank_out(text: str, spans: Iterator[Span]) -> str:
-    pieces, done = [], 0
-    for span in spans:
-        pieces += [text[done : span.start], _LETTERS.sub(" ", text[span.start : span.stop])]
-        done = span.stop
-    return "".join([*pieces, text[done:]]) if pieces else text
 
 
 _LETTERS = regex(r"[^\r\n]")
@@ -56,7 +52,7 @@ _CODE = regex(r"\S")
 def _non_sql_in_postgres(text: str, *, escapes: bool = False) -> Iterator[Span]:
     """Find the data of COPY and the commands of psql.
 
-    `escapes`: a backslash is an escape in every literal, not only in those with the prefix E.
+    `escapes`: a backslash is an escape in every literal, not only with the prefix E.
     """
     position = 0
     begin: int | None = None  # the start of the statement
@@ -71,8 +67,16 @@ def _non_sql_in_postgres(text: str, *, escapes: bool = False) -> Iterator[Span]:
             position = match.end()
             if begin is not None and _COPY.match(text, begin, start):
                 position = _end_of_line(text, position)
-                yield (data := _data(text, begin, position))
-                position = data.stop
+                last = _LAST_LINE.search(text, position)
+                if last is None:
+                    raise ParseError(
+                        "unterminated COPY data",
+                        hint="check that the dump is complete; its data ends with the line \\.",
+                        span=Span(begin, position),
+                        text=text,
+                    )
+                yield Span(position, last.end())
+                position = last.end()
             begin = None
         else:
             position = _end_of(text, word, match, escapes)
@@ -83,21 +87,8 @@ def _end_of_line(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _data(text: str, begin: int, start: int) -> Span:
-    """Return the lines after a COPY, including the terminating line."""
-    last = _LAST_LINE.search(text, start)
-    if last is None:
-        raise ParseError(
-            "unterminated COPY data",
-            hint="check that the dump is complete; its data ends with the line \\.",
-            span=Span(begin, start),
-            text=text,
-        )
-    return Span(start, last.end())
-
-
 def _end_of(text: str, word: str, match: re.Match[str], escapes: bool) -> int:
-    """Return the end of a literal, quoted name or comment; of the script if unterminated."""
+    """Return the end of a literal, quoted name or comment, or of the script."""
     start = match.end()
     match word:
         case "--":
@@ -170,7 +161,7 @@ def _version_comments(text: str) -> Iterator[Span]:
 
 
 def _end_of_quoted(text: str, quote: str, start: int) -> int:
-    """Return the end of a literal or quoted name; of the script if it is unterminated."""
+    """Return the end of a literal or quoted name, or of the script."""
     if quote == "`":
         end = text.find(quote, start)
         return len(text) if end < 0 else end + 1

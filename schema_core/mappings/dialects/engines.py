@@ -30,9 +30,8 @@ POSITIONS = frozenset({"column", "element", "key", "value", "field"})
 class Engine:
     """A SQL engine: its types as rows, its grammar as templates.
 
-    `not_null_positions` are the positions that support NOT NULL; `never_null` those where the
-    engine never allows NULL. `unquoted_case` and `quoted_case` are the case that names are
-    converted to.
+    `not_null_positions` support NOT NULL; in `never_null` the engine never allows NULL. Names are
+    converted to `unquoted_case` and `quoted_case`.
     """
 
     name: str
@@ -83,7 +82,7 @@ class Engine:
 
         Raises:
             UnsupportedError: with code `name-not-in-dialect` for a name that the engine does not
-                support.
+            support.
         """
         refused = sorted(set(name) & {*self.refused_in_names, "\0"})
         if refused or not name:
@@ -110,7 +109,7 @@ class Engine:
         return f"'{_escape(text, self.string_escapes or DOUBLED_QUOTES)}'"
 
     def unqualified_type(self, text: str) -> str:
-        """Return a type without the schema, if the engine itself or an extension defines it there.
+        """Return a type without the schema where the engine or an extension defines it.
 
         >>> engine("postgres").unqualified_type("public.geometry(point, 4326)")
         'geometry(point, 4326)'

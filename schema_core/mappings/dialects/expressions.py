@@ -1,8 +1,7 @@
 """Convert expressions of generated columns between engines and Flink, if the meaning is the same.
 
-An expression of an engine is converted node by node from the tables below, and any other node is
-refused, so that no expression changes its meaning. Operands other than names and literals are put
-into parentheses. Casts and division are not supported: engines differ in rounding and in integer
+Nodes without a row in the tables are refused. Operands other than names and literals are put into
+parentheses. Casts and division are not supported: engines differ in rounding and in integer
 division.
 """
 
@@ -79,7 +78,7 @@ ARGUMENTS: dict[str, frozenset[str]] = {
 
 
 def _require_known(node: Any, engine: Engine) -> None:
-    """Raise an error for a node, or an argument of it, that is not in the table."""
+    """Refuse a node, or an argument of it, that is not in the table."""
     allowed = ARGUMENTS.get(node.key)
     if allowed is None or any(value and name not in allowed for name, value in node.args.items()):
         raise _not_portable(f"{node.key.upper()} of {engine.name}")
@@ -89,8 +88,9 @@ def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
     """Return Flink's SQL for a tree of sqlglot.
 
     Raises:
-        UnsupportedError: with code `expression-not-portable` for a part that may have another
-            meaning in Flink.
+        UnsupportedError: with code `expression-not-portable` for a part that may mean something
+        else in
+            Flink.
     """
     node = _without_parentheses(node)
     _require_known(node, engine)
@@ -100,10 +100,10 @@ def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
         _require_unambiguous(node, "this", "expression")
         left, right = (_operand(node.args[name], engine, level) for name in ("this", "expression"))
         return f"{left} {OPERATORS[node.key]} {right}"
-    if node.key in FUNCTIONS:
-        operands = [node.this, *node.expressions]
+    if node.key in FUNCTIONS or node.key == "concat":
+        operands = [*([node.this] if node.key in FUNCTIONS else []), *node.expressions]
         operands_sql = [read_expression(operand, engine, level + 1) for operand in operands]
-        return f"{FUNCTIONS[node.key]}({', '.join(operands_sql)})"
+        return f"{FUNCTIONS.get(node.key, 'CONCAT')}({', '.join(operands_sql)})"
     if node.key not in NODES:  # a part of CASE outside of CASE, such as ClickHouse's `a ? b`
         raise _not_portable(f"{node.key.upper()} of {engine.name}")
     return NODES[node.key](node, engine, level)
@@ -115,7 +115,6 @@ def _operand(node: Any, engine: Engine, level: int) -> str:
 
 
 def _without_parentheses(node: Any) -> Any:
-    """Return the node without surrounding parentheses."""
     while node.key == "paren" and node.args.keys() <= {"this"}:
         node = node.this
     return node
@@ -126,7 +125,7 @@ ATOMS = frozenset({"column", "literal", "null", "boolean", "case", "concat", *FU
 
 
 def _require_unambiguous(node: Any, *names: str) -> None:
-    """Raise an error for operands that other engines may group differently."""
+    """Refuse operands that other engines may group differently."""
     for name in names:
         if node.args[name].key in AMBIGUOUS.get(node.key, ()):
             raise _not_portable(f"{node.args[name].key.upper()} without parentheses")
@@ -191,10 +190,6 @@ def _read_case(node: Any, engine: Engine, level: int) -> str:
     return f"CASE{base}{whens}{f' ELSE {text(default)}' if default else ''} END"
 
 
-def _read_concat(node: Any, engine: Engine, level: int) -> str:
-    return f"CONCAT({', '.join(read_expression(o, engine, level + 1) for o in node.expressions)})"
-
-
 #: sqlglot's node -> the function that returns Flink's SQL.
 NODES: dict[str, Callable[[Any, Engine, int], str]] = {
     "column":  _read_column,
@@ -207,21 +202,25 @@ NODES: dict[str, Callable[[Any, Engine, int], str]] = {
     "between": _read_between,
     "in":      _read_in,
     "case":    _read_case,
-    "concat":  _read_concat,
 }  # fmt: skip
 
 
 # --- writing Flink's expressions ------------------------------------------------------------------
 
 BINARY = frozenset(OPERATORS.values())
+#: Operator -> its SQL.
+TEMPLATES = {
+    "IS NULL": "({} IS NULL)", "IS NOT NULL": "({} IS NOT NULL)", "NOT": "(NOT {})", "-x": "(-{})"
+}  # fmt: skip
 
 
 def write_expression(expression: Expression, engine: Engine) -> str:
     """Return the engine's SQL for an expression of Flink.
 
     Raises:
-        UnsupportedError: with code `expression-not-portable` for a part that may have another
-            meaning in the engine.
+        UnsupportedError: with code `expression-not-portable` for a part that may mean something
+        else in
+            the engine.
     """
     return _write(expression, engine, 0)
 
@@ -262,12 +261,8 @@ def _write_call(name: str, operands_sql: list[str], engine: Engine) -> str:
         return f"CONCAT({', '.join(operands_sql)})"
     if name in BINARY and len(operands_sql) == 2:
         return f"({operands_sql[0]} {name} {operands_sql[1]})"
-    if name in {"IS NULL", "IS NOT NULL"}:
-        return f"({operands_sql[0]} {name})"
-    if name == "NOT":
-        return f"(NOT {operands_sql[0]})"
-    if name == "-x":
-        return f"(-{operands_sql[0]})"
+    if name in TEMPLATES:
+        return TEMPLATES[name].format(operands_sql[0])
     if name == "IN":
         return f"({operands_sql[0]} IN ({', '.join(operands_sql[1:])}))"
     if name in FUNCTIONS.values():

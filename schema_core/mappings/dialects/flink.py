@@ -1,7 +1,7 @@
 """Flink as a dialect: tables as CREATE TABLE statements, and the tables of a script.
 
-The statements are those of SHOW CREATE TABLE, and the parser is that of the environment. Law: a
-statement is read as the table that it was written from, except for its losses.
+The statements are those of SHOW CREATE TABLE, the parser is the environment's. A statement is read
+as the table that it was written from, except for its losses.
 """
 
 from __future__ import annotations
@@ -79,8 +79,13 @@ def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) ->
     with errors.catching():
         distribution = _distribution(table.distribution, losses)
     with errors.catching():
-        if not masking.enabled:
-            _check_options(table)
+        for key, value in () if masking.enabled else table.options.items():
+            if HIDDEN in value:
+                raise SchemaError(
+                    f"the value of the option {key!r} is masked",
+                    code="masked-secret",
+                    hint="set the option to its real value",
+                )
     errors.raise_all()
     if table.snapshot is not None:
         losses.append(loss_of(("table",), "member", f"the snapshot {table.snapshot}", ""))
@@ -93,21 +98,11 @@ def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) ->
 
 
 def _check_name(name: str) -> None:
-    """Raise for a name that cannot be quoted: one that is empty or has a line break."""
+    """Refuse a name that cannot be quoted."""
     if not name or any(line_break in name for line_break in "\n\r"):
         raise UnsupportedError(
             f"Flink's SQL does not support the name {show(name)}", code="name-not-in-dialect"
         )
-
-
-def _check_options(table: CatalogTable) -> None:
-    for key, value in table.options.items():
-        if HIDDEN in value:
-            raise SchemaError(
-                f"the value of the option {key!r} is masked",
-                code="masked-secret",
-                hint="set the option to its real value",
-            )
 
 
 def _comment(comment: str | None, place: str, losses: Losses) -> str | None:
@@ -117,7 +112,7 @@ def _comment(comment: str | None, place: str, losses: Losses) -> str | None:
 
 
 def _schema(schema: Schema, losses: Losses) -> Schema:
-    """Return the schema with types and expressions that SQL can express, and without the rest."""
+    """Return the schema with types and expressions that SQL can express, without the rest."""
     errors = Gathering()
     columns: list[schema_columns.UnresolvedColumn] = []
     for column in schema.columns:
@@ -179,7 +174,7 @@ def _type(declared: schema_columns.WrittenType) -> DataType:
 def _distribution(
     distribution: TableDistribution | None, losses: Losses
 ) -> TableDistribution | None:
-    """Return the distribution that SQL can express: without keys there is only a bucket count."""
+    """Return the distribution that SQL can express: without keys only a bucket count."""
     if distribution is None:
         return None
     for name in distribution.bucket_keys:
@@ -208,7 +203,7 @@ SKIPPED: tuple[type[object], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTable:
-    """A table of a script, with its statement and its full path as far as the script names it."""
+    """A table of a script, with its statement and its path as far as the script names it."""
 
     path: tuple[str, ...]
     statement: syntax.CreateTable
@@ -221,7 +216,7 @@ class DeclaredTable:
         return self.statement.span
 
     def require_unmasked(self, text: str) -> None:
-        """Raise for an option whose value is masked, as SHOW CREATE TABLE shows it.
+        """Refuse an option whose value is masked, as SHOW CREATE TABLE shows it.
 
         Raises:
             SchemaError: with code `masked-secret` and the place of the option.
@@ -267,7 +262,8 @@ class FlinkScript:
         Raises:
             AlreadyExistsError: with code `table-exists`.
             UnsupportedError: with code `missing-columns` for a table that takes its columns from a
-                query or another table.
+            query or
+                another table.
             SchemaError: for a change that does not fit its table.
         """
         match statement:

@@ -1,7 +1,6 @@
 """The grammar shared by all engines: identifiers, types and user-defined types.
 
-Types are parsed here and not by sqlglot, whose type trees drop nested NOT NULL, the values of maps
-and lengths.
+sqlglot does not parse types: its trees drop nested NOT NULL, the values of maps and lengths.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ def elements(cursor: Cursor, closing: str = ")") -> Iterator[None]:
 
 
 def excerpt(cursor: Cursor, start: int, stop: int | None = None) -> str:
-    """Return the source from `start` to the cursor, or to `stop`, on one line and truncated."""
+    """Return the source from `start` to the cursor or `stop`, on one line and truncated."""
     end = cursor.span_from(start).stop
     return shorten(cursor.text[start : end if stop is None else min(stop, end)])
 
@@ -79,7 +78,7 @@ def shorten(text: str) -> str:
 
 
 def identifier(cursor: Cursor, engine: Engine) -> str:
-    """Parse a name and return it in the case in which the engine stores it."""
+    """Parse a name, and return it in the case in which the engine stores it."""
     token = cursor.token
     is_string = token.kind == "string" and engine.name == "sqlite"  # accepts 'a' as a name
     if token.kind not in {"word", "name"} and not is_string:
@@ -118,7 +117,7 @@ def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> 
 class _EngineTypes(type_strings.TypeGrammar[Cursor, ForeignType, ForeignChild]):
     """The types of an engine: words with arguments, and composite types.
 
-    `closing` is the end of a type with fields, which may have names; None within other types.
+    `closing` ends a type with fields, which may have names; it is None within other types.
     """
 
     has_empty_rows = False
@@ -181,7 +180,10 @@ class _EngineTypes(type_strings.TypeGrammar[Cursor, ForeignType, ForeignChild]):
         """Parse a component: its name, type, collation, nullability and comment."""
         name = None
         if self.closing and cursor.peek().key not in {",", self.closing, "(", "<", "[", "."}:
-            name = _field_name(cursor, self.engine)
+            token = cursor.token
+            if token.kind not in {"word", "name"}:
+                raise cursor.fail(f"expected a field name, found {token.display}")
+            name = self.engine.fold_case(cursor.advance().value, quoted=token.kind == "name")
             cursor.accept(":")
         type_ = self.type_(cursor)
         text, nullable = type_.text, type_.nullable
@@ -195,16 +197,7 @@ class _EngineTypes(type_strings.TypeGrammar[Cursor, ForeignType, ForeignChild]):
         return ForeignChild(type_, name, _field_comment(cursor))
 
     def missing_comma(self, cursor: Cursor, closing: str) -> Exception:
-        """Return the error for an unclosed bracket."""
         return cursor.missing(closing)
-
-
-def _field_name(cursor: Cursor, engine: Engine) -> str:
-    token = cursor.token
-    if token.kind not in {"word", "name"}:
-        raise cursor.fail(f"expected a field name, found {token.display}")
-    cursor.advance()
-    return engine.fold_case(token.value, quoted=token.kind == "name")
 
 
 def _field_comment(cursor: Cursor) -> str | None:
@@ -238,15 +231,11 @@ def _more_words(
     begun = tuple(words.split())
     for name in _multi_word_names(engine.name).get(begun[0] if begun else "", ()):
         rest = name[len(begun) :]
-        if name[: len(begun)] == begun and rest and _follow(cursor, rest):
+        if name[: len(begun)] == begun and rest and cursor.follows(*map(str.upper, rest)):
             return rest
     if engine.free_types and cursor.token.kind == "word" and not stop():
         return (cursor.token.value.lower(),)
     return ()
-
-
-def _follow(cursor: Cursor, words: tuple[str, ...]) -> bool:
-    return all(cursor.peek(ahead).key == word.upper() for ahead, word in enumerate(words))
 
 
 def _arguments(cursor: Cursor) -> str:
@@ -316,8 +305,7 @@ class UserTypes:
         """Return the type with user-defined types replaced by their definitions.
 
         Raises:
-            UnsupportedError: with code `type-not-in-flink` for a type of more than `MAX_PARTS`
-                types.
+            UnsupportedError: with code `type-not-in-flink` for more than `MAX_PARTS` types.
         """
         if not self._types:
             return UserType(foreign)
@@ -360,7 +348,12 @@ def create_type(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
     if not cursor.accept("AS"):
         return False
     if cursor.accept("ENUM", "("):
-        types.add(name, UserType(_enumeration(cursor)))
+        values = []
+        for _ in () if cursor.accept(")") else elements(cursor):
+            if cursor.token.kind != "string":
+                raise cursor.fail(f"expected a string, found {cursor.token.display}")
+            values.append(quote_string(cursor.advance().value))
+        types.add(name, UserType(ForeignType(f"enum({', '.join(values)})")))
         return True
     if cursor.accept("("):
         dropped: list[str] = []
@@ -390,16 +383,6 @@ def create_domain(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
     )
     types.add(name, UserType(replace(definition.type, nullable=nullable), dropped))
     return True
-
-
-def _enumeration(cursor: Cursor) -> ForeignType:
-    """Parse the values up to the closing parenthesis."""
-    values = []
-    for _ in () if cursor.accept(")") else elements(cursor):
-        if cursor.token.kind != "string":
-            raise cursor.fail(f"expected a string, found {cursor.token.display}")
-        values.append(quote_string(cursor.advance().value))
-    return ForeignType(f"enum({', '.join(values)})")
 
 
 def _fields(cursor: Cursor, engine: Engine, dropped: list[str]) -> ForeignType:

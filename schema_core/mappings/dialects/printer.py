@@ -28,7 +28,7 @@ from schema_core.types import DataType
 class Masking:
     """How secrets are shown in a statement: masked for people, in full for programs.
 
-    `declared` are keys that connectors declare secret, beside those that contain a secret word.
+    `declared` are keys that connectors declare secret.
     """
 
     declared: frozenset[str] = frozenset()
@@ -59,10 +59,11 @@ def block(lines: Iterable[str]) -> str:
 
 def table_clauses(table: CatalogTable | CatalogMaterializedTable, masking: Masking) -> list[str]:
     """Return the clauses after the columns, as they are stored."""
+    partitions = ", ".join(map(quote_identifier, table.partition_keys))
     return [
         *comment_clause(table.comment),
         *([str(table.distribution)] if table.distribution is not None else []),
-        *_print_partitions(table.partition_keys),
+        *([f"PARTITIONED BY ({partitions})"] if partitions else []),
         *with_clause(masking.options(table.options)),
     ]
 
@@ -157,11 +158,6 @@ def _remark(comment: str | None) -> str:
 def comment_clause(comment: str | None) -> list[str]:
     """Return the clause of a comment; none for an empty one."""
     return [f"COMMENT {quote_string(comment)}"] if comment else []
-
-
-def _print_partitions(keys: Iterable[str]) -> list[str]:
-    names = ", ".join(map(quote_identifier, keys))
-    return [f"PARTITIONED BY ({names})"] if names else []
 
 
 def with_clause(options: Mapping[str, str]) -> list[str]:

@@ -1,8 +1,7 @@
 """Convert schemas to CREATE TABLE statements of other engines, and table definitions to schemas.
 
-All names and strings are quoted by `Engine.quote_name` and `Engine.quote_string`. With the policy
-`note` the comment of a column contains its exact type, if the engine supports comments. Losses, and
-all errors of the columns of a table, are reported at once.
+With the policy `note` the comment of a column contains its exact type, if the engine supports
+comments. Losses, and all errors of the columns of a table, are reported at once.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from schema_core.mappings.dialects.types import (
 )
 from schema_core.mappings.exact_types import parse_exact_type
 from schema_core.mappings.loss import Loss
-from schema_core.schema.columns import SqlExpression
+from schema_core.schema.columns import SqlExpression, UniqueConstraint
 from schema_core.schema.resolved import (
     AnyColumn,
     ComputedColumn,
@@ -101,14 +100,31 @@ def write_schema(
     if not any(column.type_ or not engine.needs_stored_column for column in columns):
         raise UnsupportedError("no column of the table can be written", code="missing-columns")
     require_distinct([column.name for column in columns], engine)
-    keyed = _has_key(schema, columns, engine, losses)
-    key = _key(schema, engine, losses) if keyed else None
-    losses += _unsupported_members(schema)
+    lines, tail = [column.line for column in columns], engine.tail
+    key = schema.primary_key
+    if key is not None and _can_have_key(key, columns, engine, losses):
+        lines += _key_lines(key, engine, losses)
+        if engine.key_tail:
+            tail = engine.key_tail.format(columns=_names(key.columns, engine))
+    unsupported: list[tuple[str, object]] = [
+        *(("watermark", watermark) for watermark in schema.watermark_specs),
+        *(("index", index) for index in schema.indexes),
+        ("immutable columns", schema.immutable_columns),
+    ]
+    losses += [
+        loss_of((place,), "member", str(member), "")
+        for place, member in unsupported
+        if member is not None
+    ]
     name = ".".join(map(engine.quote_name, path))
-    lines = [column.line for column in columns] + ([] if key is None else [key])
     body = ",\n".join(f"  {line}" for line in lines)
-    text = f"CREATE TABLE {name} (\n{body}\n){_tail(schema, engine, keyed=keyed)}"
-    return DdlStatements("".join((text, *_statements(columns, engine, name))), tuple(losses))
+    text = f"CREATE TABLE {name} (\n{body}\n){tail}"
+    for ddl in columns:
+        if ddl.comment is not None:
+            column_name = engine.quote_name(engine.fold_case(ddl.name))
+            comment = engine.quote_string(ddl.comment)
+            text += f";\nCOMMENT ON COLUMN {name}.{column_name} IS {comment}"
+    return DdlStatements(text, tuple(losses))
 
 
 def column_ddl(
@@ -133,9 +149,9 @@ def column_ddl(
         before = len(losses)
         type_ = write_part(column.data_type, "column", engine, place, losses)
         comment = column.comment
-        if _looks_like_exact_type(comment) or (
-            notes and len(losses) > before and _supports_comments(engine)
-        ):
+        can_note = engine.comment is not None or engine.comment_statement
+        is_ambiguous = comment is not None and EXACT_TYPE_START.search(comment) is not None
+        if is_ambiguous or (notes and can_note and len(losses) > before):
             exact = f"[flink: {column.data_type}]"
             comment = exact if comment is None else f"{comment} {exact}"
             losses[before:] = [replace(loss, reversible=True) for loss in losses[before:]]
@@ -156,15 +172,6 @@ def split_exact_type(comment: str | None) -> tuple[str | None, DataType | None]:
                 before = comment[: begin.start()]
                 return before if begin[0].startswith(" ") else None, type_
     return comment, None
-
-
-def _looks_like_exact_type(comment: str | None) -> bool:
-    """Return whether the original comment itself could be taken for an exact type."""
-    return comment is not None and EXACT_TYPE_START.search(comment) is not None
-
-
-def _supports_comments(engine: Engine) -> bool:
-    return engine.comment is not None or engine.comment_statement
 
 
 def _with_comment(
@@ -242,13 +249,10 @@ def default_key_name(columns: tuple[str, ...]) -> str:
     return "_".join(("PK", *columns))
 
 
-def _has_key(
-    schema: ResolvedSchema, columns: list[ColumnDdl], engine: Engine, losses: Losses
+def _can_have_key(
+    key: UniqueConstraint, columns: list[ColumnDdl], engine: Engine, losses: Losses
 ) -> bool:
-    """Return whether there is a key that the engine supports on columns of these types."""
-    key = schema.primary_key
-    if key is None:
-        return False
+    """Return whether the engine supports a key on columns of these types."""
     types = {column.name: column.type_ for column in columns}
     if engine.no_key and any(re.fullmatch(engine.no_key, types[name]) for name in key.columns):
         losses.append(loss_of(("primary key",), "member", str(key), ""))
@@ -256,53 +260,24 @@ def _has_key(
     return True
 
 
-def _key(schema: ResolvedSchema, engine: Engine, losses: Losses) -> str | None:
-    """Return the clause of the primary key."""
-    key = schema.primary_key
-    if key is None or engine.key_tail:
-        named = key is not None and key.name != default_key_name(key.columns)
-        if key is not None and named:
-            losses.append(loss_of(("primary key",), "member", f"the name {key.name!r}", ""))
-        return None
-    if engine.key is None:
+def _key_lines(key: UniqueConstraint, engine: Engine, losses: Losses) -> list[str]:
+    """Return the line of the primary key, unless it is part of the tail."""
+    if engine.key is None and not engine.key_tail:
         losses.append(loss_of(("primary key",), "member", str(key), ""))
-        return None
-    text = engine.key.format(columns=_names(key.columns, engine))
-    if key.name == default_key_name(key.columns):
-        return text
-    if not engine.named_keys:
+        return []
+    is_named = key.name != default_key_name(key.columns)
+    if is_named and (engine.key_tail or not engine.named_keys):
         losses.append(loss_of(("primary key",), "member", f"the name {key.name!r}", ""))
-        return text
-    return f"CONSTRAINT {write_name(key.name, engine, ('primary key',), losses)} {text}"
+    if engine.key is None or engine.key_tail:
+        return []
+    text = engine.key.format(columns=_names(key.columns, engine))
+    if is_named and engine.named_keys:
+        text = f"CONSTRAINT {write_name(key.name, engine, ('primary key',), losses)} {text}"
+    return [text]
 
 
 def _names(columns: tuple[str, ...], engine: Engine) -> str:
     return ", ".join(engine.quote_name(engine.fold_case(column)) for column in columns)
-
-
-def _tail(schema: ResolvedSchema, engine: Engine, *, keyed: bool) -> str:
-    if schema.primary_key is None or not keyed or not engine.key_tail:
-        return engine.tail
-    return engine.key_tail.format(columns=_names(schema.primary_key.columns, engine))
-
-
-def _unsupported_members(schema: ResolvedSchema) -> Iterator[Loss]:
-    """Yield the members of a schema that engines do not have."""
-    for watermark in schema.watermark_specs:
-        yield loss_of(("watermark",), "member", str(watermark), "")
-    for index in schema.indexes:
-        yield loss_of(("index",), "member", str(index), "")
-    if schema.immutable_columns is not None:
-        yield loss_of(("immutable columns",), "member", str(schema.immutable_columns), "")
-
-
-def _statements(columns: list[ColumnDdl], engine: Engine, table: str) -> Iterator[str]:
-    """Yield comments that are separate statements."""
-    for ddl in columns:
-        if ddl.comment is not None:
-            column = engine.quote_name(engine.fold_case(ddl.name))
-            comment = engine.quote_string(ddl.comment)
-            yield f";\nCOMMENT ON COLUMN {table}.{column} IS {comment}"
 
 
 # --- from table definitions -----------------------------------------------------------------------
@@ -321,7 +296,7 @@ def build_schema(
     `write_type` wrote.
 
     Raises:
-        SchemaCoreError: for the first column that cannot be read, with the errors of all others.
+        SchemaCoreError: for all columns that cannot be read.
     """
     losses: Losses = []
     gathering = Gathering()
@@ -331,7 +306,16 @@ def build_schema(
         with gathering.catching(), at(f"column {column.name!r}", column.span):
             stored.append(_read_column(column, table, types, key, losses, type_text))
     gathering.raise_all()
-    scope = _scope(stored, table)
+    try:
+        scope = ColumnScope(
+            {
+                column.name: column.data_type
+                for column, declared in zip(stored, table.columns, strict=True)
+                if declared.expression is None and isinstance(column.data_type, DataType)
+            }
+        )
+    except SchemaCoreError:  # Flink's SQL lacks one of the types
+        scope = None
     columns: list[UnresolvedColumn] = []
     for definition, plain in zip(table.columns, stored, strict=True):
         if definition.expression is None:
@@ -341,7 +325,12 @@ def build_schema(
             text = partial(expression, definition.expression)
             columns.append(_read_generated(definition, plain, scope, losses, text))
     losses += [loss_of(("table",), "member", rest, "") for rest in table.dropped]
-    return _with_key(columns, key, key_name), tuple(losses)
+    builder = Schema.new_builder().from_columns(columns)
+    if key and key_name is not None:
+        builder.primary_key_named(key_name, *key)
+    elif key:
+        builder.primary_key(*key)
+    return builder.build(), tuple(losses)
 
 
 def _read_column(
@@ -352,7 +341,7 @@ def _read_column(
     losses: Losses,
     type_text: Callable[[str], ForeignType],
 ) -> UnresolvedPhysicalColumn:
-    """Return the column as a physical one, with the exact type if its comment contains one."""
+    """Return the physical column, with the exact type if its comment contains one."""
     type_losses: Losses = []
     engine, place = table.engine, (column.name,)
     declared = types.expand(column.type)
@@ -433,27 +422,3 @@ def _cast_to_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnS
     cast = f"CAST({text} AS {declared.nullable().as_summary_string()})"
     infer(scope, parse_expression(cast))
     return cast
-
-
-def _scope(columns: list[UnresolvedPhysicalColumn], table: TableDefinition) -> ColumnScope | None:
-    """Return the scope of the physical columns; None if Flink's SQL lacks one of their types."""
-    stored = {
-        column.name: column.data_type
-        for column, declared in zip(columns, table.columns, strict=True)
-        if declared.expression is None and isinstance(column.data_type, DataType)
-    }
-    try:
-        return ColumnScope(stored)
-    except SchemaCoreError:
-        return None
-
-
-def _with_key(
-    columns: list[UnresolvedColumn], key: tuple[str, ...], key_name: str | None
-) -> Schema:
-    builder = Schema.new_builder().from_columns(columns)
-    if key and key_name is not None:
-        builder.primary_key_named(key_name, *key)
-    elif key:
-        builder.primary_key(*key)
-    return builder.build()

@@ -1,7 +1,7 @@
 """Parse the statements of a DDL script or dump: CREATE TABLE, ALTER TABLE, COMMENT ON.
 
-Clauses that a schema cannot represent are kept as strings in `dropped`, and so are statements that
-are not understood. `SKIPPED` lists those that cannot change a table.
+Clauses that a schema cannot represent, and unknown statements, are kept as strings in `dropped`.
+`SKIPPED` lists statements that cannot change a table.
 """
 
 from __future__ import annotations
@@ -54,7 +54,6 @@ class TableDefinition:
         return self._by_name.get(name) or folded
 
     def rename_column(self, column: ColumnDefinition, name: str) -> None:
-        """Rename a column."""
         old, column.name = column.name, name
         self.key = tuple(name if part == old else part for part in self.key)
         self.partition_keys = tuple(name if part == old else part for part in self.partition_keys)
@@ -65,7 +64,7 @@ class TableDefinition:
             self._by_folded[name.casefold()] = column
 
     def primary_key(self) -> tuple[tuple[str, ...], str | None]:
-        """Return the columns of the primary key, and the name that the script gives to it."""
+        """Return the columns of the primary key, and its name in the script."""
         if self.key:
             return self.key, self.key_name
         declared = [column for column in self.columns if column.is_key]
@@ -73,7 +72,7 @@ class TableDefinition:
         return tuple(column.name for column in declared), next(names, None)
 
     def constraint_of_key(self) -> str | None:
-        """Return the name of the primary key, by default the one that PostgreSQL gives to it."""
+        """Return the name of the primary key, by default PostgreSQL's."""
         key, name = self.primary_key()
         return name or (f"{self.path[-1]}_pkey" if key else None)
 
@@ -113,10 +112,10 @@ def create_table(
     if not cursor.accept("("):
         raise _no_columns(cursor)
     for _ in () if cursor.accept(")") else grammar.elements(cursor):
-        _element(cursor, table, find)
+        _parse_element(cursor, table, find)
     for definition in filter(None, map(table.column, table.not_null)):
         definition.nullable = False
-    _tail(cursor, table, find)
+    _parse_tail(cursor, table, find)
     if not table.columns:
         raise _no_columns(cursor)
     return table
@@ -132,7 +131,7 @@ def _no_columns(cursor: Cursor) -> UnsupportedError:
     )
 
 
-def _tail(cursor: Cursor, table: TableDefinition, find: Find) -> None:
+def _parse_tail(cursor: Cursor, table: TableDefinition, find: Find) -> None:
     """Parse what follows the columns: more columns, ClickHouse's key, a comment, options.
 
     It ends at the next CREATE too: SHOW CREATE TABLE of Hive prints no semicolons.
@@ -145,12 +144,12 @@ def _tail(cursor: Cursor, table: TableDefinition, find: Find) -> None:
             cursor.index = before
             grammar.skip_token(cursor)
         elif cursor.tokens[before].key in PARSED_TAILS:
-            _keep(cursor, table, start, cursor.tokens[before].start)
+            _record_loss(cursor, table, start, cursor.tokens[before].start)
             start = cursor.token.start
-    _keep(cursor, table, start, cursor.token.start)
+    _record_loss(cursor, table, start, cursor.token.start)
 
 
-def _keep(cursor: Cursor, table: TableDefinition, start: int, stop: int) -> None:
+def _record_loss(cursor: Cursor, table: TableDefinition, start: int, stop: int) -> None:
     if text := grammar.excerpt(cursor, start, stop):
         table.dropped.append(text)
 
@@ -188,7 +187,7 @@ def _partitions(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     return True
 
 
-def _tail_comment(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
+def _table_comment(cursor: Cursor, table: TableDefinition, find: Find | None = None) -> bool:
     """Parse ``COMMENT 'string'`` or ``COMMENT = 'string'``."""
     cursor.advance()
     cursor.accept("=")
@@ -211,7 +210,7 @@ def _tail_options(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
 
 
 def _inherits(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
-    """Parse ``INHERITS (parent)``: the parents' columns precede those of the table."""
+    """Parse ``INHERITS (parent)``: the parents' columns come first."""
     if not cursor.accept("INHERITS", "("):
         return False
     inherited: list[ColumnDefinition] = []
@@ -227,7 +226,7 @@ def _other_table(cursor: Cursor, table: TableDefinition, find: Find) -> TableDef
     """Parse the path of another table of the script.
 
     Raises:
-        UnsupportedError: with code `missing-columns` for a table that the script does not declare.
+        UnsupportedError: with code `missing-columns` for an undeclared table.
     """
     place = cursor.token
     other = find(path(cursor, table.engine))
@@ -243,7 +242,7 @@ def _other_table(cursor: Cursor, table: TableDefinition, find: Find) -> TableDef
 
 
 def _copy_columns(other: TableDefinition) -> list[ColumnDefinition]:
-    """Return copies of the columns of a table; those of its key are NOT NULL, but not a key."""
+    """Return copies of the columns of a table; its key is NOT NULL, but not a key."""
     key, _ = other.primary_key()
     return [
         replace(
@@ -260,7 +259,7 @@ def _copy_columns(other: TableDefinition) -> list[ColumnDefinition]:
 TAILS: dict[str, Callable[[Cursor, TableDefinition, Find], bool]] = {
     "PRIMARY":     _tail_key,
     "PARTITIONED": _partitions,
-    "COMMENT":     _tail_comment,
+    "COMMENT":     _table_comment,
     "OPTIONS":     _tail_options,
     "INHERITS":    _inherits,
 }  # fmt: skip
@@ -282,7 +281,7 @@ def _begins_constraint(cursor: Cursor, engine: Engine) -> bool:
     return cursor.key in CONSTRAINTS or cursor.key in OWN_CONSTRAINTS.get(engine.name, ())
 
 
-def _element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
+def _parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
     """Parse a column, the primary key, or another constraint, which is dropped."""
     if not _begins_constraint(cursor, table.engine):
         table.columns.append(column(cursor, table.engine))
@@ -339,7 +338,7 @@ def alter_table(cursor: Cursor, table: TableDefinition) -> None:
             grammar.skip_until(cursor, (",", ";"))
         elif read is None or not read(cursor, table):
             grammar.skip_until(cursor, (",", ";"))
-            _keep(cursor, table, start.start, cursor.token.start)
+            _record_loss(cursor, table, start.start, cursor.token.start)
         if not cursor.accept(","):
             return
 
@@ -435,7 +434,7 @@ def _alter_column(cursor: Cursor, table: TableDefinition) -> bool:
 
 
 def _modify(cursor: Cursor, table: TableDefinition) -> bool:
-    """Parse ``MODIFY a bigint NOT NULL`` or ``CHANGE a b bigint``: the column is redefined."""
+    """Parse ``MODIFY a bigint NOT NULL`` or ``CHANGE a b bigint``, which redefine a column."""
     is_change = cursor.advance().key == "CHANGE"
     if not is_change and cursor.key == "(":
         return False
@@ -508,11 +507,6 @@ def _set(cursor: Cursor, table: TableDefinition) -> bool:
     return True
 
 
-def _comment(cursor: Cursor, table: TableDefinition) -> bool:
-    """Parse MySQL's ``COMMENT = 'string'``."""
-    return _tail_comment(cursor, table, lambda path: None)
-
-
 #: First word of an action -> its parser, which returns False for another action.
 ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
     "ADD":     _add,
@@ -522,7 +516,7 @@ ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
     "DROP":    _drop,
     "RENAME":  _rename,
     "SET":     _set,
-    "COMMENT": _comment,
+    "COMMENT": _table_comment,
 }  # fmt: skip
 
 #: Actions of ALTER TABLE that concern owners, indexes, triggers and storage: they are skipped.
@@ -575,7 +569,6 @@ class ScriptDefinitions:
 
     @property
     def tables(self) -> list[TableDefinition]:
-        """The tables in the order of the script."""
         return list(self._tables.values())
 
     def add(self, table: TableDefinition) -> None:
@@ -588,26 +581,19 @@ class ScriptDefinitions:
         self._forget(table, table.path)
 
     def rename_table(self, table: TableDefinition, before: tuple[str, ...]) -> None:
-        """Rename a table: it is found only by its new path."""
+        """Make a table findable by its new path only."""
         self._forget(table, before)
-        for names in _names(table.path):
-            self._by_names.setdefault(names, {})[id(table)] = table
+        self.add(table)
 
     def _forget(self, table: TableDefinition, path: tuple[str, ...]) -> None:
         for names in _names(path):
             self._by_names[names].pop(id(table), None)
 
     def full_path(self, name: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the path of a table."""
         return (*self.home, *name) if len(name) == 1 else name
 
     def last_created(self) -> TableDefinition | None:
-        """Return the table that was created last."""
         return next(reversed(self._tables.values()), None)
-
-    def at_path(self, name: tuple[str, ...]) -> TableDefinition | None:
-        """Return the table at exactly this path."""
-        return self._last("path", name)
 
     def in_schema(self, name: tuple[str, ...]) -> list[TableDefinition]:
         """Return the tables of a schema or database."""
@@ -616,12 +602,13 @@ class ScriptDefinitions:
     def find(self, name: tuple[str, ...]) -> TableDefinition | None:
         """Return the table at a path; leading names may be omitted on either side."""
         name = self.full_path(name)
-        if (table := self._last("suffix", name)) is not None:
+        if (table := self.last_named("suffix", name)) is not None:
             return table
         shorter = (name[-length:] for length in range(min(len(name), MAX_SUFFIX), 0, -1))
-        return next(filter(None, (self._last("path", part) for part in shorter)), None)
+        return next(filter(None, (self.last_named("path", part) for part in shorter)), None)
 
-    def _last(self, kind: str, name: tuple[str, ...]) -> TableDefinition | None:
+    def last_named(self, kind: str, name: tuple[str, ...]) -> TableDefinition | None:
+        """Return the last table that a kind of `Names` finds."""
         return next(reversed(self._by_names.get((kind, name), {}).values()), None)
 
 
@@ -706,7 +693,9 @@ def _statement(cursor: Cursor, script: ScriptDefinitions) -> None:
             break
     if cursor.key != "CREATE" and grammar.skip_until(cursor, (";",)):
         is_read = False
-    if is_read or (is_skipped and not _can_change(cursor, index)) or _changes_owner(cursor, index):
+    last = [token.key for token in cursor.tokens[max(index, cursor.index - 3) : cursor.index - 1]]
+    sets_owner = cursor.tokens[index].key == "ALTER" and last == ["OWNER", "TO"]
+    if is_read or sets_owner or (is_skipped and not _can_change(cursor, index)):
         return
     dropped = script.dropped if owner is None else owner.dropped
     dropped.append(grammar.excerpt(cursor, start.start))
@@ -720,12 +709,6 @@ def _can_change(cursor: Cursor, index: int) -> bool:
     names = [token.value for token in tokens if token.kind == "string"]
     sets_path = names[:1] == ["search_path"] and names[1:2] != [""]
     return sets_path or any(token.key == "INTO" for token in tokens)
-
-
-def _changes_owner(cursor: Cursor, index: int) -> bool:
-    """Return whether the statement is ``ALTER ... OWNER TO name``."""
-    last = [token.key for token in cursor.tokens[max(index, cursor.index - 3) : cursor.index - 1]]
-    return cursor.tokens[index].key == "ALTER" and last == ["OWNER", "TO"]
 
 
 def _create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
@@ -742,11 +725,18 @@ def _create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
             return script.find(path(cursor, engine)), False
         table.path = script.full_path(table.path)
         table.dropped += ["TEMPORARY"] if is_temporary else []
-        existing = script.at_path(table.path)
+        existing = script.last_named("path", table.path)
         if existing is not None and is_conditional:
             return existing, True  # the statement has no effect
         if existing is not None:
-            _require_replacing(replaces, table, cursor)
+            if not replaces:
+                raise AlreadyExistsError(
+                    f"the script has already created the table {'.'.join(table.path)!r}",
+                    code="table-exists",
+                    hint="read the dump of one database at a time",
+                    span=table.span,
+                    text=cursor.text,
+                )
             script.remove(existing)
         script.add(table)
         return table, True
@@ -761,17 +751,6 @@ def _create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         if cursor.token.kind in {"word", "name"}:
             return script.find(path(cursor, engine)), False
     return None, False
-
-
-def _require_replacing(replaces: bool, table: TableDefinition, cursor: Cursor) -> None:
-    if not replaces:
-        raise AlreadyExistsError(
-            f"the script has already created the table {'.'.join(table.path)!r}",
-            code="table-exists",
-            hint="read the dump of one database at a time",
-            span=table.span,
-            text=cursor.text,
-        )
 
 
 def _comment_on(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
@@ -798,7 +777,7 @@ def _comment_on(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
 
 
 def _alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
-    """Parse ALTER TABLE; that of a table which the script does not declare is a loss."""
+    """Parse ALTER TABLE; undeclared tables are reported as losses."""
     is_conditional = cursor.accept("IF", "EXISTS")
     cursor.accept("ONLY")
     table = script.find(path(cursor, script.engine))
@@ -816,7 +795,7 @@ def _alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
 
 def _rename_tables(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse MySQL's ``RENAME TABLE a TO b, c TO d``."""
-    is_known = True
+    is_complete = True
     while True:
         table = script.find(path(cursor, script.engine))
         cursor.expect("TO")
@@ -824,13 +803,13 @@ def _rename_tables(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         if table is not None:
             before, table.path = table.path, new
             script.rename_table(table, before)
-        is_known = is_known and table is not None
+        is_complete = is_complete and table is not None
         if not cursor.accept(","):
-            return None, is_known
+            return None, is_complete
 
 
 def _drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
-    """Parse DROP: tables and those of dropped schemas leave the script.
+    """Parse DROP: tables, also of dropped schemas, leave the script.
 
     Other objects cannot be dropped together with parts of tables, except with CASCADE.
     """
@@ -843,10 +822,10 @@ def _drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         while cursor.token.kind in {"word", "name"}:
             name = path(cursor, script.engine)
             table = script.find(name) if kind == "TABLE" else None
-            gone = script.in_schema(name) if kind != "TABLE" else [table] if table else []
-            for definition in gone:
+            dropped = script.in_schema(name) if kind != "TABLE" else [table] if table else []
+            for definition in dropped:
                 script.remove(definition)
-            removed += len(gone)
+            removed += len(dropped)
             if not cursor.accept(","):
                 break
     grammar.skip_until(cursor, (";",))

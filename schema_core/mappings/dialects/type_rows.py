@@ -1,8 +1,8 @@
-"""The types of other SQL engines, as rows: one row for each type, used for reading and writing.
+"""The types of other SQL engines, as rows that are used for reading and writing.
 
-A row pairs a type of the engine with one of Flink's. ``{p}`` and similar placeholders match the
-same number on both sides, ``{any}`` matches anything. The first matching row applies, in either
-direction, so exact rows precede those that only hold the same values.
+``{p}`` and similar placeholders match the same number on both sides, ``{any}`` matches anything.
+The first matching row applies, in either direction, so exact rows precede rows that only hold the
+same values.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class TypeRow:
     """A type of an engine and the corresponding type of Flink.
 
-    `foreign` may contain several spellings, separated by ``|``; the first one is written. `loss`
-    is the name of the `LossKind` of what is not preserved. `most` are the maximum values of the
-    placeholders; ``whole`` is the number of digits before the decimal point.
+    `foreign` may contain several spellings, separated by ``|``; the first is written. `loss` is the
+    name of a `LossKind`. `most` are the maximum values of the placeholders; ``whole`` is the number
+    of digits before the decimal point.
     """
 
     foreign: str

@@ -26,9 +26,9 @@ Losses: TypeAlias = list[Loss]
 class ForeignType:
     """A type of another engine as it was written.
 
-    `text` is the type with its arguments in a normalized form (``decimal(10, 2)``). For a composite
-    type it is the name, and `parts` are the component types. `nullable` is None if the nullability
-    was not specified. `length` is that of ``integer[3]``.
+    `text` has its arguments in a normalized form (``decimal(10, 2)``); for a composite type it is
+    the name, and `parts` are the component types. `nullable` is None if it was not specified.
+    `length` is from ``integer[3]``.
     """
 
     text: str
@@ -57,7 +57,7 @@ KINDS = {kind.word: kind for kind in LossKind}
 
 
 def loss_of(path: tuple[str, ...], word: str, source: str, target: str) -> Loss:
-    """Return a loss of the kind with this name; exact-type metadata may make it reversible."""
+    """Return a loss of the kind with this name."""
     return Loss(path, KINDS[word], source, target, reversible=False)
 
 
@@ -188,12 +188,6 @@ def _read_row(
     return types.RowType(fields)
 
 
-def _read_nested(
-    foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
-) -> types.DataType:
-    return types.ArrayType(_read_row(foreign, engine, path, losses).not_null())
-
-
 def _read_wrapped(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> types.DataType:
@@ -219,7 +213,7 @@ COMPOSITE: dict[str, Callable[[ForeignType, Engine, tuple[str, ...], Losses], ty
     "row":            _read_row,
     "tuple":          _read_row,
     "object":         _read_row,
-    "nested":         _read_nested,
+    "nested":         lambda *call: types.ArrayType(_read_row(*call).not_null()),
     "nullable":       _read_wrapped,
     "lowcardinality": _read_wrapped,
 }  # fmt: skip
@@ -348,7 +342,7 @@ def write_name(name: str, engine: Engine, path: tuple[str, ...], losses: Losses)
 
 
 def require_distinct(names: list[str], engine: Engine) -> None:
-    """Raise an error for names that are equal to the engine.
+    """Refuse names that are equal to the engine.
 
     Raises:
         UnsupportedError: with code `name-collision`.
@@ -364,16 +358,16 @@ def require_distinct(names: list[str], engine: Engine) -> None:
         seen[key] = name
 
 
-def _entries(type_: types.MapType) -> types.ArrayType:
-    """Return a map as an array of its entries, for engines without maps."""
-    fields = [types.RowField("key", type_.key_type), types.RowField("value", type_.value_type)]
-    return types.ArrayType(types.RowType(fields, nullable=False), type_.is_nullable)
-
-
 #: Types -> more general types for the same values, used if the engine does not have the type.
 FALLBACKS: dict[type[types.DataType], Callable[[Any], types.DataType]] = {
-    types.MultisetType:   counts,
+    types.MultisetType: counts,
     types.StructuredType: lambda type_: types.RowType(type_.fields),
-    types.DistinctType:   lambda type_: type_.source_type,
-    types.MapType:        _entries,
-}  # fmt: skip
+    types.DistinctType: lambda type_: type_.source_type,
+    types.MapType: lambda type_: types.ArrayType(  # of entries
+        types.RowType(
+            [types.RowField("key", type_.key_type), types.RowField("value", type_.value_type)],
+            nullable=False,
+        ),
+        type_.is_nullable,
+    ),
+}
