@@ -148,7 +148,6 @@ def _unknown(path: object) -> SchemaError:
 def _renamed_paths(
     renames: Mapping[ObjectPath, str], old: CatalogContent, new: CatalogContent
 ) -> dict[ObjectPath, ObjectPath]:
-    """Return the new paths of renamed objects by the old ones."""
     require_instance(renames, Mapping, "the renames")
     targets: dict[ObjectPath, ObjectPath] = {}
     for path, name in renames.items():
@@ -181,7 +180,6 @@ def _match(
 def _rename_changes(
     old: CatalogContent, stays: Mapping[ObjectPath, ObjectPath], gone: set[ObjectPath]
 ) -> Iterator[catalog_changes.CatalogChange]:
-    """Yield the renames, so that no two objects ever have one path."""
     for database in old.databases:
         pairs = {
             path.object_name: target.object_name
@@ -204,7 +202,6 @@ def _sort_paths(content: CatalogContent, paths: Iterable[ObjectPath]) -> list[Ob
 def _find_modification(
     path: ObjectPath, old: CatalogBaseTable, new: CatalogBaseTable, hints: RenameHints
 ) -> Iterator[catalog_changes.CatalogChange]:
-    """Yield the change of an object, if it differs."""
     with at(str(path)):
         if isinstance(old, CatalogTable) and isinstance(new, CatalogTable):
             resolver = SchemaResolver()

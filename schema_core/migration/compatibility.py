@@ -304,7 +304,6 @@ def _data(
     *,
     by_former_names: bool = False,
 ) -> Iterator[stored_types.TypeFinding]:
-    """Yield the findings about physical columns, and metadata columns that are written."""
     old: DataType = schema_of(written).to_persisted_row_data_type()
     new = schema_of(read).to_persisted_row_data_type()
     former: dict[stored_types.Path, stored_types.Path] = {}
@@ -397,7 +396,6 @@ def _options_findings(
 def _storage(
     written: Definition, read: Definition, rules: stored_types.RuleSet
 ) -> Iterator[stored_types.TypeFinding]:
-    """Yield differences of partitions and keys."""
     if isinstance(written, ResolvedCatalogTable) and isinstance(read, ResolvedCatalogTable):
         keys, others = written.partition_keys, read.partition_keys
         if keys != others and not rules.partitions_evolve:
@@ -412,7 +410,6 @@ def _storage(
 
 
 def _queries(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[stored_types.TypeFinding]:
-    """Yield what queries of the old schema lack."""
     for column in old.get_columns():
         now = new.get_column(column.name)
         if now is None:
@@ -436,7 +433,6 @@ def _queries(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[stored_types.
 def _state(
     old: ResolvedSchema, new: ResolvedSchema, uses: Collection[str] | None
 ) -> Iterator[stored_types.TypeFinding]:
-    """Yield differences of the columns in the state of a job."""
     for column in old.get_columns():
         path, now = (column.name,), new.get_column(column.name)
         if uses is not None and column.name not in uses:
@@ -470,7 +466,6 @@ def _state(
 
 
 def _source_of(column: object) -> str:
-    """Return where a column's values come from."""
     match column:
         case ComputedColumn(expression=expression):
             return str(expression)

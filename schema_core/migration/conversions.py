@@ -157,7 +157,6 @@ def convert(
 
 
 def _case(writer: StatementWriter, branches: list[tuple[str, str]], failure: str, null: str) -> str:
-    """Return an expression that fails if no condition holds."""
     cases = [f"WHEN {condition} THEN {result}" for condition, result in branches]
     if not writer.target.functions.fails_as_value:
         cases.append(f"WHEN {failure} THEN {null}")
@@ -223,8 +222,6 @@ TIMESTAMP = types.DataTypes.TIMESTAMP(6)
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """A value to convert, and its types before and after."""
-
     writer: StatementWriter
     value: str
     old: types.DataType
@@ -236,7 +233,6 @@ class _Operand:
 
     @property
     def cast(self) -> str:
-        """The cast of a value that passes the checks."""
         return self.cast_to(self.value, self.new)
 
     def cast_to(self, value: str, type_: types.DataType) -> str:
@@ -265,7 +261,6 @@ class _Operand:
         return ValueCheck("cast-failed", f"{self.as_new} IS NOT NULL")
 
     def returns(self, through: types.DataType | None = None) -> ValueCheck:
-        """Check that the new value, cast back, is the old operand."""
         back = self.safely(self.as_new, through or self.old)
         return ValueCheck("value-changed", f"{back} = {self.value}")
 
@@ -433,7 +428,6 @@ def _string_to_date(operand: _Operand) -> Conversion:
 
 
 def _is_on_calendar(operand: _Operand) -> ValueCheck | None:
-    """Check the day of the month, if the engine does not."""
     if operand.functions.checks_days:
         return None
     day, of_date = (
@@ -516,7 +510,6 @@ def _bytes_to_string(operand: _Operand) -> Conversion:
 
 
 def _times(operand: _Operand) -> Conversion:
-    """Convert between types that differ in their digits."""
     before, after = (getattr(type_, "precision", 0) for type_ in (operand.old, operand.new))
     return operand.result() if after >= before else _round_trip(operand)
 
@@ -574,7 +567,6 @@ def _convert_nested(
     new: types.DataType,
     path: stored_types.Path,
 ) -> Conversion | None:
-    """Return the conversion of a row or a collection, whose parts are converted one by one."""
     engine = writer.target.engine
     is_document = (
         engine is not None and engine.struct is None and not isinstance(old, types.ArrayType)
@@ -611,7 +603,6 @@ def _collection(
     new: types.DataType,
     path: stored_types.Path,
 ) -> str:
-    """Return a collection whose elements are converted one by one."""
     match old, new:
         case types.ArrayType(), types.ArrayType():
             parts = [("transform", "e", old.element_type, new.element_type, "element")]
@@ -638,7 +629,6 @@ def _rows(
     new: types.RowType,
     path: stored_types.Path,
 ) -> Conversion:
-    """Return a row of the new fields, NULL for a NULL row."""
     sources = {writer.renames.get((*path, column.name), column.name): column for column in old}
     if old.field_names() == new.field_names() == list(sources):
         parts = zip(old, new, strict=True)

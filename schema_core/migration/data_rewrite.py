@@ -74,7 +74,6 @@ def rewrite_table(
 
 
 def _require_fit(report: ValidationReport, accepted: tuple[str, ...]) -> None:
-    """Refuse rows with problems that are not accepted (`rows-do-not-fit`)."""
     refused = [problem for problem in report.problems if problem.kind not in accepted]
     if refused:
         losses = all(not KINDS[loss.kind] for loss in refused)

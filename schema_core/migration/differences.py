@@ -279,7 +279,6 @@ class Progress:
 
 
 def _changes(old: CatalogTable, new: CatalogTable, hints: Renames) -> Progress:
-    """Return the changes between two tables in normal form."""
     progress = Progress(old, hints)
     columns, target = progress.columns, {column.name: column for column in new.schema.columns}
     pairs = _pairs(progress, (), list(columns), list(target))
@@ -338,7 +337,6 @@ def _drop_parts(progress: Progress, new: CatalogTable) -> None:
 
 
 def _set_parts(progress: Progress, new: CatalogTable) -> None:
-    """Add and replace the parts that differ."""
     for row in table_changes.PARTS:
         before, after = row.get(progress.table), row.get(new)
         if before == after:
@@ -366,7 +364,6 @@ def _set_indexes(progress: Progress, new: CatalogTable) -> None:
 
 
 def _modify_column(progress: Progress, column: UnresolvedColumn, target: UnresolvedColumn) -> None:
-    """Give a column its new definition under its old name."""
     name = column.name
     if isinstance(target, UnresolvedMetadataColumn):
         target = replace(target, metadata_key=None if target.key == name else target.key)

@@ -288,7 +288,6 @@ def _undo_statements(
     column_renames: Mapping[ObjectPath, RenameHints],
     variables: dict[str, str],
 ) -> list[str]:
-    """Return the statements that lead back."""
     names = {ObjectPath(old.database_name, new): old for old, new in renames.items()}
     back = {path: name.object_name for path, name in names.items()}
     columns = {
@@ -402,7 +401,6 @@ class _Writer:
             return "\n".join([head, *clauses])
 
     def _with_variables(self, path: ObjectPath, options: Mapping[str, str]) -> dict[str, str]:
-        """Replace secrets in options by variables."""
         found, declared = dict(options), secret_keys(dict(options))
         for key, value in options.items():
             if masked_value(key, value, declared) != value:
@@ -428,7 +426,6 @@ class _Writer:
                 )
 
     def _variable(self, name: str, value: str) -> str:
-        """Return a variable with this value."""
         base = name = re.sub(r"[^A-Za-z0-9_]", "_", name)
         number = 1
         while self.variables.setdefault(name, value) != value:
@@ -437,7 +434,6 @@ class _Writer:
         return f"${{{name}}}"
 
     def _properties(self, name: str, properties: Mapping[str, str]) -> dict[str, str]:
-        """Replace secrets in properties of a database by variables."""
         return {
             key: value
             if masked_value(key, value) == value
@@ -527,7 +523,6 @@ def _differences(
     wanted: CatalogContent,
     variables: Mapping[str, str],
 ) -> list[str]:
-    """Return, as comments, what is unsupported and what is not restored."""
     scripts = [";\n".join(item) for item in (up, down) if item is not None]
     after, *back = migrator.contents_after(
         [fill_variables("generated", script, variables) for script in scripts]

@@ -471,7 +471,6 @@ class Migrator:
     # --- objects -------------------------------------------------------------------------------
 
     def _record_object(self, catalog: Catalog, database: str, name: str) -> RecordedObject:
-        """Return an object of the catalog as the history has it."""
         with at(f"{database}.{name}" if name else database):
             if not name:
                 return _recorded_database(catalog, database)
@@ -488,7 +487,6 @@ class Migrator:
             return RecordedObject(database, name, found.kind.value, properties)
 
     def _record_all(self, catalog: Catalog) -> tuple[RecordedObject, ...]:
-        """Return all databases, tables and views."""
         keys = []
         for database in catalog.list_databases():
             names = [*catalog.list_tables(database), *catalog.list_views(database)]
@@ -500,7 +498,6 @@ class Migrator:
     def _find_pending(
         self, applied: Sequence[CatalogMigration], target: str | None
     ) -> list[MigrationFile]:
-        """Return the migrations to apply, in order."""
         files = {migration.name: migration for migration in self.directory.migrations}
         for record in applied:
             _require_unchanged(record, files, applied[-1].name)
@@ -519,7 +516,6 @@ class Migrator:
     def _find_undone(
         self, applied: Sequence[CatalogMigration], target: str
     ) -> list[CatalogMigration]:
-        """Return the migrations to undo, in order."""
         if target == "-1":
             undone = [*applied[-1:]]
         elif target == BASE:
@@ -601,7 +597,6 @@ def _recorded_database(catalog: Catalog, name: str) -> RecordedObject:
 
 
 def _content(objects: Sequence[RecordedObject]) -> CatalogContent:
-    """Return the databases and objects that exist."""
     databases, tables = {}, dict[ObjectPath, CatalogBaseTable]()
     for object_ in objects:
         if object_.properties is None:

@@ -403,7 +403,6 @@ def _path(path: str | tuple[str, ...]) -> tuple[str, ...]:
 def _without_new_secrets(
     old: ResolvedCatalogTable, new: ResolvedCatalogTable
 ) -> tuple[ResolvedCatalogTable, list[str]]:
-    """Return the new table without changed secrets, and what is omitted."""
     options, left_out = {}, []
     for key, value in new.options.items():
         masked = masked_value(key, value)
@@ -417,7 +416,6 @@ def _without_new_secrets(
 
 
 def _project(table: ResolvedCatalogTable, writer: StatementWriter) -> CatalogTable:
-    """Return what the target holds of a table, in normal form."""
     found, keeps = normalize(table), writer.target.keeps
     schema = replace(found.schema, indexes=(), immutable_columns=None)
     if writer.target.engine is None:
@@ -439,7 +437,6 @@ def _project(table: ResolvedCatalogTable, writer: StatementWriter) -> CatalogTab
 def _select_columns(
     table: CatalogTable, resolved: ResolvedCatalogTable, writer: StatementWriter
 ) -> Iterator[UnresolvedColumn]:
-    """Yield the columns that another engine than Flink holds."""
     dialect = writer.target.engine
     for column in table.schema.columns:
         match column:
@@ -461,7 +458,6 @@ PARTS_OF_LOSSES: Mapping[Path, str] = {("primary key",): KEY, ("partitions",): P
 
 
 def _find_losses(table: ResolvedCatalogTable, target: Target) -> list[Loss | str]:
-    """Return what the target cannot hold of the new table."""
     schema = table.get_resolved_schema()
     if target.engine is None:
         members: list[object] = [*schema.indexes]
@@ -572,7 +568,6 @@ def _require_readable(
 
 
 def _risks(change: TableChange, writer: StatementWriter) -> Iterator[stored_types.TypeFinding]:
-    """Yield what a change puts at risk, by the rules of the table."""
     for old, new in change.stored_changes():
         if new is None and old is not None:
             yield stored_types.TypeFinding("field-dropped", old.path, "the rows have it")
@@ -593,7 +588,6 @@ def _risks(change: TableChange, writer: StatementWriter) -> Iterator[stored_type
 
 
 def _reads_by_name(writer: StatementWriter, path: Path) -> bool:
-    """Return whether rows have a column or field by its name."""
     if writer.target.engine is None:
         return writer.rules.lookup is stored_types.FieldLookup.NAME
     # PostgreSQL keeps rows as documents, which no statement alters
@@ -609,7 +603,6 @@ NARROWED = frozenset({"length-narrowed", "range-narrowed", "precision-narrowed"}
 def _loses(
     risks: tuple[stored_types.TypeFinding, ...], group: ChangeGroup, writer: StatementWriter
 ) -> bool:
-    """Return whether a step cannot be undone without loss."""
     renamed = any(change.rename is not None for change in group.changes)
     converts = writer.target.name == "postgres" and not writer.accepts
     failing = FAILING | NARROWED if converts else FAILING
@@ -617,7 +610,6 @@ def _loses(
 
 
 def _undo(writer: StatementWriter, group: ChangeGroup) -> tuple[str, ...] | None:
-    """Return the statements that undo a group, or None."""
     back = ChangeGroup(invert(group.changes, group.before), group.after, group.before)
     quiet = replace(writer, losses=[])
     try:
@@ -633,7 +625,6 @@ def _execute_statements(
     resolver: SchemaResolver,
     storage: ManagedStorage | None,
 ) -> CatalogTable:
-    """Apply Flink's ALTER statements to a definition."""
     for text in statements:
         statement = parse_statement(text)
         if isinstance(statement, Alter):
@@ -675,7 +666,6 @@ def _check_steps(
 
 
 def _normalize_shown(table: CatalogTable) -> CatalogTable:
-    """Return a table in normal form, without former names."""
     return normalize(without_own_options(table))
 
 

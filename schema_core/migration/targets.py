@@ -290,7 +290,6 @@ def _postgres_comment(writer: StatementWriter, name: str, comment: str | None) -
 def _postgres_type(
     writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
 ) -> Iterator[str]:
-    """Yield the actions from the type before the group to that after it."""
     name = change.redefined_column or ""
     old, new = (type_of(column_of(table, name)) for table in (group.before, group.after))
     quoted, types = writer.name(name), (writer.type(old), writer.type(new))

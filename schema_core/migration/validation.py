@@ -133,7 +133,6 @@ class _Check:
 
     @property
     def count(self) -> str:
-        """The expression that counts the rows in a query with groups."""
         if self.kind == "duplicate-key":
             return self.condition
         return f"SUM(CASE WHEN {self.condition} THEN 1 ELSE 0 END)"
@@ -257,7 +256,6 @@ def _checks(
     renames: Mapping[str, str],
     unchecked: list[str],
 ) -> Iterator[_Check]:
-    """Yield the checks of all columns, and of the primary key."""
     sources = sources_of(old, new, renames)
     keys: list[str] = []
     key = () if new.schema.primary_key is None else new.schema.primary_key.column_names
@@ -440,7 +438,6 @@ def _count_rows(
 def _read_samples(
     environment: TableEnvironment, source: str, file: str | None, check: _Check, samples: int
 ) -> tuple[str, ...]:
-    """Return the values of some rows with a problem."""
     if check.sample is None or samples == 0:
         return ()
     if check.kind == "duplicate-key":

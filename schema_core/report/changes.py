@@ -108,14 +108,12 @@ def _columns(
 
 
 def _difference(old: str, new: str) -> str:
-    """Return the mark of a row by what it holds before and after."""
     if old == new:
         return ""
     return mark("changed" if old and new else "added" if new else "dropped")
 
 
 def _parts(before: CatalogTable, after: CatalogTable) -> Iterator[tuple[str, str, str]]:
-    """Yield the other parts that either table has: what it is, and its text before and after."""
     for row in PARTS:
         old, new = _part(row.get(before)), _part(row.get(after))
         if old or new:

@@ -64,7 +64,6 @@ def _column_text(column: ColumnExplanation) -> str:
 
 
 def _within(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield a line for each inner call."""
     for step in steps[:MAX_STEPS]:
         part = escaped(step.text or step.function)
         part = part if len(part) <= MAX_PART else f"{part[: MAX_PART - 3]}..."
@@ -170,7 +169,6 @@ class _Lineage:
 
 
 def _reads(typed: Typed) -> tuple[Read, ...]:
-    """Return the distinct reads of an expression in textual order."""
     found: dict[Read, None] = {}
     waiting: list[tuple[Typed, tuple[str, ...]]] = [(typed, ())]
     while waiting:
@@ -239,7 +237,6 @@ def _looked_up(declared: WrittenType) -> Iterator[Reason]:
 
 
 def _fits(declared: WrittenType, found: DataType) -> bool:
-    """Return whether a column still has its declared type."""
     type_ = parse_type(declared) if isinstance(declared, str) else declared
     if not isinstance(type_, DataType) or any(isinstance(o, UnresolvedType) for o in type_.walk()):
         return True
@@ -247,7 +244,6 @@ def _fits(declared: WrittenType, found: DataType) -> bool:
 
 
 def _plain(type_: DataType) -> str:
-    """Return the summary of a type without its time attribute."""
     return schema_columns.plain(type_).as_summary_string()
 
 
@@ -259,7 +255,6 @@ def _key_of(name: str, schema: ResolvedSchema) -> str:
 
 
 def _describe_inference(typed: Typed) -> str:
-    """Return the rule that determines the type of an expression."""
     match typed:
         case Ref(name=name):
             return f"the type of {format_name(name)}"
@@ -281,7 +276,6 @@ MAX_TEXT_OF_STEP = 200
 
 
 def _steps(expression: ResolvedExpression) -> tuple[Step, ...]:
-    """Return every call, innermost first."""
     source = expression.written.source or expression.written.text
     found: list[Step] = []
     waiting: list[Typed] = [expression.typed]

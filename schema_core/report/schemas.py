@@ -32,7 +32,6 @@ def unresolved_schema_html(schema: Schema) -> str:
 
 
 def _format_unresolved(column: schema_columns.UnresolvedColumn) -> tuple[str, str]:
-    """Return the type and the clause of a column."""
     match column:
         case schema_columns.UnresolvedPhysicalColumn(data_type=type_):
             return code(type_), ""
@@ -69,7 +68,6 @@ def _others(schema: Schema | ResolvedSchema) -> tuple[object, ...]:
 
 
 def _rest(watermarks: Iterable[object], *members: object) -> str:
-    """Return watermarks, keys and indexes as an HTML list."""
     return items(code(member) for member in (*watermarks, *members) if member is not None)
 
 

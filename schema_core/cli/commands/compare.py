@@ -359,7 +359,6 @@ def diff_report(
 def _difference_html(
     table: TableDifference, before: Tables, after: Tables, renames: Renames
 ) -> str:
-    """Return both definitions of a changed table, or the only one."""
     path = table.identifier
     if table.status == "changed":
         former = script.former_names(renames[path])

@@ -86,7 +86,6 @@ def migrations() -> typer.Typer:
 
 
 def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> Migrator:
-    """Return the migrator of a directory; exit with 2 if it cannot be read."""
     environment = _environment(directory, setup, define)
     with script.exit_on_error(directory, UNREADABLE):
         files = MigrationDirectory.read(directory)
@@ -94,7 +93,6 @@ def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> 
 
 
 def _environment(directory: Path, setup: Path | None, define: list[str] | None) -> TableEnvironment:
-    """Return an environment after the setup script."""
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     file = setup or directory / SETUP
     if setup is not None or file.exists():
@@ -297,7 +295,6 @@ def generate(
 def _renames(
     options: list[str],
 ) -> tuple[dict[ObjectPath, str], dict[ObjectPath, dict[tuple[str, ...], str]]]:
-    """Return the renames of tables and of columns."""
     tables: dict[ObjectPath, str] = {}
     columns: dict[ObjectPath, dict[tuple[str, ...], str]] = {}
     for option in options:

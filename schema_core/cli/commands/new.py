@@ -113,7 +113,6 @@ def package_files(kit: Kit, name: PackageName) -> dict[str, str]:
 
 
 def _walk(directory: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
-    """Yield the files below a directory, sorted, with relative paths."""
     for path in sorted(directory.iterdir(), key=lambda found: found.name):
         if path.is_dir():
             yield from _walk(path, f"{prefix}{path.name}/")

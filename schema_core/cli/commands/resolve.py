@@ -137,7 +137,6 @@ def check_script(
 
 
 def _check_file(session: Session, file: Path, text: str) -> list[ReportedFinding]:
-    """Return the errors of a script, and warnings about its correct statements."""
     correct: list[statement_syntax.Statement] = []
     errors = check(session, text, lambda _, statement: correct.append(statement), definitions=True)
     warnings = [warning for statement in correct for warning in lenient_calls(statement, text)]
@@ -259,7 +258,6 @@ def names_affected(session: Session, statement: statement_syntax.Statement) -> s
 
 
 def _qualify_names(session: Session, parts: Names, *, of_database: bool = False) -> set[Names]:
-    """Return the full path of an object or a database, if the name can be qualified."""
     registry = session.registry
     try:
         if of_database:

@@ -200,7 +200,6 @@ class Scanner:
                 return True
 
     def _plain(self, text: str, position: int) -> int:
-        """Parse an unquoted field; return the position of the next one."""
         delimiter, escape = self.dialect.delimiter, self.dialect.escape
         if not escape or escape not in text:
             end = text.find(delimiter, position)
@@ -496,7 +495,6 @@ class Records:
         return pa.concat_arrays([empty, *self.parts[place]])
 
     def _complete(self) -> None:
-        """Convert single records to a part."""
         import pyarrow as pa
 
         if not self.single:

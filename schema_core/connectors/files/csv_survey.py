@@ -150,7 +150,6 @@ def _survey(session: SparkSession, uri: str, options: SurveyOptions) -> Survey:
 
 
 def _chunks(file: Any) -> Iterator[bytes]:
-    """Yield chunks of complete lines."""
     rest: list[bytes] = []
     while read := file.read(CHUNK):
         end = read.rfind(b"\n") + 1
@@ -178,7 +177,6 @@ def survey_chunks(chunks: Iterable[bytes], options: SurveyOptions) -> Survey:
 
 
 def _has_header(chunk: bytes, dialect: CsvDialect) -> bool:
-    """Return whether the first line is a header, if the dialect has one."""
     if not dialect.header:
         return True
     scanner = Scanner(dialect)
@@ -254,7 +252,6 @@ class _Lines:
     width: int
 
     def have_width(self) -> bool:
-        """Return whether every line has a field for each column."""
         import numpy as np
 
         counts = np.add.reduceat(self.mark.view(np.uint8), self.starts, dtype=np.uint32)
@@ -272,7 +269,6 @@ class _Lines:
         return bool((np.maximum.reduceat(self.data, self.starts) <= ord(" ")).any())
 
     def are_padded(self, dialect: CsvDialect) -> bool:
-        """Return whether a field begins or ends with a blank."""
         import numpy as np
 
         data, mark = self.data, self.mark
@@ -286,7 +282,6 @@ class _Lines:
         return bool((data[first] <= ord(" ")).any() or (data[last] <= ord(" ")).any())
 
     def columns_empty(self) -> frozenset[int]:
-        """Return the columns in which a field is empty."""
         import numpy as np
 
         ends = np.flatnonzero(self.mark[1:] & self.mark[:-1]) + 1
@@ -341,7 +336,6 @@ def _contains(data: Any, text: bytes) -> bool:
 
 
 def _occurrences(data: Any, text: bytes) -> Any:
-    """Return the positions of non-empty bytes."""
     import numpy as np
 
     starts = data[: max(len(data) - len(text) + 1, 0)] == text[0]

@@ -131,7 +131,6 @@ def is_value(text: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes.N
 
 
 def _read_token(value: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes.Node:
-    """Read a VARIANT of json."""
     content = inline("try_variant_get({v}, '$', 'string')", v=value)
     if isinstance(type_, BYTES):
         return inline(
@@ -264,7 +263,6 @@ def _read_time(text: nodes.Node, type_: types.TimeType, syntax: Syntax) -> nodes
 
 
 def _to_digits(text: nodes.Node, digits: int) -> nodes.Node:
-    """Cut the fraction of a time to a number of digits."""
     pattern = rf"\.([0-9]{{0,{digits}}})[0-9]*" if digits else r"\.[0-9]*"
     kept = nodes.call("regexp_replace", text, pattern, ".$1" if digits else "")
     return inline("if(contains({t}, '.'), rtrim('.', {kept}), {t})", t=text, kept=kept)
@@ -305,5 +303,4 @@ def _read_timestamp(text: nodes.Node, type_: types.AnyTimestampType, syntax: Syn
 
 
 def _has_day(text: nodes.Node) -> nodes.Node:
-    """Return whether the month of a timestamp has its day."""
     return inline("try_cast(substring_index({t}, ' ', 1) AS DATE) IS NOT NULL", t=text)

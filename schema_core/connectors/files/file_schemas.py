@@ -342,7 +342,6 @@ def _all_names(columns: frozenset[str], former: FormerNames) -> frozenset[str]:
 def _of_columns(
     guarantees: ColumnGuarantees, declared: StructType, stored: StoredNames
 ) -> ColumnGuarantees:
-    """Return the guarantees of a file by current names."""
     names = dict(stored)
     pairs = [(name, names.get((name,), name)) for name in declared.names]
     return ColumnGuarantees(
@@ -354,7 +353,6 @@ def _of_columns(
 def _read_all(
     session: SparkSession, uris: Sequence[str], form: str, requested: ColumnGuarantees
 ) -> dict[str, Footer]:
-    """Return the footers by URI."""
     read = (
         partial(_local_footer, session, form, requested)
         if is_connect(session)

@@ -449,7 +449,6 @@ _OF_STREAMS: Mapping[str, frozenset[str]] = {
 
 
 def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
-    """Refuse options that a streaming job would ignore (`streaming-not-supported`)."""
     for key, harmless in _OF_STREAMS.items():
         if key in options and options[key].strip().lower() not in harmless:
             raise UnsupportedError(
@@ -475,7 +474,6 @@ def _require_one_name(layout: FileLayout, checked: CheckedFiles) -> None:
 
 
 def _require_directory(path: str, system: file_systems.FileSystem, root: str) -> None:
-    """Require a directory, or a file that readers do not skip (`files-not-found`)."""
     entry = system.status(root)
     if entry is None:
         problem = f"there is no file or directory at {path!r}"
@@ -489,7 +487,6 @@ def _require_directory(path: str, system: file_systems.FileSystem, root: str) ->
 
 
 def _require_readable(session: SparkSession, root: str, form: str) -> None:
-    """Require that Spark reads the local files of a table (`unreadable-file`)."""
     require_readable_files(root, form)
     if not is_connect(session):
         runtime = java_class(session, "java.lang.Runtime")
@@ -670,7 +667,6 @@ def _path(options: Mapping[str, str], session: SparkSession) -> str:
 
 
 def _scope(context: WriteContext, layout: FileLayout) -> commit.OverwriteScope:
-    """Return the files that an INSERT replaces."""
     overwrite, partition = context.overwrite, context.partition or {}
     keys = layout.partitions
     if not overwrite or not keys:
@@ -754,7 +750,6 @@ def field_names(type_: types.DataType) -> Iterator[str]:
 
 
 def _with_exact_types(frame: DataFrame, fields: Sequence[types.RowField]) -> DataFrame:
-    """Add exact types as metadata where Spark's types differ."""
     metadata = {field.name: _column_metadata(field) for field in fields}
     current = {field.name: field.metadata for field in frame.schema.fields}
     wanted = {name: metadata.get(name, {}) for name in current}
@@ -777,7 +772,6 @@ def _column_metadata(field: types.RowField) -> dict[str, Any]:
 
 
 def _nullable(type_: types.DataType) -> types.DataType:
-    """Make a type nullable at any depth."""
     return type_.nullable().rebuild(tuple(map(_nullable, type_.children())))
 
 
@@ -827,7 +821,6 @@ class FileLayout:
             self.form.codec.require(self.inner(), self.options)
 
     def _require_names(self) -> None:
-        """Refuse names that the format cannot hold (`name-not-in-file-format`)."""
         for name in self.partitions:
             if name.startswith(".") or "\0" in name:
                 raise SchemaError(
@@ -920,7 +913,6 @@ class FileLayout:
         return reduce(lambda first, second: first.union(second), frames)
 
     def _current_column(self, column: types.RowField, names: Mapping[Path, str]) -> nodes.Node:
-        """Return a column that files have by other names."""
         value: nodes.Node = ColumnNode(names.get((column.name,), column.name))
         if not any(path[0] == column.name for path in names if len(path) > 1):
             return value
@@ -1098,7 +1090,6 @@ class FileLayout:
         return bool(self.former.paths) and self.form is not file_formats.CSV and not is_listed
 
     def _physical_type(self, name: str, type_: types.DataType) -> types.DataType:
-        """Return the type as which Spark's reader parses a column."""
         if self.form.codec is not None:
             return self.form.codec.stored(type_, self.options)
         if self.native is not None and self.native.is_native(name, type_):

@@ -175,7 +175,6 @@ def _wrong_size(value: nodes.Node, name: str, type_: types.DataType, size: int) 
 
 
 def _order_bytes(value: nodes.Node, size: int, options: Mapping[str, str]) -> nodes.Node:
-    """Reverse bytes for little-endian."""
     if size == 1 or ENDIANNESS.of(options) == "big-endian":
         return value
 
@@ -187,7 +186,6 @@ def _order_bytes(value: nodes.Node, size: int, options: Mapping[str, str]) -> no
 
 
 def _number(digits: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return the number or truth value of hexadecimal digits."""
     match type_:
         case types.BooleanType():
             return inline("{v} <> '00'", v=digits)
@@ -209,7 +207,6 @@ def _number(digits: nodes.Node, type_: types.DataType) -> nodes.Node:
 
 
 def _from_bits(bits: nodes.Node, exponent_bits: int, mantissa_bits: int) -> nodes.Node:
-    """Return the number of IEEE 754 bits as a DOUBLE."""
     top = 2**exponent_bits - 1
     bias = top // 2
     parts = (

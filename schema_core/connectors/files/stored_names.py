@@ -159,7 +159,6 @@ def stored_type(type_: DataType, names: Mapping[Path, str], path: Path) -> DataT
 
 
 def _rebuilt(type_: DataType, child: Callable[[str, DataType], DataType]) -> DataType:
-    """Return a collection with other types of its children."""
     match type_:
         case ArrayType() | MultisetType():
             return type_.rebuild((child("element", type_.element_type),))

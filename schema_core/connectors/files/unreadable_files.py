@@ -125,7 +125,6 @@ def _visible(root: str) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _entries(directory: str) -> Iterator[tuple[str, str, os.stat_result]]:
-    """Yield path, name and status of a directory's entries."""
     try:
         with os.scandir(directory) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -147,7 +146,6 @@ def _entries(directory: str) -> Iterator[tuple[str, str, os.stat_result]]:
 
 
 def _require_name(path: str, name: str) -> None:
-    """Require that Spark can read a file with this name."""
     try:
         name.encode()
     except UnicodeEncodeError:
