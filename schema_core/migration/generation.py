@@ -28,7 +28,6 @@ from schema_core.catalog.changes.normal_forms import stale_change
 from schema_core.catalog.changes.table_changes import SetOption, TableChange
 from schema_core.catalog.objects import (
     CatalogBaseTable,
-    CatalogDatabase,
     CatalogTable,
     CatalogView,
     TableKind,
@@ -48,7 +47,12 @@ from schema_core.errors import (
 from schema_core.mappings.dialects.api import to_ddl
 from schema_core.mappings.dialects.printer import block, comment_clause, with_clause
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs, read_catalog
-from schema_core.migration.differences import RenameHints, likely_renames, renames_by_path
+from schema_core.migration.differences import (
+    RenameHints,
+    invert_renames,
+    likely_renames,
+    renames_by_path,
+)
 from schema_core.migration.files import IRREVERSIBLE, escaped_variables, fill_variables, sections
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.plans import plan
@@ -105,7 +109,7 @@ def read_definitions(environment: TableEnvironment, path: str | os.PathLike[str]
 
 def _parse_creations(text: str) -> list[Creation]:
     """Return the statements of a script, or raise `migration-statement-not-allowed`."""
-    found: list[Creation] = []
+    creations: list[Creation] = []
     for statement in parse_statements(text):
         if not isinstance(statement, CREATING) or not _is_definition(statement):
             raise SchemaError(
@@ -114,8 +118,8 @@ def _parse_creations(text: str) -> list[Creation]:
                 span=statement.span,
                 hint="put SET and CREATE CATALOG into setup.sql",
             )
-        found.append(statement)
-    return found
+        creations.append(statement)
+    return creations
 
 
 def _scripts(root: Path) -> Iterator[tuple[Path, str]]:
@@ -149,7 +153,7 @@ def import_definitions(environment: TableEnvironment, target: str) -> CatalogCon
     require_instance(environment, TableEnvironment, "environment")
     module, _, attribute = require_instance(target, str, "target").partition(":")
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        definitions = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise NotFoundError(
             f"cannot import {target!r}: {error}",
@@ -157,7 +161,7 @@ def import_definitions(environment: TableEnvironment, target: str) -> CatalogCon
             hint="write it as module:attribute, of a mapping of paths to table descriptors",
         ) from error
     with _empty_catalog(environment) as catalog:
-        for path, descriptor in require_instance(found, Mapping, target).items():
+        for path, descriptor in require_instance(definitions, Mapping, target).items():
             with at(f"table {path}"):
                 require_instance(descriptor, TableDescriptor, "the definition")
                 environment.create_table(path, descriptor)
@@ -291,7 +295,8 @@ def _undo_statements(
     names = {ObjectPath(old.database_name, new): old for old, new in renames.items()}
     back = {path: name.object_name for path, name in names.items()}
     columns = {
-        names.get(path, path): _invert_renames(hints) for path, hints in column_renames.items()
+        names.get(path, path): invert_renames(renames_by_path(hints))
+        for path, hints in column_renames.items()
     }
     changes = diff_catalogs(wanted, live, renames=back, column_renames=columns)
     return _Writer(migrator, wanted, live, back, columns, variables).statements(changes)
@@ -336,7 +341,8 @@ class _Writer:
         match change:
             case catalog_changes.AddDatabase(name, database):
                 properties = self._properties(name, database.get_properties())
-                return (_create_database(name, replace(database, properties=properties)),)
+                clauses = [*comment_clause(database.comment), *with_clause(properties)]
+                return ("\n".join([f"CREATE DATABASE {quote_identifier(name)}", *clauses]),)
             case catalog_changes.RemoveDatabase(name):
                 return (f"DROP DATABASE {quote_identifier(name)}",)
             case catalog_changes.ModifyDatabase(name, old, new):
@@ -345,14 +351,22 @@ class _Writer:
                     for key, value in new.get_properties().items()
                     if old.get_properties().get(key) != value
                 }
-                return _alter_database(name, self._properties(name, changed))
+                pairs = [  # no statement removes properties
+                    f"{quote_string(key)} = {quote_string(value)}"
+                    for key, value in self._properties(name, changed).items()
+                ]
+                head = f"ALTER DATABASE {quote_identifier(name)} SET"
+                return (f"{head} ({', '.join(pairs)})",) if pairs else ()
             case catalog_changes.AddObject(path, table):
                 return (self._create(path, table),)
             case catalog_changes.RemoveObject(path, CatalogTable() as table):
                 self.risks.append(f"{path}: the table is dropped")
                 return (_drop(path, table),)
             case catalog_changes.RenameObject(path, name):
-                return (self._rename(path, name),)
+                there = ObjectPath(path.database_name, name)
+                table = self.old.objects.get(path) or self.new.objects[there]
+                kind, target = _kind(table), quote_identifier(name)
+                return (f"ALTER {kind} {_quote_path(path)} RENAME TO {target}",)
             case catalog_changes.ModifyTable(path, changes):
                 return (*self._alter(path), *self._secrets(path, changes))
             case _:
@@ -364,19 +378,20 @@ class _Writer:
 
     def _sort_views(self, views: Iterable[ObjectPath]) -> Iterable[ObjectPath]:
         """Return views after those in their queries; in the given order for a cycle."""
-        found = {path: self.new.objects[path] for path in views}
-        named = {
+        paths = list(views)
+        reads = {
             path: [
                 other
-                for other in found
-                if other != path and _quote_path(other) in getattr(view, "expanded_query", "")
+                for other in paths
+                if other != path
+                and _quote_path(other) in getattr(self.new.objects[path], "expanded_query", "")
             ]
-            for path, view in found.items()
+            for path in paths
         }
         try:
-            return [*TopologicalSorter(named).static_order()]
+            return [*TopologicalSorter(reads).static_order()]
         except CycleError:
-            return list(found)
+            return paths
 
     def _create(self, path: ObjectPath, table: CatalogBaseTable) -> str:
         names = (path.database_name, path.object_name)
@@ -401,11 +416,13 @@ class _Writer:
             return "\n".join([head, *clauses])
 
     def _with_variables(self, path: ObjectPath, options: Mapping[str, str]) -> dict[str, str]:
-        found, declared = dict(options), secret_keys(dict(options))
-        for key, value in options.items():
-            if masked_value(key, value, declared) != value:
-                found[key] = self._variable(f"{path.object_name}_{key}", value)
-        return found
+        declared = secret_keys(dict(options))
+        return {
+            key: value
+            if masked_value(key, value, declared) == value
+            else self._variable(f"{path.object_name}_{key}", value)
+            for key, value in options.items()
+        }
 
     def _secrets(self, path: ObjectPath, changes: Iterable[TableChange]) -> Iterator[str]:
         """Yield the statements that set secret options, which plans omit."""
@@ -441,12 +458,6 @@ class _Writer:
             for key, value in properties.items()
         }
 
-    def _rename(self, path: ObjectPath, name: str) -> str:
-        there = ObjectPath(path.database_name, name)
-        table = self.old.objects.get(path) or self.new.objects[there]
-        kind = "VIEW" if table.get_table_kind() is TableKind.VIEW else "TABLE"
-        return f"ALTER {kind} {_quote_path(path)} RENAME TO {quote_identifier(name)}"
-
     def _alter(self, path: ObjectPath) -> tuple[str, ...]:
         before = {ObjectPath(old.database_name, new): old for old, new in self.renames.items()}
         there = before.get(path, path)
@@ -454,7 +465,7 @@ class _Writer:
         if not isinstance(old, CatalogTable) or not isinstance(new, CatalogTable):
             raise stale_change(f"{path} is not a table")
         names = (path.database_name, path.object_name)
-        found = plan(
+        steps = plan(
             old.copy({**old.options, **self.former.get(there, {})}),
             new,
             path=names,
@@ -462,23 +473,23 @@ class _Writer:
             resolver=self.migrator.resolver,
             storage=self.migrator.catalog.storage,
         )
-        if found.rewrite is not None:
+        if steps.rewrite is not None:
             raise SchemaError(
-                f"table {path} cannot be altered in place: {found.rewrite}",
+                f"table {path} cannot be altered in place: {steps.rewrite}",
                 code="migration-needs-rewrite",
                 hint="rewrite its rows: schema-core migrate rewrite "
                 f"{quote(join_names(names))} --from FILE",
             )
         self.risks.extend(
-            f"{path}: {join_names(risk.path)}: {risk.reason} [{risk.kind}]" for risk in found.risks
+            f"{path}: {join_names(risk.path)}: {risk.reason} [{risk.kind}]" for risk in steps.risks
         )
-        known = renames_by_path(self.column_renames.get(path))
+        hints = renames_by_path(self.column_renames.get(path))
         self.hints.extend(
             f"{join_names((*names, *column))}={join_names((name,))}"
             for column, name in likely_renames(old, new).items()
-            if column not in known
+            if column not in hints
         )
-        return found.statements
+        return steps.statements
 
 
 def _quote_path(path: ObjectPath) -> str:
@@ -486,33 +497,11 @@ def _quote_path(path: ObjectPath) -> str:
 
 
 def _drop(path: ObjectPath, table: CatalogBaseTable) -> str:
-    kind = "VIEW" if table.get_table_kind() is TableKind.VIEW else "TABLE"
-    return f"DROP {kind} {_quote_path(path)}"
+    return f"DROP {_kind(table)} {_quote_path(path)}"
 
 
-def _create_database(name: str, database: CatalogDatabase) -> str:
-    clauses = [*comment_clause(database.comment), *with_clause(database.get_properties())]
-    return "\n".join([f"CREATE DATABASE {quote_identifier(name)}", *clauses])
-
-
-def _alter_database(name: str, properties: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the statement that sets properties; none removes them."""
-    pairs = [f"{quote_string(key)} = {quote_string(value)}" for key, value in properties.items()]
-    head = f"ALTER DATABASE {quote_identifier(name)} SET"
-    return (f"{head} ({', '.join(pairs)})",) if pairs else ()
-
-
-def _invert_renames(hints: RenameHints) -> dict[tuple[str, ...], str]:
-    """Return the renames that lead back.
-
-    >>> _invert_renames({"r": "s", ("r", "a"): "b"})
-    {('s',): 'r', ('s', 'b'): 'a'}
-    """
-    names = renames_by_path(hints)
-    return {
-        tuple(names.get(path[: end + 1], part) for end, part in enumerate(path)): path[-1]
-        for path in names
-    }
+def _kind(table: CatalogBaseTable) -> str:
+    return "VIEW" if table.get_table_kind() is TableKind.VIEW else "TABLE"
 
 
 def _differences(
@@ -523,27 +512,25 @@ def _differences(
     wanted: CatalogContent,
     variables: Mapping[str, str],
 ) -> list[str]:
-    scripts = [";\n".join(item) for item in (up, down) if item is not None]
+    scripts = [";\n".join(statements) for statements in (up, down) if statements is not None]
     after, *back = migrator.contents_after(
         [fill_variables("generated", script, variables) for script in scripts]
     )
-    found = [f"-- unsupported: {catalog}" for catalog in diff_catalogs(after, wanted)]
+    notes = [f"-- unsupported: {change}" for change in diff_catalogs(after, wanted)]
     for content in back:
-        found += [f"-- not restored by down: {catalog}" for catalog in diff_catalogs(content, live)]
-    return [escaped(item) for item in found]
+        notes += [f"-- not restored by down: {change}" for change in diff_catalogs(content, live)]
+    return [escaped(note) for note in notes]
 
 
 def _require_sections(lines: list[str], up: list[str], down: list[str] | None) -> None:
     """Refuse statements that contain a line like ``-- down``, for example in a comment."""
-    wanted = {"up": up} if down is None else {"up": up, "down": down}
+    counts = {"up": len(up)} | ({} if down is None else {"down": len(down)})
     try:
-        found = sections("\n".join(lines))
-        same = {name: len(parse_statements(found[name])) for name in found} == {
-            name: len(texts) for name, texts in wanted.items()
-        }
+        parts = sections("\n".join(lines)).items()
+        is_same = {name: len(parse_statements(text)) for name, text in parts} == counts
     except SchemaError:
-        same = False
-    if not same:
+        is_same = False
+    if not is_same:
         raise UnsupportedError(
             "a definition contains a line '-- up' or '-- down'",
             code="migration-not-in-sql",

@@ -140,18 +140,15 @@ class Migrator:
         """Return the applied migrations in that order, then the pending ones."""
         files = {migration.name: migration for migration in self.directory.migrations}
         applied = self.catalog.list_migrations()
-        found = [
+        history = [
             MigrationStatus(record.name, _state(record, files), record.applied_at, record.stamped)
             for record in applied
         ]
         done = {record.name for record in applied}
-        pending = (
-            migration for migration in self.directory.migrations if migration.name not in done
-        )
-        return (
-            *found,
-            *(MigrationStatus(operator.name, MigrationState.PENDING) for operator in pending),
-        )
+        history += [
+            MigrationStatus(name, MigrationState.PENDING) for name in files if name not in done
+        ]
+        return tuple(history)
 
     @property
     def resolver(self) -> SchemaResolver:
@@ -164,7 +161,7 @@ class Migrator:
         Raises:
             SchemaError: as `upgrade`.
         """
-        return tuple(item.name for item in self._find_pending(self.catalog.list_migrations(), None))
+        return tuple(file.name for file in self._find_pending(self.catalog.list_migrations(), None))
 
     def content(self) -> CatalogContent:
         """Return the databases, tables and views of the catalog, as sessions see them."""
@@ -176,14 +173,14 @@ class Migrator:
         Raises:
             SchemaCoreError: of a statement.
         """
-        found: list[CatalogContent] = []
+        contents: list[CatalogContent] = []
         with suppress(_RolledBack), self.catalog.transaction() as catalog:
             for text in scripts:
                 with self._within(catalog):
                     self._execute(catalog, text)
-                    found.append(_visible(read_catalog(catalog)))
+                    contents.append(_visible(read_catalog(catalog)))
             raise _RolledBack
-        return found
+        return contents
 
     def drift(self) -> tuple[CatalogChange, ...]:
         """Return what was changed outside of migrations.
@@ -198,10 +195,10 @@ class Migrator:
         with self._within(self.catalog):
             for migration in self.catalog.list_migrations():
                 left |= {(object_.database, object_.name): object_ for object_ in migration.objects}
-            found = {key: self._record_object(self.catalog, *key) for key in left}
-        differing = [key for key, value in left.items() if found[key] != value]
+            current = {key: self._record_object(self.catalog, *key) for key in left}
+        differing = [key for key, value in left.items() if current[key] != value]
         return diff_catalogs(
-            _content([left[key] for key in differing]), _content([found[key] for key in differing])
+            *(_content([objects[key] for key in differing]) for objects in (left, current))
         )
 
     def script(self, target: str | None = None, *, down: bool = False) -> str:
@@ -250,7 +247,15 @@ class Migrator:
             applied = catalog.list_migrations()
             pending = self._find_pending(applied, target)
             position = max((record.position for record in applied), default=0) + 1
-            return self._apply(catalog, pending[0], position) if pending else None
+            if not pending:
+                return None
+            file = pending[0]
+            with at(f"migration {file.name}, up"):
+                statements, touched = self._execute(catalog, file.script("up", self._variables))
+            objects = tuple(self._record_object(catalog, *key) for key in touched)
+            catalog.add_migration(self._entry(file, position, objects))
+            # after `_record_object`: the connectors of the objects have declared their secret keys
+            return MigrationResult(file.name, "upgrade", tuple(map(mask_text, statements)))
 
         return self._repeat(next_one, dry_run)
 
@@ -271,7 +276,7 @@ class Migrator:
             ConflictError: if another process applies a migration that follows one of them.
         """
         require_instance(target, str, "target")
-        names = [item.name for item in self._find_undone(self.catalog.list_migrations(), target)]
+        names = [entry.name for entry in self._find_undone(self.catalog.list_migrations(), target)]
 
         def next_one(catalog: Catalog) -> MigrationResult | None:
             applied = {migration.name: migration for migration in catalog.list_migrations()}
@@ -284,7 +289,12 @@ class Migrator:
                         f"migration {record.name}, which follows {left[0]}, was applied meanwhile",
                         hint="start again",
                     )
-            return self._undo(catalog, applied[left[0]])
+            entry = applied[left[0]]
+            file = MigrationFile.parse(entry.name, entry.text)
+            with at(f"migration {entry.name}, down"):
+                statements, _ = self._execute(catalog, file.script("down", self._variables))
+            catalog.remove_migration(entry.name)
+            return MigrationResult(entry.name, "downgrade", tuple(map(mask_text, statements)))
 
         return self._repeat(next_one, dry_run)
 
@@ -313,7 +323,8 @@ class Migrator:
             for entry in catalog.list_migrations():
                 catalog.remove_migration(entry.name)
             for position, file in enumerate(files, 1):
-                objects = self._record_all(catalog) if file is files[-1] else ()
+                keys = self._iterate_keys(catalog) if file is files[-1] else ()
+                objects = tuple(self._record_object(catalog, *key) for key in keys)
                 catalog.add_migration(self._entry(file, position, objects, stamped=True))
         return tuple(file.name for file in files)
 
@@ -323,7 +334,7 @@ class Migrator:
         self, next_one: Callable[[Catalog], MigrationResult | None], dry_run: bool
     ) -> tuple[MigrationResult, ...]:
         """Run migrations until there is none, each in a transaction, in a dry run all in one."""
-        found: list[MigrationResult] = []
+        results: list[MigrationResult] = []
         if dry_run:
             with suppress(_RolledBack), self.catalog.transaction() as catalog:
                 result: MigrationResult | None
@@ -332,14 +343,14 @@ class Migrator:
                         result = next_one(catalog)
                     if result is None:
                         raise _RolledBack
-                    found.append(result)
-            return tuple(found)
+                    results.append(result)
+            return tuple(results)
         while True:
             with self.catalog.transaction() as catalog, self._within(catalog):
                 result = next_one(catalog)
             if result is None:
-                return tuple(found)
-            found.append(result)
+                return tuple(results)
+            results.append(result)
 
     @contextmanager
     def _within(self, catalog: Catalog) -> Iterator[None]:
@@ -357,22 +368,6 @@ class Migrator:
         finally:
             self._registry.share(name, self.catalog)
             self._registry.current_path = path
-
-    def _apply(self, catalog: Catalog, file: MigrationFile, position: int) -> MigrationResult:
-        with at(f"migration {file.name}, up"):
-            text = file.script("up", self._variables)
-            statements, touched = self._execute(catalog, text)
-        objects = tuple(self._record_object(catalog, *key) for key in touched)
-        catalog.add_migration(self._entry(file, position, objects))
-        # after `_record_object`: the connectors of the objects have declared their secret keys
-        return MigrationResult(file.name, "upgrade", tuple(map(mask_text, statements)))
-
-    def _undo(self, catalog: Catalog, entry: CatalogMigration) -> MigrationResult:
-        file = MigrationFile.parse(entry.name, entry.text)
-        with at(f"migration {entry.name}, down"):
-            statements, _ = self._execute(catalog, file.script("down", self._variables))
-        catalog.remove_migration(entry.name)
-        return MigrationResult(entry.name, "downgrade", tuple(map(mask_text, statements)))
 
     def _entry(
         self,
@@ -398,14 +393,14 @@ class Migrator:
     ) -> tuple[tuple[str, ...], dict[tuple[str, str], None]]:
         """Execute a script; return its statements, and the databases and tables that they name."""
         touched: dict[tuple[str, str], None] = {}
-        written = []
+        texts = []
         for statement in parse_statements(text):
             span: Span = statement.span
             with within(text):
                 touched |= dict.fromkeys(self._find_touched(catalog, statement))
             self.environment.execute_statement(statement, text)
-            written.append(text[span.start : span.stop])
-        return tuple(written), touched
+            texts.append(text[span.start : span.stop])
+        return tuple(texts), touched
 
     def _find_touched(self, catalog: Catalog, statement: Statement) -> Iterator[tuple[str, str]]:
         """Yield the database, and the name or '', of what a statement creates, alters or drops."""
@@ -475,23 +470,21 @@ class Migrator:
             if not name:
                 return _recorded_database(catalog, database)
             identifier = ObjectIdentifier.of(self._registry.current_catalog or "", database, name)
-            found = self._manager.find_permanent(identifier)
-            if found is None:
+            entry = self._manager.find_permanent(identifier)
+            if entry is None:
                 return RecordedObject(database, name, TableKind.TABLE.value, None)
-            options = found.table.get_options()
-            masked = found.table.copy(mask(options, secret_keys(options)))
+            options = entry.table.get_options()
+            masked = entry.table.copy(mask(options, secret_keys(options)))
             properties = {
                 key: mask_query(value) if key in QUERIES else value
                 for key, value in encode_object(masked).items()
             }
-            return RecordedObject(database, name, found.kind.value, properties)
+            return RecordedObject(database, name, entry.kind.value, properties)
 
-    def _record_all(self, catalog: Catalog) -> tuple[RecordedObject, ...]:
-        keys = []
+    def _iterate_keys(self, catalog: Catalog) -> Iterator[tuple[str, str]]:
         for database in catalog.list_databases():
             names = [*catalog.list_tables(database), *catalog.list_views(database)]
-            keys += [(database, name) for name in dict.fromkeys(["", *names])]
-        return tuple(self._record_object(catalog, *key) for key in keys)
+            yield from ((database, name) for name in dict.fromkeys(["", *names]))
 
     # --- order ---------------------------------------------------------------------------------
 
@@ -521,8 +514,8 @@ class Migrator:
         elif target == BASE:
             undone = [*reversed(applied)]
         else:
-            kept = _closure(applied, target)
-            undone = [record for record in reversed(applied) if record.name not in kept]
+            staying = _closure(applied, target)
+            undone = [record for record in reversed(applied) if record.name not in staying]
         for migration in undone:
             MigrationFile.parse(migration.name, migration.text).script("down")
         return undone
@@ -589,10 +582,11 @@ def _visible(content: CatalogContent) -> CatalogContent:
 def _recorded_database(catalog: Catalog, name: str) -> RecordedObject:
     if not catalog.database_exists(name):
         return RecordedObject(name, "", DATABASE, None)
-    found = catalog.get_database(name)
-    properties = {f"properties.{key}": value for key, value in mask(found.get_properties()).items()}
-    if found.comment is not None:
-        properties["comment"] = found.comment
+    database = catalog.get_database(name)
+    pairs = mask(database.get_properties()).items()
+    properties = {f"properties.{key}": value for key, value in pairs}
+    if database.comment is not None:
+        properties["comment"] = database.comment
     return RecordedObject(name, "", DATABASE, properties)
 
 

@@ -291,21 +291,20 @@ def plan(
     if writer.target.engine is None:
         store = stored_types.rules_of(before.options, storage.form if storage else None)
         writer = replace(writer, keeps_names=is_by_name, store=store)
-    kept = [_project(table, writer) for table in (before, after)]
+    start, end = (_project(table, writer) for table in (before, after))
     count = statistics.row_count if statistics is not None and statistics.row_count >= 0 else None
-    columns = {column.name for column in kept[0].schema.columns}
-    known = {path: name for path, name in hints.items() if path[0] in columns}
+    columns = {column.name for column in start.schema.columns}
+    hints = {path: name for path, name in hints.items() if path[0] in columns}
     rewrite = None
     try:
-        steps = tuple(_alter_in_place(writer, kept[0], kept[1], known, count))
+        steps = tuple(_alter_in_place(writer, start, end, hints, count))
         if writer.target.engine is None:
-            start = normalize(before.copy({**before.options, **former}))
-            steps = tuple(_check_steps(steps, start, kept[1], resolver, storage))
+            stored = normalize(before.copy({**before.options, **former}))
+            steps = tuple(_check_steps(steps, stored, end, resolver, storage))
     except RewriteNeeded as reason:
         rewrite = str(reason)
         writer.losses.clear()
-        moving = replace(writer, renames=known)
-        steps = tuple(_rewrite(moving, kept[0], kept[1], known, count))
+        steps = tuple(_rewrite(replace(writer, renames=hints), start, end, hints, count))
     losses = [*_find_losses(after, writer.target), *writer.losses]
     return MigrationPlan(
         writer.target.name,
@@ -359,8 +358,8 @@ def plan_table(
     "ALTER TABLE does not allow it: older files of the table have column 'label' by the name 'name'"
     """
     require_instance(environment, TableEnvironment, "environment")
-    found, table = permanent_table(environment, path)
-    identifier, manager = found.identifier, environment.catalog_manager
+    entry, table = permanent_table(environment, path)
+    identifier, manager = entry.identifier, environment.catalog_manager
     if isinstance(new, CatalogTable):
         wanted = new
     else:
@@ -369,7 +368,7 @@ def plan_table(
     if Capability.STATISTICS in catalog.capabilities:
         statistics = catalog.get_table_statistics(identifier.to_object_path())
     return plan(
-        origin(table.copy({**table.options, **found.hidden})),
+        origin(table.copy({**table.options, **entry.hidden})),
         wanted,
         target,
         renames=renames,
@@ -394,10 +393,10 @@ def _target(name: str) -> Target:
 
 def _path(path: str | tuple[str, ...]) -> tuple[str, ...]:
     require_instance(path, (str, tuple), "path")
-    found = (path,) if isinstance(path, str) else require_names(path, "path")
-    if not all(found):
+    names = (path,) if isinstance(path, str) else require_names(path, "path")
+    if not all(names):
         raise SchemaError("the path of a table requires names", code="wrong-argument")
-    return found
+    return names
 
 
 def _without_new_secrets(
@@ -416,12 +415,12 @@ def _without_new_secrets(
 
 
 def _project(table: ResolvedCatalogTable, writer: StatementWriter) -> CatalogTable:
-    found, keeps = normalize(table), writer.target.keeps
-    schema = replace(found.schema, indexes=(), immutable_columns=None)
+    plain, keeps = normalize(table), writer.target.keeps
+    schema = replace(plain.schema, indexes=(), immutable_columns=None)
     if writer.target.engine is None:
-        return replace(found, schema=schema, snapshot=None)
-    columns = tuple(_select_columns(found, table, writer))
-    has_comment = found.comment or writer.target.engine.stores_empty_comments
+        return replace(plain, schema=schema, snapshot=None)
+    columns = tuple(_select_columns(plain, table, writer))
+    has_comment = plain.comment or writer.target.engine.stores_empty_comments
     return CatalogTable(
         replace(
             schema,
@@ -429,8 +428,8 @@ def _project(table: ResolvedCatalogTable, writer: StatementWriter) -> CatalogTab
             watermark_specs=(),
             primary_key=schema.primary_key if KEY in keeps else None,
         ),
-        found.partition_keys if PARTITIONS in keeps else (),
-        comment=found.comment if has_comment else None,
+        plain.partition_keys if PARTITIONS in keeps else (),
+        comment=plain.comment if has_comment else None,
     )
 
 
@@ -446,7 +445,7 @@ def _select_columns(
                 yield physical(column, type_of(column))
             case UnresolvedComputedColumn() if COMPUTED in writer.target.keeps and dialect:
                 schema = resolved.get_resolved_schema()
-                typed = next(item for item in schema.columns if item.name == column.name)
+                typed = next(each for each in schema.columns if each.name == column.name)
                 if column_ddl(typed, schema, dialect, [], notes=False) is not None:
                     yield column
             case _:
@@ -464,19 +463,19 @@ def _find_losses(table: ResolvedCatalogTable, target: Target) -> list[Loss | str
         if schema.immutable_columns is not None:
             members.append(schema.immutable_columns)
         return [f"{member}: Flink's SQL has no syntax for it" for member in members]
-    found: list[Loss | str] = [
+    losses: list[Loss | str] = [
         loss
         for loss in ddl_losses(origin(table), target.engine.name)
         if PARTS_OF_LOSSES.get(loss.path) not in target.keeps
     ]
     if COMPUTED not in target.keeps:
-        found += [
+        losses += [
             f"{column.name}: {target.title} has no computed columns"
             for column in table.schema.columns
             if isinstance(column, UnresolvedComputedColumn)
-            and not any(loss.path == (column.name,) for loss in found if isinstance(loss, Loss))
+            and not any(loss.path == (column.name,) for loss in losses if isinstance(loss, Loss))
         ]
-    return found
+    return losses
 
 
 # --- in place ------------------------------------------------------------------------------------
@@ -497,7 +496,10 @@ def _alter_in_place(
     """
     if writer.target.engine is None:
         _require_readable(writer, old, new, renames)
-    for group in _groups(writer, old, new, renames):
+    groups = grouped_changes(old, new, renames)
+    if writer.keeps_names:
+        groups = (part for group in groups for part in with_renames_apart(group))
+    for group in groups:
         statements = writer.statements(group)
         risks = tuple(
             risk
@@ -520,13 +522,6 @@ def _alter_in_place(
             rewrites,
             None if rows is None else rows * scans,
         )
-
-
-def _groups(
-    writer: StatementWriter, old: CatalogTable, new: CatalogTable, renames: Mapping[Path, str]
-) -> Iterator[ChangeGroup]:
-    for group in grouped_changes(old, new, renames):
-        yield from with_renames_apart(group) if writer.keeps_names else (group,)
 
 
 def _require_readable(
@@ -582,16 +577,18 @@ def _risks(change: TableChange, writer: StatementWriter) -> Iterator[stored_type
             if not isinstance(before, DataType) or not isinstance(after, DataType):
                 raise RewriteNeeded(f"the type of {print_path(old.path)} is not resolved")
             yield from filter(is_risk, writer.rules.findings(before, after, old.path))
-        elif old is not None and new is not None and _reads_by_name(writer, old.path):
+        elif (
+            old is not None
+            and new is not None
+            and (
+                writer.rules.lookup is stored_types.FieldLookup.NAME
+                if writer.target.engine is None
+                # PostgreSQL keeps rows as documents, which no statement alters
+                else len(old.path) > 1 and writer.target.name == "postgres"
+            )
+        ):
             reason = f"rows that are read by name do not have {new.path[-1]!r}"
             yield stored_types.TypeFinding("field-dropped", old.path, reason)
-
-
-def _reads_by_name(writer: StatementWriter, path: Path) -> bool:
-    if writer.target.engine is None:
-        return writer.rules.lookup is stored_types.FieldLookup.NAME
-    # PostgreSQL keeps rows as documents, which no statement alters
-    return len(path) > 1 and writer.target.name == "postgres"
 
 
 #: Findings for which a statement fails without changing rows.
@@ -646,6 +643,7 @@ def _check_steps(
     """
     table = old
     for step in steps:
+        shown = normalize(without_own_options(table))
         try:
             after = _execute_statements(table, step.statements, resolver, storage)
         except SchemaCoreError as error:
@@ -654,19 +652,15 @@ def _check_steps(
             back = step.undo is not None and _execute_statements(
                 after, step.undo, resolver, storage
             )
-            leads_back = back and _normalize_shown(back) == _normalize_shown(table)
+            leads_back = back and normalize(without_own_options(back)) == shown
         except SchemaCoreError:
             leads_back = False
         yield step if leads_back else replace(step, undo=None)
         table = after
-    found = _normalize_shown(table)
-    schema = replace(found.schema, indexes=(), immutable_columns=None)
-    if replace(found, schema=schema, snapshot=None) != normalize(new):
+    reached = normalize(without_own_options(table))
+    schema = replace(reached.schema, indexes=(), immutable_columns=None)
+    if replace(reached, schema=schema, snapshot=None) != normalize(new):
         raise RewriteNeeded("ALTER TABLE has no syntax for a change")
-
-
-def _normalize_shown(table: CatalogTable) -> CatalogTable:
-    return normalize(without_own_options(table))
 
 
 # --- rewrites ------------------------------------------------------------------------------------
@@ -683,13 +677,10 @@ def _rewrite(
 
     The old table stays, under another name.
     """
-    path, fresh, kept = (
-        writer.path,
-        table_name_beside(writer.path, "new"),
-        table_name_beside(writer.path, "old"),
-    )
+    path = writer.path
+    fresh, previous = (table_name_beside(path, suffix) for suffix in ("new", "old"))
     risks: list[stored_types.TypeFinding] = []
-    changes = tuple(str(item) for item in diff(old, new, renames=renames))
+    changes = tuple(map(str, diff(old, new, renames=renames)))
     created = create_statements(writer, new)
     insert = insert_statement(writer, old, new, renamed_columns(renames), risks)
     if writer.target.engine is None and old.options == new.options and new.options:
@@ -700,7 +691,7 @@ def _rewrite(
         writer.lose(("options",), "the value of each masked secret")
     yield PlanStep(created, changes, (), (f"DROP TABLE {writer.named(fresh)}",))
     yield PlanStep((insert,), (), tuple(risks), (), rewrites=True, rows=rows)
-    for first, second in ((path, kept), (fresh, path)):
+    for first, second in ((path, previous), (fresh, path)):
         undo = tuple(rename_statements(writer, second, first))
         yield PlanStep(tuple(rename_statements(writer, first, second)), (), (), undo)
 

@@ -105,8 +105,8 @@ class ValidationReport:
 
     def __str__(self) -> str:
         where = f" in {_plural(self.files, 'file')}" if self.files else ""
-        found = _plural(len(self.problems), "problem")
-        lines = [f"{self.path}: {_plural(self.rows, 'row')}{where}, {found}"]
+        count = _plural(len(self.problems), "problem")
+        lines = [f"{self.path}: {_plural(self.rows, 'row')}{where}, {count}"]
         for problem in self.problems:
             lines += [f"  {line}" for line in str(problem).splitlines()]
         return "\n".join(
@@ -179,15 +179,15 @@ def validate_rows(
         rows, files, counts = _count_rows(environment, source, file, checks)
         problems = [
             RowProblem(
-                item.kind,
-                item.column,
-                item.reason,
-                found,
+                check.kind,
+                check.column,
+                check.reason,
+                number,
                 by_file,
-                _read_samples(environment, source, file, item, samples),
+                _read_samples(environment, source, file, check, samples),
             )
-            for item, (found, by_file) in zip(checks, counts, strict=True)
-            if found
+            for check, (number, by_file) in zip(checks, counts, strict=True)
+            if number
         ]
     shown = identifier.as_summary_string()
     return ValidationReport(shown, rows, files, tuple(problems), tuple(unchecked))
@@ -202,10 +202,10 @@ def stored_table(
         NotFoundError: with code `table-not-found`.
         SchemaError: with code `wrong-table-kind` for a view or a materialized table.
     """
-    found, table = permanent_table(environment, path)
-    if found.derived is not None:
-        ensure_directory(found.derived)
-    return found.identifier, table, found.connector_options
+    entry, table = permanent_table(environment, path)
+    if entry.derived is not None:
+        ensure_directory(entry.derived)
+    return entry.identifier, table, entry.connector_options
 
 
 def permanent_table(
@@ -221,12 +221,12 @@ def permanent_table(
     identifier = parsed.qualify(
         environment.get_current_catalog(), environment.get_current_database()
     )
-    found = manager.find_permanent(identifier) or manager.get(identifier)
-    if not isinstance(found.table, ResolvedCatalogTable) or found.is_temporary:
+    entry = manager.find_permanent(identifier) or manager.get(identifier)
+    if not isinstance(entry.table, ResolvedCatalogTable) or entry.is_temporary:
         raise SchemaError(
             f"{identifier.as_summary_string()!r} is not a permanent table", code="wrong-table-kind"
         )
-    return found, found.table
+    return entry, entry.table
 
 
 # --- checks --------------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def _checks(
         type_, source = type_of(column), sources.get(column.name)
         if source is None:
             if not type_.is_nullable:
-                reason = f"{_type_text(type_)}, and the rows do not have it"
+                reason = f"{type_.as_summary_string()}, and the rows do not have it"
                 yield _Check("missing-value", (column.name,), reason, "TRUE")
             continue
         value = writer.name(source.name)
@@ -276,9 +276,9 @@ def _checks(
         if column.name in key:
             same = before.nullable() == type_.nullable()
             keys.append(value if same else f"TRY_CAST({value} AS {writer.type(type_)})")
-    kept = {source.name for source in sources.values()}
+    used = {source.name for source in sources.values()}
     for dropped in old.schema.columns:
-        if is_stored(dropped) and dropped.name not in kept:
+        if is_stored(dropped) and dropped.name not in used:
             yield _dropped_check(
                 writer, (dropped.name,), writer.name(dropped.name), type_of(dropped)
             )
@@ -287,10 +287,6 @@ def _checks(
         count = f"COUNT({keys[0]}) - COUNT(DISTINCT {keys[0]})" if len(keys) == 1 else row
         reason = "other rows have the same primary key"
         yield _Check("duplicate-key", tuple(key), reason, count, ", ".join(keys))
-
-
-def _type_text(type_: DataType) -> str:
-    return type_.as_summary_string()
 
 
 def _dropped_check(
@@ -313,19 +309,21 @@ def _value_checks(
     if old.is_nullable and not new.is_nullable:
         parent = "" if row is None else f"{row} IS NOT NULL AND "
         yield _Check(
-            "null-value", path, f"NULL is not {_type_text(new)}", f"{parent}{value} IS NULL"
+            "null-value", path, f"NULL is not {new.as_summary_string()}", f"{parent}{value} IS NULL"
         )
     if isinstance(old, RowType) and isinstance(new, RowType):
         yield from _field_checks(writer, path, value, old, new, unchecked)
     elif old.nullable() != new.nullable():
-        found = conversion(writer, value, old, new)
-        if found is None:
-            reason = f"there is no cast from {_type_text(old)} to {_type_text(new)}"
+        converted = conversion(writer, value, old, new)
+        if converted is None:
+            reason = f"there is no cast from {old.as_summary_string()} to {new.as_summary_string()}"
             yield _Check("not-castable", path, reason, f"{value} IS NOT NULL")
         elif old.children() or new.children():
-            unchecked.append(f"{'.'.join(path)}: from {_type_text(old)} to {_type_text(new)}")
+            unchecked.append(
+                f"{'.'.join(path)}: from {old.as_summary_string()} to {new.as_summary_string()}"
+            )
         else:
-            yield from _scalar_checks(found, path, value, old, new)
+            yield from _scalar_checks(converted, path, value, old, new)
 
 
 def _field_checks(
@@ -345,24 +343,27 @@ def _field_checks(
             type_ = field.data_type
             yield from _value_checks(writer, where, inner, value, before, type_, unchecked)
         elif not field.data_type.is_nullable:
-            reason = f"{_type_text(field.data_type)}, and the rows do not have it"
+            reason = f"{field.data_type.as_summary_string()}, and the rows do not have it"
             yield _Check("missing-value", where, reason, f"{value} IS NOT NULL")
     for name in types.keys() - {*new.field_names()}:
         yield _dropped_check(writer, (*path, name), f"{value}.{writer.name(name)}", types[name])
 
 
 def _scalar_checks(
-    found: Conversion, path: tuple[str, ...], value: str, old: DataType, new: DataType
+    converted: Conversion, path: tuple[str, ...], value: str, old: DataType, new: DataType
 ) -> Iterator[_Check]:
     """Yield the checks of a conversion; a value that cannot be cast is not also a changed one."""
+    before, after = old.as_summary_string(), new.as_summary_string()
     reasons = {
-        "cast-failed": f"it cannot be cast from {_type_text(old)} to {_type_text(new)}",
-        "too-long": f"longer than {_type_text(new)}",
-        "value-changed": f"{_type_text(new)} has another value",
+        "cast-failed": f"it cannot be cast from {before} to {after}",
+        "too-long": f"longer than {after}",
+        "value-changed": f"{after} has another value",
     }
     castable = ""
     for kind, reason in reasons.items():
-        conditions = " AND ".join(check.condition for check in found.checks if check.kind == kind)
+        conditions = " AND ".join(
+            check.condition for check in converted.checks if check.kind == kind
+        )
         if conditions:
             problem = f"{value} IS NOT NULL AND {castable}({conditions}) IS NOT TRUE"
             yield _Check(kind, path, reason, problem, value)
@@ -402,9 +403,9 @@ def _register_rows(
         yield temporary.as_serializable_string(), file
     except SchemaCoreError as error:
         # the temporary table and the query are internal
-        registered, known = temporary.as_summary_string(), identifier.as_summary_string()
+        registered, shown_path = temporary.as_summary_string(), identifier.as_summary_string()
         for other in (error, *error.others):
-            other.path = tuple(place.replace(registered, known) for place in other.path)
+            other.path = tuple(place.replace(registered, shown_path) for place in other.path)
             other.text = other.span = None
         raise
     finally:
@@ -423,15 +424,15 @@ def _count_rows(
     quoted = "CAST(NULL AS STRING)" if file is None else quote_identifier(file)
     counts = ", ".join([quoted, "COUNT(*)", *(check.count for check in checks)])
     groups = "" if file is None else f" GROUP BY GROUPING SETS (({quoted}), ())"
-    found = _rows(environment, f"SELECT {counts} FROM {source}{groups}")
-    total = next((row for row in found if row[0] is None), None)
+    counted = _rows(environment, f"SELECT {counts} FROM {source}{groups}")
+    total = next((row for row in counted if row[0] is None), None)
     rows = 0 if total is None else total[1]
-    by_file = sorted((row for row in found if row[0] is not None), key=lambda row: str(row[0]))
+    by_file = sorted((row for row in counted if row[0] is not None), key=lambda row: str(row[0]))
     result = []
-    for position, item in enumerate(checks, 2):
+    for position, check in enumerate(checks, 2):
         files = {row[0]: row[position] for row in by_file if row[position]}
         number = 0 if total is None else total[position] or 0
-        result.append((number, {} if item.kind == "duplicate-key" else files))
+        result.append((number, {} if check.kind == "duplicate-key" else files))
     return rows, len(by_file), result
 
 

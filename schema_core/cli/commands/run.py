@@ -102,7 +102,7 @@ def ctas(
     """
     before = "" if setup is None else script.read(setup, define)
     text = script.read(query, define)
-    with script.exit_on_error(query):
+    with script.exit_on_error(query, None):
         statement = create_table_as(table, text, option or [], replace=replace)
     require_valid(setup or query, f"{before.rstrip().rstrip(';')};\n{statement}")
     with script.exit_on_error(query):

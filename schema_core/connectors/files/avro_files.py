@@ -173,8 +173,7 @@ def _decode_value(node: nodes.Node, name: str, type_: types.DataType) -> nodes.N
         case types.LocalZonedTimestampType():
             return truncate_to_precision(node, type_)
         case types.TinyIntType() | types.SmallIntType():
-            narrow = sql_type(type_)
-            return nodes.let(node, lambda value: _narrow(value, name, narrow))
+            return nodes.let(node, lambda value: _narrow(value, name, sql_type(type_)))
         case _:
             return node
 

@@ -98,19 +98,24 @@ def survey_files(session: SparkSession, uris: Sequence[str], options: SurveyOpti
     """Return the survey of all files; it ends with the first irregular one."""
     if not _is_supported(options.dialect):
         return IRREGULAR
-    found = Survey()
+    survey = Survey()
     for uri in uris:
         status, is_lasting = _status(session, uri)
         key = (uri, *status, options)
-        one = _KEPT.keep(key, len(uri) + 200)
-        if one is None:
-            one = _survey(session, uri, options)
+        part = _KEPT.keep(key, len(uri) + 200)
+        if part is None:
+            path = None if uri.lower().endswith(COMPRESSED) else path_of(uri)
+            if path is None:
+                part = _survey_by_spark(session, uri, options)
+            else:
+                with open(path, "rb") as file:  # noqa: PTH123
+                    part = survey_chunks(_chunks(file), options)
             if is_lasting:
-                _KEPT.add(key, one, len(uri) + 200)
-        found |= one
-        if not found.is_regular:
-            return found
-    return found
+                _KEPT.add(key, part, len(uri) + 200)
+        survey |= part
+        if not survey.is_regular:
+            break
+    return survey
 
 
 def _is_supported(dialect: CsvDialect) -> bool:
@@ -120,11 +125,6 @@ def _is_supported(dialect: CsvDialect) -> bool:
         return False
     is_delimiter = delimiter == "\t" or (delimiter > " " and delimiter not in ("\\", quote))
     return is_delimiter and (not quote or quote > " ")
-
-
-def _local_path(uri: str) -> str | None:
-    """Return the path of a local file that is not compressed."""
-    return None if uri.lower().endswith(COMPRESSED) else path_of(uri)
 
 
 def _status(session: SparkSession, uri: str) -> tuple[tuple[float, ...], bool]:
@@ -141,14 +141,6 @@ def _status(session: SparkSession, uri: str) -> tuple[tuple[float, ...], bool]:
     return (int(status.getLen()), float(status.getModificationTime())), True
 
 
-def _survey(session: SparkSession, uri: str, options: SurveyOptions) -> Survey:
-    path = _local_path(uri)
-    if path is None:
-        return _survey_by_spark(session, uri, options)
-    with open(path, "rb") as file:  # noqa: PTH123
-        return survey_chunks(_chunks(file), options)
-
-
 def _chunks(file: Any) -> Iterator[bytes]:
     rest: list[bytes] = []
     while read := file.read(CHUNK):
@@ -163,17 +155,17 @@ def _chunks(file: Any) -> Iterator[bytes]:
 
 def survey_chunks(chunks: Iterable[bytes], options: SurveyOptions) -> Survey:
     """Return the survey of a file in chunks of complete lines."""
-    found, is_first = Survey(), True
+    survey, is_first = Survey(), True
     for chunk in chunks:
         if is_first and (
             chunk.startswith(b"\xef\xbb\xbf") or not _has_header(chunk, options.dialect)
         ):
             return IRREGULAR
         is_first = False
-        found |= survey_lines(chunk, options)
-        if not found.is_regular:
+        survey |= survey_lines(chunk, options)
+        if not survey.is_regular:
             break
-    return found
+    return survey
 
 
 def _has_header(chunk: bytes, dialect: CsvDialect) -> bool:
@@ -301,9 +293,9 @@ class _Lines:
         if len(self.quotes):  # the quotes of a literal are doubled in files
             may_occur = dialect.quote in literal or _contains(self.data, text)
             return frozenset(range(self.width)) if may_occur else frozenset()
-        found = _occurrences(self.data, text)
-        is_field = self.mark[np.minimum(found + len(text), len(self.mark) - 1)]
-        return self._columns(found[is_field & ((found == 0) | self.mark[found - 1])])
+        places = _occurrences(self.data, text)
+        is_field = self.mark[np.minimum(places + len(text), len(self.mark) - 1)]
+        return self._columns(places[is_field & ((places == 0) | self.mark[places - 1])])
 
     def _columns(self, places: Any) -> frozenset[int]:
         """Return the columns at positions; a mark belongs to the field before it."""
@@ -372,8 +364,8 @@ def _survey_by_spark(session: SparkSession, uri: str, options: SurveyOptions) ->
 
         for batch in batches:
             lines = b"\n".join(value.as_py() for value in batch.column(0))
-            found = survey_chunks([lines + b"\n"], options) if batch.num_rows else Survey()
-            values = {name: getattr(found, name) for name in Survey.__slots__}
+            result = survey_chunks([lines + b"\n"], options) if batch.num_rows else Survey()
+            values = {name: getattr(result, name) for name in Survey.__slots__}
             arrays = [
                 pa.array([value], pa.bool_())
                 if isinstance(value, bool)
@@ -492,10 +484,10 @@ class NativeCsv:
 
         A DECIMAL with too many digits and an empty ROW are NULL.
         """
-        found = self.survey.null if self.null is not None else frozenset()
+        nulls = self.survey.null if self.null is not None else frozenset()
         return frozenset(
             name
             for place, name in enumerate(self.dialect.columns)
-            if place not in found
+            if place not in nulls
             and not (isinstance(types[name], DecimalType) or types[name].children())
         )

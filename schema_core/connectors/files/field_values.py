@@ -180,7 +180,13 @@ def _read_text(node: nodes.Node, type_: types.DataType, syntax: Syntax) -> nodes
             text = node if is_csv else _trim_blanks(node)
             return nodes.let(text, lambda text: _read_decimal(text, sql_type(type_)))
         case _ if isinstance(type_, BYTES):
-            return nodes.let(_trim_blanks(node), _read_bytes)
+            # base64 with its padding; blanks may be between groups of four characters
+            return nodes.let(
+                _trim_blanks(node),
+                lambda text: inline(
+                    "if(rlike({t}, {pattern}), unbase64({t}), NULL)", t=text, pattern=_BASE64
+                ),
+            )
         case types.DateType():
             return nodes.let(node, _read_csv_date if is_csv else _read_date)
         case types.TimeType():
@@ -224,11 +230,6 @@ def _read_decimal(text: nodes.Node, name: str) -> nodes.Node:
     )
 
 
-def _read_bytes(text: nodes.Node) -> nodes.Node:
-    """Read base64 with its padding; blanks may be between groups of four characters."""
-    return inline("if(rlike({t}, {pattern}), unbase64({t}), NULL)", t=text, pattern=_BASE64)
-
-
 def _read_date(text: nodes.Node) -> nodes.Node:
     return inline("if(rlike({t}, {pattern}), try_cast({t} AS DATE), NULL)", t=text, pattern=_DATE)
 
@@ -252,7 +253,9 @@ def _read_time(text: nodes.Node, type_: types.TimeType, syntax: Syntax) -> nodes
     """Read a time; digits after milliseconds are zero."""
     pattern = rf"\A{_SHORT_CLOCK if syntax is Syntax.CSV else _CLOCK}\z"
     return nodes.let(
-        _to_digits(_from_midnight(text), min(type_.precision, 3)),
+        _to_digits(
+            inline("if(startswith({t}, '24'), '00:00:00', {t})", t=text), min(type_.precision, 3)
+        ),
         lambda clock: inline(
             "if(rlike({t}, {pattern}), {value}, NULL)",
             t=text,
@@ -266,10 +269,6 @@ def _to_digits(text: nodes.Node, digits: int) -> nodes.Node:
     pattern = rf"\.([0-9]{{0,{digits}}})[0-9]*" if digits else r"\.[0-9]*"
     kept = nodes.call("regexp_replace", text, pattern, ".$1" if digits else "")
     return inline("if(contains({t}, '.'), rtrim('.', {kept}), {t})", t=text, kept=kept)
-
-
-def _from_midnight(text: nodes.Node) -> nodes.Node:
-    return inline("if(startswith({t}, '24'), '00:00:00', {t})", t=text)
 
 
 def _read_timestamp(text: nodes.Node, type_: types.AnyTimestampType, syntax: Syntax) -> nodes.Node:
@@ -296,11 +295,9 @@ def _read_timestamp(text: nodes.Node, type_: types.AnyTimestampType, syntax: Syn
             "if(rlike({t}, {pattern}) AND {is_day}, {value}, NULL)",
             t=text,
             pattern=pattern,
-            is_day=_has_day(plain) if is_iso and not is_instant else nodes.TRUE,
+            is_day=inline("try_cast(substring_index({t}, ' ', 1) AS DATE) IS NOT NULL", t=plain)
+            if is_iso and not is_instant
+            else nodes.TRUE,
             value=convert(plain, TEXT, type_, try_=True),
         ),
     )
-
-
-def _has_day(text: nodes.Node) -> nodes.Node:
-    return inline("try_cast(substring_index({t}, ' ', 1) AS DATE) IS NOT NULL", t=text)

@@ -750,25 +750,19 @@ def field_names(type_: types.DataType) -> Iterator[str]:
 
 
 def _with_exact_types(frame: DataFrame, fields: Sequence[types.RowField]) -> DataFrame:
-    metadata = {field.name: _column_metadata(field) for field in fields}
+    from pyspark.sql.types import StructField
+
+    metadata: dict[str, dict[str, Any]] = {}
+    for field in fields:
+        exact = to_struct_field(field.name, field.data_type, field.description, on_loss="note")
+        metadata[field.name] = dict(exact.metadata)
+        stored = from_struct_field(StructField(exact.name, exact.dataType))
+        # nested types are always kept: files do not store whether an element is NOT NULL
+        if stored == field.data_type and not field.data_type.children():
+            del metadata[field.name][TYPE_KEY]
     current = {field.name: field.metadata for field in frame.schema.fields}
     wanted = {name: metadata.get(name, {}) for name in current}
     return frame if current == wanted else with_metadata(frame, wanted)
-
-
-def _column_metadata(field: types.RowField) -> dict[str, Any]:
-    """Return a column's comment, and its type where Spark's differs.
-
-    Nested types are always kept: files do not store whether an element is NOT NULL.
-    """
-    from pyspark.sql.types import StructField
-
-    exact = to_struct_field(field.name, field.data_type, field.description, on_loss="note")
-    metadata = dict(exact.metadata)
-    stored = from_struct_field(StructField(exact.name, exact.dataType))
-    if stored == field.data_type and not field.data_type.children():
-        del metadata[TYPE_KEY]
-    return metadata
 
 
 def _nullable(type_: types.DataType) -> types.DataType:

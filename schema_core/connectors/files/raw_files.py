@@ -95,10 +95,16 @@ class Raw:
 
         def body(value: nodes.Node) -> nodes.Node:
             is_wrong = inline("octet_length({v}) <> {size}", v=value, size=size)
-            digits = nodes.call("hex", _order_bytes(value, size, options))
-            return nodes.Case(
-                ((is_wrong, _wrong_size(value, name, type_, size)),), _number(digits, type_)
+            error = inline(
+                "raise_error(concat({problem}, octet_length({v}), {expected},"
+                " coalesce({place}, '')))",
+                v=value,
+                problem=f"column {name!r}: cannot read {type_.as_summary_string()} from ",
+                expected=f" bytes, expected {size}",
+                place=PLACES["raw"],
             )
+            digits = nodes.call("hex", _order_bytes(value, size, options))
+            return nodes.Case(((is_wrong, error),), _number(digits, type_))
 
         return nodes.let(line, body)
 
@@ -162,16 +168,6 @@ def as_line(value: nodes.Node, name: str) -> nodes.Node:
         ),
     )
     return nodes.Case(tuple((test, nodes.fail(problem)) for test, problem in branches), value)
-
-
-def _wrong_size(value: nodes.Node, name: str, type_: types.DataType, size: int) -> nodes.Node:
-    return inline(
-        "raise_error(concat({problem}, octet_length({v}), {expected}, coalesce({place}, '')))",
-        v=value,
-        problem=f"column {name!r}: cannot read {type_.as_summary_string()} from ",
-        expected=f" bytes, expected {size}",
-        place=PLACES["raw"],
-    )
 
 
 def _order_bytes(value: nodes.Node, size: int, options: Mapping[str, str]) -> nodes.Node:
