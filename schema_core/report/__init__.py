@@ -1,1 +1,1 @@
-"""Explanations, lineage, diagrams and pages of HTML. Lower layers call it by `base.plugins`."""
+"""Explanations, lineage, diagrams and HTML. Lower layers call it through `base.plugins`."""

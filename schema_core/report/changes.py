@@ -1,4 +1,4 @@
-"""Changes and migration plans as HTML: tables for notebooks, and pages with before and after."""
+"""Changes and migration plans as HTML, for notebooks and as pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def changes_html(changes: Iterable[TableChange]) -> str:
-    """Return changes as an HTML table in execution order, with secrets masked."""
+    """Return a table of changes in execution order, secrets masked."""
     rows = [
         (str(number), code(type(change).__name__), text(describe(change)))
         for number, change in enumerate(changes, 1)
@@ -31,7 +31,7 @@ STEP_HEADS = ("#", "statements", "changes", "at risk", "undo", "rewrites")
 
 
 def plan_html(plan: MigrationPlan) -> str:
-    """Return a plan as an HTML table of its steps, and a list of unsupported changes."""
+    """Return a table of steps, and a list of unsupported changes."""
     rows = [(str(number), *_step(step)) for number, step in enumerate(plan.steps, 1)]
     found = table(STEP_HEADS, rows, plan.headline())
     return found + items(text(f"unsupported: {loss}") for loss in plan.losses)
@@ -57,26 +57,20 @@ def changes_page(
     renames: Mapping[str, str],
     title: str,
 ) -> str:
-    """Return a self-contained page of changes; `renames` as in `side_by_side`."""
+    """Return a self-contained page; `renames` as in `side_by_side`."""
     return page(title, side_by_side(before, after, renames), scroll(changes_html(changes)))
 
 
 def plan_page(plan: MigrationPlan, before: CatalogTable, after: CatalogTable) -> str:
-    """Return a self-contained page of a plan.
-
-    A plan does not record which columns are renamed: before and after have different columns.
-    """
+    """Return a self-contained page; a plan does not record which columns are renamed."""
     title = f"Migration of {join_names(plan.path)}"
     return page(title, scroll(plan_html(plan)), side_by_side(before, after, {}))
 
 
 def side_by_side(before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]) -> str:
-    """Return the columns and other parts of two tables next to each other, with secrets masked.
+    """Return the columns and other parts of two tables side by side, secrets masked.
 
-    Args:
-        before: The current definition.
-        after: The definition after the changes.
-        renames: New name of each renamed column -> its old name.
+    `renames` are the old names of columns by the new ones.
     """
     columns = scroll(table(("", "before", "after"), _columns(before, after, renames), "Columns"))
     parts = [
@@ -91,7 +85,7 @@ def side_by_side(before: CatalogTable, after: CatalogTable, renames: Mapping[str
 def _columns(
     before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the columns in their new order; each dropped one follows its predecessor."""
+    """Yield the columns in their new order; a dropped one follows its predecessor."""
     old = {column.name: column_html(column) for column in before.schema.columns}
     pairs = {renames.get(column.name, column.name): column for column in after.schema.columns}
     names = list(pairs)

@@ -1,4 +1,4 @@
-"""Diagrams of nodes and arrows, as Mermaid flowcharts and as SVG, with all text escaped."""
+"""Diagrams as Mermaid flowcharts and as SVG, with all text escaped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unicodedata import east_asian_width
 from schema_core.base.text import escaped
 from schema_core.report.markup import text
 
-#: Kind of node -> the delimiters of its Mermaid label, which determine the shape of the node.
+#: Kind of node -> the delimiters of its Mermaid label, which determine its shape.
 SHAPES: dict[str, tuple[str, str]] = {
     "physical": ("[", "]"),
     "metadata": ("[/", "/]"),
@@ -20,15 +20,15 @@ SHAPES: dict[str, tuple[str, str]] = {
     "key": ("[(", ")]"),
 }
 
-#: Characters that have no meaning within a quoted label, in any combination.
+#: Characters without a meaning in quoted labels.
 PLAIN = frozenset(" _.,+")
 
-#: Maximum length of a label in Mermaid and in SVG, where the title has the whole text.
+#: Characters of a label in Mermaid, and in SVG, where the title has the whole text.
 MAX_LABEL, MAX_SVG_LABEL = 200, 48
 
 
 class DiagramNode(NamedTuple):
-    """A node: its unique id, a kind of `SHAPES`, its text, and the group that it belongs to."""
+    """A node: a unique id, a kind of `SHAPES`, its text, and its group."""
 
     id: str
     kind: str
@@ -37,7 +37,7 @@ class DiagramNode(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """An arrow between the nodes of two ids."""
+    """An arrow between two ids."""
 
     source: str
     target: str
@@ -45,7 +45,7 @@ class Arrow(NamedTuple):
 
 
 class Diagram(NamedTuple):
-    """Nodes and arrows, in the order in which they are drawn.
+    """Nodes and arrows, in drawing order.
 
     >>> nodes = (
     ...     DiagramNode("a", "physical", "a INT"),
@@ -62,11 +62,11 @@ class Diagram(NamedTuple):
     arrows: Sequence[Arrow]
 
     def to_mermaid(self) -> str:
-        """Return a Mermaid flowchart, in which each group is a subgraph."""
+        """Return a Mermaid flowchart; groups are subgraphs."""
         return "\n".join(("flowchart LR", *(f"    {line}" for line in _mermaid(self))))
 
     def to_svg(self) -> str:
-        """Return an SVG image in which every node is right of those with an arrow to it."""
+        """Return an SVG image; every node is right of those with an arrow to it."""
         return "\n".join(_svg(self))
 
 
@@ -74,7 +74,7 @@ class Diagram(NamedTuple):
 
 
 def label(text: str) -> str:
-    """Return a quoted label; other characters than letters, digits and a few signs are escaped.
+    """Return a quoted label, escaped except letters, digits and a few signs.
 
     >>> label('a"] --> b')
     '"a#34;#93; #45;#45;#62; b"'
@@ -112,7 +112,7 @@ def _node(node: DiagramNode) -> str:
 
 # --- SVG -----------------------------------------------------------------------------------------
 
-#: Width of a character, height of a node, spaces between and around nodes; in pixels.
+#: Width of a character, height of a node, gaps and margin, in pixels.
 CHARACTER, HEIGHT, ROW_GAP, LAYER_GAP, MARGIN = 7.3, 26, 10, 70, 24
 
 STYLE = """\
@@ -134,7 +134,7 @@ HEAD = (
 def layers_of(diagram: Diagram) -> dict[str, int]:
     """Return the layer of each node: the length of the longest path of solid arrows to it.
 
-    Where arrows form a cycle, all nodes are in layer 0.
+    If arrows form a cycle, all nodes are in layer 0.
 
     >>> nodes = [DiagramNode(name, "physical", name) for name in "abc"]
     >>> layers_of(Diagram(nodes, [Arrow("a", "b"), Arrow("b", "c"), Arrow("a", "c")]))
@@ -156,7 +156,7 @@ def _title(node: DiagramNode) -> str:
 
 
 def _width(node: DiagramNode) -> int:
-    """Return the width of a node: signs of East Asia are wide, others are escaped."""
+    """Return the width of a node: East Asian characters are wide, others are escaped."""
     label = _cut(_title(node), MAX_SVG_LABEL)
     wide = sum(east_asian_width(sign) in "WF" for sign in label)
     return round((len(escaped(label)) + wide) * CHARACTER) + 16

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from schema_core.schema.resolved import ResolvedSchema
 
-#: Limits of the text form: inner steps, characters of an expression.
+#: Inner steps, and characters of an expression, in the text form.
 MAX_STEPS, MAX_PART = 10, 60
 
 
@@ -48,7 +48,7 @@ MAX_STEPS, MAX_PART = 10, 60
 
 
 def print_explanation(explanation: Explanation) -> str:
-    """Return an explanation as lines of text."""
+    """Return an explanation as text."""
     columns, watermarks = explanation.columns, explanation.watermarks
     return "\n".join((*map(_column_text, columns), *map(_watermark_text, watermarks)))
 
@@ -140,7 +140,7 @@ def _column(
 
 
 class _Lineage:
-    """Finds the stored columns that expressions depend on; each column is visited once."""
+    """Finds the stored columns of expressions; each column is visited once."""
 
     def __init__(self, columns: Iterable[schema_columns.AnyColumn]) -> None:
         self._columns: dict[str, schema_columns.AnyColumn] = {}
@@ -148,7 +148,7 @@ class _Lineage:
             self._columns.setdefault(column.name, column)
 
     def of(self, reads: Iterable[Read]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the names of the stored columns and the unknown names, in order of first use."""
+        """Return the stored columns and the unknown names, in order of first use."""
         leaves: dict[str, None] = {}
         missing: dict[str, None] = {}
         seen: set[str] = set()
@@ -201,7 +201,6 @@ def _reasons(column: schema_columns.AnyColumn, schema: ResolvedSchema) -> Iterat
 
 
 def _declared_reasons(column: schema_columns.AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
-    """Yield the declared type and how it was changed."""
     written = column.written
     if written is None or isinstance(written, schema_columns.UnresolvedComputedColumn):
         yield Reason(Cause.DECLARED, f"{_plain(column.data_type)}, as it was given")
@@ -228,7 +227,6 @@ def _first_declared(
 
 
 def _looked_up(declared: WrittenType) -> Iterator[Reason]:
-    """Yield the user-defined types in a declaration."""
     type_ = parse_type(declared) if isinstance(declared, str) else declared
     if isinstance(type_, DataType):
         for part in type_.walk():
@@ -271,7 +269,7 @@ def _describe_inference(typed: Typed) -> str:
             return typed.type.as_summary_string()
 
 
-#: Maximum length of a step's text: in a left-deep tree, each step contains all previous ones.
+#: Characters of a step: in a left-deep tree, each contains all previous ones.
 MAX_TEXT_OF_STEP = 200
 
 

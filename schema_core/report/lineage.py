@@ -27,7 +27,7 @@ def find_lineage(session: Session, identifiers: Iterable[ObjectIdentifier]) -> L
 
     Raises:
         NotFoundError: with code `table-not-found`.
-        SchemaCoreError: for a view whose query does not fit what it reads any more.
+        SchemaCoreError: for a view whose query no longer fits what it reads.
     """
     found: dict[ObjectIdentifier, TableLineage] = {}
     waiting = list(identifiers)[::-1]
@@ -58,7 +58,7 @@ def _lineage_of(session: Session, identifier: ObjectIdentifier) -> TableLineage:
 
 
 def draw_lineage(lineage: Lineage) -> Diagram:
-    """Return a diagram in which each table and view is a group."""
+    """Return a diagram; each table and view is a group."""
     ids: dict[Origin, str] = {}
     nodes: list[DiagramNode] = []
     for table in lineage.tables:
@@ -79,17 +79,17 @@ def draw_lineage(lineage: Lineage) -> Diagram:
 
 
 def lineage_parts(lineage: Lineage) -> tuple[str, ...]:
-    """Return the parts of a page: the diagram, and each table."""
+    """Return the diagram and each table."""
     return scroll(draw_lineage(lineage).to_svg()), *map(_table_html, lineage.tables)
 
 
 def lineage_page(lineage: Lineage, title: str) -> str:
-    """Return lineage as a self-contained HTML page."""
+    """Return a self-contained HTML page."""
     return page(title, *lineage_parts(lineage))
 
 
 def lineage_html(lineage: Lineage) -> str:
-    """Return lineage as HTML tables."""
+    """Return HTML tables."""
     return "\n".join(map(_table_html, lineage.tables))
 
 

@@ -1,4 +1,4 @@
-"""HTML tables for notebooks and self-contained HTML pages, with all content escaped."""
+"""HTML tables and self-contained pages, with all content escaped."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def text(value: object) -> str:
 
 
 def code(value: object) -> str:
-    """Return a value as an HTML code element."""
+    """Return a code element, '' without a value."""
     return f"<code>{text(value)}</code>" if value not in (None, "") else ""
 
 
 def lines(value: str) -> str:
-    r"""Return a text of several lines as one HTML code element for each line.
+    r"""Return a code element for each line.
 
     >>> lines("SELECT 1\nFROM t")
     '<code>SELECT 1</code><br><code>FROM t</code>'
@@ -33,7 +33,7 @@ def lines(value: str) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """Return an HTML table of cells that `text` and `code` made.
+    """Return a table of escaped cells.
 
     >>> print(table(["a"], [[text("<")]]))
     <table>
@@ -52,13 +52,13 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
 
 
 def items(values: Iterable[str]) -> str:
-    """Return an HTML list of escaped items."""
+    """Return a list of escaped items."""
     found = [f"<li>{value}</li>" for value in values]
     return "\n".join(("<ul>", *found, "</ul>")) if found else ""
 
 
 def details(summary: str, content: str, *, is_open: bool = False) -> str:
-    """Return HTML content that is folded below its summary."""
+    """Return content that is folded below its summary."""
     state = " open" if is_open else ""
     return f"<details{state}><summary>{summary}</summary>{content}</details>"
 
@@ -73,7 +73,7 @@ def section(title: str, *parts: str) -> str:
 
 
 def mark(kind: str) -> str:
-    """Return the mark of a row that differs or is a finding, whose color is that of `STYLE`.
+    """Return the mark of a row, by which `STYLE` colors it.
 
     >>> mark("added")
     '<span class="sc-added">added</span>'
@@ -100,7 +100,7 @@ th,td{border-color:#30363d}th{background:#161b22}
 tr:has(.sc-added){background:#0f3d1e}tr:has(.sc-dropped),tr:has(.sc-error){background:#5a1e1e}
 tr:has(.sc-changed),tr:has(.sc-renamed),tr:has(.sc-warning){background:#3d2e00}}"""
 
-#: Hides the rows without the search text, and opens the folded parts of the other rows.
+#: Hides the rows without the search text, and unfolds the others.
 SCRIPT = """\
 const box = document.getElementById("sc-search");
 box.addEventListener("input", () => {
@@ -113,13 +113,12 @@ box.addEventListener("input", () => {
 
 
 def page(title: str, *parts: str) -> str:
-    """Return a self-contained HTML page, with a search field that hides rows of tables.
+    """Return a self-contained page with a search field that hides rows of tables.
 
-    The page is dark where the reader's system is. It loads nothing, and its content security policy
-    forbids every script but its own.
+    It loads nothing; its content security policy forbids every script but its own.
 
     Args:
-        title: The title, which is escaped.
+        title: The title, which is escaped here.
         parts: HTML of the functions of this module.
     """
     from base64 import b64encode
@@ -146,7 +145,7 @@ def page(title: str, *parts: str) -> str:
 
 
 def scroll(content: str) -> str:
-    """Return content that is scrolled where it is wider than the page."""
+    """Make content that is wider than the page scroll."""
     return f'<div class="sc-scroll">{content}</div>'
 
 

@@ -1,4 +1,4 @@
-"""Types, schemas, explanations and results as HTML for notebooks and pages, and as diagrams."""
+"""Types, schemas, explanations and results as HTML, and as diagrams."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def unresolved_schema_html(schema: Schema) -> str:
-    """Return an unresolved schema as HTML: a table of columns, and a list of the other parts."""
+    """Return a table of columns, and a list of the other parts."""
     rows = [
         (code(column.name), *_format_unresolved(column), text(column.comment or ""))
         for column in schema.columns
@@ -46,7 +46,7 @@ def _format_unresolved(column: schema_columns.UnresolvedColumn) -> tuple[str, st
 
 
 def schema_html(schema: ResolvedSchema) -> str:
-    """Return a resolved schema as HTML: a table of columns, and a list of the other parts."""
+    """Return a table of columns, and a list of the other parts."""
     key = () if schema.primary_key is None else schema.primary_key.columns
     rows = [_format_resolved(column, column.name in key) for column in schema.columns]
     found = table(("column", "type", "key", "how", "comment"), rows, "Schema")
@@ -75,7 +75,7 @@ PAGE_HEADS = ("column", "type", "key", "how", "reads", "comes from", "comment")
 
 
 def schema_parts(schema: ResolvedSchema) -> Iterator[str]:
-    """Yield the parts of a page: the columns, the other members, and a diagram of the lineage."""
+    """Yield the columns, the other parts, and a diagram of the lineage."""
     key = () if schema.primary_key is None else schema.primary_key.columns
     explanation = schema.explain()
     rows = []
@@ -92,16 +92,16 @@ def schema_parts(schema: ResolvedSchema) -> Iterator[str]:
 
 
 def schema_page(schema: ResolvedSchema, title: str) -> str:
-    """Return a resolved schema as a self-contained HTML page."""
+    """Return a self-contained HTML page."""
     return page(title, *schema_parts(schema))
 
 
-#: Maximum length of the summary of a folded type.
+#: Characters of the summary of a folded type.
 MAX_SUMMARY = 60
 
 
 def type_html(type_: DataType) -> str:
-    """Return a type as HTML; one with fields is folded, its children are below it.
+    """Return a type; one with fields is folded.
 
     >>> from schema_core.types import DataTypes
     >>> type_html(DataTypes.INT()), type_html(DataTypes.of("ARRAY<ROW<a INT>>")).count("<details>")
@@ -129,7 +129,7 @@ def _child_names(type_: DataType) -> list[str]:
 
 
 def column_html(column: schema_columns.UnresolvedColumn) -> str:
-    """Return an unresolved column in one cell: name, type, clause and comment."""
+    """Return an unresolved column in one cell."""
     _, how = parts = _format_unresolved(column)
     type_ = getattr(column, "data_type", None)
     shown = type_html(type_) if isinstance(type_, DataType) else parts[0]
@@ -142,7 +142,7 @@ WATERMARK_HEADS = ("watermark of", "type", "expression", "reads", "comes from")
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """Return an explanation as HTML tables."""
+    """Return tables of columns and watermarks."""
     rows = [_format_explained(column) for column in explanation.columns]
     found = table(COLUMN_HEADS, rows, "Where the types come from")
     if not explanation.watermarks:
@@ -211,7 +211,7 @@ def _reads(
 
 
 def row_type_html(row: RowType) -> str:
-    """Return the fields of a row type as an HTML table."""
+    """Return a table of fields."""
     rows = [
         (code(field.name), code(field.data_type.as_summary_string()), text(field.description or ""))
         for field in row.fields
@@ -222,9 +222,7 @@ def row_type_html(row: RowType) -> str:
 def result_html(result: TableResult, cells: Sequence[Sequence[str | None]] | None) -> str:
     """Return the first rows of a result, or its schema and state.
 
-    Args:
-        result: The result.
-        cells: The first rows as strings; None where rows are not held in memory.
+    `cells` are None if rows are not held in memory.
     """
     if cells is not None:
         rows = [["<i>NULL</i>" if cell is None else code(cell) for cell in row] for row in cells]

@@ -1,8 +1,7 @@
-"""Sweeps: whole catalogs are resolved and verified on the cluster, one row for each definition.
+"""Sweeps: whole catalogs are resolved and verified on the cluster, a row for each definition.
 
-A definition that cannot be read, or anything that goes wrong with it, is a row with diagnostics; it
-never fails the job. Executors import this module, so the functions of the job hold no state of the
-driver.
+Whatever is wrong with a definition is a diagnostic and never fails the job. Executors import this
+module, so the functions of the job hold no state of the driver.
 """
 
 from __future__ import annotations
@@ -38,10 +37,9 @@ if TYPE_CHECKING:
 
     from schema_core.spark.session.session import JobSession
 
-#: A frame with the columns of the definitions.
 Definitions: TypeAlias = "DataFrame"
 PATH, DEFINITION = "path", "definition"
-#: The columns of the results as Spark's DDL, and their names.
+#: The results as Spark's DDL, and their columns.
 RESULT = (
     "path STRING, ok BOOLEAN, schema STRING, "
     "columns ARRAY<STRUCT<name: STRING, type: STRING, kind: STRING>>, "
@@ -49,18 +47,18 @@ RESULT = (
     "losses ARRAY<STRUCT<target: STRING, kind: STRING>>"
 )
 COLUMNS = ("path", "ok", "schema", "columns", "diagnostics", "losses")
-#: The column of the reports of partitions.
+#: The reports of partitions.
 REPORT = "report BINARY"
 
 #: Characters of a definition.
 MAX_DEFINITION = 16_000_000
-#: Characters of the definitions of a partition whose results are kept for equal definitions.
+#: Characters of definitions of a partition whose results are cached.
 MAX_KEPT = 4_000_000
-#: Rows of a batch of results, and the characters of their schemas after which it ends.
+#: Rows of a batch of results, and characters of schemas after which it ends.
 MAX_ROWS, MAX_CHARACTERS = 1_000, 16_000_000
-#: Examples of each finding and each loss in a report, and the characters of their messages.
+#: Examples of a finding or loss in a report, and characters of a message.
 MAX_EXAMPLES, MAX_MESSAGE = 3, 200
-#: The version of a report in JSON.
+#: The version of the JSON.
 VERSION = 1
 
 
@@ -68,7 +66,7 @@ VERSION = 1
 
 
 class SweptColumn(NamedTuple):
-    """A column: its name, its exact type, and its kind."""
+    """The name, exact type and kind of a column."""
 
     name: str
     type: str
@@ -76,7 +74,7 @@ class SweptColumn(NamedTuple):
 
 
 class SweptDiagnostic(NamedTuple):
-    """A diagnostic of a definition, with its path and position as one location."""
+    """A diagnostic, with its path and position as one location."""
 
     code: str
     location: str
@@ -85,7 +83,7 @@ class SweptDiagnostic(NamedTuple):
 
 
 class Swept(NamedTuple):
-    """What a definition resolves to: the canonical text of its schema, or None; and diagnostics."""
+    """The result of a definition: the canonical text of its schema, or None, and diagnostics."""
 
     schema: str | None
     columns: tuple[SweptColumn, ...] = ()
@@ -94,16 +92,16 @@ class Swept(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether the definition was resolved and there is nothing to report."""
+        """Whether the definition was resolved without diagnostics."""
         return self.schema is not None and not self.diagnostics
 
 
-#: A definition by its path, and what it resolves to.
+#: The path of a definition, and its result.
 Row: TypeAlias = tuple[str, Swept]
 
 
 def sweep_map(properties: object, resolver: SchemaResolver | None = None) -> Swept:
-    """Resolve and verify one property map; whatever it is, its errors are diagnostics.
+    """Resolve and verify one property map; its errors are diagnostics.
 
     Args:
         properties: The map, or its JSON.
@@ -114,7 +112,7 @@ def sweep_map(properties: object, resolver: SchemaResolver | None = None) -> Swe
     True (
       `id` BIGINT NOT NULL
     )
-    >>> [(found.code, found.location) for found in sweep_map({"schema.0.name": "id"}).diagnostics]
+    >>> [(each.code, each.location) for each in sweep_map({"schema.0.name": "id"}).diagnostics]
     [('missing-key', 'schema.0.data-type')]
     """
     try:
@@ -173,7 +171,7 @@ def _to_map(properties: object) -> Mapping[str, str]:
 def _describe(
     schemas: Iterable[resolved.ResolvedSchema], diagnostics: Iterable[Diagnostic]
 ) -> Swept:
-    """Return what the schemas of one object contain; a model has two."""
+    """Return the result of the schemas of one object; a model has two."""
     lines: list[str] = []
     columns: list[SweptColumn] = []
     losses: set[tuple[str, str]] = set()
@@ -196,7 +194,6 @@ def _describe(
 
 
 def _describe_column(column: resolved.AnyColumn) -> tuple[str, SweptColumn]:
-    """Return the line of a column in the text of a schema, and its parts."""
     type_ = column.data_type.as_serializable_string()
     kind, clause = "physical", type_
     match column:
@@ -218,7 +215,7 @@ def _describe_physical(column: resolved.AnyColumn) -> tuple[str, SweptColumn]:
 
 
 class Example(NamedTuple):
-    """An example of a finding: the definition, the location within it, and the message."""
+    """A definition with a finding, the location within it, and the message."""
 
     path: str
     location: str = ""
@@ -230,13 +227,13 @@ class Example(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """The number of definitions with a finding or a loss, and the first of them as examples."""
+    """The number of definitions with a finding or a loss, and the first as examples."""
 
     count: int = 0
     examples: list[Example] = field(default_factory=list)
 
     def add(self, count: int, examples: Iterable[Example]) -> None:
-        """Count further definitions; the examples are those with the first paths."""
+        """Count further definitions; the examples with the first paths are kept."""
         self.count += count
         self.examples = sorted({*self.examples, *examples})[:MAX_EXAMPLES]
 
@@ -247,10 +244,10 @@ class SweepReport:
 
     Attributes:
         definitions: The number of definitions.
-        ok: The number of those without a finding.
-        findings: Code -> the definitions with a diagnostic of this code.
-        types: Root of a type -> the number of columns with such a type.
-        losses: Target and kind of loss -> the definitions that the target cannot hold losslessly.
+        ok: The number of those without findings.
+        findings: Definitions by code of a diagnostic.
+        types: The number of columns by root of their type.
+        losses: Definitions by target that cannot hold them losslessly, and kind of loss.
 
     >>> report = SweepReport()
     >>> report.add(
@@ -362,7 +359,6 @@ def _root_of(type_: str) -> str:
 
 
 def _sort_by_count(tallies: Mapping[Any, Tally]) -> list[tuple[Any, Tally]]:
-    """Return tallies, the highest first."""
     return sorted(tallies.items(), key=lambda item: (-item[1].count, item[0]))
 
 
@@ -371,10 +367,9 @@ def _sort_by_count(tallies: Mapping[Any, Tally]) -> list[tuple[Any, Tally]]:
 
 @needs("pyspark.sql", "pyarrow")
 def sweep_definitions(definitions: DataFrame, *, streaming: bool = True) -> DataFrame:
-    """Resolve and verify property maps on the cluster, one row for each; errors never fail the job.
+    """Resolve and verify property maps on the cluster, a row for each; errors never fail the job.
 
-    The result has the columns of `RESULT`, and is computed when it is read. Equal maps of a
-    partition are resolved once.
+    The result has the columns of `RESULT` and is lazy. Equal maps of a partition are resolved once.
 
     Args:
         definitions: The columns `path` STRING and `definition`, a MAP<STRING, STRING> or a STRING
@@ -382,9 +377,8 @@ def sweep_definitions(definitions: DataFrame, *, streaming: bool = True) -> Data
         streaming: Whether watermarks make their columns time attributes.
 
     Raises:
-        SchemaError: with code `missing-columns` if a column is missing, `wrong-type` for
-            definitions of another type.
-        NotFoundError: with code `missing-extra` if PySpark or pyarrow is not installed.
+        SchemaError: with code `missing-columns`; `wrong-type` for definitions of another type.
+        NotFoundError: with code `missing-extra` without PySpark or pyarrow.
     """
     frame = _require_definitions(definitions, streaming=streaming)
     send_package(frame.sparkSession)
@@ -393,18 +387,17 @@ def sweep_definitions(definitions: DataFrame, *, streaming: bool = True) -> Data
 
 @needs("pyspark.sql", "pyarrow")
 def sweep_report(definitions: DataFrame, *, streaming: bool = True) -> SweepReport:
-    """Return only a report on property maps; arguments and errors as in `sweep_definitions`."""
+    """Return only a report; arguments and errors as in `sweep_definitions`."""
     frame = _require_definitions(definitions, streaming=streaming)
     return _collect_reports(frame, streaming)
 
 
 def report_of(results: DataFrame) -> SweepReport:
-    """Return the report on results of `sweep_definitions`, such as those in files."""
+    """Return the report on results of `sweep_definitions`."""
     return _collect_reports(results.select(*COLUMNS), None)
 
 
 def _require_definitions(definitions: DataFrame, *, streaming: bool) -> DataFrame:
-    """Return the columns of a sweep, after checks of its arguments."""
     from pyspark.sql import DataFrame
 
     require_instance(definitions, DataFrame, "definitions")
@@ -424,7 +417,7 @@ def _require_definitions(definitions: DataFrame, *, streaming: bool) -> DataFram
 
 
 def _collect_reports(frame: DataFrame, streaming: bool | None) -> SweepReport:
-    """Report on all partitions at once, as `report_batches`, and merge the reports."""
+    """Report on all partitions at once, as `report_batches`."""
     send_package(frame.sparkSession)
     report = SweepReport()
     for row in frame.mapInArrow(partial(report_batches, streaming), REPORT).collect():
@@ -435,7 +428,7 @@ def _collect_reports(frame: DataFrame, streaming: bool | None) -> SweepReport:
 def report_batches(
     streaming: bool | None, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Report on batches of definitions, or with None of results."""
+    """Report on definitions, or with None on results."""
     import pyarrow as pa
 
     report = SweepReport()
@@ -461,7 +454,7 @@ def _read_results(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
 
 
 def sweep_batches(streaming: bool, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Sweep batches of definitions; the function of the job of `sweep_definitions`."""
+    """Sweep batches of definitions."""
     rows: list[Row] = []
     characters = 0
     for row in sweep_rows(batches, streaming):
@@ -475,7 +468,7 @@ def sweep_batches(streaming: bool, batches: Iterator[pa.RecordBatch]) -> Iterato
 
 
 def sweep_rows(batches: Iterable[pa.RecordBatch], streaming: bool) -> Iterator[Row]:
-    """Yield the rows of property maps, in order; equal ones are resolved once."""
+    """Yield the results of property maps, in order; equal ones are resolved once."""
     resolver = SchemaResolver(streaming)
     cache: GenerationalCache[Swept] = GenerationalCache(f"{__name__}.Swept", MAX_KEPT)
     parts = (
@@ -496,11 +489,10 @@ def sweep_rows(batches: Iterable[pa.RecordBatch], streaming: bool) -> Iterator[R
 
 
 def _result_batch(rows: list[Row]) -> pa.RecordBatch:
-    """Return rows as a batch with the columns of `RESULT`."""
     import pyarrow as pa
 
     def lists(names: str, values: list[tuple[tuple[Any, ...], ...]]) -> pa.Array:
-        """Return lists of structs, built by field, which is faster than by struct."""
+        """Build lists of structs by field, which is faster than by struct."""
         offsets = pa.array([0, *accumulate(map(len, values))], pa.int32())
         fields = zip(*chain(*values), strict=True) if any(values) else [()] * len(names.split())
         structs = pa.StructArray.from_arrays(list(map(_string_array, fields)), names.split())
@@ -532,7 +524,7 @@ def _string_array(values: Sequence[str | None]) -> pa.Array:
 
 
 def definitions_of(session: SparkSession, definitions: list[tuple[str, str]]) -> DataFrame:
-    """Return paths and definitions as a frame, distributed over the cores of the cluster."""
+    """Return paths and definitions as a frame."""
     import pyarrow as pa
 
     columns = zip(*definitions, strict=True) if definitions else ((), ())
@@ -543,8 +535,8 @@ def definitions_of(session: SparkSession, definitions: list[tuple[str, str]]) ->
 def read_dumps(session: JobSession, source: str) -> Iterator[DataFrame]:
     """Yield the definitions of a file or directory of dumps.
 
-    Files ``*.jsonl`` have one object a line, with the keys `path` and `properties`; ``*.json`` one
-    property map, whose path is that of the file. Spark is started with the first portion.
+    ``*.jsonl`` has an object a line, with the keys `path` and `properties`; ``*.json`` one property
+    map, whose path is the file's. Spark is started with the first portion.
 
     Raises:
         NotFoundError: with code `not-found` if there are no such files.
