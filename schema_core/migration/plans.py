@@ -42,6 +42,7 @@ from schema_core.mappings.dialects.alterations import (
 from schema_core.mappings.dialects.api import ddl_losses
 from schema_core.mappings.dialects.schemas import column_ddl
 from schema_core.mappings.loss import Loss
+from schema_core.mappings.stored_types import TypeFinding
 from schema_core.migration.differences import Definition, RenameHints, diff, invert
 from schema_core.migration.ordering import (
     ChangeGroup,
@@ -93,7 +94,7 @@ class PlanStep:
 
     statements: tuple[str, ...]
     changes: tuple[str, ...]
-    risks: tuple[stored_types.TypeFinding, ...] = ()
+    risks: tuple[TypeFinding, ...] = ()
     undo: tuple[str, ...] | None = ()
     rewrites: bool = False
     rows: int | None = None
@@ -135,7 +136,7 @@ class MigrationPlan:
         return tuple(text for step in self.steps for text in step.statements)
 
     @property
-    def risks(self) -> tuple[stored_types.TypeFinding, ...]:
+    def risks(self) -> tuple[TypeFinding, ...]:
         """The risks of all steps."""
         return tuple(risk for step in self.steps for risk in step.risks)
 
@@ -203,7 +204,7 @@ _FINDING: Final = json_codec.tuple_of(
 _CODECS.update(
     {
         "TypeFinding": json_codec.Codec(
-            _FINDING.encode, lambda members: stored_types.TypeFinding(*_FINDING.decode(members))
+            _FINDING.encode, lambda members: TypeFinding(*_FINDING.decode(members))
         ),
         "PlanStep": json_codec.record(PlanStep, _CODECS),
     }
@@ -562,16 +563,14 @@ def _require_readable(
                 raise RewriteNeeded(finding.reason)
 
 
-def _risks(change: TableChange, writer: StatementWriter) -> Iterator[stored_types.TypeFinding]:
+def _risks(change: TableChange, writer: StatementWriter) -> Iterator[TypeFinding]:
     for old, new in change.stored_changes():
         if new is None and old is not None:
-            yield stored_types.TypeFinding("field-dropped", old.path, "the rows have it")
+            yield TypeFinding("field-dropped", old.path, "the rows have it")
         elif old is None and new is not None:
             is_required = isinstance(new.data_type, DataType) and not new.data_type.is_nullable
             if new.in_files and is_required:
-                yield stored_types.TypeFinding(
-                    "required-field-added", new.path, "the rows do not have it"
-                )
+                yield TypeFinding("required-field-added", new.path, "the rows do not have it")
         elif old is not None and new is not None and old.path == new.path:
             before, after = old.data_type, new.data_type
             if not isinstance(before, DataType) or not isinstance(after, DataType):
@@ -588,7 +587,7 @@ def _risks(change: TableChange, writer: StatementWriter) -> Iterator[stored_type
             )
         ):
             reason = f"rows that are read by name do not have {new.path[-1]!r}"
-            yield stored_types.TypeFinding("field-dropped", old.path, reason)
+            yield TypeFinding("field-dropped", old.path, reason)
 
 
 #: Findings for which a statement fails without changing rows.
@@ -597,9 +596,7 @@ FAILING = frozenset({"nullability-narrowed", "required-field-added"})
 NARROWED = frozenset({"length-narrowed", "range-narrowed", "precision-narrowed"})
 
 
-def _loses(
-    risks: tuple[stored_types.TypeFinding, ...], group: ChangeGroup, writer: StatementWriter
-) -> bool:
+def _loses(risks: tuple[TypeFinding, ...], group: ChangeGroup, writer: StatementWriter) -> bool:
     renamed = any(change.rename is not None for change in group.changes)
     converts = writer.target.name == "postgres" and not writer.accepts
     failing = FAILING | NARROWED if converts else FAILING
@@ -679,7 +676,7 @@ def _rewrite(
     """
     path = writer.path
     fresh, previous = (table_name_beside(path, suffix) for suffix in ("new", "old"))
-    risks: list[stored_types.TypeFinding] = []
+    risks: list[TypeFinding] = []
     changes = tuple(map(str, diff(old, new, renames=renames)))
     created = create_statements(writer, new)
     insert = insert_statement(writer, old, new, renamed_columns(renames), risks)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzz.file_commits import SCENARIOS, Fault, Faults, FaultyFiles, operations, run
+from schema_core.connectors.files import filesystem
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.jobs.run import COMMITTED
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.spark.commit import file_systems
 from schema_core.spark.commit.commit import PREFIX, Directory
 from schema_core.spark.commit.file_systems import (
     FileSystem,
@@ -199,7 +199,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Faults], None]
             system, root = locate_file_system(session, path)
             return FaultyFiles(faults, system), root
 
-        monkeypatch.setattr(file_systems, "locate_file_system", found)
+        monkeypatch.setattr(filesystem, "locate_file_system", found)
 
     yield install
     monkeypatch.undo()

@@ -47,6 +47,7 @@ from schema_core.mappings.spark.pyspark_types import (
 from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.commit import commit, file_systems
 from schema_core.spark.commit.commit import last_batch, recover
+from schema_core.spark.commit.file_systems import locate_file_system
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import (
     from_physical,
@@ -214,7 +215,7 @@ class FilesystemConnector:
             ExternalError: as `read`.
         """
         layout = FileLayout(context)
-        system, root = file_systems.locate_file_system(context.session, layout.path)
+        system, root = locate_file_system(context.session, layout.path)
         if isinstance(system, file_systems.LocalFiles):
             _require_readable(context.session, root, layout.form.identifier)
         return self._frame(context, layout, system, root)
@@ -224,9 +225,7 @@ class FilesystemConnector:
         # a relative path may be another one for the next query
         if file_systems.is_relative(PATH.of(context.options) or ""):
             return None
-        system, root = file_systems.locate_file_system(
-            context.session, _path(context.options, context.session)
-        )
+        system, root = locate_file_system(context.session, _path(context.options, context.session))
         if not isinstance(system, file_systems.LocalFiles):
             return None
         state = state_of(root)
@@ -306,7 +305,7 @@ class FilesystemConnector:
         """
         layout = FileLayout(context, streams=True)
         session = context.session
-        system, root = file_systems.locate_file_system(session, layout.path)
+        system, root = locate_file_system(session, layout.path)
         _require_directory(layout.path, system, root)
         if isinstance(system, file_systems.LocalFiles):
             _require_readable(context.session, root, layout.form.identifier)
@@ -338,7 +337,7 @@ class FilesystemConnector:
         try:
             with spark_errors():
                 frame, _ = self._frame(
-                    context, layout, *file_systems.locate_file_system(context.session, layout.path)
+                    context, layout, *locate_file_system(context.session, layout.path)
                 )
                 frame.write.format("noop").mode("overwrite").save()
         except ExternalError as refused:
@@ -364,7 +363,7 @@ class FilesystemConnector:
         layout.require_types()
         if context.batch is not None:
             _refuse_ignored_by_streams(context.options)
-        system, root = file_systems.locate_file_system(session, layout.path)
+        system, root = locate_file_system(session, layout.path)
         new = definition_of(context.identifier, context.table)
         old = definition_of(context.identifier, replaced) if replaced else None
         held = old if context.creates else new
@@ -402,9 +401,7 @@ class FilesystemConnector:
 
     def recover(self, context: WriteContext) -> None:
         """Complete the commits of killed jobs, and remove uncommitted files."""
-        directory = commit.Directory(
-            *file_systems.locate_file_system(context.session, FileLayout(context).path)
-        )
+        directory = commit.Directory(*locate_file_system(context.session, FileLayout(context).path))
         commit.clean(
             directory, definition_of(context.identifier, context.table), created=context.creates
         )
@@ -650,7 +647,7 @@ def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> commit.D
 
 def _recover_directory(context: TableContext, path: str) -> commit.Directory:
     """Return a table's directory after the commits of killed jobs are completed."""
-    directory = commit.Directory(*file_systems.locate_file_system(context.session, path))
+    directory = commit.Directory(*locate_file_system(context.session, path))
     recover(directory, definition_of(context.identifier, context.table))
     return directory
 
@@ -659,7 +656,7 @@ def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
     """Return the absolute path of a table's files, None for another connector."""
     if table.options.get("connector") != FilesystemConnector.identifier:
         return None
-    return file_systems.locate_file_system(session, _path(table.options, session))[1]
+    return locate_file_system(session, _path(table.options, session))[1]
 
 
 def _path(options: Mapping[str, str], session: SparkSession) -> str:
