@@ -6,7 +6,7 @@ it than without it. Completion has no grammar of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import pairwise
 
@@ -17,6 +17,7 @@ from schema_core.catalog.api import names_starting_with
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.parser import is_beginning
+from schema_core.sql.statement_syntax import SHOW_SUBJECTS
 from schema_core.sql.tokens import cursor_over
 
 #: Tokens of a statement from which on its lists are abridged, and characters of what is left.
@@ -172,25 +173,21 @@ CLAUSES = frozenset(
 )
 
 #: The last keywords -> the kind that is listed after them.
-KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("USE", "CATALOG"), "catalogs"),
-    (("CATALOG",), "catalogs"),
-    (("DATABASES", "FROM"), "catalogs"),
-    (("DATABASES", "IN"), "catalogs"),
-    (("TABLES", "FROM"), "databases"),
-    (("TABLES", "IN"), "databases"),
-    (("VIEWS", "FROM"), "databases"),
-    (("VIEWS", "IN"), "databases"),
-    (("FUNCTIONS", "FROM"), "databases"),
-    (("FUNCTIONS", "IN"), "databases"),
-    (("USE",), "databases"),
-    (("DATABASE",), "databases"),
-    (("MODULE",), "modules"),
-    (("MODULES",), "modules"),
-    (("FUNCTION",), "functions"),
-    (("MODEL",), "models"),
-    (("COLUMNS", "IN"), "tables"),
-)
+KINDS: Mapping[tuple[str, ...], str] = {
+    **{
+        ("SHOW", *subject.words.split(), word): f"{subject.place}s"
+        for subject in SHOW_SUBJECTS
+        if subject.place
+        for word in ("FROM", "IN")
+    },
+    ("CATALOG",):  "catalogs",
+    ("USE",):      "databases",
+    ("DATABASE",): "databases",
+    ("MODULE",):   "modules",
+    ("MODULES",):  "modules",
+    ("FUNCTION",): "functions",
+    ("MODEL",):    "models",
+}  # fmt: skip
 
 
 def _names(session: Session, kind: str, path: list[str], text: str, wanted: str) -> Iterator[str]:
@@ -214,7 +211,7 @@ def _kind(head: list[Token]) -> str | None:
         keys = keys[:-2]
     if keys[:1] == ["CREATE"] and keys[-1] in ("TABLE", "VIEW"):
         return None
-    for words, kind in KINDS:
+    for words, kind in KINDS.items():
         if tuple(keys[-len(words) :]) == words:
             return kind
     clause = next((key for key in reversed(keys) if key in CLAUSES), None)

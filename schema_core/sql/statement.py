@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 from schema_core.base.keywords import QUERYING, WRITING
 from schema_core.sql import literals
@@ -270,39 +269,6 @@ def _call(cursor: QueryCursor) -> nodes.Statement:
 # --- SHOW and DESCRIBE ----------------------------------------------------------------------------
 
 
-class Subject(NamedTuple):
-    """What may follow ``SHOW words``."""
-
-    words: str
-    place: bool = False  # FROM or IN a path
-    like: tuple[str, ...] = ()  # the words of patterns
-    table: bool = False  # the path of a table, without FROM
-
-
-LIKE, BOTH = ("LIKE",), ("LIKE", "ILIKE")
-
-#: What SHOW can list.   words                   FROM/IN      patterns     a table
-SHOW_SUBJECTS = (
-    Subject("CATALOGS",                           like=BOTH),
-    Subject("CURRENT CATALOG"),
-    Subject("CURRENT DATABASE"),
-    Subject("DATABASES",             place=True,  like=BOTH),
-    Subject("TABLES",                place=True,  like=LIKE),
-    Subject("VIEWS",                 place=True,  like=LIKE),
-    Subject("MATERIALIZED TABLES",   place=True,  like=LIKE),
-    Subject("FUNCTIONS",             place=True,  like=BOTH),
-    Subject("USER FUNCTIONS",        place=True,  like=BOTH),
-    Subject("PROCEDURES",            place=True,  like=BOTH),
-    Subject("MODELS",                place=True,  like=LIKE),
-    Subject("COLUMNS",               place=True,  like=LIKE),
-    Subject("PARTITIONS",                                      table=True),
-    Subject("MODULES"),
-    Subject("FULL MODULES"),
-    Subject("JARS"),
-    Subject("JOBS"),
-    Subject("CONNECTIONS",           place=True,  like=LIKE),
-)  # fmt: skip
-
 #: Kinds of SHOW CREATE.
 PRINTABLE = (
     nodes.ObjectKind.TABLE, nodes.ObjectKind.VIEW, nodes.ObjectKind.MATERIALIZED_TABLE,
@@ -324,7 +290,7 @@ def show(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("SHOW").start
     if cursor.accept("CREATE"):
         return _show_create(cursor, start)
-    for subject in SHOW_SUBJECTS:
+    for subject in nodes.SHOW_SUBJECTS:
         if cursor.accept(*subject.words.split()):
             break
     else:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import MISSING, field, fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 from schema_core.base.lazy import node
 from schema_core.base.secrets import mask_credentials, mask_query, masked_value
@@ -656,7 +656,7 @@ class Pattern:
 class Show(Statement):
     """``SHOW subject [FROM | IN path] [[NOT] LIKE 'text']``.
 
-    `subject` is that of a row of `sql.statement.SHOW_SUBJECTS`. `path` is the table for COLUMNS and
+    `subject` is that of a row of `SHOW_SUBJECTS`. `path` is the table for COLUMNS and
     PARTITIONS. `preposition` is FROM, IN or None.
     """
 
@@ -927,3 +927,40 @@ ALTERATIONS: dict[ObjectKind, str] = {
     ObjectKind.MODEL:      "catalog_objects.alter_model",
     ObjectKind.CONNECTION: "connections.alter_connection",
 }  # fmt: skip
+
+
+# --- SHOW -----------------------------------------------------------------------------------------
+
+
+class Subject(NamedTuple):
+    """What may follow ``SHOW words``."""
+
+    words: str
+    place: str = ""  # kind of object that FROM or IN names
+    like: tuple[str, ...] = ()  # the words of patterns
+    table: bool = False  # the path of a table, without FROM
+
+
+LIKE, BOTH = ("LIKE",), ("LIKE", "ILIKE")
+
+#: What SHOW can list.   words                   FROM or IN        patterns     a table
+SHOW_SUBJECTS = (
+    Subject("CATALOGS",                                like=BOTH),
+    Subject("CURRENT CATALOG"),
+    Subject("CURRENT DATABASE"),
+    Subject("DATABASES",             place="catalog",  like=BOTH),
+    Subject("TABLES",                place="database", like=LIKE),
+    Subject("VIEWS",                 place="database", like=LIKE),
+    Subject("MATERIALIZED TABLES",   place="database", like=LIKE),
+    Subject("FUNCTIONS",             place="database", like=BOTH),
+    Subject("USER FUNCTIONS",        place="database", like=BOTH),
+    Subject("PROCEDURES",            place="database", like=BOTH),
+    Subject("MODELS",                place="database", like=LIKE),
+    Subject("COLUMNS",               place="table",    like=LIKE),
+    Subject("PARTITIONS",                                           table=True),
+    Subject("MODULES"),
+    Subject("FULL MODULES"),
+    Subject("JARS"),
+    Subject("JOBS"),
+    Subject("CONNECTIONS",           place="database", like=LIKE),
+)  # fmt: skip

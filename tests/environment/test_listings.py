@@ -12,7 +12,7 @@ from schema_core.environment.result import TableResult, as_table
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.sql.statement import SHOW_SUBJECTS
+from schema_core.sql.statement_syntax import SHOW_SUBJECTS
 from schema_core.types import DataTypes
 
 SCRIPT = """

@@ -45,7 +45,7 @@ def test_the_words_of_the_grammar_are_complete() -> None:
     folder = Path(schema_core.sql.__file__).parent
     literals = [
         node.value
-        for name in ("ddl", "statement")
+        for name in ("ddl", "statement", "statement_syntax")
         for node in ast.walk(ast.parse((folder / f"{name}.py").read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
