@@ -323,11 +323,7 @@ def _translation(call: FunctionCall, context: TranslationContext) -> Translate:
 
 
 def _with_udfs_outside(translate: Translate, compiled: TranslatedCall) -> nodes.Node:
-    """Compute arguments that call Python UDFs outside of the lambdas that read them.
-
-    Raises:
-        UnsupportedError: `not-executable` where the rule itself calls a UDF in a lambda.
-    """
+    """Compute arguments that call Python UDFs outside of the lambdas that read them."""
     arguments = compiled.arguments
     places = [place for place, node in enumerate(arguments) if node.facts & nodes.Fact.UDF]
 
@@ -383,11 +379,7 @@ def _sorted_by(window: nodes.Window) -> nodes.Node:
 
 
 def _of_no_rows(call: FunctionCall) -> nodes.Node:
-    """Return the result of an aggregate of no rows.
-
-    Raises:
-        UnsupportedError: `not-executable` for a result that is neither NULL nor a count.
-    """
+    """Return the result of an aggregate of no rows."""
     if call.function.empty is not EmptyInput.VALUE:
         return nodes.NULL
     if call.function.name in {"COUNT", "APPROX_COUNT_DISTINCT"}:
@@ -534,31 +526,23 @@ def convert_parts(
 
     match type_:
         case types.ArrayType(element_type=element):
-            return nodes.call(
-                "transform", node, nodes.function(lambda item: convert(item, element))
-            )
+            return nodes.transform(node, lambda item: convert(item, element))
         case types.MapType() | types.MultisetType():
-            entries = nodes.call(
-                "transform", nodes.call("map_entries", node), nodes.function(entry)
-            )
+            entries = nodes.transform(nodes.call("map_entries", node), entry)
             return nodes.call("map_from_entries", entries)
         case types.RowType() | types.StructuredType():
-            return nodes.let(node, lambda row: _converted_row(row, type_, convert))
+            return nodes.let(
+                node,
+                lambda row: nodes.null_or(
+                    nodes.call("isnull", row),
+                    nodes.named_struct(
+                        (part.name, convert(nodes.Field(row, part.name), part.data_type))
+                        for part in type_.fields
+                    ),
+                ),
+            )
         case _:
             return node
-
-
-def _converted_row(
-    row: nodes.Node,
-    type_: types.RowType | types.StructuredType,
-    convert: Callable[[nodes.Node, types.DataType], nodes.Node],
-) -> nodes.Node:
-    parts = [
-        part
-        for item in type_.fields
-        for part in (item.name, convert(nodes.Field(row, item.name), item.data_type))
-    ]
-    return nodes.null_or(nodes.call("isnull", row), nodes.call("named_struct", *parts))
 
 
 # --- negated comparisons ------------------------------------------------------------------------

@@ -95,17 +95,10 @@ def query_text(
 ) -> str:
     """Return the Spark SQL of a query whose columns have the types and names of the result.
 
-    Args:
-        relation: The query.
-        source: Returns the input of a scan, a view or a query in parentheses, with all columns of
-        the
-            table in order.
-        zone: The session's time zone.
-        targets: The columns of a sink or of a result, in order.
-        user: Writes a call of a user's function.
-        rows: Writes the array of the rows of a user's table function.
-        database: The current database.
-        staged: Replaces the text of a relation.
+    `source` returns the input of a scan, a view or a query in parentheses, with all columns of the
+    table in order. `targets` are the columns of a sink or result, in order. `user` writes a call of
+    a user's function, `rows` the array of the rows of a table function; `staged` replaces the text
+    of a relation.
 
     Raises:
         UnsupportedError: `not-executable` for what Spark cannot run as Flink does.
@@ -118,7 +111,7 @@ def query_text(
             as_returned(node, item.type, item.name) for node, item in zip(nodes, given, strict=True)
         ]
     columns = [
-        (_to_column_type(node, item.type, target.type, zone), target.name)
+        (to_physical(convert(node, item.type, target.type, zone), target.type), target.name)
         for node, item, target in zip(nodes, given, targets or given, strict=True)
     ]
     text = compiler.write(relation)
@@ -143,17 +136,13 @@ def _require_length(text: str) -> str:
 
 def _precedence(relation: Relation) -> bool | None:
     """Return whether a set operation is INTERSECT, which Spark evaluates before others."""
-    return (
-        relation.operator == "INTERSECT" if isinstance(relation, relational.SetOperation) else None
-    )
+    if isinstance(relation, relational.SetOperation):
+        return relation.operator == "INTERSECT"
+    return None
 
 
 def _is_plain(scan: relational.Scan) -> bool:
     return not any(has_intervals(column.type) or is_fine(column.type) for column in scan.columns)
-
-
-def _to_column_type(node: Node, given: types.DataType, target: types.DataType, zone: str) -> Node:
-    return to_physical(convert(node, given, target, zone), target)
 
 
 def _alias_all(columns: relational.Columns, alias: str = "result") -> str:
@@ -336,12 +325,12 @@ class QueryCompiler:
             )
         if not isinstance(block.source, relational.Join):
             return ""
-        found = [
+        hints = [
             f"{hint.name.upper()}({', '.join(map(quote, hinted_sources(hint)))})"
             for hint in block.hints
             if hint.name.upper() in JOIN_HINTS
         ]
-        return f"/*+ {', '.join(found)} */ " if found else ""
+        return f"/*+ {', '.join(hints)} */ " if hints else ""
 
     def values(self, values: relational.Values) -> str:
         """Return rows of expressions, each in the type of its column.
@@ -359,12 +348,9 @@ class QueryCompiler:
         if all(tree.is_constant(cell) for row in nodes for cell in row):
             tuples = (f"({', '.join(map(to_sql, row))})" for row in nodes)
             return f"SELECT * FROM VALUES {', '.join(tuples)} AS {_alias_all(values.columns, 'v')}"
-        rows = []
-        for row in nodes:
-            parts: list[Node | str] = []
-            for place, node in enumerate(row):
-                parts += [str(place), node]
-            rows.append(call("named_struct", *parts))
+        rows = [
+            tree.named_struct((str(place), cell) for place, cell in enumerate(row)) for row in nodes
+        ]
         own = Projection()
         lifting = Lifting(own=self.around if self.correlated else (own,))
         listed = f"SELECT {to_sql(call('inline', call('array', *rows)), lifting)}"
@@ -382,16 +368,16 @@ class QueryCompiler:
             chain.append(chain[-1].left)
         inner = chain[-1].left
         text = f"({self.align_columns(inner, self.write(inner), chain[-1].columns)})"
-        for item in reversed(chain):
-            if item.left is not inner:
-                align_columns = self.align_columns(item.left, text, item.columns)
-                continues = align_columns is text and _precedence(item) == _precedence(item.left)
-                text = align_columns if continues else f"({align_columns})"
-            if not (item.operator == "UNION" and item.all):
-                for column in item.columns:
-                    require_orderable(column.type, item.operator)
-            right = self.align_columns(item.right, self.write(item.right), item.columns)
-            word = f"{item.operator}{' ALL' if item.all else ''}"
+        for step in reversed(chain):
+            if step.left is not inner:
+                aligned = self.align_columns(step.left, text, step.columns)
+                continues = aligned is text and _precedence(step) == _precedence(step.left)
+                text = aligned if continues else f"({aligned})"
+            if not (step.operator == "UNION" and step.all):
+                for column in step.columns:
+                    require_orderable(column.type, step.operator)
+            right = self.align_columns(step.right, self.write(step.right), step.columns)
+            word = f"{step.operator}{' ALL' if step.all else ''}"
             text = _require_length(f"{text} {word} ({right})")
         return text
 
@@ -536,11 +522,7 @@ class QueryCompiler:
         return f"LATERAL ({text}) AS {_alias_of(rows, named.alias, named.columns)}"
 
     def unnest(self, unnest: relational.Unnest, suffix: str = "") -> str:
-        """Return the elements of an array or the entries of a map as rows.
-
-        Raises:
-            UnsupportedError: `not-executable` for a subquery that reads other columns.
-        """
+        """Return the elements of an array or the entries of a map as rows."""
         type_ = unnest.collection.type
         for subquery in relational.subqueries_in(unnest.collection):
             if any(relational.outer_columns(relational.rows_of(subquery))):
@@ -689,9 +671,6 @@ def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:
 
     Spark reads a column only from the block directly around a subquery, and in a grouped block only
     outside of its keys, items and aggregates.
-
-    Raises:
-        UnsupportedError: with code `not-executable`.
     """
     own = relational.columns_of(block.source)
     expressions = (*relational.expressions_of(block), *hidden)
@@ -757,32 +736,28 @@ def conditions_of(filters: Sequence[Typed], values: Sequence[Typed]) -> frozense
         for part in relational.subexpressions(expression):
             if isinstance(part, FunctionCall) and part.function.name == "CASE":
                 rest.extend(part.arguments[:-1:2])
-    found = set()
+    conditions = set()
     while rest:
         one = rest.pop()
-        found.add(id(one))
+        conditions.add(id(one))
         if isinstance(one, FunctionCall) and one.function.name in ("AND", "OR", "NOT"):
             rest.extend(one.arguments)
-    return frozenset(found)
+    return frozenset(conditions)
 
 
 def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]:
     """Return the identities of the subqueries that are computed from any row of a group.
 
     They read the keys only. Spark computes a subquery over groups only if it is not a value and
-    reads no more than columns that are keys.
-
-    Raises:
-        UnsupportedError: `not-executable` for a subquery that reads a column which is neither
-        grouped
-            nor aggregated, or that Spark does not run for another reason.
+    reads no more than columns that are keys. Others are refused, as are columns that are neither
+    grouped nor aggregated.
     """
     grouping = block.grouping
     if grouping is None:
         return frozenset()
     own, keys = relational.columns_of(block.source), frozenset(grouping.keys)
     plain = frozenset(key for key in keys if isinstance(key, Ref))
-    found = set()
+    subqueries = set()
     over_groups = [item.expression for item in block.items]
     over_groups += [*hidden, *([block.having] if block.having is not None else [])]
     for expression in over_groups:
@@ -796,7 +771,7 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
                 )
             _require_grouped(query, own, keys)
             if is_value:
-                found.add(id(query))
+                subqueries.add(id(query))
             elif _reads(query, own, plain):
                 raise tree.unsupported_error(
                     "a subquery over groups reads an expression of GROUP BY that is not a column",
@@ -807,7 +782,7 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
             if _reads(query, own):
                 problem = "a correlated subquery in QUALIFY over groups is not supported on Spark"
                 raise tree.unsupported_error(problem, hint="use QUALIFY over a derived table")
-    return frozenset(found)
+    return frozenset(subqueries)
 
 
 def _reads(query: typed.Select, own: relational.Names, keys: Collection[Typed] = ()) -> list[Ref]:
@@ -883,6 +858,10 @@ class Block:
         self.block: Select = block
         self.hidden: Sequence[Typed] = hidden
         self.hints: str = hints
+        self.grouping_keys: tuple[Typed, ...] = block.grouping.keys if block.grouping else ()
+        #: the grouping sets, as positions of keys; None without GROUPING SETS
+        self.sets = block.grouping.sets if block.grouping else None
+        self.expressions: tuple[Typed, ...] = (*relational.expressions_of(block), *hidden)
         self.scope: FromProjections = FromProjections(query_compiler.depth)
         self.aliases: tuple[str, ...] = aliases_of(block.source)
         self.source: str = (
@@ -927,8 +906,8 @@ class Block:
             bounds=self.query_compiler.bounds.over(block.source),
         )
         if self.block.grouping is not None:
-            found = grouped_subqueries(self.block, self.hidden)
-            query_compiler = replace(query_compiler, in_group=query_compiler.in_group | found)
+            subqueries = grouped_subqueries(self.block, self.hidden)
+            query_compiler = replace(query_compiler, in_group=query_compiler.in_group | subqueries)
         return query_compiler.compile
 
     def condition(
@@ -1023,7 +1002,7 @@ class Block:
     # --- groups --------------------------------------------------------------------------------
 
     def grouped(self) -> str:
-        for key in self.block.grouping.keys if self.block.grouping else ():
+        for key in self.grouping_keys:
             if any(isinstance(part, types.VariantType) for part in key.type.walk()):
                 require_orderable(key.type, "GROUP BY")  # Spark groups by maps
         keys, computed = self.keys(self.compiler(()))
@@ -1041,7 +1020,9 @@ class Block:
         tail = [
             f" {word} {text}" for word, text in (("HAVING", having), ("QUALIFY", qualify)) if text
         ]
-        is_aggregate = bool(having) or any(map(_is_aggregate, (node for node, _ in columns)))
+        is_aggregate = bool(having) or any(
+            aggregate.window is None for node, _ in columns for aggregate in _aggregates(node)
+        )
         groups = self.group_by(keys, is_aggregate=is_aggregate)
         return self.query(items, rows, f"{where}{groups}{''.join(tail)}", hints)
 
@@ -1054,7 +1035,7 @@ class Block:
         keys: list[str] = []
         nodes: dict[Typed, Node] = {}
         computed: dict[Typed, Node] = {}
-        for key in self.block.grouping.keys if self.block.grouping else ():
+        for key in self.grouping_keys:
             if _is_group_window(key):
                 text, window = self.window(key, compiled)
                 computed |= self.bounds(key, window)
@@ -1094,8 +1075,7 @@ class Block:
         return quote(column), tree.Column(column)
 
     def require_one_session(self) -> None:
-        grouping = cast("relational.Grouping", self.block.grouping)  # sessions are its keys
-        if grouping.sets is not None or sum(map(_is_group_window, grouping.keys)) > 1:
+        if self.sets is not None or sum(map(_is_group_window, self.grouping_keys)) > 1:
             raise tree.unsupported_error(
                 "SESSION beside another window, or within grouping sets, is not supported on Spark"
             )
@@ -1104,7 +1084,7 @@ class Block:
         name = GROUP_WINDOWS[key.function.name]
         return {
             item: windows.bound_of(part, window, key.type, self.query_compiler.zone)
-            for item in calls_of((*relational.expressions_of(self.block), *self.hidden))
+            for item in calls_of(self.expressions)
             if item.arguments == key.arguments
             for part in windows.BOUNDS
             if item.function.name == f"{name}_{part}"
@@ -1112,7 +1092,7 @@ class Block:
 
     def seen(self, key: Typed) -> tuple[Typed, ...]:
         """Return a key, and the nullable key that items see if some grouping set lacks it."""
-        if self.block.grouping is None or self.block.grouping.sets is None:
+        if self.sets is None:
             return (key,)
         return key, replace(key, type=key.type.with_nullability(True))
 
@@ -1121,34 +1101,35 @@ class Block:
 
         There Spark resolves neither the grouping set nor keys with aliases of tables.
         """
-        sets = self.block.grouping.sets if self.block.grouping else None
         conditions = (self.block.having, self.block.qualify)
-        return sets is not None and any(condition is not None for condition in conditions)
+        return self.sets is not None and any(condition is not None for condition in conditions)
 
     def groupings(self, keys: Mapping[Typed, Node]) -> dict[Typed, Node]:
         """Return the values of GROUPING, GROUPING_ID and GROUP_ID; 0 without grouping sets."""
-        found: dict[Typed, Node] = {}
-        sets = self.block.grouping.sets if self.block.grouping else None
-        for item in groupings_of((*relational.expressions_of(self.block), *self.hidden)):
+        values: dict[Typed, Node] = {}
+        for item in groupings_of(self.expressions):
             if item.function.name == "GROUP_ID":
-                found[item] = set_number(_marks(max(_repetitions(sets or ()), default=0)))
+                values[item] = set_number(_marks(max(_repetitions(self.sets or ()), default=0)))
                 continue
             nodes = [keys[key] for key in item.arguments if key in keys]
-            found[item] = grouping(nodes if sets is not None else ())
-        return found
+            values[item] = grouping(nodes if self.sets is not None else ())
+        return values
 
     def group_by(self, keys: Sequence[str], *, is_aggregate: bool) -> str:
         """Return the GROUP BY clause.
 
         Without keys Spark returns one row only if the query has an aggregate or HAVING.
         """
-        sets = self.block.grouping.sets if self.block.grouping else None
+        sets = self.sets
         if not keys and len(sets or ()) < 2:
             return "" if is_aggregate else " HAVING TRUE"
         if sets is None:
             return f" GROUP BY {', '.join(keys)}"
         listed = []
-        numbers = _repetitions(sets) if self.has_set_numbers() else [0] * len(sets)
+        reads_number = any(
+            call.function.name == "GROUP_ID" for call in groupings_of(self.expressions)
+        )
+        numbers = _repetitions(sets) if reads_number else [0] * len(sets)
         for item, number in zip(sets, numbers, strict=True):
             marks = [
                 to_sql(mark) for place, mark in enumerate(_marks(number)) if number >> place & 1
@@ -1156,28 +1137,23 @@ class Block:
             listed.append(f"({', '.join([*(keys[position] for position in item), *marks])})")
         return f" GROUP BY GROUPING SETS ({', '.join(listed)})"
 
-    def has_set_numbers(self) -> bool:
-        calls = groupings_of((*relational.expressions_of(self.block), *self.hidden))
-        return any(call.function.name == "GROUP_ID" for call in calls)
-
     def over_groups(self, keys: Sequence[str], groupings: Mapping[Typed, Node]) -> str:
         """Return a block whose items use values of aggregates more than once.
 
         A query below computes keys and aggregates; HAVING is a WHERE over it.
         """
         self.rows.forget(self.mark)
-        grouped = cast("relational.Grouping", self.block.grouping).keys  # the caller has looked
         names = [f"{GROUP_KEY}{index + 1}" for index in range(len(keys))]
         computed = {
             **groupings,
             **{
                 seen: tree.Column(name)
-                for key, name in zip(grouped, names, strict=True)
+                for key, name in zip(self.grouping_keys, names, strict=True)
                 for seen in self.seen(key)
                 if not isinstance(key, Constant)
             },
         }
-        for key, name in zip(grouped, names, strict=True):
+        for key, name in zip(self.grouping_keys, names, strict=True):
             if _is_group_window(key):
                 computed |= self.bounds(key, tree.Column(name))
         compiled = self.compiler((), computed)
@@ -1187,7 +1163,10 @@ class Block:
         having = self.condition(self.block.having, compiled, lifting)
         mark, above.raises = len(above.columns), False
         top, windowed, last = lifting, Projection(prefix=WINDOWED), above
-        if self.block.qualify is not None or any(_is_windowed(node) for node, _ in columns):
+        has_windows = any(
+            aggregate.window is not None for node, _ in columns for aggregate in _aggregates(node)
+        )
+        if self.block.qualify is not None or has_windows:
             last = Projection(names=self.scope.names)
             top = Lifting(own=(last,), aggregates=windowed, windows=True, below=lifting)
         items = [tree.with_alias(node, name, top) for node, name in columns]
@@ -1238,14 +1217,6 @@ def calls_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
 
 def _aliases(projection: Projection) -> list[str]:
     return [f"{value} AS {quote(name)}" for value, name in projection.columns.items()]
-
-
-def _is_windowed(node: Node) -> bool:
-    return any(aggregate.window is not None for aggregate in _aggregates(node))
-
-
-def _is_aggregate(node: Node) -> bool:
-    return any(aggregate.window is None for aggregate in _aggregates(node))
 
 
 def _aggregates(node: Node) -> Iterator[tree.Aggregate]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from schema_core.base.lazy import regex
 from schema_core.spark.compiler import tree as nodes
@@ -115,12 +115,12 @@ class _Parser:
             raise ValueError(f"expected {text!r}, found {self.peek!r} in {self.text!r}")
 
     def parse_list(self, end: str) -> list[Builder]:
-        found: list[Builder] = []
+        arguments: list[Builder] = []
         while not self.take(end):
-            if found:
+            if arguments:
                 self.require(",")
-            found.append(self.argument())
-        return found
+            arguments.append(self.argument())
+        return arguments
 
     # --- operators -------------------------------------------------------------------------------
 
@@ -183,10 +183,9 @@ class _Parser:
         value = self.atom()
         while True:
             if self.take("."):
-                name = self.next()
-                value = _field(value, name)
+                value = _part(value, nodes.Field, self.next())
             elif self.take("["):
-                value = _element(value, int(self.next()))
+                value = _part(value, nodes.Element, int(self.next()))
                 self.require("]")
             else:
                 return value
@@ -311,7 +310,7 @@ class _Parser:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    found = []
+    tokens = []
     position = 0
     text = text.rstrip()
     while position < len(text):
@@ -319,9 +318,9 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         if match is None:
             raise ValueError(f"cannot read {text[position:]!r} in the template {text!r}")
         kind = match.lastgroup or ""
-        found.append((kind, match[kind]))
+        tokens.append((kind, match[kind]))
         position = match.end()
-    return found
+    return tokens
 
 
 def _number(text: str, sign: str = "") -> nodes.Literal:
@@ -346,9 +345,5 @@ def _operator(symbol: str, operands: list[Builder]) -> Builder:
     )
 
 
-def _field(value: Builder, name: str) -> Builder:
-    return lambda environment: nodes.Field(value(environment), name)
-
-
-def _element(value: Builder, position: int) -> Builder:
-    return lambda environment: nodes.Element(value(environment), position)
+def _part(value: Builder, kind: Callable[[nodes.Node, Any], nodes.Node], place: object) -> Builder:
+    return lambda environment: kind(value(environment), place)

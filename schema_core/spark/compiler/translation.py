@@ -106,11 +106,7 @@ def is_orderable(type_: types.DataType) -> bool:
 
 
 def require_orderable(type_: types.DataType, clause: str) -> None:
-    """Refuse a clause over values that Spark does not sort.
-
-    Raises:
-        UnsupportedError: with code `not-executable`.
-    """
+    """Refuse a clause over values that Spark does not sort."""
     if not is_orderable(type_):
         raise nodes.unsupported_error(
             f"{clause} of {type_.as_summary_string()} is not supported on Spark"
@@ -458,8 +454,9 @@ def call_udf(name: str, *arguments: nodes.Node | str | int | None) -> nodes.Node
 
     if not UDFS[name].fails:
         return call
-    return nodes.let(call, _raise_problem)
-
-
-def _raise_problem(result: nodes.Node) -> nodes.Node:
-    return sql("if({r}.`problem` IS NULL, {r}.`value`, raise_error({r}.`problem`))", r=result)
+    return nodes.let(
+        call,
+        lambda result: sql(
+            "if({r}.`problem` IS NULL, {r}.`value`, raise_error({r}.`problem`))", r=result
+        ),
+    )

@@ -77,8 +77,7 @@ class Column(Node):
     relation: str | None = None
 
     def __post_init__(self) -> None:
-        _set(self, "facts", 0)
-        _set(self, "size", len(self.name) + len(self.relation or "") + 4)
+        _derive(self, (), 0, len(self.name) + len(self.relation or "") + 4)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +92,7 @@ class Literal(Node):
     kind: str = ""
 
     def __post_init__(self) -> None:
-        _set(self, "facts", 0)
-        _set(self, "size", len(str(self.value)) + len(self.kind) + 2)
+        _derive(self, (), 0, len(str(self.value)) + len(self.kind) + 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,8 +138,7 @@ class Cast(Node):
     safe: bool = False
 
     def __post_init__(self) -> None:
-        _set(self, "facts", self.value.facts)
-        _set(self, "size", self.value.size + len(self.type) + 12)
+        _derive(self, (self.value,), 0, len(self.type) + 10)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,8 +185,7 @@ class Field(Node):
     name: str
 
     def __post_init__(self) -> None:
-        _set(self, "facts", self.value.facts)
-        _set(self, "size", self.value.size + len(self.name) + 3)
+        _derive(self, (self.value,), 0, len(self.name) + 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,8 +196,7 @@ class Element(Node):
     position: int
 
     def __post_init__(self) -> None:
-        _set(self, "facts", self.value.facts)
-        _set(self, "size", self.value.size + 4)
+        _derive(self, (self.value,), 0, 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,11 +230,7 @@ class PythonUdf(Node):
     total: bool = True
 
     def __post_init__(self) -> None:
-        facts = (
-            Fact.UDF
-            | (0 if self.deterministic else Fact.RANDOM)
-            | (0 if self.total else Fact.RAISES)
-        )
+        facts = Fact.UDF | (not self.deterministic) * Fact.RANDOM | (not self.total) * Fact.RAISES
         _derive(self, self.arguments, facts, len(self.name) + 2)
 
 
@@ -250,8 +241,7 @@ class Subquery(Node):
     sql: str
 
     def __post_init__(self) -> None:
-        _set(self, "facts", Fact.SUBQUERY | Fact.RAISES)
-        _set(self, "size", len(self.sql))
+        _derive(self, (), Fact.SUBQUERY | Fact.RAISES, len(self.sql))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -399,9 +389,7 @@ def is_null_constant(node: Node) -> bool:
 
 def string_of(node: Node) -> str | None:
     """Return the content of a string literal; None for any other node."""
-    if isinstance(node, Literal) and isinstance(node.value, str) and not node.kind:
-        return node.value
-    return None
+    return str(node.value) if isinstance(node, Literal) and is_string(node) else None
 
 
 def integer_of(node: Node) -> int | None:
@@ -446,6 +434,16 @@ def byte(character: str) -> Literal:
     return Literal(character.encode("ascii").hex().upper(), "X")
 
 
+def named_struct(fields: Iterable[tuple[str, Node]]) -> Call:
+    """Return a row of named values."""
+    return call("named_struct", *(part for field_ in fields for part in field_))
+
+
+def transform(array: Node, body: Callable[[Node], Node]) -> Call:
+    """Return an array with a function applied to each element."""
+    return call("transform", array, function(body))
+
+
 def null_or(condition: Node, value: Node) -> Call:
     """Return NULL where the condition holds, else the value."""
     return Call("if", (condition, NULL, value))
@@ -458,17 +456,17 @@ def is_null(node: Node) -> Operator:
 
 def any_null(*nodes: Node) -> Node:
     """Return whether any node is NULL."""
-    return any_of([is_null(node) for node in nodes])
+    return any_of(*map(is_null, nodes))
 
 
-def any_of(conditions: Sequence[Node]) -> Node:
+def any_of(*conditions: Node) -> Node:
     """Return the disjunction of conditions."""
-    return conditions[0] if len(conditions) == 1 else Operator("OR", tuple(conditions))
+    return conditions[0] if len(conditions) == 1 else Operator("OR", conditions)
 
 
-def all_of(conditions: Sequence[Node]) -> Node:
+def all_of(*conditions: Node) -> Node:
     """Return the conjunction of conditions."""
-    return conditions[0] if len(conditions) == 1 else Operator("AND", tuple(conditions))
+    return conditions[0] if len(conditions) == 1 else Operator("AND", conditions)
 
 
 def negate(node: Node) -> Operator:
@@ -577,9 +575,6 @@ def string(value: str) -> str:
 
     It holds no ``${``, so `spark.sql.variable.substitute` has no effect on it.
 
-    Raises:
-        UnsupportedError: `not-executable` for a lone surrogate, which UTF-8 cannot hold.
-
     >>> print(string("it's\\"))
     'it\'s\\'
     >>> print(string("${env:HOME}"))
@@ -590,23 +585,7 @@ def string(value: str) -> str:
             f"the string {value!r} has a lone surrogate, which Spark cannot store",
             hint="replace the surrogate, or store the value as BYTES",
         )
-    return "'" + _ESCAPED.sub(lambda found: _ESCAPES[found[0]], value) + "'"
-
-
-def _literal(node: Literal) -> str:
-    match node.value, node.kind:
-        case None, _:
-            return "NULL"
-        case bool(value), _:
-            return "TRUE" if value else "FALSE"
-        case str(value), "NUMBER":
-            return value
-        case value, "L" | "D" | "BD":
-            return f"{value}{node.kind}"
-        case str(value), kind:
-            return kind + string(value)
-        case value, _:
-            return str(value)
+    return "'" + _ESCAPED.sub(lambda character: _ESCAPES[character[0]], value) + "'"
 
 
 # --- precedence ----------------------------------------------------------------------------------
@@ -829,9 +808,6 @@ _Part: TypeAlias = "str | tuple[Node, _Place, int] | _Open | _Aggregated"
 def to_sql(node: Node, lifting: Lifting | None = None) -> str:
     """Return the Spark SQL of an expression; values are lifted only with `lifting`.
 
-    Raises:
-        UnsupportedError: `not-executable` beyond `MAX_SQL_LENGTH` characters.
-
     >>> to_sql(operator("*", 2, operator("+", Column("a"), 1)))
     '2 * (`a` + 1)'
     >>> value = call("f", Column("a_column_whose_name_is_longer_than_what_is_repeated"))
@@ -998,18 +974,21 @@ def _enclose(parts: list[_Part], binds: int, around: int) -> list[_Part]:
     return ["(", *parts, ")"] if binds < around else parts
 
 
-def _column(printer: _Printer, node: Column, around: int) -> str:
-    prefix = f"{quote(node.relation)}." if node.relation else ""
-    return prefix + quote(node.name)
-
-
-def _print_literal(printer: _Printer, node: Literal, around: int) -> str:
-    text = _literal(node)
+def _literal(printer: _Printer, node: Literal, around: int) -> str:
+    match node.value, node.kind:
+        case None, _:
+            text = "NULL"
+        case bool(value), _:
+            text = "TRUE" if value else "FALSE"
+        case str(value), "NUMBER":
+            text = value
+        case value, "L" | "D" | "BD":
+            text = f"{value}{node.kind}"
+        case str(value), kind:
+            text = kind + string(value)
+        case value, _:
+            text = str(value)
     return f"({text})" if around > _UNARY and precedence(node) < around else text
-
-
-def _keyword(printer: _Printer, node: Keyword, around: int) -> str:
-    return node.word
 
 
 def _variable(printer: _Printer, node: Variable, around: int) -> str:
@@ -1055,11 +1034,6 @@ def _predicate(symbol: str, operands: tuple[Node, ...], place: _Place) -> list[_
     return parts
 
 
-def _cast(printer: _Printer, node: Cast, place: _Place, around: int) -> list[_Part]:
-    name = "try_cast(" if node.safe else "CAST("
-    return [name, (node.value, place, 0), f" AS {node.type})"]
-
-
 def _case(printer: _Printer, node: Case, place: _Place, around: int) -> list[_Part]:
     parts: list[_Part] = ["CASE"]
     where, branch = place, place.branch()
@@ -1078,30 +1052,6 @@ def _lambda(printer: _Printer, node: Lambda, place: _Place, around: int) -> list
         printer.bound[parameter] = name, _ATOM
     shown = names[0] if count == 1 else f"({', '.join(names)})"
     return [f"{shown} -> ", (node.body, place.within(count), 0)]
-
-
-def _field(printer: _Printer, node: Field, place: _Place, around: int) -> list[_Part]:
-    return [(node.value, place, _PRIMARY), f".{quote(node.name)}"]
-
-
-def _element(printer: _Printer, node: Element, place: _Place, around: int) -> list[_Part]:
-    return [(node.value, place, _PRIMARY), f"[{node.position}]"]
-
-
-def _let(printer: _Printer, node: Let, place: _Place, around: int) -> list[_Part]:
-    return printer.open(_Open(node, place, around))
-
-
-def _raise(printer: _Printer, node: Raise, place: _Place, around: int) -> list[_Part]:
-    return ["raise_error(", (node.message, place, 0), ")"]
-
-
-def _udf(printer: _Printer, node: PythonUdf, place: _Place, around: int) -> list[_Part]:
-    return [f"{node.name}(", *_join_nodes(node.arguments, place), ")"]
-
-
-def _subquery(printer: _Printer, node: Subquery, around: int) -> str:
-    return node.sql
 
 
 def _user_sql(printer: _Printer, node: UserSql, place: _Place, around: int) -> list[_Part]:
@@ -1157,27 +1107,43 @@ def _over(window: Window, place: _Place) -> list[_Part]:
 
 #: Nodes without parts.
 _LEAVES: dict[type[Node], Callable[[_Printer, Any, int], str]] = {
-    Column: _column,
-    Literal: _print_literal,
-    Keyword: _keyword,
+    Column: lambda printer, node, around: ".".join(
+        map(quote, (node.relation, node.name) if node.relation else (node.name,))
+    ),
+    Keyword: lambda printer, node, around: node.word,
+    Literal: _literal,
+    Subquery: lambda printer, node, around: node.sql,
     Variable: _variable,
-    Subquery: _subquery,
 }
 
 _PRINTERS: dict[type[Node], Callable[[_Printer, Any, _Place, int], list[_Part]]] = {
-    Call: _call,
-    Operator: _operator,
-    Cast: _cast,
-    Case: _case,
-    Lambda: _lambda,
-    Field: _field,
-    Element: _element,
-    Let: _let,
-    Raise: _raise,
-    PythonUdf: _udf,
-    UserSql: _user_sql,
-    SortKey: _sort_key,
     Aggregate: _aggregate,
+    Call: _call,
+    Case: _case,
+    Cast: lambda printer, node, place, around: [
+        "try_cast(" if node.safe else "CAST(",
+        (node.value, place, 0),
+        f" AS {node.type})",
+    ],
+    Element: lambda printer, node, place, around: [
+        (node.value, place, _PRIMARY),
+        f"[{node.position}]",
+    ],
+    Field: lambda printer, node, place, around: [
+        (node.value, place, _PRIMARY),
+        f".{quote(node.name)}",
+    ],
+    Lambda: _lambda,
+    Let: lambda printer, node, place, around: printer.open(_Open(node, place, around)),
+    Operator: _operator,
+    PythonUdf: lambda printer, node, place, around: [
+        f"{node.name}(",
+        *_join_nodes(node.arguments, place),
+        ")",
+    ],
+    Raise: lambda printer, node, place, around: ["raise_error(", (node.message, place, 0), ")"],
+    SortKey: _sort_key,
+    UserSql: _user_sql,
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     sql_type,
 )
+from schema_core.spark.compiler.tree import Node
 from schema_core.types.common import MAX_PRECISION, decimal_result, decimal_sum
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ SHIFTS = ("lag", "lead")
 RANKS = ("ntile", "row_number", "rank", "dense_rank", "cume_dist", "percent_rank")
 
 
-def compile_aggregate(name: str, called: TranslatedCall, *arguments: nodes.Node) -> nodes.Node:
+def compile_aggregate(name: str, called: TranslatedCall, *arguments: Node) -> Node:
     """Return a call of an aggregate of Spark, with DISTINCT, FILTER and OVER."""
     distinct = called.call.symbol == "DISTINCT"
     if distinct and called.window is not None:
@@ -50,14 +51,8 @@ def compile_aggregate(name: str, called: TranslatedCall, *arguments: nodes.Node)
 IDEMPOTENT = frozenset({"min", "max", "first_value", "last_value"})
 
 
-def _of_distinct_rows(
-    name: str, called: TranslatedCall, arguments: Sequence[nodes.Node]
-) -> nodes.Node:
-    """Return an aggregate of the distinct values in a window, where Spark has no DISTINCT.
-
-    Raises:
-        UnsupportedError: `not-executable` for other functions than `OF_DISTINCT_ROWS`.
-    """
+def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Node]) -> Node:
+    """Return an aggregate of the distinct values in a window, where Spark has no DISTINCT."""
     type_ = called.types[0] if called.types else called.type
     is_exact = not isinstance(type_, types.DecimalType) or type_.scale <= _SCALE_OF_SUMS
     is_known = called.call.function.name in OF_DISTINCT_ROWS and name in _OF_ARRAYS
@@ -91,19 +86,19 @@ _OF_ARRAYS: Mapping[str, str] = {
 }
 
 
-def count(called: TranslatedCall) -> nodes.Node:
+def count(called: TranslatedCall) -> Node:
     """COUNT of rows, or of rows where no argument is NULL."""
     return compile_aggregate("count", called, *called.arguments)
 
 
-def total(called: TranslatedCall) -> nodes.Node:
+def total(called: TranslatedCall) -> Node:
     """SUM; Flink adds integers in their own type."""
     if isinstance(called.type, types.DecimalType):
         return called.cast(compile_aggregate("sum", called, called[0]))
     return called.cast(compile_aggregate("sum", called, called.cast(called[0])))
 
 
-def average(called: TranslatedCall) -> nodes.Node:
+def average(called: TranslatedCall) -> Node:
     """AVG: of integers truncated towards zero; over a window, their sum wraps."""
     if isinstance(called.type, INTEGERS):
         added = compile_aggregate("sum", called, nodes.Cast(called[0], "BIGINT"))
@@ -120,7 +115,7 @@ def average(called: TranslatedCall) -> nodes.Node:
 COUNT_DIGITS = 20
 
 
-def _average_of_decimals(called: TranslatedCall, result: types.DecimalType) -> nodes.Node:
+def _average_of_decimals(called: TranslatedCall, result: types.DecimalType) -> Node:
     """Return AVG of decimals: their sum, of 38 digits, divided by their count.
 
     Spark's `avg` has 4 decimal places more than its argument, Flink's at least 6. The count is a
@@ -132,7 +127,7 @@ def _average_of_decimals(called: TranslatedCall, result: types.DecimalType) -> n
         compile_aggregate("sum", called, called[0]), f"DECIMAL({MAX_PRECISION}, {scale})"
     )
     if called.call.symbol == "DISTINCT":
-        counted: nodes.Node = compile_aggregate("count", called, called[0])
+        counted: Node = compile_aggregate("count", called, called[0])
     else:
         counted = compile_aggregate("sum", called, inline("if({v} IS NULL, NULL, 1)", v=called[0]))
     counted = nodes.Cast(counted, f"DECIMAL({COUNT_DIGITS}, 0)")
@@ -157,7 +152,7 @@ def spread(*, of_sample: bool = False, is_root: bool = False) -> TranslationRule
     Spark's variance rounds otherwise.
     """
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         if called.window is None:
             value = nodes.Cast(called[0], "DOUBLE")
             node = compile_aggregate(
@@ -170,7 +165,7 @@ def spread(*, of_sample: bool = False, is_root: bool = False) -> TranslationRule
     return rewrite_rule(translate)
 
 
-def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> nodes.Node:
+def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> Node:
     """Return ``(SUM(x * x) - SUM(x) * SUM(x) / n) / n``, or ``/ (n - 1)`` for a sample.
 
     It has the type of the values; integers wrap.
@@ -203,7 +198,7 @@ def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> nodes.N
 def extreme(name: str) -> TranslationRule:
     """MIN and MAX of values that Spark orders."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         for part in called.types[0].walk():
             if isinstance(part, types.MapType | types.MultisetType | types.VariantType):
                 raise nodes.unsupported_error(f"Spark does not order {part.as_summary_string()}")
@@ -215,7 +210,7 @@ def extreme(name: str) -> TranslationRule:
 def ranking(name: str) -> TranslationRule:
     """A window function, which requires OVER."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         if called.window is None:
             raise nodes.unsupported_error(f"{called.call.function.name} requires an OVER clause")
         if name in SHIFTS and len(called.arguments) > 1 and not nodes.is_constant(called[1]):
@@ -226,7 +221,7 @@ def ranking(name: str) -> TranslationRule:
     return native(translate)
 
 
-def _lag_by_row(name: str, called: TranslatedCall, window: nodes.Window) -> nodes.Node:
+def _lag_by_row(name: str, called: TranslatedCall, window: nodes.Window) -> Node:
     """LAG or LEAD with an offset by row: an element of the rows of the partition."""
     frame = "UNBOUNDED PRECEDING AND CURRENT ROW"
     if name == "lead":
@@ -240,7 +235,7 @@ def _lag_by_row(name: str, called: TranslatedCall, window: nodes.Window) -> node
     return sql(f"get({{rows}}, CAST({place} AS INT)).`value`", rows=rows, offset=called[1])
 
 
-def single(called: TranslatedCall) -> nodes.Node:
+def single(called: TranslatedCall) -> Node:
     """SINGLE_VALUE: more than one row fails the job."""
     rows = inline("{count} > 1", count=nodes.Aggregate("count", ()))
     return nodes.call(
@@ -248,18 +243,18 @@ def single(called: TranslatedCall) -> nodes.Node:
     )
 
 
-def grouping(keys: Sequence[nodes.Node]) -> nodes.Node:
+def grouping(keys: Sequence[Node]) -> Node:
     """GROUPING and GROUPING_ID: for each key a bit, set if its column is not grouped."""
-    bits: nodes.Node = nodes.Literal("0", "L")
+    bits: Node = nodes.Literal("0", "L")
     for place, key in enumerate(reversed(keys)):
         bit = nodes.Cast(nodes.Aggregate("grouping", (key,)), "BIGINT")
         bits = bit if place == 0 else nodes.operator("+", nodes.operator("*", bit, 2**place), bits)
     return bits
 
 
-def set_number(marks: Sequence[nodes.Node]) -> nodes.Node:
+def set_number(marks: Sequence[Node]) -> Node:
     """GROUP_ID: the sum of the powers of 2 of the marks of a grouping set."""
-    number: nodes.Node = nodes.Literal("0", "L")
+    number: Node = nodes.Literal("0", "L")
     for place, mark in enumerate(marks):
         bit = inline(
             "1L - {missing}", missing=nodes.Cast(nodes.Aggregate("grouping", (mark,)), "BIGINT")
@@ -278,30 +273,30 @@ def of_values(name: str) -> TranslationRule:
 # --- values of a group as one ------------------------------------------------------------------
 
 
-def compile_listagg(called: TranslatedCall) -> nodes.Node:
+def compile_listagg(called: TranslatedCall) -> Node:
     """LISTAGG: the strings that are not NULL, joined by a separator, by default a comma."""
     separator = called[1] if len(called.arguments) > 1 else nodes.node_of(",")
     strings = compile_aggregate("collect_list", called, called[0])
     return inline("array_join(nullif({0}, array()), {1})", **{"0": strings, "1": separator})
 
 
-def array_of(called: TranslatedCall) -> nodes.Node:
+def array_of(called: TranslatedCall) -> Node:
     """ARRAY_AGG: NULL of no rows; NULL is an element unless IGNORE NULLS."""
     if called.call.order:
-        found = _sort_group(called)
+        values = _sort_group(called)
     elif called.call.nulls == "IGNORE NULLS":
-        found = compile_aggregate("collect_list", called, called[0])
+        values = compile_aggregate("collect_list", called, called[0])
     else:  # Spark leaves out NULL, but not a struct of NULL
-        kept = compile_aggregate(
+        rows = compile_aggregate(
             "collect_list", called, nodes.call("named_struct", "value", called[0])
         )
-        found = nodes.Field(kept, "value")
+        values = nodes.Field(rows, "value")
     if is_orderable(called.types[0]):
-        return inline("nullif({found}, array())", found=found)
-    return inline("get(filter(array({found}), a -> size(a) > 0), 0)", found=found)
+        return inline("nullif({values}, array())", values=values)
+    return inline("get(filter(array({values}), a -> size(a) > 0), 0)", values=values)
 
 
-def _sort_group(called: TranslatedCall) -> nodes.Node:
+def _sort_group(called: TranslatedCall) -> Node:
     """Return the values of a group, sorted by ORDER BY, which Flink 2.3 accepts and ignores."""
     order = called.call.order
     for key in called.types[1:]:
@@ -312,8 +307,7 @@ def _sort_group(called: TranslatedCall) -> nodes.Node:
             hint="remove duplicates in a derived table",
         )
     names = ["value", *(f"key{place}" for place in range(len(order)))]
-    pairs = zip(names, called.arguments, strict=True)
-    row = nodes.call("named_struct", *(part for pair in pairs for part in pair))
+    row: Node = nodes.named_struct(zip(names, called.arguments, strict=True))
     if called.call.nulls == "IGNORE NULLS":
         row = nodes.null_or(nodes.is_null(called[0]), row)
     directions = list(zip(names[1:], order, strict=True))
@@ -324,9 +318,7 @@ def _sort_group(called: TranslatedCall) -> nodes.Node:
     )
 
 
-def _compare_rows(
-    one: nodes.Node, two: nodes.Node, keys: Sequence[tuple[str, SortDirection]]
-) -> nodes.Node:
+def _compare_rows(one: Node, two: Node, keys: Sequence[tuple[str, SortDirection]]) -> Node:
     """Return -1, 0 or 1; NULL is the lowest value unless the key has NULLS LAST."""
     found = nodes.node_of(0)
     for name, key in reversed(keys):
@@ -343,39 +335,36 @@ def _compare_rows(
     return found
 
 
-def multiset_of(called: TranslatedCall) -> nodes.Node:
+def multiset_of(called: TranslatedCall) -> Node:
     """COLLECT: how often each value that is not NULL occurs, counted as runs of sorted values."""
     sql_type(called.type)  # refuses elements that Spark does not compare
-    found = nodes.call("sort_array", compile_aggregate("collect_list", called, called[0]))
-    return nodes.let(
-        found, lambda values: nodes.let(_starts(values), lambda starts: _runs(values, starts))
-    )
+
+    def body(values: Node) -> Node:
+        starts = inline(
+            "filter(sequence(0, size({v})), i -> if(i = 0, size({v}) > 0,"
+            " coalesce(get({v}, i) <> get({v}, i - 1), FALSE)))",
+            v=values,
+        )
+        return nodes.let(
+            starts,
+            lambda starts: inline(
+                "map_from_entries(transform({starts}, (start, i) -> struct(get({v}, start),"
+                " coalesce(get({starts}, i + 1), size({v})) - start)))",
+                v=values,
+                starts=starts,
+            ),
+        )
+
+    collected = compile_aggregate("collect_list", called, called[0])
+    return nodes.let(nodes.call("sort_array", collected), body)
 
 
-def _starts(values: nodes.Node) -> nodes.Node:
-    """Return the places of sorted values that differ from the one before."""
-    return inline(
-        "filter(sequence(0, size({v})), i -> if(i = 0, size({v}) > 0,"
-        " coalesce(get({v}, i) <> get({v}, i - 1), FALSE)))",
-        v=values,
-    )
-
-
-def _runs(values: nodes.Node, starts: nodes.Node) -> nodes.Node:
-    return inline(
-        "map_from_entries(transform({starts}, (start, i) -> struct(get({v}, start),"
-        " coalesce(get({starts}, i + 1), size({v})) - start)))",
-        v=values,
-        starts=starts,
-    )
-
-
-def json_array_of(called: TranslatedCall) -> nodes.Node:
+def json_array_of(called: TranslatedCall) -> Node:
     """JSON_ARRAYAGG(NULL behavior, value): an array, empty of no rows."""
     return json.join_json("[", compile_aggregate("collect_list", called, _element(called, 1)), "]")
 
 
-def json_object_of(called: TranslatedCall) -> nodes.Node:
+def json_object_of(called: TranslatedCall) -> Node:
     """JSON_OBJECTAGG(NULL behavior, key, value): an object with sorted keys.
 
     A key that is NULL or occurs twice fails the job.
@@ -386,29 +375,37 @@ def json_object_of(called: TranslatedCall) -> nodes.Node:
         "named_struct", "key", key, "text", nodes.call("concat", json.quote_json(key), ":", text)
     )
     pairs = compile_aggregate("collect_list", called, nodes.null_or(nodes.is_null(text), pair))
-    return nodes.let(nodes.call("array_sort", pairs), _object_of)
+    return nodes.let(
+        nodes.call("array_sort", pairs),
+        lambda pairs: nodes.call(
+            "if",
+            inline("size(array_distinct({keys})) < size({keys})", keys=nodes.Field(pairs, "key")),
+            nodes.fail("a key of JSON_OBJECTAGG occurs twice"),
+            json.join_json("{", nodes.Field(pairs, "text"), "}"),
+        ),
+    )
 
 
-def _element(called: TranslatedCall, index: int) -> nodes.Node:
+def _element(called: TranslatedCall, index: int) -> Node:
     """Return an argument as JSON; NULL, which Spark leaves out, only with ABSENT ON NULL."""
     text = json.value_of(called, index)
     absent = called.keyword(0).startswith("ABSENT")
     return text if absent else nodes.call("coalesce", text, "null")
 
 
-def _object_of(pairs: nodes.Node) -> nodes.Node:
-    return nodes.call(
-        "if",
-        inline("size(array_distinct({keys})) < size({keys})", keys=nodes.Field(pairs, "key")),
-        nodes.fail("a key of JSON_OBJECTAGG occurs twice"),
-        json.join_json("{", nodes.Field(pairs, "text"), "}"),
-    )
-
-
 # --- estimates ---------------------------------------------------------------------------------
 
 
-def percentile(called: TranslatedCall) -> nodes.Node:
+#: The value at a place of pairs of a value and its frequency.
+_AT_PLACE_OF_PAIRS = (
+    "aggregate({v}, named_struct('rows', 0L, 'value', CAST(NULL AS DOUBLE)), (seen, one) ->"
+    " named_struct('rows', seen.`rows` + one.`often`, 'value',"
+    " if(seen.`rows` < {p} AND {p} <= seen.`rows` + one.`often`, one.`value`, seen.`value`)))"
+    ".`value`"
+)
+
+
+def percentile(called: TranslatedCall) -> Node:
     """PERCENTILE(value, fraction or fractions, frequency): interpolated between sorted values.
 
     A value counts `frequency` times, but not if that is below 1. Spark's function weighs the
@@ -427,53 +424,33 @@ def percentile(called: TranslatedCall) -> nodes.Node:
     else:
         values = compile_aggregate("collect_list", called, number)
         rows = "CAST(size({v}) AS BIGINT)"
-    found = _of_pairs if frequencies else _of_values
+    at_place = _AT_PLACE_OF_PAIRS if frequencies else "get({v}, CAST({p} AS INT) - 1)"
 
-    def interpolated(sorted_values: nodes.Node) -> nodes.Node:
-        def one(fraction: nodes.Node) -> nodes.Node:
+    def interpolate(sorted_values: Node, place: Node) -> Node:
+        below, above = nodes.call("floor", place), nodes.call("ceil", place)
+        return inline(
+            "if({below} = {above}, {low}, ({above} - {p}) * {low} + ({p} - {below}) * {high})",
+            below=below,
+            above=above,
+            p=place,
+            low=inline(at_place, v=sorted_values, p=below),
+            high=inline(at_place, v=sorted_values, p=above),
+        )
+
+    def interpolated(sorted_values: Node) -> Node:
+        def one(fraction: Node) -> Node:
             place = inline("({rows} - 1) * {p} + 1", rows=inline(rows, v=sorted_values), p=fraction)
-            return nodes.let(place, lambda at: _interpolate(sorted_values, at, found))
+            return nodes.let(place, lambda at: interpolate(sorted_values, at))
 
         if isinstance(called.types[1], types.ArrayType):
-            numbers = nodes.call("transform", fractions, nodes.function(one))
+            numbers = nodes.transform(fractions, one)
             return nodes.null_or(inline("size({v}) = 0", v=sorted_values), numbers)
         return one(fractions)
 
     return nodes.let(nodes.call("sort_array", values), interpolated)
 
 
-def _interpolate(
-    values: nodes.Node, place: nodes.Node, found: Callable[[nodes.Node, nodes.Node], nodes.Node]
-) -> nodes.Node:
-    """Return the value at a place from 1 on, which may lie between two."""
-    below, above = nodes.call("floor", place), nodes.call("ceil", place)
-    return inline(
-        "if({below} = {above}, {low}, ({above} - {p}) * {low} + ({p} - {below}) * {high})",
-        below=below,
-        above=above,
-        p=place,
-        low=found(values, below),
-        high=found(values, above),
-    )
-
-
-def _of_values(values: nodes.Node, place: nodes.Node) -> nodes.Node:
-    return inline("get({v}, CAST({p} AS INT) - 1)", v=values, p=place)
-
-
-def _of_pairs(pairs: nodes.Node, place: nodes.Node) -> nodes.Node:
-    """Return the value at a place of pairs of a value and its frequency."""
-    return inline(
-        "aggregate({v}, named_struct('rows', 0L, 'value', CAST(NULL AS DOUBLE)), (seen, one) ->"
-        " named_struct('rows', seen.`rows` + one.`often`, 'value',"
-        " if(seen.`rows` < {p} AND {p} <= seen.`rows` + one.`often`, one.`value`, seen.`value`)))"
-        ".`value`",
-        v=pairs,
-        p=place,
-    )
-
-
-def distinct_count(called: TranslatedCall) -> nodes.Node:
+def distinct_count(called: TranslatedCall) -> Node:
     """APPROX_COUNT_DISTINCT, with Flink's error of 1 percent and its hashes of datetimes."""
     if len(called.arguments) > 1:
         raise nodes.unsupported_error(
@@ -497,7 +474,7 @@ def distinct_count(called: TranslatedCall) -> nodes.Node:
 UNDEFINED = frozenset({"STDDEV_SAMP", "STDDEV", "VAR_SAMP", "VARIANCE", "LAG", "LEAD"})
 
 
-def as_returned(node: nodes.Node, type_: types.DataType, column: str) -> nodes.Node:
+def as_returned(node: Node, type_: types.DataType, column: str) -> Node:
     """Return a column of a query with one of `UNDEFINED`; it is NULL only if it may be.
 
     Flink writes -1 or FALSE for NULL into a NOT NULL column of numbers or truth values, and fails
@@ -506,7 +483,7 @@ def as_returned(node: nodes.Node, type_: types.DataType, column: str) -> nodes.N
     """
     if type_.is_nullable or isinstance(type_, (*CHARACTERS, types.ArrayType)):
         return node
-    placeholder: nodes.Node
+    placeholder: Node
     if isinstance(type_, (*INTEGERS, *FLOATS)):
         placeholder = nodes.Cast(nodes.Literal(-1), sql_type(type_))
     elif isinstance(type_, types.BooleanType):

@@ -30,26 +30,28 @@ from schema_core.spark.compiler.translation import (
     sql_type,
     truncated_to_micros,
 )
+from schema_core.spark.compiler.tree import Node
+from schema_core.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
 class CastContext:
     """The types and time zone of a cast; with `try_` an invalid string becomes NULL."""
 
-    source: types.DataType
-    target: types.DataType
+    source: DataType
+    target: DataType
     zone: str
     try_: bool
 
 
 def convert(
-    node: nodes.Node,
-    source: types.DataType,
-    target: types.DataType,
+    node: Node,
+    source: DataType,
+    target: DataType,
     zone: str = "UTC",
     *,
     try_: bool = False,
-) -> nodes.Node:
+) -> Node:
     """Return a value of one type as a value of another; `try_` is TRY_CAST.
 
     Raises:
@@ -73,26 +75,24 @@ def convert(
     )
 
 
-def _physical_type(type_: types.DataType) -> types.DataType:
+def _physical_type(type_: DataType) -> DataType:
     return type_.source_type if isinstance(type_, types.DistinctType) else type_
 
 
-Step: TypeAlias = Callable[[nodes.Node, CastContext], "nodes.Node | None"]
+Step: TypeAlias = Callable[[Node, CastContext], "Node | None"]
 
 
-def from_null(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
+def from_null(node: Node, cast: CastContext) -> Node | None:
     """Cast NULL."""
-    return (
-        nodes.Cast(nodes.NULL, sql_type(cast.target))
-        if isinstance(cast.source, types.NullType)
-        else None
-    )
+    if isinstance(cast.source, types.NullType):
+        return nodes.Cast(nodes.NULL, sql_type(cast.target))
+    return None
 
 
 # --- numbers -----------------------------------------------------------------------------------
 
 
-def between_numbers(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
+def between_numbers(node: Node, cast: CastContext) -> Node | None:
     """Cast between numbers: integers wrap, a DECIMAL rounds half up or is NULL if it overflows."""
     source, target = cast.source, cast.target
     if not (isinstance(source, NUMBERS) and isinstance(target, NUMBERS)):
@@ -110,7 +110,7 @@ def between_numbers(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
     return nodes.Cast(node, sql_type(target))
 
 
-def with_booleans(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
+def with_booleans(node: Node, cast: CastContext) -> Node | None:
     """Cast numbers to BOOLEAN (TRUE unless 0) and back (TRUE is 1)."""
     if isinstance(cast.source, types.BooleanType) and isinstance(cast.target, NUMBERS):
         return nodes.Cast(node, sql_type(cast.target))
@@ -122,7 +122,7 @@ def with_booleans(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
 # --- strings -----------------------------------------------------------------------------------
 
 
-def to_string(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
+def to_string(node: Node, cast: CastContext) -> Node | None:
     """Cast to a string, cut to the length of a VARCHAR and padded to that of a CHAR."""
     if not isinstance(cast.target, CHARACTERS):
         return None
@@ -134,21 +134,19 @@ def to_string(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
     return fit(shown, cast.source, cast.target)
 
 
-def fit(node: nodes.Node, source: types.DataType, target: types.LengthType) -> nodes.Node:
+def fit(node: Node, source: DataType, target: types.LengthType) -> Node:
     """Return a string cut to the length of its type and, for CHAR and BINARY, padded to it."""
     if isinstance(target, types.CharType):
         return nodes.call("rpad", node, target.length, " ")
     if isinstance(target, types.BinaryType):
         return nodes.call("rpad", node, target.length, nodes.Literal("00", "X"))
-    known = source.length if isinstance(source, types.LengthType) else types.MAX_LENGTH
-    if target.length >= known or target.length == types.MAX_LENGTH:
+    length = source.length if isinstance(source, types.LengthType) else types.MAX_LENGTH
+    if target.length >= length or target.length == types.MAX_LENGTH:
         return node
     return nodes.call("left", node, target.length)
 
 
-def _strict(
-    node: nodes.Node, cast: CastContext, parse: Callable[[nodes.Node], nodes.Node]
-) -> nodes.Node:
+def _strict(node: Node, cast: CastContext, parse: Callable[[Node], Node]) -> Node:
     """Return a parsed string; an invalid one fails the job unless TRY_CAST."""
     if cast.try_:
         return nodes.let(node, parse)
@@ -164,7 +162,7 @@ def _strict(
     )
 
 
-def from_string(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
+def from_string(node: Node, cast: CastContext) -> Node | None:
     """Parse a string as a number, a truth value or a datetime, strictly."""
     if not isinstance(cast.source, CHARACTERS):
         return None
@@ -173,7 +171,7 @@ def from_string(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
         return constant
     match target:
         case types.BooleanType():
-            return _strict(node, cast, _boolean_of_string)
+            return _strict(node, cast, lambda v: inline(_BOOLEAN, word=nodes.call("lower", v)))
         case types.DecimalType():
             return _strict(node, cast, lambda v: _decimal_of_string(v, target))
         case types.DateType():
@@ -192,15 +190,11 @@ def from_string(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
             return None
 
 
-def _boolean_of_string(node: nodes.Node) -> nodes.Node:
-    """Parse the literals that Flink accepts, in any case, without surrounding spaces."""
-    return inline(
-        "CASE WHEN {word} IN ('t', 'true', 'y', 'yes', '1') THEN TRUE"
-        " WHEN {word} IN ('f', 'false', 'n', 'no', '0') THEN FALSE END",
-        word=nodes.call("lower", node),
-    )
-
-
+#: The literals of truth values that Flink accepts, in any case, without surrounding spaces.
+_BOOLEAN = (
+    "CASE WHEN {word} IN ('t', 'true', 'y', 'yes', '1') THEN TRUE"
+    " WHEN {word} IN ('f', 'false', 'n', 'no', '0') THEN FALSE END"
+)
 #: A point without digits is 0; spaces around are ignored.
 _INTEGER = r"^ *+[+-]?(?:\d++|\d*+\.\d*+) *+\z"
 #: Java ignores control characters around a floating-point number.
@@ -210,7 +204,7 @@ FLOAT_SHAPE = (
 )
 
 
-def _number_of_string(node: nodes.Node, target: types.DataType) -> nodes.Node:
+def _number_of_string(node: Node, target: DataType) -> Node:
     """Parse a number; Spark accepts more literals than Java, whose parser Flink uses.
 
     Both parse an integer that prints as it was written, and a finite float, equally.
@@ -236,30 +230,30 @@ _SHORT_DECIMAL = (
 SHORT = 18
 
 
-def _decimal_of_string(node: nodes.Node, target: types.DecimalType) -> nodes.Node:
+def _decimal_of_string(node: Node, target: types.DecimalType) -> Node:
     """Parse a decimal; a short string may end in one character that is not a digit.
 
     So Flink reads ``1x`` as 1, and ``x`` and ``.`` as 0.
     """
     type_ = sql_type(target)
-    is_found = "{found} IS NOT NULL" if target.precision > SHORT else "{found} <> 0"
+    is_final = "{value} IS NOT NULL" if target.precision > SHORT else "{value} <> 0"
 
-    def body(v: nodes.Node, found: nodes.Node) -> nodes.Node:
+    def body(v: Node, value: Node) -> Node:
         return inline(
-            f"if({is_found}, {{found}}, if({{v}} IS NULL, NULL,"
+            f"if({is_final}, {{value}}, if({{v}} IS NULL, NULL,"
             " if({v} IN ('0', '0.0', '0.00'), {zero}, {parsed})))",
-            found=found,
+            value=value,
             v=v,
             zero=nodes.Cast(nodes.Literal(0), type_),
-            parsed=nodes.rarely(v, lambda item: _decimal_by_parser(item, target)),
+            parsed=nodes.rarely(v, lambda text: _decimal_by_parser(text, target)),
         )
 
     return nodes.let(
-        node, lambda v: nodes.let(_decimal_by_spark(v, target), lambda found: body(v, found))
+        node, lambda v: nodes.let(_decimal_by_spark(v, target), lambda value: body(v, value))
     )
 
 
-def _decimal_by_spark(v: nodes.Node, target: types.DecimalType) -> nodes.Node:
+def _decimal_by_spark(v: Node, target: types.DecimalType) -> Node:
     """Return what Spark casts as Flink does, without unusual blanks or digits, else NULL.
 
     A short string that Spark casts to 0 may be another number for Flink, or none.
@@ -281,7 +275,7 @@ def _decimal_by_spark(v: nodes.Node, target: types.DecimalType) -> nodes.Node:
     )
 
 
-def _decimal_by_parser(v: nodes.Node, target: types.DecimalType) -> nodes.Node:
+def _decimal_by_parser(v: Node, target: types.DecimalType) -> Node:
     """Parse any string as a decimal; leading zeros count as digits of a short one."""
     type_ = sql_type(target)
     strict = inline(
@@ -323,7 +317,7 @@ def _decimal_by_parser(v: nodes.Node, target: types.DecimalType) -> nodes.Node:
 # --- bytes -------------------------------------------------------------------------------------
 
 
-def to_bytes(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
+def to_bytes(node: Node, cast: CastContext) -> Node | None:
     """Cast strings and bytes to bytes, cut or padded with zeroes."""
     if not (isinstance(cast.target, BYTES) and isinstance(cast.source, (*BYTES, *CHARACTERS))):
         return None
@@ -335,20 +329,17 @@ def to_bytes(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
 # --- datetimes ---------------------------------------------------------------------------------
 
 
-def between_datetimes(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
+def between_datetimes(node: Node, cast: CastContext) -> Node | None:
     """Cast between dates, times and timestamps."""
     source, target = cast.source, cast.target
     if not isinstance(source, types.DateType | types.TimeType | types.AnyTimestampType):
         return None
-    if isinstance(
-        target,
-        types.DateType | types.TimeType | types.TimestampType | types.LocalZonedTimestampType,
-    ):
+    if isinstance(target, types.DateType | types.TimeType | types.AnyTimestampType):
         return datetimes.convert(node, source, target, cast.zone)
     return None
 
 
-def between_intervals(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
+def between_intervals(node: Node, cast: CastContext) -> Node | None:
     """Cast intervals of one kind, and numbers, which are months or milliseconds."""
     source, target = cast.source, cast.target
     if isinstance(source, INTEGERS) and isinstance(target, INTERVALS):
@@ -364,35 +355,34 @@ def between_intervals(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
 # --- nested ------------------------------------------------------------------------------------
 
 #: Converts a part of a nested value, by the index of its type.
-Inner: TypeAlias = Callable[[nodes.Node, int], nodes.Node]
+Inner: TypeAlias = Callable[[Node, int], Node]
 
 
-def cast_nested(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
+def cast_nested(node: Node, cast: CastContext) -> Node | None:
     """Cast collections and rows by their elements."""
     source, target = cast.source, cast.target
 
-    def inner(value: nodes.Node, index: int) -> nodes.Node:
+    def inner(value: Node, index: int) -> Node:
         pair = (
             truncated_to_micros(source.children()[index]),
             truncated_to_micros(target.children()[index]),
         )
         return convert(value, *pair, cast.zone, try_=cast.try_)
 
-    if _fails_in_flink(source, target):
+    pairs = zip(source.children(), target.children(), strict=False)
+    if any(isinstance(part, CHARACTERS) and isinstance(to, BYTES) for part, to in pairs):
         raise nodes.unsupported_error("Flink does not cast strings to bytes within a value")
     if cast.try_ and any(isinstance(part, CHARACTERS) for part in source.walk()):
         return nodes.let(node, lambda v: _try_cast_nested(v, source, target, inner))
     match source, target:
         case types.ArrayType(), types.ArrayType():
-            return nodes.call("transform", node, nodes.function(lambda item: inner(item, 0)))
-        case types.MultisetType(), types.MultisetType():
-            return nodes.call(
-                "transform_keys", node, nodes.function(lambda key, _: inner(key, 0), 2)
-            )
-        case types.MapType(), types.MapType():
+            return nodes.transform(node, lambda item: inner(item, 0))
+        case (types.MultisetType(), types.MultisetType()) | (types.MapType(), types.MapType()):
             keys = nodes.call(
                 "transform_keys", node, nodes.function(lambda key, _: inner(key, 0), 2)
             )
+            if isinstance(source, types.MultisetType):
+                return keys
             return nodes.call(
                 "transform_values", keys, nodes.function(lambda _, value: inner(value, 1), 2)
             )
@@ -404,25 +394,18 @@ def cast_nested(node: nodes.Node, cast: CastContext) -> nodes.Node | None:
             return None
 
 
-def _fails_in_flink(source: types.DataType, target: types.DataType) -> bool:
-    pairs = zip(source.children(), target.children(), strict=False)
-    return any(isinstance(a, CHARACTERS) and isinstance(b, BYTES) for a, b in pairs)
-
-
-def _try_cast_nested(
-    node: nodes.Node, source: types.DataType, target: types.DataType, inner: Inner
-) -> nodes.Node:
+def _try_cast_nested(node: Node, source: DataType, target: DataType, inner: Inner) -> Node:
     """Return TRY_CAST of a nested value: NULL if a part becomes NULL."""
     match source, target:
         case types.ArrayType(), types.ArrayType():
-            cast = nodes.call("transform", node, nodes.function(lambda item: inner(item, 0)))
-            return nodes.let(cast, lambda found: _null_unless_complete(node, found))
+            cast = nodes.transform(node, lambda item: inner(item, 0))
+            return nodes.let(cast, lambda cast_array: _null_unless_complete(node, cast_array))
         case types.MapType(), types.MapType():
             before = nodes.call("map_keys", node), nodes.call("map_values", node)
-            keys = nodes.call("transform", before[0], nodes.function(lambda item: inner(item, 0)))
-            values = nodes.call("transform", before[1], nodes.function(lambda item: inner(item, 1)))
+            keys = nodes.transform(before[0], lambda item: inner(item, 0))
+            values = nodes.transform(before[1], lambda item: inner(item, 1))
 
-            def mapped(keys: nodes.Node, values: nodes.Node) -> nodes.Node:
+            def mapped(keys: Node, values: Node) -> Node:
                 lost = nodes.any_null(
                     _null_unless_complete(before[0], keys), _null_unless_complete(before[1], values)
                 )
@@ -435,7 +418,7 @@ def _try_cast_nested(
                 inline("{one} IS NOT NULL AND {to} IS NULL", one=one, to=inner(one, place))
                 for place, one in enumerate(fields)
             ]
-            row = nodes.null_or(nodes.any_of(lost), _row(node, source, target, inner))
+            row = nodes.null_or(nodes.any_of(*lost), _row(node, source, target, inner))
             return nodes.null_or(nodes.is_null(node), row)
         case _:
             raise nodes.unsupported_error(
@@ -443,7 +426,7 @@ def _try_cast_nested(
             )
 
 
-def _null_unless_complete(before: nodes.Node, after: nodes.Node) -> nodes.Node:
+def _null_unless_complete(before: Node, after: Node) -> Node:
     """Return an array if it has as many non-NULL elements as before, else NULL."""
     return inline(
         "if(size(filter({before}, x -> x IS NOT NULL)) = size(filter({after}, x -> x IS NOT NULL)),"
@@ -454,23 +437,20 @@ def _null_unless_complete(before: nodes.Node, after: nodes.Node) -> nodes.Node:
 
 
 def _row(
-    node: nodes.Node,
+    node: Node,
     source: types.RowType | types.StructuredType,
     target: types.RowType | types.StructuredType,
     inner: Inner,
-) -> nodes.Node:
-    parts: list[nodes.Node | str] = []
-    for index, (item, to) in enumerate(zip(source.fields, target.fields, strict=True)):
-        parts += [to.name, inner(nodes.Field(node, item.name), index)]
-    return nodes.null_or(nodes.is_null(node), nodes.call("named_struct", *parts))
+) -> Node:
+    row = nodes.named_struct(
+        (to.name, inner(nodes.Field(node, field.name), index))
+        for index, (field, to) in enumerate(zip(source.fields, target.fields, strict=True))
+    )
+    return nodes.null_or(nodes.is_null(node), row)
 
 
-def cast_to_string(node: nodes.Node, source: types.DataType, zone: str) -> nodes.Node:
-    """Return a value as Flink's cast to STRING prints it.
-
-    Raises:
-        UnsupportedError: `not-executable` for a type without such a string.
-    """
+def cast_to_string(node: Node, source: DataType, zone: str) -> Node:
+    """Return a value as Flink's cast to STRING prints it."""
     match source:
         case types.CharType() | types.VarCharType():
             return node
@@ -504,37 +484,31 @@ def cast_to_string(node: nodes.Node, source: types.DataType, zone: str) -> nodes
             )
 
 
-def _or_null(node: nodes.Node, source: types.DataType, zone: str) -> nodes.Node:
+def _or_null(node: Node, source: DataType, zone: str) -> Node:
     return nodes.call("coalesce", cast_to_string(node, source, zone), "NULL")
 
 
-def _each(element: types.DataType, zone: str) -> nodes.Node:
+def _each(element: DataType, zone: str) -> Node:
     return nodes.function(lambda item: _or_null(item, element, zone))
 
 
-def _join_in_brackets(opening: str, strings: nodes.Node, closing: str) -> nodes.Node:
+def _join_in_brackets(opening: str, strings: Node, closing: str) -> Node:
     return nodes.call("concat", opening, nodes.call("array_join", strings, ", "), closing)
 
 
-def _printed_map(
-    node: nodes.Node, source: types.MapType | types.MultisetType, zone: str
-) -> nodes.Node:
+def _printed_map(node: Node, source: types.MapType | types.MultisetType, zone: str) -> Node:
     key, *values = source.children()
 
-    def entry(one: nodes.Node) -> nodes.Node:
+    def entry(one: Node) -> Node:
         value = nodes.Field(one, "value")
         shown = _or_null(value, values[0], zone) if values else nodes.Cast(value, "STRING")
         return nodes.call("concat", _or_null(nodes.Field(one, "key"), key, zone), "=", shown)
 
-    return _join_in_brackets(
-        "{", nodes.call("transform", nodes.call("map_entries", node), nodes.function(entry)), "}"
-    )
+    return _join_in_brackets("{", nodes.transform(nodes.call("map_entries", node), entry), "}")
 
 
-def _printed_row(
-    node: nodes.Node, source: types.RowType | types.StructuredType, zone: str
-) -> nodes.Node:
-    parts: list[nodes.Node | str] = []
+def _printed_row(node: Node, source: types.RowType | types.StructuredType, zone: str) -> Node:
+    parts: list[Node | str] = []
     for field in source.fields:
         parts += [", "] if parts else []
         parts += [f"{field.name}="] if isinstance(source, types.StructuredType) else []
@@ -556,7 +530,7 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-def as_decimal(node: nodes.Node, source: types.DataType) -> nodes.Node:
+def as_decimal(node: Node, source: DataType) -> Node:
     """Return an integer as the DECIMAL that Flink computes with; other numbers unchanged."""
     if digits := DIGITS.get(type(source)):
         return nodes.Cast(node, f"DECIMAL({digits}, 0)")
@@ -566,7 +540,7 @@ def as_decimal(node: nodes.Node, source: types.DataType) -> nodes.Node:
 def cast(*, try_: bool) -> TranslationRule:
     """CAST or TRY_CAST; the second argument is the type."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         target = called.call.arguments[1].type if len(called.arguments) > 1 else called.type
         converted = convert(called[0], called.types[0], target, called.zone, try_=try_)
         if (
@@ -585,7 +559,7 @@ def _is_number(tree: Typed) -> bool:
     return isinstance(tree, Constant) and not isinstance(tree.type, types.NullType)
 
 
-def type_of(called: TranslatedCall) -> nodes.Node:
+def type_of(called: TranslatedCall) -> Node:
     """TYPEOF: the type as a string, in its long form on demand."""
     type_ = called.types[0]
     full = called[1] if len(called.arguments) > 1 else None

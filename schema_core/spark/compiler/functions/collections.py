@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeAlias
 
@@ -22,19 +22,16 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     sql_type,
 )
+from schema_core.spark.compiler.tree import Node
 
 
-def array(called: TranslatedCall) -> nodes.Node:
+def array(called: TranslatedCall) -> Node:
     """ARRAY[...], in the array's element type."""
-    element = called.type.children()[0].nullable()
-    elements = (
-        convert(node, type_, element, called.zone)
-        for node, type_ in zip(called.arguments, called.types, strict=True)
-    )
+    elements = _in_type(called, called.type.children()[0].nullable())
     return called.cast(nodes.call("array", *elements))
 
 
-def compile_map(called: TranslatedCall) -> nodes.Node:
+def compile_map(called: TranslatedCall) -> Node:
     """MAP[key, value, ...]; of equal keys the last one is kept."""
     if any(map(nodes.is_null_constant, called.arguments[::2])):
         raise nodes.unsupported_error(
@@ -48,7 +45,7 @@ def compile_map(called: TranslatedCall) -> nodes.Node:
     return called.cast(nodes.call("map", *entries))
 
 
-def row(called: TranslatedCall) -> nodes.Node:
+def row(called: TranslatedCall) -> Node:
     """ROW(...)."""
     type_ = called.type
     if not isinstance(type_, types.RowType):
@@ -57,26 +54,32 @@ def row(called: TranslatedCall) -> nodes.Node:
         raise nodes.unsupported_error(
             "Flink does not support an untyped NULL in a row", hint="write CAST(NULL AS ...)"
         )
-    parts: list[nodes.Node | str] = []
-    for field, node, was in zip(type_.fields, called.arguments, called.types, strict=True):
-        parts += [field.name, convert(node, was, field.data_type, called.zone)]
-    return nodes.call("named_struct", *parts)
+    return _row(called, type_, called.arguments, called.types)
 
 
-def object_of(called: TranslatedCall) -> nodes.Node:
+def object_of(called: TranslatedCall) -> Node:
     """OBJECT_OF(class, name, value, ...): a structured value."""
     if not isinstance(called.type, types.StructuredType):
         raise nodes.unsupported_error(
             f"{called.type.as_summary_string()} is not supported on Spark"
         )
-    values = zip(called.arguments[2::2], called.types[2::2], called.type.fields, strict=True)
-    parts: list[nodes.Node | str] = []
-    for node, was, field in values:
-        parts += [field.name, convert(node, was, field.data_type, called.zone)]
-    return nodes.call("named_struct", *parts)
+    return _row(called, called.type, called.arguments[2::2], called.types[2::2])
 
 
-def compile_object_update(called: TranslatedCall) -> nodes.Node:
+def _row(
+    called: TranslatedCall,
+    type_: types.RowType | types.StructuredType,
+    values: Iterable[Node],
+    value_types: Iterable[types.DataType],
+) -> Node:
+    """Return values as a row, in the types of its fields."""
+    return nodes.named_struct(
+        (field.name, convert(node, was, field.data_type, called.zone))
+        for field, node, was in zip(type_.fields, values, value_types, strict=True)
+    )
+
+
+def compile_object_update(called: TranslatedCall) -> Node:
     """OBJECT_UPDATE(object, name, value, ...): a structured value with other values of fields."""
     source, target = called.types[0], called.type
     if not (isinstance(source, types.StructuredType) and isinstance(target, types.StructuredType)):
@@ -85,17 +88,18 @@ def compile_object_update(called: TranslatedCall) -> nodes.Node:
     pairs = zip(called.arguments[2::2], called.types[2::2], strict=True)
     changes = dict(zip(names, pairs, strict=True))
 
-    def body(value: nodes.Node) -> nodes.Node:
-        parts: list[nodes.Node | str] = []
-        for field, to in zip(source.fields, target.fields, strict=True):
-            node, was = changes.get(field.name, (nodes.Field(value, field.name), field.data_type))
-            parts += [to.name, convert(node, was, to.data_type, called.zone)]
-        return nodes.null_or(nodes.is_null(value), nodes.call("named_struct", *parts))
+    def body(value: Node) -> Node:
+        parts = [
+            changes.get(field.name, (nodes.Field(value, field.name), field.data_type))
+            for field in source.fields
+        ]
+        row = _row(called, target, [node for node, _ in parts], [was for _, was in parts])
+        return nodes.null_or(nodes.is_null(value), row)
 
     return nodes.let(called[0], body)
 
 
-def item(called: TranslatedCall) -> nodes.Node:
+def item(called: TranslatedCall) -> Node:
     """``array[position]``, ``map[key]`` and ``row[position]``."""
     source, position = called.types[0], nodes.integer_of(called[1])
     if isinstance(source, types.ArrayType):
@@ -118,7 +122,7 @@ def item(called: TranslatedCall) -> nodes.Node:
     )
 
 
-def _item_of_variant(called: TranslatedCall) -> nodes.Node:
+def _item_of_variant(called: TranslatedCall) -> Node:
     """Return an element of a VARIANT, from position 1 on, or a member of an object.
 
     It is NULL where there is none; a variant of another kind fails the job.
@@ -126,42 +130,41 @@ def _item_of_variant(called: TranslatedCall) -> nodes.Node:
     name = nodes.string_of(called[1])
     if name is None and isinstance(called.types[1], CHARACTERS):
         raise nodes.unsupported_error("Flink requires a constant name of a member of a VARIANT")
-    kind = "ARRAY" if name is None else "OBJECT"
     if name is not None:
-        found = _member_of_variant(called[0], name)
+        if "'" in name or "\\" in name:
+            raise nodes.unsupported_error(
+                f"reading member {name!r} of a VARIANT is not supported on Spark"
+            )
+        kind = "OBJECT"
+        value: Node = nodes.call("try_variant_get", called[0], f"$['{name}']", "VARIANT")
     else:
-        found = sql(  # the cast makes a NULL of the null of JSON
-            "coalesce(get({a}, {i} - 1),"
-            " if({i} BETWEEN 1 AND size({a}), parse_json('null'), NULL))",
-            a=nodes.Cast(called[0], "ARRAY<VARIANT>"),
-            i=nodes.Cast(called[1], "INT"),
+        kind, value = (
+            "ARRAY",
+            sql(  # the cast makes a NULL of the null of JSON
+                "coalesce(get({a}, {i} - 1),"
+                " if({i} BETWEEN 1 AND size({a}), parse_json('null'), NULL))",
+                a=nodes.Cast(called[0], "ARRAY<VARIANT>"),
+                i=nodes.Cast(called[1], "INT"),
+            ),
         )
     problem = f"the VARIANT is not an {kind.lower()}"
     return sql(
-        f"if({{v}} IS NULL OR startswith(schema_of_variant({{v}}), '{kind}<'), {{found}},"
+        f"if({{v}} IS NULL OR startswith(schema_of_variant({{v}}), '{kind}<'), {{value}},"
         " {problem})",
         v=called[0],
-        found=found,
+        value=value,
         problem=nodes.fail(problem),
     )
 
 
-def _member_of_variant(variant: nodes.Node, name: str) -> nodes.Node:
-    if "'" in name or "\\" in name:
-        raise nodes.unsupported_error(
-            f"reading member {name!r} of a VARIANT is not supported on Spark"
-        )
-    return nodes.call("try_variant_get", variant, f"$['{name}']", "VARIANT")
-
-
-def cardinality(called: TranslatedCall) -> nodes.Node:
+def cardinality(called: TranslatedCall) -> Node:
     """CARDINALITY: the number of elements; NULL for NULL."""
     if isinstance(called.types[0], types.MultisetType):
         return inline("CAST(aggregate(map_values({m}), 0, (n, c) -> n + c) AS INT)", m=called[0])
     return sql("if({v} IS NULL, NULL, cardinality({v}))", v=called[0])
 
 
-def element(called: TranslatedCall) -> nodes.Node:
+def element(called: TranslatedCall) -> Node:
     """ELEMENT: the only element; NULL of an empty collection, an error if it has more."""
     if not isinstance(called.types[0], types.ArrayType):
         type_ = called.types[0].as_summary_string()
@@ -169,11 +172,11 @@ def element(called: TranslatedCall) -> nodes.Node:
     return sql("if(size({v}) > 1, raise_error('more than one element'), get({v}, 0))", v=called[0])
 
 
-def contains(called: TranslatedCall) -> nodes.Node:
+def contains(called: TranslatedCall) -> Node:
     """ARRAY_CONTAINS: NULL may be among the elements."""
     element = called.types[0].children()[0]
 
-    def body(array_: nodes.Node, sought: nodes.Node) -> nodes.Node:
+    def body(array_: Node, sought: Node) -> Node:
         is_equal = nodes.function(
             lambda one: inline(
                 "if({sought} IS NULL, {one} IS NULL, coalesce({same}, FALSE))",
@@ -194,7 +197,7 @@ def extreme(name: str, symbol: str) -> TranslationRule:
         f" (a, b) -> if(NOT isnan(a) AND NOT isnan(b) AND b {symbol} a, b, a))"
     )
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         if not isinstance(called.type, FLOATS):
             return nodes.call(name, called[0])
         return floats({"v": inline("filter({a}, x -> x IS NOT NULL)", a=called[0])})
@@ -203,7 +206,7 @@ def extreme(name: str, symbol: str) -> TranslationRule:
 
 
 #: Whether two elements are equal; it is never NULL.
-Equality: TypeAlias = "Callable[[nodes.Node, nodes.Node], nodes.Node]"
+Equality: TypeAlias = "Callable[[Node, Node], Node]"
 
 
 def _equality(left: types.DataType, right: types.DataType, zone: str) -> Equality | None:
@@ -224,16 +227,14 @@ def _equality(left: types.DataType, right: types.DataType, zone: str) -> Equalit
     return lambda a, b: null_safe_equal(a, left, b, right, zone)
 
 
-def seeking(
-    text: str, generic: Callable[[nodes.Node, nodes.Node, Equality], nodes.Node]
-) -> TranslationRule:
+def seeking(text: str, generic: Callable[[Node, Node, Equality], Node]) -> TranslationRule:
     """Return a rule that compares the elements of an array with a value.
 
     `text` is the template where Spark compares as Flink does, `generic` builds the nodes otherwise.
     """
     parsed = template(text)
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         element, sought = called.types[0].children()[0], called.types[1]
         if isinstance(sought, types.NullType):
             sought = element
@@ -247,16 +248,14 @@ def seeking(
     return rewrite_rule(translate)
 
 
-def as_sets(
-    text: str, generic: Callable[[Equality, list[nodes.Node]], nodes.Node]
-) -> TranslationRule:
+def as_sets(text: str, generic: Callable[[Equality, list[Node]], Node]) -> TranslationRule:
     """Return a rule that compares the elements of arrays with each other.
 
     `text` is the template where Spark compares as Flink does, `generic` builds the nodes otherwise.
     """
     parsed = template(text)
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         target = called.type.nullable()
         arrays = [
             node
@@ -276,25 +275,14 @@ def as_sets(
     return rewrite_rule(translate)
 
 
-def _position(array_: nodes.Node, value: nodes.Node, equality: Equality) -> nodes.Node:
-    matches = nodes.call("transform", array_, nodes.function(lambda entry: equality(entry, value)))
-    position = nodes.call("array_position", matches, True)
-    return nodes.null_or(nodes.is_null(value), position)
-
-
-def _without(array_: nodes.Node, value: nodes.Node, equality: Equality) -> nodes.Node:
-    kept = nodes.function(lambda entry: nodes.operator("NOT", equality(entry, value)))
-    return nodes.call("filter", array_, kept)
-
-
-def _is_in(equality: Equality, value: nodes.Node, array_: nodes.Node) -> nodes.Node:
+def _is_in(equality: Equality, value: Node, array_: Node) -> Node:
     return nodes.call("exists", array_, nodes.function(lambda entry: equality(entry, value)))
 
 
-def _distinct(equality: Equality, array_: nodes.Node) -> nodes.Node:
+def _distinct(equality: Equality, array_: Node) -> Node:
     """Return an array without elements that occur before."""
 
-    def step(found: nodes.Node, one: nodes.Node) -> nodes.Node:
+    def step(found: Node, one: Node) -> Node:
         longer = nodes.call("concat", found, nodes.call("array", one))
         return nodes.call("if", _is_in(equality, one, found), found, longer)
 
@@ -304,23 +292,23 @@ def _distinct(equality: Equality, array_: nodes.Node) -> nodes.Node:
     )
 
 
-def _where_in(equality: Equality, arrays: list[nodes.Node], *, negated: bool) -> nodes.Node:
+def _where_in(equality: Equality, arrays: list[Node], *, negated: bool) -> Node:
     """Return the distinct elements of the first array that are, or are not, in the second."""
 
-    def is_kept(one: nodes.Node) -> nodes.Node:
+    def is_kept(one: Node) -> Node:
         is_in = _is_in(equality, one, arrays[1])
-        return nodes.operator("NOT", is_in) if negated else is_in
+        return nodes.negate(is_in) if negated else is_in
 
     return _distinct(equality, nodes.call("filter", arrays[0], nodes.function(is_kept)))
 
 
-def sorted_array(called: TranslatedCall) -> nodes.Node:
+def sorted_array(called: TranslatedCall) -> Node:
     """ARRAY_SORT(array, ascending, NULLs first): NULLs first when ascending, unless given.
 
     A flag that is NULL makes the result NULL.
     """
 
-    def body(a: nodes.Node, ascending: nodes.Node, nulls_first: nodes.Node) -> nodes.Node:
+    def body(a: Node, ascending: Node, nulls_first: Node) -> Node:
         return nodes.null_or(
             nodes.any_null(ascending, nulls_first),
             inline(
@@ -339,7 +327,7 @@ def sorted_array(called: TranslatedCall) -> nodes.Node:
     return nodes.let_all([array_, *flags], body)
 
 
-def _sort_array(array_: nodes.Node, ascending: nodes.Node) -> nodes.Node:
+def _sort_array(array_: Node, ascending: Node) -> Node:
     """Sort an array in an order that Spark requires to be constant."""
     if isinstance(ascending, nodes.Literal):
         return nodes.call("sort_array", array_, ascending)
@@ -354,10 +342,10 @@ def _sort_array(array_: nodes.Node, ascending: nodes.Node) -> nodes.Node:
     )
 
 
-def part(called: TranslatedCall) -> nodes.Node:
+def part(called: TranslatedCall) -> Node:
     """ARRAY_SLICE(array, first, last): positions from 1, or from the end where negative."""
 
-    def body(a: nodes.Node, first: nodes.Node, last: nodes.Node) -> nodes.Node:
+    def body(a: Node, first: Node, last: Node) -> Node:
         return nodes.null_or(
             nodes.any_null(a, first, last),
             inline(
@@ -373,25 +361,33 @@ def part(called: TranslatedCall) -> nodes.Node:
     return nodes.let_all([called[0], called[1], last], body)
 
 
-def _from_start(array_: nodes.Node, position: nodes.Node) -> nodes.Node:
+def _from_start(array_: Node, position: Node) -> Node:
     """Return a position of an array; a negative one is counted from the end, and 0 is 1."""
     counted = inline("if({n} < 0, size({a}) + {n} + 1, {n})", a=array_, n=position)
     return inline("if({n} = 0, 1, {n})", n=counted)
 
 
-def compile_array_concat(called: TranslatedCall) -> nodes.Node:
-    """ARRAY_CONCAT, every array in the type of the result."""
-    arrays = (
-        convert(node, type_, called.type.nullable(), called.zone)
-        for node, type_ in zip(called.arguments, called.types, strict=True)
-    )
-    return nodes.call("concat", *arrays)
+def concat(name: str) -> TranslationRule:
+    """ARRAY_CONCAT and MAP_UNION, of collections in the type of the result."""
+
+    def translate(called: TranslatedCall) -> Node:
+        return nodes.call(name, *_in_type(called, called.type.nullable()))
+
+    return rewrite_rule(translate)
+
+
+def _in_type(called: TranslatedCall, type_: types.DataType) -> list[Node]:
+    """Return all arguments in a type."""
+    return [
+        convert(node, source, type_, called.zone)
+        for node, source in zip(called.arguments, called.types, strict=True)
+    ]
 
 
 def compile_array_append(*, first: bool) -> TranslationRule:
     """ARRAY_APPEND, or ARRAY_PREPEND if the element is the first; NULL is an element."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         array_ = convert(called[0], called.types[0], called.type.nullable(), called.zone)
         element = convert(
             called[1], called.types[1], called.type.children()[0].nullable(), called.zone
@@ -400,15 +396,6 @@ def compile_array_append(*, first: bool) -> TranslationRule:
         return nodes.call("concat", added, array_) if first else nodes.call("concat", array_, added)
 
     return rewrite_rule(translate)
-
-
-def compile_map_union(called: TranslatedCall) -> nodes.Node:
-    """MAP_UNION, every map in the type of the result."""
-    maps = (
-        convert(node, type_, called.type.nullable(), called.zone)
-        for node, type_ in zip(called.arguments, called.types, strict=True)
-    )
-    return nodes.call("map_concat", *maps)
 
 
 RULES: dict[str, TranslationRule] = {
@@ -427,17 +414,32 @@ RULES: dict[str, TranslationRule] = {
     "ARRAY_SORT": rewrite_rule(sorted_array),
     "ARRAY_SLICE": rewrite_rule(part),
     "ARRAY_JOIN": native("array_join({*})"),
-    "ARRAY_CONCAT": rewrite_rule(compile_array_concat),
+    "ARRAY_CONCAT": concat("concat"),
     "ARRAY_APPEND": compile_array_append(first=False),
     "ARRAY_PREPEND": compile_array_append(first=True),
-    "ARRAY_POSITION": seeking("if({1} IS NULL, NULL, array_position({0}, {1}))", _position),
-    "ARRAY_REMOVE": seeking("filter({0}, x -> NOT x <=> {1})", _without),
+    "ARRAY_POSITION": seeking(
+        "if({1} IS NULL, NULL, array_position({0}, {1}))",
+        lambda array_, value, equality: nodes.null_or(
+            nodes.is_null(value),
+            nodes.call(
+                "array_position",
+                nodes.transform(array_, lambda entry: equality(entry, value)),
+                True,
+            ),
+        ),
+    ),
+    "ARRAY_REMOVE": seeking(
+        "filter({0}, x -> NOT x <=> {1})",
+        lambda array_, value, equality: nodes.call(
+            "filter", array_, nodes.function(lambda entry: nodes.negate(equality(entry, value)))
+        ),
+    ),
     "ARRAY_UNION": as_sets(
         "array_union({0}, {1})", lambda same, arrays: _distinct(same, nodes.call("concat", *arrays))
     ),
     "ARRAY_EXCEPT": as_sets("array_except({0}, {1})", partial(_where_in, negated=True)),
     "ARRAY_INTERSECT": as_sets("array_intersect({0}, {1})", partial(_where_in, negated=False)),
-    "MAP_UNION": rewrite_rule(compile_map_union),
+    "MAP_UNION": concat("map_concat"),
     "MAP_ENTRIES": rewrite_rule("CAST(map_entries({0}) AS {type})"),
     "MAP_KEYS": native("map_keys({0})"),
     "MAP_VALUES": native("map_values({0})"),

@@ -26,6 +26,8 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     sql_type,
 )
+from schema_core.spark.compiler.tree import Node
+from schema_core.types import DataType
 from schema_core.types.common import MAX_PRECISION, common_decimal
 
 TEMPORAL = (types.DateType, types.TimeType, types.AnyTimestampType)
@@ -48,12 +50,12 @@ _NAN_RIGHT = {symbol: f"{{a}} {symbol} {{b}} AND NOT isnan({{b}})" for symbol in
 
 def compare_values(
     symbol: str,
-    a: nodes.Node,
-    left: types.DataType,
-    b: nodes.Node,
-    right: types.DataType,
+    a: Node,
+    left: DataType,
+    b: Node,
+    right: DataType,
     zone: str = "UTC",
-) -> nodes.Node:
+) -> Node:
     """Return a comparison of values as they are, of instants with local times of a zone.
 
     Numbers are compared as in Java: an integer with a FLOAT as FLOATs, a FLOAT with a DOUBLE as
@@ -105,9 +107,7 @@ def compare_values(
     return nodes.operator(symbol, a, b)
 
 
-def _compare_floats(
-    symbol: str, a: nodes.Node, left: types.DataType, b: nodes.Node, right: types.DataType
-) -> nodes.Node:
+def _compare_floats(symbol: str, a: Node, left: DataType, b: Node, right: DataType) -> Node:
     """Compare numbers, one of them a FLOAT or DOUBLE, in the type in which Java compares them."""
     approximate = {
         sql_type(operand) for operand in (left, right) if not isinstance(operand, INTEGERS)
@@ -127,9 +127,7 @@ def _compare_floats(
     return sql(_NAN[symbol], a=x, b=y)
 
 
-def _as_other(
-    symbol: str, node: nodes.Node, source: types.DataType, target: types.DataType, zone: str
-) -> nodes.Node:
+def _as_other(symbol: str, node: Node, source: DataType, target: DataType, zone: str) -> Node:
     """Return a string in the type of the other operand, as Flink casts it.
 
     An invalid string fails the job; for `=` and `<>` it is NULL.
@@ -143,7 +141,7 @@ def _as_other(
 _ZERO = {"<": "{x} <= {d} AND pow({x}, -1D) < 0", ">=": "{x} >= {d} AND NOT pow({x}, -1D) < 0"}
 
 
-def _with_decimal(symbol: str, x: nodes.Node, decimal: nodes.Node) -> nodes.Node:
+def _with_decimal(symbol: str, x: Node, decimal: Node) -> Node:
     """Compare a float with a DECIMAL by Java's total order, as Flink does except for `=`.
 
     NaN is above all numbers, as in Spark, and -0.0 below 0.
@@ -160,12 +158,12 @@ def _with_decimal(symbol: str, x: nodes.Node, decimal: nodes.Node) -> nodes.Node
 
 def compare_equal(
     symbol: str,
-    a: nodes.Node,
-    left: types.DataType,
-    b: nodes.Node,
-    right: types.DataType,
+    a: Node,
+    left: DataType,
+    b: Node,
+    right: DataType,
     zone: str = "UTC",
-) -> nodes.Node:
+) -> Node:
     """Return `=` or `<>`, for which Calcite casts both operands to a common type.
 
     A DOUBLE becomes a FLOAT beside a FLOAT on the left; two DECIMALs are rounded if no DECIMAL has
@@ -180,8 +178,8 @@ def compare_equal(
 
 
 def _as_decimals(
-    a: nodes.Node, left: types.DataType, b: nodes.Node, right: types.DataType
-) -> tuple[tuple[nodes.Node, types.DataType], tuple[nodes.Node, types.DataType]]:
+    a: Node, left: DataType, b: Node, right: DataType
+) -> tuple[tuple[Node, DataType], tuple[Node, DataType]]:
     """Cast an integer beside a DECIMAL where Spark would round it."""
     pair = [(a, left), (b, right)]
     for place, (first, other) in enumerate(((left, right), (right, left))):
@@ -192,7 +190,7 @@ def _as_decimals(
     return pair[0], pair[1]
 
 
-def _equated_type(left: types.DataType, right: types.DataType) -> types.DataType | None:
+def _equated_type(left: DataType, right: DataType) -> DataType | None:
     """Return the type to which `=` casts its operands, if that makes a difference."""
     match left, right:
         case types.DecimalType(), types.DecimalType() if not _fits(left, right):
@@ -203,7 +201,7 @@ def _equated_type(left: types.DataType, right: types.DataType) -> types.DataType
             return None
 
 
-def _number(node: nodes.Node) -> str | int | None:
+def _number(node: Node) -> str | int | None:
     """Return the value of a literal number, maybe in a cast, that is neither NULL nor NaN."""
     while isinstance(node, nodes.Cast):
         node = node.value
@@ -212,16 +210,12 @@ def _number(node: nodes.Node) -> str | int | None:
     return node.value
 
 
-def _is_number(node: nodes.Node) -> bool:
+def _is_number(node: Node) -> bool:
     return _number(node) is not None
 
 
-def _require_comparable(symbol: str, left: types.DataType, right: types.DataType) -> None:
-    """Refuse comparisons that Flink types but does not support.
-
-    Raises:
-        UnsupportedError: with code `not-executable`.
-    """
+def _require_comparable(symbol: str, left: DataType, right: DataType) -> None:
+    """Refuse comparisons that Flink types but does not support."""
     if symbol in {"=", "<>"}:
         pairs = ((left, right), (right, left))
         if any(isinstance(a, CHARACTERS) and isinstance(b, NUMBERS) for a, b in pairs):
@@ -241,7 +235,7 @@ def _require_comparable(symbol: str, left: types.DataType, right: types.DataType
         )
 
 
-def _are_mixed(left: types.DataType, right: types.DataType, *, nested: bool = False) -> bool:
+def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool:
     """Return whether Spark has no common type for two operands, such as a number and a date.
 
     It casts a string to the other type, but not the strings of an array.
@@ -258,7 +252,7 @@ def _are_mixed(left: types.DataType, right: types.DataType, *, nested: bool = Fa
     )
 
 
-def _differ(left: types.DataType, right: types.DataType) -> bool:
+def _differ(left: DataType, right: DataType) -> bool:
     """Return whether parts of nested values are numbers or datetimes of different types."""
     if isinstance(left, types.ArrayType) and isinstance(right, types.ArrayType):
         return _differ(left.element_type, right.element_type)
@@ -266,22 +260,17 @@ def _differ(left: types.DataType, right: types.DataType) -> bool:
     return known and left.nullable() != right.nullable()
 
 
-def _is_native(left: types.DataType, right: types.DataType) -> bool:
+def _is_native(left: DataType, right: DataType) -> bool:
     """Return whether Spark compares nested values as Flink does."""
     if _differ(left, right) or not (is_orderable(left) and is_orderable(right)):
         return False
     return left.nullable() == right.nullable() or sql_type(left) == sql_type(right)
 
 
-def null_safe_equal(
-    a: nodes.Node, left: types.DataType, b: nodes.Node, right: types.DataType, zone: str = "UTC"
-) -> nodes.Node:
+def null_safe_equal(a: Node, left: DataType, b: Node, right: DataType, zone: str = "UTC") -> Node:
     """Return whether two parts of nested values are equal; it is never NULL.
 
     NULL equals NULL, except between numbers or datetimes of different types.
-
-    Raises:
-        UnsupportedError: `not-executable` for types that Spark cannot compare.
     """
     if _differ(left, right):
         return nodes.call("coalesce", compare_equal("=", a, left, b, right, zone), nodes.FALSE)
@@ -290,7 +279,7 @@ def null_safe_equal(
             raise nodes.unsupported_error(f"Spark cannot compare {left.as_summary_string()}")
         return nodes.operator("<=>", a, b)
 
-    def body(x: nodes.Node, y: nodes.Node) -> nodes.Node:
+    def body(x: Node, y: Node) -> Node:
         return inline(
             "if({x} IS NULL OR {y} IS NULL, ({x} IS NULL) = ({y} IS NULL), {equal})",
             x=x,
@@ -303,24 +292,24 @@ def null_safe_equal(
 
 def _arrays(
     symbol: str,
-    a: nodes.Node,
+    a: Node,
     left: types.ArrayType,
-    b: nodes.Node,
+    b: Node,
     right: types.ArrayType,
     zone: str,
-) -> nodes.Node:
-    def equal(x: nodes.Node, y: nodes.Node) -> nodes.Node:
+) -> Node:
+    def equal(x: Node, y: Node) -> Node:
         return null_safe_equal(x, left.element_type, y, right.element_type, zone)
 
     pairs = nodes.call("zip_with", a, b, nodes.function(equal, 2))
     same_size = nodes.operator("=", nodes.call("size", a), nodes.call("size", b))
-    found = nodes.all_of(
-        [same_size, nodes.call("forall", pairs, nodes.function(lambda item: item))]
+    equal_parts = nodes.call("forall", pairs, nodes.function(lambda is_equal: is_equal))
+    return nodes.null_or(
+        nodes.any_null(a, b), _by_symbol(symbol, nodes.all_of(same_size, equal_parts))
     )
-    return nodes.null_or(nodes.any_null(a, b), found if symbol == "=" else nodes.negate(found))
 
 
-def _entry_types(type_: types.DataType) -> tuple[types.DataType, types.DataType]:
+def _entry_types(type_: DataType) -> tuple[DataType, DataType]:
     """Return the types of keys and values; a MULTISET is a MAP of counts."""
     if isinstance(type_, types.MapType):
         return type_.key_type, type_.value_type
@@ -329,47 +318,47 @@ def _entry_types(type_: types.DataType) -> tuple[types.DataType, types.DataType]
 
 def _maps(
     symbol: str,
-    a: nodes.Node,
-    left: types.DataType,
-    b: nodes.Node,
-    right: types.DataType,
+    a: Node,
+    left: DataType,
+    b: Node,
+    right: DataType,
     zone: str,
-) -> nodes.Node:
+) -> Node:
     """Compare maps: equal ones have the same keys with the same values."""
     keys, values = zip(_entry_types(left), _entry_types(right), strict=True)
 
-    def is_same_entry(x: nodes.Node, y: nodes.Node) -> nodes.Node:
+    def is_same_entry(x: Node, y: Node) -> Node:
         return nodes.all_of(
-            [
+            *(
                 null_safe_equal(nodes.Field(x, name), pair[0], nodes.Field(y, name), pair[1], zone)
                 for name, pair in (("key", keys), ("value", values))
-            ]
+            )
         )
 
-    def is_in_other(x: nodes.Node) -> nodes.Node:
+    def is_in_other(x: Node) -> Node:
         return nodes.call(
             "exists", nodes.call("map_entries", b), nodes.function(lambda y: is_same_entry(x, y))
         )
 
-    equal: nodes.Node = nodes.TRUE
+    equal: Node = nodes.TRUE
     if not nodes.same(a, b):
         same_size = nodes.operator("=", nodes.call("size", a), nodes.call("size", b))
-        equal = nodes.all_of(
-            [
-                same_size,
-                nodes.call("forall", nodes.call("map_entries", a), nodes.function(is_in_other)),
-            ]
-        )
-    return nodes.null_or(nodes.any_null(a, b), equal if symbol == "=" else nodes.negate(equal))
+        entries = nodes.call("map_entries", a)
+        equal = nodes.all_of(same_size, nodes.call("forall", entries, nodes.function(is_in_other)))
+    return nodes.null_or(nodes.any_null(a, b), _by_symbol(symbol, equal))
+
+
+def _by_symbol(symbol: str, equal: Node) -> Node:
+    return equal if symbol == "=" else nodes.negate(equal)
 
 
 def _rows(
-    symbol: str, a: nodes.Node, left: types.RowType, b: nodes.Node, right: types.RowType, zone: str
-) -> nodes.Node:
+    symbol: str, a: Node, left: types.RowType, b: Node, right: types.RowType, zone: str
+) -> Node:
     if symbol not in {"=", "<>"}:
         raise nodes.unsupported_error("Flink does not order rows")
     equal = nodes.all_of(
-        [
+        *(
             compare_values(
                 "=",
                 nodes.Field(a, first.name),
@@ -379,9 +368,9 @@ def _rows(
                 zone,
             )
             for first, other in zip(left.fields, right.fields, strict=True)
-        ]
+        )
     )
-    return equal if symbol == "=" else nodes.negate(equal)
+    return _by_symbol(symbol, equal)
 
 
 #: Comparison of a decimal with one of more fractional digits -> the function that rounds that.
@@ -391,8 +380,8 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def _decimals(
-    symbol: str, a: nodes.Node, left: types.DecimalType, b: nodes.Node, right: types.DecimalType
-) -> nodes.Node:
+    symbol: str, a: Node, left: types.DecimalType, b: Node, right: types.DecimalType
+) -> Node:
     """Compare two decimals; where Spark has no type for all their digits, by fewer of them.
 
     A number is greater than another one of more fractional digits if it is greater than that one
@@ -422,7 +411,7 @@ def comparison(symbol: str) -> TranslationRule:
     """A comparison of two arguments."""
     rule = compare_equal if symbol in {"=", "<>"} else compare_values
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         left, right = called.types
         return rule(symbol, called[0], left, called[1], right, called.zone)
 
@@ -434,7 +423,7 @@ def compile_and_or(symbol: str) -> TranslationRule:
     return native(lambda called: nodes.Operator(symbol, called.arguments))
 
 
-def indistinct(called: TranslatedCall) -> nodes.Node:
+def indistinct(called: TranslatedCall) -> Node:
     """IS NOT DISTINCT FROM: NULL equals NULL."""
     (first, left), (second, right) = _as_decimals(
         called[0], called.types[0], called[1], called.types[1]
@@ -465,7 +454,7 @@ def indistinct(called: TranslatedCall) -> nodes.Node:
             require_orderable(left, called.call.function.name)
             return nodes.operator("<=>", called[0], called[1])
 
-    def body(a: nodes.Node, b: nodes.Node) -> nodes.Node:
+    def body(a: Node, b: Node) -> Node:
         equal = compare_values("=", a, left, b, right, called.zone)
         return inline(
             "if({a} IS NULL OR {b} IS NULL, ({a} IS NULL) = ({b} IS NULL), {equal})",
@@ -480,39 +469,27 @@ def indistinct(called: TranslatedCall) -> nodes.Node:
 def between_rule(*, negated: bool) -> TranslationRule:
     """BETWEEN; SYMMETRIC bounds may come in either order."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         written = called.call.written
         symmetric = written is not None and written.symbol == "SYMMETRIC"
         value, low, high = called.types[:3]
 
-        def inside(
-            x: nodes.Node, a: nodes.Node, first: types.DataType, b: nodes.Node, last: types.DataType
-        ) -> nodes.Node:
-            return nodes.all_of(
-                [
-                    compare_values(">=", x, value, a, first, called.zone),
-                    compare_values("<=", x, value, b, last, called.zone),
+        def body(x: Node, *bounds: Node) -> Node:
+            def compare(symbols: tuple[str, str]) -> list[list[Node]]:
+                pairs = list(zip(bounds, (low, high), strict=True))
+                return [
+                    [
+                        compare_values(symbol, x, value, *bound, called.zone)
+                        for symbol, bound in zip(symbols, ends, strict=True)
+                    ]
+                    for ends in ((pairs, pairs[::-1]) if symmetric else (pairs,))
                 ]
-            )
 
-        def outside(
-            x: nodes.Node, a: nodes.Node, first: types.DataType, b: nodes.Node, last: types.DataType
-        ) -> nodes.Node:
-            return nodes.any_of(
-                [
-                    compare_values("<", x, value, a, first, called.zone),
-                    compare_values(">", x, value, b, last, called.zone),
-                ]
-            )
-
-        def body(x: nodes.Node, a: nodes.Node, b: nodes.Node) -> nodes.Node:
-            bounds = [(a, low, b, high), (b, high, a, low)][: 2 if symmetric else 1]
             if negated and any(isinstance(operand, FLOATS) for operand in (value, low, high)):
-                return nodes.all_of(
-                    [outside(x, *bound) for bound in bounds]
-                )  # NaN is not outside either
-            found = nodes.any_of([inside(x, *bound) for bound in bounds])
-            return nodes.negate(found) if negated else found
+                # NaN is not outside either
+                return nodes.all_of(*(nodes.any_of(*pair) for pair in compare(("<", ">"))))
+            inside = nodes.any_of(*(nodes.all_of(*pair) for pair in compare((">=", "<="))))
+            return nodes.negate(inside) if negated else inside
 
         return nodes.let_all(called.arguments[:3], body)
 
@@ -522,7 +499,7 @@ def between_rule(*, negated: bool) -> TranslationRule:
 def membership(*, negated: bool) -> TranslationRule:
     """Whether a value is in a list, or in the rows of a query."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         first, *others = zip(called.arguments, called.types, strict=True)
         query = called.call.arguments[1]
         if len(others) == 1 and isinstance(query, Select):
@@ -532,16 +509,18 @@ def membership(*, negated: bool) -> TranslationRule:
         values, value_types = zip(*members, strict=True)
         literals = all(isinstance(argument, Constant) for argument in called.call.arguments[1:])
         as_set = literals and len(values) > 1
-        if len(values) > 1 and _have_one_type((first[1], *value_types)) and not _may_raise(values):
-            found: nodes.Node = nodes.Operator("IN", (first[0], *values))
+        # OR does not compute operands after a true one, so those of IN must not fail
+        is_total = not any(value.facts & nodes.Fact.RAISES for value in values)
+        if len(values) > 1 and is_total and _have_one_type((first[1], *value_types)):
+            found: Node = nodes.Operator("IN", (first[0], *values))
         else:
             found = nodes.let(
                 first[0],
                 lambda value: nodes.any_of(
-                    [
+                    *(
                         _same(value, first[1], *member, called.zone, as_set=as_set)
                         for member in members
-                    ]
+                    )
                 ),
             )
         return nodes.negate(found) if negated else found
@@ -560,7 +539,7 @@ _GROUPS = (
 )
 
 
-def _have_one_type(value_types: Sequence[types.DataType]) -> bool:
+def _have_one_type(value_types: Sequence[DataType]) -> bool:
     """Return whether Spark's IN, whose common type has 38 digits, is exact for these types."""
     if any(map(is_fine, value_types)):
         return False
@@ -571,18 +550,10 @@ def _have_one_type(value_types: Sequence[types.DataType]) -> bool:
     return any(all(isinstance(type_, group) for type_ in known) for group in _GROUPS)
 
 
-def _may_raise(values: Sequence[nodes.Node]) -> bool:
-    """Return whether a node may fail; OR does not compute those after a true one."""
-    return any(node.facts & nodes.Fact.RAISES for node in values)
-
-
-def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> nodes.Node:
+def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
     """Return membership in the rows of a query; a row is compared column by column.
 
     Spark's IN is false where Flink's is NULL, which makes a difference for values only.
-
-    Raises:
-        UnsupportedError: `not-executable` for rows whose comparison may be NULL.
     """
     symbol = "NOT IN" if negated else "IN"
     value, type_ = called[0], called.types[0]
@@ -611,46 +582,40 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> nodes.
             hint="write it in WHERE or as a condition of CASE",
         )
 
-    def body(one: nodes.Node) -> nodes.Node:
-        missing: list[nodes.Node] = []
+    def body(one: Node) -> Node:
+        missing: list[Node] = []
         if may_miss:
             nulls = f"(SELECT 1 FROM {rows.sql} AS `members`(`member`) WHERE `member` IS NULL)"
             missing.append(nodes.operator("EXISTS", nodes.Subquery(nulls)))
         if type_.is_nullable:
-            missing.append(
-                nodes.all_of([inline("{v} IS NULL", v=one), nodes.operator("EXISTS", rows)])
-            )
+            missing.append(nodes.all_of(nodes.is_null(one), nodes.operator("EXISTS", rows)))
         found = nodes.operator("IN", one, rows)
         unknown = nodes.Cast(nodes.NULL, "BOOLEAN")
         inside, outside = (nodes.FALSE, nodes.TRUE) if negated else (nodes.TRUE, nodes.FALSE)
-        return nodes.Case(((found, inside), (nodes.any_of(missing), unknown)), outside)
+        return nodes.Case(((found, inside), (nodes.any_of(*missing), unknown)), outside)
 
     return nodes.let(value, body)
 
 
 def compile_quantified(symbol: str, *, every: bool) -> TranslationRule:
-    """Return the rule of a comparison with ALL or SOME values of a list or query.
-
-    Raises:
-        UnsupportedError: `not-executable` for `= ALL` and `<> SOME` of a query.
-    """
+    """Return the rule of a comparison with ALL or SOME values of a list or query."""
     rule = compare_equal if symbol in {"=", "<>"} else compare_values
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         first, *others = zip(called.arguments, called.types, strict=True)
         if len(others) == 1 and isinstance(called.call.arguments[1], Select):
             return _with_extreme(called, symbol, every=every)
 
-        def body(value: nodes.Node) -> nodes.Node:
+        def body(value: Node) -> Node:
             found = [rule(symbol, value, first[1], *other, called.zone) for other in others]
-            return nodes.all_of(found) if every else nodes.any_of(found)
+            return (nodes.all_of if every else nodes.any_of)(*found)
 
         return nodes.let(first[0], body)
 
     return rewrite_rule(translate)
 
 
-def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> nodes.Node:
+def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> Node:
     """Return a comparison with the extreme row of a query.
 
     Without rows it is TRUE for ALL and FALSE for SOME; a NULL leaves the result unknown unless
@@ -682,9 +647,7 @@ def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> nodes.
     return inline("{e} IS NOT TRUE AND ({found} OR {e})", e=is_empty, found=found)
 
 
-def _member(
-    value: types.DataType, node: nodes.Node, type_: types.DataType, zone: str
-) -> tuple[nodes.Node, types.DataType]:
+def _member(value: DataType, node: Node, type_: DataType, zone: str) -> tuple[Node, DataType]:
     """Return a list member in the type of the value, which may lose digits: 1 IN (1.5) is true."""
     numbers = isinstance(value, NUMBERS) and isinstance(type_, NUMBERS)
     padded = isinstance(value, types.CharType) and isinstance(type_, types.VarCharType)
@@ -696,14 +659,14 @@ def _member(
 
 
 def _same(
-    value: nodes.Node,
-    left: types.DataType,
-    node: nodes.Node,
-    right: types.DataType,
+    value: Node,
+    left: DataType,
+    node: Node,
+    right: DataType,
     zone: str,
     *,
     as_set: bool,
-) -> nodes.Node:
+) -> Node:
     """Return equality as in a list; several literals are a set of values of the same type.
 
     There floats are equal if their strings are, and decimals are rounded to a common type.
@@ -715,8 +678,8 @@ def _same(
 
 
 def branches(
-    called: TranslatedCall, values: Sequence[nodes.Node], value_types: Sequence[types.DataType]
-) -> list[nodes.Node]:
+    called: TranslatedCall, values: Sequence[Node], value_types: Sequence[DataType]
+) -> list[Node]:
     """Return values in the type of the result."""
     return [
         convert(node, type_, called.type.nullable(), called.zone)
@@ -724,24 +687,24 @@ def branches(
     ]
 
 
-def case(called: TranslatedCall) -> nodes.Node:
+def case(called: TranslatedCall) -> Node:
     """CASE: conditions and values in turn, then the value of ELSE."""
     values = branches(called, called.arguments[1::2], called.types[1::2])
     otherwise = branches(called, called.arguments[-1:], called.types[-1:])[0]
     return nodes.Case(tuple(zip(called.arguments[:-1:2], values, strict=False)), otherwise)
 
 
-def choice(called: TranslatedCall) -> nodes.Node:
+def choice(called: TranslatedCall) -> Node:
     """IF(condition, value, value)."""
     return nodes.call("if", called[0], *branches(called, called.arguments[1:], called.types[1:]))
 
 
-def first_known(called: TranslatedCall) -> nodes.Node:
+def first_known(called: TranslatedCall) -> Node:
     """COALESCE and IFNULL."""
     return nodes.call("coalesce", *branches(called, called.arguments, called.types))
 
 
-def unless_equal(called: TranslatedCall) -> nodes.Node:
+def unless_equal(called: TranslatedCall) -> Node:
     """NULLIF: NULL if both are equal, else the first."""
     value = convert(called[0], called.types[0], called.type.nullable(), called.zone)
     equal = compare_equal("=", called[0], called.types[0], called[1], called.types[1], called.zone)
@@ -751,7 +714,7 @@ def unless_equal(called: TranslatedCall) -> nodes.Node:
 def extreme(name: str) -> TranslationRule:
     """GREATEST and LEAST: NULL if an argument is."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         require_orderable(called.type, called.call.function.name)
         values = branches(called, called.arguments, called.types)
         if len(values) == 1:
@@ -764,7 +727,7 @@ def extreme(name: str) -> TranslationRule:
     return rewrite_rule(translate)
 
 
-def _extreme_float(name: str, *values: nodes.Node) -> nodes.Node:
+def _extreme_float(name: str, *values: Node) -> Node:
     """Return GREATEST or LEAST of floats; unlike in Spark, -0.0 is less than 0.0."""
     sign, zero = (">", "abs({found})") if name == "greatest" else ("<", "-abs({found})")
     zeros = [
@@ -777,7 +740,7 @@ def _extreme_float(name: str, *values: nodes.Node) -> nodes.Node:
     exact = f"if({{found}} = 0 AND ({{is_zero}}), {zero}, {{found}})"
     return nodes.let(
         nodes.call(name, *values),
-        lambda found: inline(exact, found=found, is_zero=nodes.any_of(zeros)),
+        lambda found: inline(exact, found=found, is_zero=nodes.any_of(*zeros)),
     )
 
 

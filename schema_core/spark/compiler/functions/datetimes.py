@@ -31,7 +31,9 @@ from schema_core.spark.compiler.translation import (
     sql_type,
     truncated_to_micros,
 )
+from schema_core.spark.compiler.tree import Node
 from schema_core.spark.compiler.udfs.calendars import standard_offset
+from schema_core.types import DataType
 
 #: Milliseconds of a day.
 DAY = 86_400_000
@@ -40,17 +42,17 @@ DAY = 86_400_000
 # --- counts ------------------------------------------------------------------------------------
 
 
-def micros(node: nodes.Node) -> nodes.Node:
+def micros(node: Node) -> Node:
     """Return the microseconds since 1970 of a timestamp of either kind, by its local time."""
     return nodes.call("unix_micros", _in_utc(node))
 
 
-def millis(node: nodes.Node) -> nodes.Node:
+def millis(node: Node) -> Node:
     """Return the milliseconds since 1970, rounded down."""
     return nodes.call("unix_millis", _in_utc(node))
 
 
-def _in_utc(node: nodes.Node) -> nodes.Node:
+def _in_utc(node: Node) -> Node:
     """Return a timestamp of either kind as a TIMESTAMP; Spark's casts between them are slow."""
     match node:
         case nodes.Cast(
@@ -62,42 +64,37 @@ def _in_utc(node: nodes.Node) -> nodes.Node:
             return nodes.Cast(node, "TIMESTAMP")
 
 
-def _interval(count: int) -> nodes.Node:
-    return nodes.Cast(
-        nodes.Literal(f"{count // 1_000_000}.{count % 1_000_000:06}"), "INTERVAL SECOND"
-    )
-
-
-def days(node: nodes.Node) -> nodes.Node:
+def days(node: Node) -> Node:
     """Return the days since 1970 of a date."""
     return nodes.call("unix_date", node)
 
 
-def of_micros(count: nodes.Node, type_: types.DataType) -> nodes.Node:
+def of_micros(count: Node, type_: DataType) -> Node:
     """Return the timestamp at microseconds since 1970."""
-    timestamp = nodes.call("timestamp_micros", count)
-    is_instant = isinstance(type_, types.LocalZonedTimestampType)
-    return timestamp if is_instant else nodes.Cast(timestamp, "TIMESTAMP_NTZ")
+    return _of_kind(nodes.call("timestamp_micros", count), type_)
 
 
-def of_millis(count: nodes.Node, type_: types.DataType) -> nodes.Node:
+def of_millis(count: Node, type_: DataType) -> Node:
     """Return the timestamp at milliseconds since 1970."""
-    timestamp = nodes.call("timestamp_millis", count)
-    is_instant = isinstance(type_, types.LocalZonedTimestampType)
-    return timestamp if is_instant else nodes.Cast(timestamp, "TIMESTAMP_NTZ")
+    return _of_kind(nodes.call("timestamp_millis", count), type_)
 
 
-def of_days(count: nodes.Node) -> nodes.Node:
+def _of_kind(instant: Node, type_: DataType) -> Node:
+    is_local = not isinstance(type_, types.LocalZonedTimestampType)
+    return nodes.Cast(instant, "TIMESTAMP_NTZ") if is_local else instant
+
+
+def of_days(count: Node) -> Node:
     """Return the date at days since 1970."""
     return nodes.call("date_from_unix_date", nodes.Cast(count, "INT"))
 
 
-def time_millis(node: nodes.Node) -> nodes.Node:
+def time_millis(node: Node) -> Node:
     """Return the milliseconds since midnight."""
     return nodes.call("time_to_millis", node)
 
 
-def time_of_millis(count: nodes.Node, type_: types.DataType) -> nodes.Node:
+def time_of_millis(count: Node, type_: DataType) -> Node:
     """Return the time at milliseconds since midnight, modulo a day."""
     return nodes.Cast(sql("time_from_millis(pmod({0}, 86400000))", **{"0": count}), sql_type(type_))
 
@@ -105,19 +102,19 @@ def time_of_millis(count: nodes.Node, type_: types.DataType) -> nodes.Node:
 # --- zones -------------------------------------------------------------------------------------
 
 
-def local(node: nodes.Node, zone: str) -> nodes.Node:
+def local(node: Node, zone: str) -> Node:
     """Return the local time of a zone at an instant."""
     shifted = node if zone == "UTC" else nodes.call("from_utc_timestamp", node, zone)
     return nodes.Cast(shifted, "TIMESTAMP_NTZ")
 
 
-def instant(node: nodes.Node, zone: str) -> nodes.Node:
+def instant(node: Node, zone: str) -> Node:
     """Return the instant of a local time in a zone; the first one in an overlap."""
     shown = nodes.Cast(node, "TIMESTAMP")
     return shown if zone == "UTC" else nodes.call("to_utc_timestamp", shown, zone)
 
 
-def clock(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
+def clock(node: Node, type_: DataType, zone: str) -> Node:
     """Return the local time of any datetime in the zone."""
     if is_fine(type_):
         node = micros_of(node)
@@ -130,14 +127,14 @@ def clock(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
             return node
 
 
-def clock_millis(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
+def clock_millis(node: Node, type_: DataType, zone: str) -> Node:
     """Return the milliseconds since 1970 of the local time in the zone."""
     if isinstance(type_, types.LocalZonedTimestampType) and zone == "UTC":
         return nodes.call("unix_millis", micros_of(node) if is_fine(type_) else node)
     return millis(clock(node, type_, zone))
 
 
-def util_local(node: nodes.Node, zone: str) -> nodes.Node:
+def util_local(node: Node, zone: str) -> Node:
     """Return the local time by java.util, which has no transitions before 1900."""
     if zone == "UTC":
         return local(node, zone)
@@ -150,14 +147,14 @@ def util_local(node: nodes.Node, zone: str) -> nodes.Node:
     return nodes.Cast(shown, "TIMESTAMP_NTZ")
 
 
-def util_clock(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
+def util_clock(node: Node, type_: DataType, zone: str) -> Node:
     """Return `clock`, of an instant by java.util."""
     if isinstance(type_, types.LocalZonedTimestampType):
         return util_local(micros_of(node) if is_fine(type_) else node, zone)
     return clock(node, type_, zone)
 
 
-def nano_part(node: nodes.Node) -> nodes.Node:
+def nano_part(node: Node) -> Node:
     """Return the nanoseconds of the second."""
     return sql("CAST(pmod({0}, 1000000) * 1000 AS INT)", **{"0": micros(node)})
 
@@ -165,16 +162,15 @@ def nano_part(node: nodes.Node) -> nodes.Node:
 # --- casts -------------------------------------------------------------------------------------
 
 
-def truncate_digits(node: nodes.Node, source: int, target: int) -> nodes.Node:
+def truncate_digits(node: Node, source: int, target: int) -> Node:
     """Return a timestamp truncated to fewer digits."""
     if target >= min(source, MAX_PRECISION):
         return node
-    return nodes.call("time_bucket", _interval(10 ** (MAX_PRECISION - target)), node)
+    seconds = nodes.Literal(f"{10**-target:.6f}")
+    return nodes.call("time_bucket", nodes.Cast(seconds, "INTERVAL SECOND"), node)
 
 
-def narrow_timestamp(
-    node: nodes.Node, source: int, target: int, type_: types.DataType
-) -> nodes.Node:
+def narrow_timestamp(node: Node, source: int, target: int, type_: DataType) -> Node:
     """Return a timestamp cast to fewer digits: milliseconds are truncated towards 1970."""
     if target >= min(source, MAX_PRECISION):
         return node
@@ -184,12 +180,10 @@ def narrow_timestamp(
     return of_millis(sql("{n} - {n} % {unit}", n=millis(node), unit=unit), type_)
 
 
-def convert(
-    node: nodes.Node, source: types.DataType, target: types.DataType, zone: str
-) -> nodes.Node:
+def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
     """Return a datetime as another type of datetimes."""
     if isinstance(target, types.AnyTimestampType) and is_fine(target):
-        beyond: nodes.Node | int = 0
+        beyond: Node | int = 0
         if is_fine(source):
             unit = 10 ** (9 - target.precision)
             beyond = inline("{n} - {n} % {unit}", n=nanos(node), unit=unit)
@@ -249,22 +243,22 @@ _STAMP = (
 )
 
 
-def _part(node: nodes.Node, shape: str, group: int, default: int = 0) -> nodes.Node:
+def _part(node: Node, shape: str, group: int, default: int = 0) -> Node:
     """Return a group of a pattern as an integer, or the default."""
     found = nodes.call("regexp_extract", node, shape, group)
     return nodes.call("coalesce", nodes.Cast(found, "INT"), default)
 
 
 def _usually(
-    node: nodes.Node,
-    plain: nodes.Node,
+    node: Node,
+    plain: Node,
     shape: str,
     type_: str,
-    parse: Callable[[nodes.Node], nodes.Node],
-) -> nodes.Node:
+    parse: Callable[[Node], Node],
+) -> Node:
     """Return Spark's cast of a plain string or common shape; `parse` parses any other string."""
 
-    def rest(s: nodes.Node) -> nodes.Node:
+    def rest(s: Node) -> Node:
         return inline(
             "coalesce(if(rlike({s}, {shape}), try_cast({s} AS {type}), NULL), {parsed})",
             s=s,
@@ -283,7 +277,7 @@ def _usually(
 
 
 #: Type -> the format of its usual literals, and Spark's prefix of literals.
-_LITERALS: Mapping[type[types.DataType], tuple[re.Pattern[str], str]] = {
+_LITERALS: Mapping[type[DataType], tuple[re.Pattern[str], str]] = {
     types.DateType: (regex(r"\d{4}-\d{2}-\d{2}", re.ASCII), "DATE"),
     types.TimestampType: (
         regex(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.(\d{1,6}))?", re.ASCII),
@@ -292,7 +286,7 @@ _LITERALS: Mapping[type[types.DataType], tuple[re.Pattern[str], str]] = {
 }
 
 
-def constant(node: nodes.Node, target: types.DataType) -> nodes.Node | None:
+def constant(node: Node, target: DataType) -> Node | None:
     """Return a constant string as a datetime literal; None for unusual strings.
 
     >>> constant(nodes.Literal("2024-02-29"), types.DateType())
@@ -316,7 +310,7 @@ def constant(node: nodes.Node, target: types.DataType) -> nodes.Node | None:
     return nodes.Literal(text, kind)
 
 
-def _has_mask(node: nodes.Node, mask: str) -> nodes.Node:
+def _has_mask(node: Node, mask: str) -> Node:
     """Return whether a string has the separators of a mask of digits, and a digit at its end.
 
     If Spark casts it, all other characters are digits; a time may begin with a blank.
@@ -332,18 +326,18 @@ def _has_mask(node: nodes.Node, mask: str) -> nodes.Node:
         zero=nodes.byte("0"),
         nine=nodes.byte("9"),
     )
-    return nodes.all_of([inline("octet_length({s}) = {n}", s=node, n=len(mask)), *marks, last])
+    return nodes.all_of(inline("octet_length({s}) = {n}", s=node, n=len(mask)), *marks, last)
 
 
-def date_part_of(node: nodes.Node) -> nodes.Node:
+def date_part_of(node: Node) -> Node:
     """Return a string up to its first space, unless it starts with one."""
     return nodes.call("regexp_replace", node, "(?s)^([^ ]+) .*", "$1")
 
 
-def any_date_of_string(node: nodes.Node) -> nodes.Node:
+def any_date_of_string(node: Node) -> Node:
     """Parse a date of any shape: a year, optionally month and day."""
 
-    def parse_date(text: nodes.Node) -> nodes.Node:
+    def parse_date(text: Node) -> Node:
         parts = (_part(text, _DATE, group, 1) for group in (1, 2, 3))
         return inline(
             "if(rlike({s}, {shape}), {date}, NULL)",
@@ -355,18 +349,16 @@ def any_date_of_string(node: nodes.Node) -> nodes.Node:
     return nodes.let(date_part_of(node), parse_date)
 
 
-def date_of_string(
-    node: nodes.Node, parse: Callable[[nodes.Node], nodes.Node] = any_date_of_string
-) -> nodes.Node:
+def date_of_string(node: Node, parse: Callable[[Node], Node] = any_date_of_string) -> Node:
     """Parse a date, or return NULL; `parse` parses an unusual shape."""
     return _usually(node, _has_mask(node, "0000-00-00"), rf"^{_ISO_DATE}\z", "DATE", parse)
 
 
-def time_of_string(node: nodes.Node, target: types.TimeType) -> nodes.Node:
+def time_of_string(node: Node, target: types.TimeType) -> Node:
     """Parse a time: hours, optionally minutes, seconds and a fraction, rounded to 3 digits."""
     shape = rf"^\d\d:\d\d:\d\d{_fraction(min(target.precision, 3))}\z"
     is_digit = inline("{s} >= '0' AND {s} < ':'", s=node)
-    plain = nodes.all_of([_has_mask(node, "00000:00"), is_digit])
+    plain = nodes.all_of(_has_mask(node, "00000:00"), is_digit)
     return _usually(node, plain, shape, sql_type(target), lambda s: any_time_of_string(s, target))
 
 
@@ -374,7 +366,7 @@ def _fraction(digits: int) -> str:
     return rf"(?:\.\d{{1,{digits}}})?" if digits else ""
 
 
-def any_time_of_string(node: nodes.Node, target: types.TimeType) -> nodes.Node:
+def any_time_of_string(node: Node, target: types.TimeType) -> Node:
     """Parse a time of any shape, moved by its time zone.
 
     The fourth digit rounds milliseconds; other characters among them are zeroes. A time beyond the
@@ -406,7 +398,14 @@ def any_time_of_string(node: nodes.Node, target: types.TimeType) -> nodes.Node:
         moved=moved,
         **parts,
     )
-    count = nodes.let(count, _within_day)
+    count = nodes.let(
+        count,
+        lambda n: inline(
+            "if({n} BETWEEN 0 AND 86399999, {n}, {problem})",
+            n=n,
+            problem=nodes.fail("the TIME exceeds 24 hours, which Spark cannot represent"),
+        ),
+    )
     unit = 10 ** max(0, 3 - target.precision)
     if unit > 1:
         count = inline("{count} DIV {unit} * {unit}", count=count, unit=unit)
@@ -414,30 +413,30 @@ def any_time_of_string(node: nodes.Node, target: types.TimeType) -> nodes.Node:
     return sql("if({valid}, {time}, NULL)", valid=valid, time=time)
 
 
-def _within_day(count: nodes.Node) -> nodes.Node:
-    problem = nodes.fail("the TIME exceeds 24 hours, which Spark cannot represent")
-    return inline("if({n} BETWEEN 0 AND 86399999, {n}, {problem})", n=count, problem=problem)
-
-
-def timestamp_of_string(node: nodes.Node, target: types.TimestampType) -> nodes.Node:
+def timestamp_of_string(node: Node, target: types.TimestampType) -> Node:
     """Parse a timestamp: a date with a four-digit year, optionally a time to the second.
 
     A day beyond the end of its month is the last one; 24:00:00 is the next midnight.
     """
     if is_fine(target):
-        whole_part = timestamp_of_string(node, types.TimestampType(MAX_PRECISION))
-        return make_nanosecond_struct(whole_part, _beyond(node, target))
+        beyond = sql(
+            "CAST(rpad(left(substring({fraction}, 7), {digits}), 3, '0') AS SMALLINT)",
+            fraction=nodes.call("regexp_extract", node, _STAMP, 7),
+            digits=target.precision - MAX_PRECISION,
+        )
+        micros_ = timestamp_of_string(node, types.TimestampType(MAX_PRECISION))
+        return make_nanosecond_struct(micros_, beyond)
     clock = r"\d{1,2}:\d{1,2}:\d{1,2}" + _fraction(min(target.precision, MAX_PRECISION))
     shape = rf"^(?!0000){_ISO_DATE}(?: {clock})?\z"
     has_year = inline("{s} >= '0001'", s=node)
     # At this length, in a string that Spark casts, these separators imply the others.
-    plain = nodes.all_of([_has_mask(node, "0000-00000 00000:00"), has_year])
+    plain = nodes.all_of(_has_mask(node, "0000-00000 00000:00"), has_year)
     return _usually(
         node, plain, shape, "TIMESTAMP_NTZ", lambda s: any_timestamp_of_string(s, target)
     )
 
 
-def any_timestamp_of_string(node: nodes.Node, target: types.TimestampType) -> nodes.Node:
+def any_timestamp_of_string(node: Node, target: types.TimestampType) -> Node:
     """Parse a timestamp of any shape."""
     year, month, day = (_part(node, _STAMP, group) for group in (1, 2, 3))
     hours, minutes, seconds = (_part(node, _STAMP, group) for group in (4, 5, 6))
@@ -466,15 +465,7 @@ def any_timestamp_of_string(node: nodes.Node, target: types.TimestampType) -> no
     return sql("if({valid}, {value}, NULL)", valid=valid, value=value)
 
 
-def _beyond(node: nodes.Node, target: types.TimestampType) -> nodes.Node:
-    return sql(
-        "CAST(rpad(left(substring({fraction}, 7), {digits}), 3, '0') AS SMALLINT)",
-        fraction=nodes.call("regexp_extract", node, _STAMP, 7),
-        digits=target.precision - MAX_PRECISION,
-    )
-
-
-def format_datetime(node: nodes.Node, source: types.DataType, zone: str) -> nodes.Node:
+def format_datetime(node: Node, source: DataType, zone: str) -> Node:
     """Format a time or timestamp with exactly the digits of its precision."""
     if isinstance(source, types.TimeType):
         text = nodes.Cast(node, "STRING")
@@ -501,7 +492,7 @@ def format_datetime(node: nodes.Node, source: types.DataType, zone: str) -> node
     return nodes.call("concat", nodes.call("date_format", shown, shape), beyond)
 
 
-def printed_interval(node: nodes.Node, source: types.DataType) -> nodes.Node:
+def printed_interval(node: Node, source: DataType) -> Node:
     """Format an interval: ``+1-02``, or ``+1 02:03:04.005``."""
     if isinstance(source, types.YearMonthIntervalType):
         return nodes.let(
@@ -523,7 +514,7 @@ def printed_interval(node: nodes.Node, source: types.DataType) -> nodes.Node:
     )
 
 
-def _sign(count: nodes.Node) -> nodes.Node:
+def _sign(count: Node) -> Node:
     return sql("if({n} < 0, '-', '+')", n=count)
 
 
@@ -535,18 +526,8 @@ EXACT = frozenset(
     | {f"{symbol} SOME" for symbol in ("=", "<>", "<", "<=", ">", ">=")}
     | {"CASE", "IF", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"}
     | {"CAST", "TRY_CAST", "EXTRACT", "DATE_FORMAT", "TO_TIMESTAMP_LTZ", "TYPEOF"}
-    | {
-        "IS NULL",
-        "IS NOT NULL",
-        "COUNT",
-        "MIN",
-        "MAX",
-        "FIRST_VALUE",
-        "LAST_VALUE",
-        "SINGLE_VALUE",
-        "LAG",
-        "LEAD",
-    }
+    | {"IS NULL", "IS NOT NULL", "COUNT", "MIN", "MAX", "FIRST_VALUE", "LAST_VALUE"}
+    | {"SINGLE_VALUE", "LAG", "LEAD"}
 )
 
 #: Functions that do not depend on the nanoseconds of a timestamp.
@@ -562,17 +543,17 @@ DURATIONS = frozenset({"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY"})
 SHIFTS = frozenset({"+", "-", "TIMESTAMPADD"})
 
 
-def micros_of(node: nodes.Node) -> nodes.Node:
+def micros_of(node: Node) -> Node:
     """Return the timestamp of a struct."""
     return nodes.Field(node, MICROS)
 
 
-def nanos(node: nodes.Node) -> nodes.Node:
+def nanos(node: Node) -> Node:
     """Return the nanoseconds of a struct."""
     return nodes.Field(node, NANOS)
 
 
-def make_nanosecond_struct(micros: nodes.Node, beyond: nodes.Node | int) -> nodes.Node:
+def make_nanosecond_struct(micros: Node, beyond: Node | int) -> Node:
     """Return the struct of a timestamp and nanoseconds; NULL if the timestamp is."""
     return nodes.let(
         micros,
@@ -584,7 +565,7 @@ def make_nanosecond_struct(micros: nodes.Node, beyond: nodes.Node | int) -> node
     )
 
 
-def as_stored(node: nodes.Node, type_: types.DataType) -> nodes.Node:
+def as_stored(node: Node, type_: DataType) -> Node:
     """Return the timestamp of a struct; nanoseconds fail the job."""
     problem = f"Spark stores microseconds, a {type_.as_summary_string()} has nanoseconds"
     return nodes.let(
@@ -598,12 +579,8 @@ def as_stored(node: nodes.Node, type_: types.DataType) -> nodes.Node:
     )
 
 
-def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> nodes.Node:
-    """Return a call whose arguments or result may be structs.
-
-    Raises:
-        UnsupportedError: `not-executable` for a function without such values.
-    """
+def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> Node:
+    """Return a call whose arguments or result may be structs."""
     name = called.call.function.name
     places = [place for place, type_ in enumerate(called.types) if is_fine(type_)]
     if name in EXACT or not (places or is_fine(called.type)):
@@ -621,34 +598,24 @@ def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> 
     is_local = isinstance(called.types[places[0]], types.TimestampType)
     is_up = name in {"CEIL", "CEILING"} and is_local and called.keyword(1) in DURATIONS
     part = _rounded_up if is_up else micros_of
-    node = translate(replace(_change_arguments(called, places, part), call=call))
+    arguments = tuple(
+        part(node) if place in places else node for place, node in enumerate(called.arguments)
+    )
+    node = translate(replace(called, call=call, arguments=arguments))
     if not is_fine(called.type):
         return node
     return make_nanosecond_struct(node, nanos(called[places[0]]) if name in SHIFTS else 0)
 
 
-def _change_arguments(
-    called: TranslatedCall, places: list[int], change: Callable[[nodes.Node], nodes.Node]
-) -> TranslatedCall:
-    arguments = tuple(
-        change(node) if place in places else node for place, node in enumerate(called.arguments)
-    )
-    return replace(called, arguments=arguments)
-
-
-def _rounded_up(node: nodes.Node) -> nodes.Node:
+def _rounded_up(node: Node) -> Node:
     """Return the first microsecond that is not before a timestamp."""
     up = "make_dt_interval(0, 0, 0, if({n} > 0, 0.000001, 0))"
     return inline(f"{{at}} + {up}", at=micros_of(node), n=nanos(node))
 
 
-def require_micros(*types: types.DataType) -> None:
-    """Refuse timestamps with more digits than Spark stores.
-
-    Raises:
-        UnsupportedError: with code `not-executable`.
-    """
-    for part in (part for type_ in types for part in type_.walk()):
+def require_micros(*checked: DataType) -> None:
+    """Refuse timestamps with more digits than Spark stores."""
+    for part in (part for type_ in checked for part in type_.walk()):
         if is_fine(part):
             raise nodes.unsupported_error(
                 f"Spark stores microseconds, {part.as_summary_string()} has more digits",

@@ -17,16 +17,17 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     udf,
 )
+from schema_core.spark.compiler.tree import Node
 from schema_core.spark.compiler.udfs.strings import CHARSETS
 
 
-def hexadecimal(called: TranslatedCall) -> nodes.Node:
+def hexadecimal(called: TranslatedCall) -> Node:
     """HEX of an integer or of a string."""
     is_string = isinstance(called.types[0], CHARACTERS)
     return nodes.call("hex", called[0] if is_string else nodes.Cast(called[0], "BIGINT"))
 
 
-def compile_sha2(called: TranslatedCall) -> nodes.Node:
+def compile_sha2(called: TranslatedCall) -> Node:
     """SHA2; a bit length that is not one of the four fails the job."""
     bits = nodes.integer_of(called[1])
     if bits in BITS:
@@ -34,7 +35,7 @@ def compile_sha2(called: TranslatedCall) -> nodes.Node:
     if isinstance(called[1], nodes.Literal):
         raise nodes.unsupported_error("the bit length of SHA2 must be 224, 256, 384 or 512")
 
-    def body(text: nodes.Node, length: nodes.Node) -> nodes.Node:
+    def body(text: Node, length: Node) -> Node:
         hashes = tuple(
             (nodes.operator("=", length, bit), nodes.call("sha2", text, bit)) for bit in BITS
         )
@@ -49,7 +50,7 @@ def compile_sha2(called: TranslatedCall) -> nodes.Node:
 BITS = (224, 256, 384, 512)
 
 
-def compile_decode(called: TranslatedCall) -> nodes.Node:
+def compile_decode(called: TranslatedCall) -> Node:
     """DECODE(bytes, charset); a constant charset of one byte for each character without Python."""
     if _is_utf8(called[1]):
         return nodes.call("make_valid_utf8", nodes.Cast(called[0], "STRING"))
@@ -63,7 +64,7 @@ def compile_decode(called: TranslatedCall) -> nodes.Node:
     return nodes.call("regexp_replace", text, r"[\x{80}-\x{FF}]", "\ufffd")
 
 
-def compile_encode(called: TranslatedCall) -> nodes.Node:
+def compile_encode(called: TranslatedCall) -> Node:
     """ENCODE(string, charset); a constant charset without Python."""
     if _is_utf8(called[1]):
         return nodes.Cast(called[0], "BINARY")
@@ -78,25 +79,23 @@ def compile_encode(called: TranslatedCall) -> nodes.Node:
         case "utf-16be" | "utf-16le" as known:
             return nodes.call("encode", called[0], known.upper())
         case "utf-16":
-            return nodes.let(called[0], _with_byte_order)
+            return nodes.let(
+                called[0],
+                lambda text: inline(
+                    "if({s} = '', {empty}, concat({mark}, encode({s}, 'UTF-16BE')))",
+                    s=text,
+                    empty=nodes.Literal("", "X"),
+                    mark=nodes.Literal("FEFF", "X"),  # of the byte order
+                ),
+            )
         case _:
             return call_udf("encode", called[0], called[1])
-
-
-def _with_byte_order(text: nodes.Node) -> nodes.Node:
-    """Encode a string in UTF-16 after a byte order mark, unless it is empty."""
-    return inline(
-        "if({s} = '', {empty}, concat({mark}, encode({s}, 'UTF-16BE')))",
-        s=text,
-        empty=nodes.Literal("", "X"),
-        mark=nodes.Literal("FEFF", "X"),
-    )
 
 
 _ASCII, _LATIN = "7F", "FF"
 
 
-def _of_one_byte(charset: nodes.Node) -> str | None:
+def _of_one_byte(charset: Node) -> str | None:
     """Return the last character, in hexadecimal, of a constant charset of one byte a character."""
     name = (nodes.string_of(charset) or "").lower()
     if name in {"us-ascii", "ascii"}:
@@ -104,11 +103,11 @@ def _of_one_byte(charset: nodes.Node) -> str | None:
     return _LATIN if name in {"iso-8859-1", "latin1"} else None
 
 
-def _is_utf8(charset: nodes.Node) -> bool:
+def _is_utf8(charset: Node) -> bool:
     return (nodes.string_of(charset) or "").upper() in {"UTF-8", "UTF8"}
 
 
-def _require_charset(charset: nodes.Node) -> None:
+def _require_charset(charset: Node) -> None:
     name = nodes.string_of(charset)
     if name is not None and name.lower() not in CHARSETS:
         raise nodes.unsupported_error(f"unsupported character set {name!r}", "use UTF-8")
@@ -158,12 +157,12 @@ PARTS = frozenset({"HOST", "PATH", "QUERY", "REF", "PROTOCOL", "FILE", "AUTHORIT
 _KEY = regex(r"\w+", re.ASCII)
 
 
-def parse_url(node: nodes.Node, part: str) -> nodes.Node:
+def parse_url(node: Node, part: str) -> Node:
     """Return a constant part of a URL; NULL if the URL is invalid or lacks it."""
     if part not in PARTS:
         return _MISSING
 
-    def any_url(url: nodes.Node) -> nodes.Node:
+    def any_url(url: Node) -> Node:
         return nodes.let(
             nodes.call("btrim", url, " \t\r\n"),
             lambda text: inline(
@@ -192,7 +191,7 @@ def parse_url(node: nodes.Node, part: str) -> nodes.Node:
 _MISSING = nodes.Cast(nodes.NULL, "STRING")
 
 
-def _find_part(text: nodes.Node, part: str, shape: str) -> nodes.Node:
+def _find_part(text: Node, part: str, shape: str) -> Node:
     found = nodes.call("regexp_extract", text, shape, 1)
     return nodes.call("lower", found) if part == "PROTOCOL" else found
 
@@ -202,7 +201,7 @@ def is_key(key: str) -> bool:
     return _KEY.fullmatch(key) is not None
 
 
-def parse_url_key(node: nodes.Node, key: str) -> nodes.Node:
+def parse_url_key(node: Node, key: str) -> Node:
     """Return the value of a constant key in the query of a URL, or NULL."""
     shape = f"(?:&|^){key}=([^&]*)"
     return nodes.let(
@@ -219,7 +218,7 @@ def parse_url_key(node: nodes.Node, key: str) -> nodes.Node:
     )
 
 
-def parsed_url(called: TranslatedCall) -> nodes.Node:
+def parsed_url(called: TranslatedCall) -> Node:
     """PARSE_URL(url, part [, key]); constant parts and keys of words without Python."""
     part = nodes.string_of(called[1])
     key = nodes.string_of(called[2]) if len(called.arguments) == 3 else None
@@ -231,7 +230,7 @@ def parsed_url(called: TranslatedCall) -> nodes.Node:
     return call_udf(name, *called.arguments)
 
 
-def compile_unhex(text: nodes.Node) -> nodes.Node:
+def compile_unhex(text: Node) -> Node:
     """UNHEX; the first of an odd number of digits becomes a zero byte."""
     return inline(
         "if(octet_length({s}) % 2 = 0, unhex({s}),"
@@ -241,10 +240,10 @@ def compile_unhex(text: nodes.Node) -> nodes.Node:
     )
 
 
-def integer_of_address(text: nodes.Node) -> nodes.Node:
+def integer_of_address(text: Node) -> Node:
     """INET_ATON: an IPv4 address as an integer; missing parts are zeros before the last."""
 
-    def body(parts: nodes.Node) -> nodes.Node:
+    def body(parts: Node) -> Node:
         return inline(
             "if(rlike({s}, {shape}) AND array_max({parts}) <= 255L,"
             " if(size({parts}) > 1, get({parts}, 0), 0L) * 16777216L"
@@ -262,7 +261,7 @@ def integer_of_address(text: nodes.Node) -> nodes.Node:
     return nodes.let(numbers, body)
 
 
-def address_of_integer(number: nodes.Node) -> nodes.Node:
+def address_of_integer(number: Node) -> Node:
     """INET_NTOA: the IPv4 address of an integer."""
     return inline(
         "if({n} BETWEEN 0L AND 4294967295L, concat_ws('.', CAST({n} DIV 16777216L AS STRING),"
@@ -272,13 +271,13 @@ def address_of_integer(number: nodes.Node) -> nodes.Node:
     )
 
 
-def decoded_base64(node: nodes.Node) -> nodes.Node:
+def decoded_base64(node: Node) -> Node:
     """Decode Base64 to a string; an invalid one fails the job.
 
     Spark skips white space; the lengths of a padded string and its result show that it has none.
     """
 
-    def body(s: nodes.Node, data: nodes.Node) -> nodes.Node:
+    def body(s: Node, data: Node) -> Node:
         return inline(
             "CASE WHEN (octet_length({data}) + 2) DIV 3 * 4 = octet_length({s})"
             " AND (octet_length({data}) % 3 = 0"

@@ -28,6 +28,7 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     udf,
 )
+from schema_core.spark.compiler.tree import Node
 from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.json import NoSuchPathError, compile_path
 from schema_core.sql import syntax
@@ -43,11 +44,7 @@ DOCUMENT = "JSON"
 
 
 def require_maker(call_: FunctionCall) -> None:
-    """Require that JSON(...) among the arguments is a value of JSON_OBJECT or JSON_ARRAY.
-
-    Raises:
-        UnsupportedError: `not-executable` for any other argument.
-    """
+    """Require that JSON(...) among the arguments is a value of JSON_OBJECT or JSON_ARRAY."""
     name = call_.function.name
     for place, argument in enumerate(call_.arguments):
         if name not in MAKERS or (name == "JSON_OBJECT" and place % 2 == 1):
@@ -55,23 +52,15 @@ def require_maker(call_: FunctionCall) -> None:
 
 
 def refuse_document(typed: Typed) -> None:
-    """Refuse JSON(...) where it is not inserted into other JSON, as Flink does.
-
-    Raises:
-        UnsupportedError: with code `not-executable`.
-    """
+    """Refuse JSON(...) where it is not inserted into other JSON, as Flink does."""
     if isinstance(typed, FunctionCall) and typed.function.name == DOCUMENT:
         raise nodes.unsupported_error(
             "JSON(...) is supported only as a value of JSON_OBJECT or JSON_ARRAY"
         )
 
 
-def write_json(node: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return a value as JSON, or NULL.
-
-    Raises:
-        UnsupportedError: `not-executable` for types without JSON.
-    """
+def write_json(node: Node, type_: types.DataType) -> Node:
+    """Return a value as JSON, or NULL."""
     match type_:
         case types.BooleanType():
             return nodes.Cast(node, "STRING")
@@ -88,11 +77,23 @@ def write_json(node: nodes.Node, type_: types.DataType) -> nodes.Node:
             element = type_.element_type
             return join_json(
                 "[",
-                nodes.call("transform", node, nodes.function(lambda item: _or_null(item, element))),
+                nodes.transform(node, lambda item: _or_null(item, element)),
                 "]",
             )
         case types.RowType():
-            return nodes.let(node, lambda v: _object_of_row(v, type_))
+            return nodes.let(
+                node,
+                lambda row: nodes.null_or(
+                    nodes.is_null(row),
+                    _object(
+                        {
+                            field.name: _or_null(nodes.Field(row, field.name), field.data_type)
+                            for field in type_.fields
+                        },
+                        absent=False,
+                    ),
+                ),
+            )
         case types.MapType() if isinstance(type_.key_type, CHARACTERS):
             return _object_of_map(node, type_.value_type)
         case types.MultisetType() if isinstance(type_.element_type, CHARACTERS):
@@ -112,13 +113,13 @@ def write_json(node: nodes.Node, type_: types.DataType) -> nodes.Node:
 _POWER = r"^(-?)(\d+)\.(\d+)E(\d+)$"
 
 
-def _float(node: nodes.Node) -> nodes.Node:
+def _float(node: Node) -> Node:
     """Return a float as Java's BigDecimal prints it; NaN and the infinities are strings.
 
     Zero has no sign. An exponent has one, and is omitted where the digits reach the point.
     """
 
-    def body(shown: nodes.Node) -> nodes.Node:
+    def body(shown: Node) -> Node:
         sign, integer, fraction, power = (
             nodes.call("regexp_extract", shown, _POWER, group) for group in (1, 2, 3, 4)
         )
@@ -148,18 +149,18 @@ def _float(node: nodes.Node) -> nodes.Node:
     return nodes.let(inline("CAST({v} + CAST(0 AS DOUBLE) AS STRING)", v=node), body)
 
 
-def quote_json(node: nodes.Node) -> nodes.Node:
+def quote_json(node: Node) -> Node:
     """Return a JSON string literal."""
     return nodes.null_or(nodes.is_null(node), _without_brackets(node))
 
 
-def _without_brackets(node: nodes.Node) -> nodes.Node:
+def _without_brackets(node: Node) -> Node:
     return nodes.call(
         "regexp_replace", nodes.call("to_json", nodes.call("array", node)), "^.|.$", ""
     )
 
 
-def _timestamp(node: nodes.Node) -> nodes.Node:
+def _timestamp(node: Node) -> Node:
     """Return a timestamp in ISO 8601, without trailing zeroes of its fraction."""
     return inline(
         "concat({mark}, date_format({v}, {shape}), if({digits} = '', '', concat('.', {digits})),"
@@ -171,33 +172,25 @@ def _timestamp(node: nodes.Node) -> nodes.Node:
     )
 
 
-def _or_null(node: nodes.Node, type_: types.DataType) -> nodes.Node:
+def _or_null(node: Node, type_: types.DataType) -> Node:
     return nodes.call("coalesce", write_json(node, type_), "null")
 
 
-def join_json(opening: str, strings: nodes.Node, closing: str) -> nodes.Node:
+def join_json(opening: str, strings: Node, closing: str) -> Node:
     """Return strings with commas between them, in brackets."""
     return nodes.call("concat", opening, nodes.call("array_join", strings, ","), closing)
 
 
-def _object_of_row(node: nodes.Node, type_: types.RowType) -> nodes.Node:
-    pairs = {
-        field.name: _or_null(nodes.Field(node, field.name), field.data_type)
-        for field in type_.fields
-    }
-    return nodes.null_or(nodes.is_null(node), _object(pairs, absent=False))
-
-
-def _object_of_map(node: nodes.Node, value: types.DataType) -> nodes.Node:
-    def entry(one: nodes.Node) -> nodes.Node:
+def _object_of_map(node: Node, value: types.DataType) -> Node:
+    def entry(one: Node) -> Node:
         name = _without_brackets(nodes.Field(one, "key"))
         return nodes.call("concat", name, ":", _or_null(nodes.Field(one, "value"), value))
 
     entries = nodes.call("array_sort", nodes.call("map_entries", node))
-    return join_json("{", nodes.call("transform", entries, nodes.function(entry)), "}")
+    return join_json("{", nodes.transform(entries, entry), "}")
 
 
-def _object(pairs: dict[str, nodes.Node], *, absent: bool) -> nodes.Node:
+def _object(pairs: dict[str, Node], *, absent: bool) -> Node:
     """Return an object of constant keys, which are sorted, and strings of JSON."""
     parts = []
     for key in sorted(pairs):
@@ -207,7 +200,7 @@ def _object(pairs: dict[str, nodes.Node], *, absent: bool) -> nodes.Node:
     return join_json("{", nodes.call("array", *parts), "}") if parts else nodes.node_of("{}")
 
 
-def value_of(called: TranslatedCall, index: int) -> nodes.Node:
+def value_of(called: TranslatedCall, index: int) -> Node:
     """Return an argument as JSON, or NULL; JSON of a function stays as it is."""
     tree: Typed = called.call.arguments[index]
     if isinstance(tree, FunctionCall) and tree.function.name in {*MAKERS, DOCUMENT}:
@@ -215,22 +208,18 @@ def value_of(called: TranslatedCall, index: int) -> nodes.Node:
     return write_json(called[index], called.types[index])
 
 
-def object_(called: TranslatedCall) -> nodes.Node:
+def object_(called: TranslatedCall) -> Node:
     """JSON_OBJECT(NULL behavior, key, value, ...)."""
     if any(nodes.string_of(key) is None for key in called.arguments[1::2]):
         return _object_by_row(called)
     pairs = {
-        _key(called[index]): value_of(called, index + 1)
+        nodes.string_of(called[index]) or "": value_of(called, index + 1)
         for index in range(1, len(called.arguments), 2)
     }
     return _object(pairs, absent=called.keyword(0).startswith("ABSENT"))
 
 
-def _key(node: nodes.Node) -> str:
-    return nodes.string_of(node) or ""
-
-
-def _object_by_row(called: TranslatedCall) -> nodes.Node:
+def _object_by_row(called: TranslatedCall) -> Node:
     """Return an object with keys of rows: they are sorted, and the last of equal ones stays."""
     pairs = []
     for index in range(1, len(called.arguments), 2):
@@ -239,7 +228,7 @@ def _object_by_row(called: TranslatedCall) -> nodes.Node:
             text = nodes.call("coalesce", text, "null")
         pairs.append(nodes.call("named_struct", "key", called[index], "value", text))
 
-    def last_ones(given: nodes.Node) -> nodes.Node:
+    def last_ones(given: Node) -> Node:
         return inline(
             "array_sort(filter({pairs}, (x, i) -> NOT"
             " exists(slice({pairs}, i + 2, size({pairs})), y -> y.`key` = x.`key`)))",
@@ -249,15 +238,15 @@ def _object_by_row(called: TranslatedCall) -> nodes.Node:
     given = inline("filter({pairs}, x -> x.`value` IS NOT NULL)", pairs=nodes.call("array", *pairs))
     entries = nodes.let(given, last_ones)
 
-    def entry(one: nodes.Node) -> nodes.Node:
+    def entry(one: Node) -> Node:
         return nodes.call(
             "concat", quote_json(nodes.Field(one, "key")), ":", nodes.Field(one, "value")
         )
 
-    return join_json("{", nodes.call("transform", entries, nodes.function(entry)), "}")
+    return join_json("{", nodes.transform(entries, entry), "}")
 
 
-def array(called: TranslatedCall) -> nodes.Node:
+def array(called: TranslatedCall) -> Node:
     """JSON_ARRAY(NULL behavior, value, ...)."""
     values = [value_of(called, index) for index in range(1, len(called.arguments))]
     if not called.keyword(0).startswith("ABSENT"):
@@ -273,13 +262,13 @@ _ESCAPES = {
 _ESCAPED = r"[^\x00-\x{7F}]|[\x{22}\x{5C}/\x{8}\x{C}\n\r\t]"
 
 
-def quote(text: nodes.Node) -> nodes.Node:
+def quote(text: Node) -> Node:
     """JSON_QUOTE: a JSON string literal with all characters beyond ASCII escaped.
 
     For a supplementary character Flink writes its code point and then its low surrogate.
     """
 
-    def escape_character(one: nodes.Node) -> nodes.Node:
+    def escape_character(one: Node) -> Node:
         return nodes.Case(
             tuple(
                 (nodes.operator("=", one, key), nodes.node_of(text))
@@ -298,11 +287,9 @@ def quote(text: nodes.Node) -> nodes.Node:
             ),
         )
 
-    def full(s: nodes.Node) -> nodes.Node:
+    def full(s: Node) -> Node:
         characters = nodes.call("regexp_extract_all", s, "(?s).", 0)
-        return nodes.call(
-            "array_join", nodes.call("transform", characters, nodes.function(escape_character)), ""
-        )
+        return nodes.call("array_join", nodes.transform(characters, escape_character), "")
 
     return inline(
         "concat({mark}, if(rlike({s}, {shape}), {full}, {s}), {mark})",
@@ -313,7 +300,7 @@ def quote(text: nodes.Node) -> nodes.Node:
     )
 
 
-def _unit(point: nodes.Node) -> nodes.Node:
+def _unit(point: Node) -> Node:
     return inline(
         "concat({escape}, if({point} < 4096, lpad(lower(hex({point})), 4, '0'), "
         "lower(hex({point}))))",
@@ -333,7 +320,7 @@ _LONE_BACKSLASH = r"(?s)^(?:[^\x{5C}]|\x{5C}.)*+\x{5C}\z"
 _CUT_ESCAPE = r'(?s)^(?:[^\x{5C}]|\x{5C}(?:["\x{5C}/bfnrt]|u[0-9a-fA-F]{4}))*+\x{5C}u.{0,3}\z'
 
 
-def unquote(text: nodes.Node) -> nodes.Node:
+def unquote(text: Node) -> Node:
     """JSON_UNQUOTE: the value of a JSON string literal; other strings are unchanged.
 
     Flink validates the first literal of a string between quotation marks, and then unescapes all
@@ -353,10 +340,10 @@ def unquote(text: nodes.Node) -> nodes.Node:
     )
 
 
-def _unescape_json(text: nodes.Node) -> nodes.Node:
+def _unescape_json(text: Node) -> Node:
     """Unescape all between the first and the last character, or return the text if invalid."""
 
-    def body(inner: nodes.Node) -> nodes.Node:
+    def body(inner: Node) -> Node:
         whole = inline(
             "if(rlike({t}, {lone}), concat({t}, {backslash}), {t})",
             t=inner,
@@ -384,7 +371,7 @@ def _unescape_json(text: nodes.Node) -> nodes.Node:
 _SURROGATE = r"\x{5C}u[dD][89a-fA-F]"
 
 
-def _value_of_literal(literal: nodes.Node, *, control_characters: bool = False) -> nodes.Node:
+def _value_of_literal(literal: Node, *, control_characters: bool = False) -> Node:
     """Parse a string literal; half a character becomes ``?``."""
     allowed = str(control_characters).lower()
     options = nodes.call("map", "allowUnquotedControlChars", allowed, "allowSingleQuotes", "false")
@@ -412,7 +399,7 @@ def is_json(kind: str, *, negated: bool) -> TranslationRule:
     Spark accepts any text after a document; Flink does not after a number, TRUE, FALSE and null.
     """
 
-    def usual(text: nodes.Node, document: nodes.Node) -> nodes.Node:
+    def usual(text: Node, document: Node) -> Node:
         first = nodes.call("left", nodes.call("ltrim", _BLANKS, text), 1)
         return inline(
             "if({d} IS NOT NULL AND {first} IN ('{', '[', {quote}), {of_kind}, NULL)",
@@ -422,11 +409,11 @@ def is_json(kind: str, *, negated: bool) -> TranslationRule:
             of_kind=inline(_KINDS[kind], first=first),
         )
 
-    def body(text: nodes.Node, usual: nodes.Node) -> nodes.Node:
+    def body(text: Node, usual: Node) -> Node:
         rest = inline("if({usual} IS NULL, {s}, NULL)", usual=usual, s=text)
         return nodes.call("coalesce", usual, call_udf("is_json", rest, kind))
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         found = _with_document(called[0], usual, body, lambda text: call_udf("is_json", text, kind))
         return nodes.negate(found) if negated else found
 
@@ -437,11 +424,11 @@ _BLANKS = " \t\r\n"
 
 
 def _with_document(
-    text: nodes.Node,
-    of_document: Callable[[nodes.Node, nodes.Node], nodes.Node],
-    body: Callable[[nodes.Node, nodes.Node], nodes.Node],
-    computed: Callable[[nodes.Node], nodes.Node],
-) -> nodes.Node:
+    text: Node,
+    of_document: Callable[[Node, Node], Node],
+    body: Callable[[Node, Node], Node],
+    computed: Callable[[Node], Node],
+) -> Node:
     """Return a body over a string and a value of its JSON document, NULL if Spark rejects it.
 
     Spark accepts only objects and arrays that Flink accepts, without equal keys. It computes Python
@@ -458,12 +445,8 @@ def _with_document(
     )
 
 
-def _path(called: TranslatedCall) -> nodes.Node:
-    """Return the path; a constant one is validated.
-
-    Raises:
-        UnsupportedError: `not-executable` for unsupported syntax.
-    """
+def _path(called: TranslatedCall) -> Node:
+    """Return the path; a constant one is validated."""
     tree = called.call.arguments[1]
     if isinstance(tree, Constant) and isinstance(tree.literal, syntax.Literal):
         path = MODE.sub("", tree.literal.text)
@@ -478,7 +461,7 @@ def _path(called: TranslatedCall) -> nodes.Node:
     return called[1]
 
 
-def _clause(called: TranslatedCall, ending: str) -> tuple[nodes.Node, nodes.Node]:
+def _clause(called: TranslatedCall, ending: str) -> tuple[Node, Node]:
     """Return the behavior of ``NULL ON EMPTY`` or its variants, and its default."""
     for index, tree in enumerate(called.call.arguments):
         if isinstance(tree, Keyword) and tree.symbol.word.endswith(ending):
@@ -500,7 +483,7 @@ RETURNED: dict[type[types.DataType], str] = {
 }
 
 
-def value(called: TranslatedCall) -> nodes.Node:
+def value(called: TranslatedCall) -> Node:
     """JSON_VALUE(string, path, returned type, behaviors)."""
     returned = RETURNED.get(type(called.type))
     if returned is None:
@@ -509,7 +492,7 @@ def value(called: TranslatedCall) -> nodes.Node:
         )
     clauses = (*_clause(called, "ON EMPTY"), *_clause(called, "ON ERROR"))
 
-    def computed(text: nodes.Node) -> nodes.Node:
+    def computed(text: Node) -> Node:
         return call_udf("json_value", text, _path(called), returned, *clauses)
 
     if returned != "STRING":
@@ -519,7 +502,11 @@ def value(called: TranslatedCall) -> nodes.Node:
         return computed(called[0])
     return _with_document(
         called[0],
-        lambda _, document: _usual_value(document, path),
+        lambda _, document: sql(  # Spark prints other values otherwise
+            "if(schema_of_variant({v}) IN ('STRING', 'BIGINT', 'BOOLEAN'),"
+            " CAST({v} AS STRING), NULL)",
+            v=_at(document, path),
+        ),
         lambda text, usual: inline(
             "coalesce({usual}, {computed})",
             usual=usual,
@@ -533,19 +520,11 @@ def value(called: TranslatedCall) -> nodes.Node:
 _MEMBERS = regex(r"\$(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
 
 
-def _usual_value(document: nodes.Node, path: str) -> nodes.Node:
-    """Return a string, BIGINT or truth value in a document; Spark prints others otherwise."""
-    return sql(
-        "if(schema_of_variant({v}) IN ('STRING', 'BIGINT', 'BOOLEAN'), CAST({v} AS STRING), NULL)",
-        v=_at(document, path),
-    )
-
-
-def _at(document: nodes.Node, path: str) -> nodes.Node:
+def _at(document: Node, path: str) -> Node:
     return nodes.call("try_variant_get", document, path, "VARIANT")
 
 
-def query(called: TranslatedCall) -> nodes.Node:
+def query(called: TranslatedCall) -> Node:
     """JSON_QUERY(string, path, returned type, behaviors)."""
     name = "json_query_list" if isinstance(called.type, types.ArrayType) else "json_query"
     words = " ".join(
@@ -557,12 +536,12 @@ def query(called: TranslatedCall) -> nodes.Node:
     return call_udf(name, called[0], _path(called), kind, *behaviors)
 
 
-def exists(called: TranslatedCall) -> nodes.Node:
+def exists(called: TranslatedCall) -> Node:
     """JSON_EXISTS(string, path): whether the path has a value other than null."""
     given = len(called.arguments) > 2
     behavior = _clause(called, "ON ERROR")[0] if given else nodes.node_of("FALSE")
 
-    def computed(text: nodes.Node) -> nodes.Node:
+    def computed(text: Node) -> Node:
         return call_udf("json_exists", text, _path(called), behavior)
 
     path, otherwise = (
@@ -572,7 +551,7 @@ def exists(called: TranslatedCall) -> nodes.Node:
     if path is None or otherwise is None or not _MEMBERS.fullmatch(path):
         return computed(called[0])
 
-    def found(document: nodes.Node) -> nodes.Node:
+    def found(document: Node) -> Node:
         return inline(
             "if({d} IS NULL, NULL, {v} IS NOT NULL AND NOT is_variant_null({v}))",
             d=document,
@@ -603,7 +582,7 @@ _WITHOUT_VALUE = {
 def parse_json_rule(name: str) -> TranslationRule:
     """PARSE_JSON(string [, equal keys are allowed]): a VARIANT; with two arguments in Python."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         if len(called.arguments) > 1:
             return nodes.let_all(called.arguments, lambda *two: _with_equal_keys(name, *two))
         return nodes.call(name, called[0])
@@ -611,7 +590,7 @@ def parse_json_rule(name: str) -> TranslationRule:
     return udf(translate)
 
 
-def _with_equal_keys(name: str, text: nodes.Node, is_allowed: nodes.Node) -> nodes.Node:
+def _with_equal_keys(name: str, text: Node, is_allowed: Node) -> Node:
     """Parse a string as a VARIANT; if allowed, the last of equal keys is kept."""
     behavior = nodes.node_of("NULL")
     distinct = call_udf("json_query", text, "$", "WITHOUT", behavior, behavior)

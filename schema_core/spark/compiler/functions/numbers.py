@@ -27,10 +27,12 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     sql_type,
 )
+from schema_core.spark.compiler.tree import Node
+from schema_core.types import DataType
 from schema_core.types.common import KEPT_SCALE, MAX_PRECISION
 
 
-def _operands(called: TranslatedCall, result: types.DataType) -> tuple[nodes.Node, nodes.Node]:
+def _operands(called: TranslatedCall, result: DataType) -> tuple[Node, Node]:
     """Return both arguments in the type of the result, in which Flink computes."""
     left, right = called.types
     if isinstance(result, types.DecimalType):
@@ -44,7 +46,7 @@ def _operands(called: TranslatedCall, result: types.DataType) -> tuple[nodes.Nod
 _BY_ZERO = "if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
 
 
-def _quotient(called: TranslatedCall, result: types.DecimalType) -> nodes.Node:
+def _quotient(called: TranslatedCall, result: types.DecimalType) -> Node:
     left, right = map(digits_of, called.types)
     first, second = _operands(called, result)
     found = quotient(
@@ -59,11 +61,11 @@ _FLOAT_QUOTIENT = "if({b} = 0, {a} * pow({b}, -1), {a} / {b})"
 
 def _integral_quotient(
     symbol: str,
-    a: nodes.Node,
-    b: nodes.Node,
-    result: types.DataType,
-    zero: nodes.Node | None = None,
-) -> nodes.Node:
+    a: Node,
+    b: Node,
+    result: DataType,
+    zero: Node | None = None,
+) -> Node:
     """Return DIV or % of integers: a divisor of 0 fails the job, unless the dividend is NULL."""
     text = f"CAST({{a}} {symbol} {_BY_ZERO} AS {{type}})"
     return sql(text, a=a, b=b, zero=zero or nodes.Literal(0), type=sql_type(result))
@@ -72,7 +74,7 @@ def _integral_quotient(
 def arithmetic(symbol: str) -> TranslationRule:
     """Plus, minus and times, of numbers, datetimes and intervals."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         if any(
             isinstance(type_, (types.DateType, types.TimeType, types.AnyTimestampType))
             for type_ in called.types
@@ -88,7 +90,7 @@ def arithmetic(symbol: str) -> TranslationRule:
     return rewrite_rule(translate)
 
 
-def negative(called: TranslatedCall) -> nodes.Node:
+def negative(called: TranslatedCall) -> Node:
     """Negation, which changes the sign of zero."""
     if isinstance(called.type, FLOATS):
         return inline("{v} * CAST('-1' AS {type})", v=called[0], type=sql_type(called.type))
@@ -99,7 +101,7 @@ def negative(called: TranslatedCall) -> nodes.Node:
 KEPT = 34
 
 
-def _minus(node: nodes.Node, type_: types.DataType) -> nodes.Node:
+def _minus(node: Node, type_: DataType) -> Node:
     """Return a number with the other sign, a decimal with all its digits."""
     if not isinstance(type_, types.DecimalType) or type_.precision <= KEPT:
         return nodes.operator("-", node)
@@ -116,7 +118,7 @@ def _minus(node: nodes.Node, type_: types.DataType) -> nodes.Node:
     )
 
 
-def absolute(called: TranslatedCall) -> nodes.Node:
+def absolute(called: TranslatedCall) -> Node:
     """ABS; Flink accepts an interval, but cannot evaluate it."""
     if isinstance(called.type, INTERVALS):
         raise nodes.unsupported_error("Flink does not support ABS of an interval")
@@ -127,7 +129,7 @@ def absolute(called: TranslatedCall) -> nodes.Node:
     return nodes.call("abs", called[0])
 
 
-def divide(called: TranslatedCall) -> nodes.Node:
+def divide(called: TranslatedCall) -> Node:
     """Division: of integers towards zero."""
     if isinstance(called.type, types.DecimalType):
         return _quotient(called, called.type)
@@ -139,7 +141,7 @@ def divide(called: TranslatedCall) -> nodes.Node:
     return _integral_quotient("DIV", *_operands(called, called.type), called.type)
 
 
-def remainder(called: TranslatedCall) -> nodes.Node:
+def remainder(called: TranslatedCall) -> Node:
     """The remainder has the sign of the dividend, which is not cast."""
     left, right = called.types
     if isinstance(left, types.DecimalType) and isinstance(called.type, INTEGERS):
@@ -153,29 +155,36 @@ def remainder(called: TranslatedCall) -> nodes.Node:
     return _integral_quotient("%", *_operands(called, called.type), called.type)
 
 
-# --- quotients of DECIMALs ---------------------------------------------------------------------
+# --- quotients of DECIMALs -----------------------------------------------------------------------
+# Flink divides into 38 significant digits, half up, and rounds these to the scale S of the result;
+# Spark rounds once. They differ only where the quotient is below the middle between two results and
+# Flink's first rounding yields that middle. With unscaled operands A and B, and E = S + s2 - s1,
+# which is not negative, the quotient is A * 10^E / B units of the last place, at least 1 / 2B from
+# the middle. The first rounding moves a quotient of k integer digits by 10^(k+S-38) / 2 units at
+# most, which is less if A * 10^E < 10^37. Where types or values guarantee that, Spark's quotient is
+# Flink's; otherwise the exact remainder of the division corrects it.
 
 #: Precision and scale.
 Digits: TypeAlias = tuple[int, int]
 
 #: Computes a value once, for a function of it.
-Binding: TypeAlias = "Callable[[nodes.Node, Callable[[nodes.Node], nodes.Node]], nodes.Node]"
+Binding: TypeAlias = "Callable[[Node, Callable[[Node], Node]], Node]"
 
 _INTEGER = f"DECIMAL({MAX_PRECISION}, 0)"
 _CHECKED = "{a} / if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
 
 
 def quotient(
-    a: nodes.Node,
+    a: Node,
     left: Digits,
-    b: nodes.Node,
+    b: Node,
     right: Digits,
     result: Digits,
     *,
     integer_digits: int = MAX_PRECISION,
     may_be_zero: bool = True,
     are_aggregates: bool = False,
-) -> nodes.Node:
+) -> Node:
     """Return the quotient of decimals as a DECIMAL, whose type Flink and Spark derive equally.
 
     The dividend has at most `integer_digits` digits before the point. It is NULL wherever the
@@ -188,7 +197,7 @@ def quotient(
     if min(left[0] - left[1], integer_digits) <= limit:
         return sql(simple, a=a, b=b, zero=zero_of(right))
 
-    def body(x: nodes.Node, y: nodes.Node) -> nodes.Node:
+    def body(x: Node, y: Node) -> Node:
         found = inline(simple, a=x, b=y, zero=zero_of(right))
         if are_aggregates:
             values = nodes.call("named_struct", "found", found, "x", x, "y", y)
@@ -203,23 +212,23 @@ def quotient(
             exact = bind(found, lambda item: corrected(item, x, y))
         return nodes.call("if", _is_beyond(x, left, limit), exact, found)
 
-    def corrected(found: nodes.Node, x: nodes.Node, y: nodes.Node) -> nodes.Node:
+    def corrected(found: Node, x: Node, y: Node) -> Node:
         return _correct_rounding(found, x, left, y, right, result)
 
     return body(a, b) if are_aggregates else nodes.let_all([a, b], body)
 
 
-def _lambda_free(node: nodes.Node, bind: Binding) -> Binding:
+def _lambda_free(node: Node, bind: Binding) -> Binding:
     """Return `bind`, or `let` for a subquery, which no lambda may contain."""
     return nodes.let if node.facts & nodes.Fact.SUBQUERY else bind
 
 
-def zero_of(digits: Digits) -> nodes.Node:
+def zero_of(digits: Digits) -> Node:
     """Return 0 of a type: beside a literal of fewer decimal places Spark rounds 1E-38 to 0."""
     return nodes.Cast(nodes.Literal(0), "DECIMAL({}, {})".format(*digits))
 
 
-def _is_beyond(node: nodes.Node, digits: Digits, exponent: int) -> nodes.Node:
+def _is_beyond(node: Node, digits: Digits, exponent: int) -> Node:
     """Return whether the absolute value of a decimal is 10^exponent at least."""
     if exponent < -digits[1]:
         return nodes.operator("<>", node, zero_of(digits))
@@ -228,7 +237,7 @@ def _is_beyond(node: nodes.Node, digits: Digits, exponent: int) -> nodes.Node:
     return inline("{v} >= {high} OR {v} <= {low}", v=node, low=low, high=high)
 
 
-def _magnitude(node: nodes.Node, exponent: int, type_: str = _INTEGER) -> nodes.Node:
+def _magnitude(node: Node, exponent: int, type_: str = _INTEGER) -> Node:
     """Return the absolute value of a decimal times 10^exponent, which must fit the type.
 
     Spark keeps only 34 digits where it changes a sign.
@@ -237,7 +246,7 @@ def _magnitude(node: nodes.Node, exponent: int, type_: str = _INTEGER) -> nodes.
     return nodes.Cast(nodes.call("concat", text, f"E{exponent}"), type_)
 
 
-def _remainder(a: nodes.Node, b: nodes.Node, digits: Digits, exponent: int) -> nodes.Node:
+def _remainder(a: Node, b: Node, digits: Digits, exponent: int) -> Node:
     """Return ``a * 10^exponent`` modulo ``|b|``, both as integers.
 
     Spark's remainder of decimals is exact if the quotient has at most 38 integer digits;
@@ -252,8 +261,8 @@ def _remainder(a: nodes.Node, b: nodes.Node, digits: Digits, exponent: int) -> n
 
 
 def _correct_rounding(
-    found: nodes.Node, a: nodes.Node, left: Digits, b: nodes.Node, right: Digits, result: Digits
-) -> nodes.Node:
+    found: Node, a: Node, left: Digits, b: Node, right: Digits, result: Digits
+) -> Node:
     """Return Spark's quotient, or the next one where Flink's first rounding yields the middle.
 
     Twice the remainder is `lack` less than the divisor; if that is positive, Spark rounded down. A
@@ -262,7 +271,7 @@ def _correct_rounding(
     scale = result[1]
     remainder = _remainder(_magnitude(a, left[1]), b, right, scale + right[1] - left[1])
 
-    def of_lack(divisor: nodes.Node, lack: nodes.Node, units: nodes.Node) -> nodes.Node:
+    def of_lack(divisor: Node, lack: Node, units: Node) -> Node:
         return inline(
             "if({lack} > 0 AND {lack} <= CAST(concat('0', left(lpad(CAST({b} AS STRING), {most},"
             " '0'), length(ltrim('0', CAST({n} AS STRING))) % {most})) AS {integer}),"
@@ -281,7 +290,7 @@ def _correct_rounding(
             q=found,
         )
 
-    def of_divisor(divisor: nodes.Node) -> nodes.Node:
+    def of_divisor(divisor: Node) -> Node:
         lack = inline("{b} - {r} - {r}", b=divisor, r=remainder)
         units = _magnitude(found, scale)
         return bind(lack, lambda item: bind(units, lambda n: of_lack(divisor, item, n)))
@@ -294,7 +303,7 @@ def _correct_rounding(
 # --- datetimes ---------------------------------------------------------------------------------
 
 
-def datetime_arithmetic(symbol: str, called: TranslatedCall) -> nodes.Node:
+def datetime_arithmetic(symbol: str, called: TranslatedCall) -> Node:
     """A datetime and an interval, in either order, or the interval between two datetimes."""
     left, right = called.types
     if isinstance(left, INTERVALS):
@@ -304,13 +313,11 @@ def datetime_arithmetic(symbol: str, called: TranslatedCall) -> nodes.Node:
     return interval_between(called[0], left, called[1], right, called.type, called.zone)
 
 
-def _interval_count(symbol: str, count: nodes.Node) -> nodes.Node:
+def _interval_count(symbol: str, count: Node) -> Node:
     return nodes.operator("-", count) if symbol == "-" else count
 
 
-def add_interval(
-    node: nodes.Node, type_: types.DataType, count: nodes.Node, unit: types.DataType
-) -> nodes.Node:
+def add_interval(node: Node, type_: DataType, count: Node, unit: DataType) -> Node:
     """Return a datetime plus an interval: a DATE by days, a TIME within its day."""
     if isinstance(unit, types.YearMonthIntervalType):
         if isinstance(type_, types.TimeType):
@@ -329,13 +336,13 @@ def add_interval(
 
 
 def interval_between(
-    first: nodes.Node,
-    left: types.DataType,
-    second: nodes.Node,
-    right: types.DataType,
-    result: types.DataType,
+    first: Node,
+    left: DataType,
+    second: Node,
+    right: DataType,
+    result: DataType,
     zone: str,
-) -> nodes.Node:
+) -> Node:
     """Return the interval from the second datetime to the first."""
     if isinstance(result, types.DayTimeIntervalType):
         return nodes.operator("-", _millis(first, left), _millis(second, right))
@@ -343,13 +350,13 @@ def interval_between(
     return nodes.Cast(months_between(*clocks), "INT")
 
 
-def months_between(first: nodes.Node, second: nodes.Node) -> nodes.Node:
+def months_between(first: Node, second: Node) -> Node:
     """Return the full months from the second timestamp to the first.
 
     The dates determine the sign; on equal days of the month the times decide.
     """
 
-    def body(a: nodes.Node, b: nodes.Node) -> nodes.Node:
+    def body(a: Node, b: Node) -> Node:
         dates = nodes.Cast(a, "DATE"), nodes.Cast(b, "DATE")
         count = inline(
             "if({a} >= {b}, {forth}, -{back})",
@@ -375,13 +382,13 @@ def months_between(first: nodes.Node, second: nodes.Node) -> nodes.Node:
     return nodes.let_all([first, second], body)
 
 
-def _months(later: nodes.Node, earlier: nodes.Node) -> nodes.Node:
+def _months(later: Node, earlier: Node) -> Node:
     """Return the full months between dates; the last day of a short month completes it."""
     count = inline("(year({a}) - year({b})) * 12 + month({a}) - month({b})", a=later, b=earlier)
     return inline("{n} - if(add_months({b}, {n}) > {a}, 1, 0)", n=count, a=later, b=earlier)
 
 
-def _millis(node: nodes.Node, type_: types.DataType) -> nodes.Node:
+def _millis(node: Node, type_: DataType) -> Node:
     match type_:
         case types.DateType():
             return inline("unix_date({d}) * 86400000L", d=node)
@@ -394,7 +401,7 @@ def _millis(node: nodes.Node, type_: types.DataType) -> nodes.Node:
 # --- mathematics -------------------------------------------------------------------------------
 
 
-def _doubles(called: TranslatedCall) -> list[nodes.Node]:
+def _doubles(called: TranslatedCall) -> list[Node]:
     return [
         convert(node, type_, types.DoubleType(nullable=True))
         if isinstance(type_, NUMBERS)
@@ -407,7 +414,7 @@ def mathematics(text: str) -> TranslationRule:
     """A function of DOUBLEs."""
     parsed = template(text)
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         return parsed({str(index): node for index, node in enumerate(_doubles(called))})
 
     return (rewrite_rule if parsed.repeated else native)(translate)
@@ -419,7 +426,7 @@ _LOG = (
 )
 
 
-def logarithm(called: TranslatedCall) -> nodes.Node:
+def logarithm(called: TranslatedCall) -> Node:
     """LOG(x), or LOG(base, x): a quotient of natural logarithms."""
     logs = [sql(_LOG, **{"0": double}) for double in _doubles(called)]
     return logs[0] if len(logs) == 1 else sql(_FLOAT_QUOTIENT, a=logs[1], b=logs[0])
@@ -432,7 +439,7 @@ def _constant_digits(name: str, called: TranslatedCall) -> int:
     return digits
 
 
-def compile_round(called: TranslatedCall) -> nodes.Node:
+def compile_round(called: TranslatedCall) -> Node:
     """ROUND half away from zero, of the digits that the number prints."""
     if any(map(nodes.is_null_constant, called.arguments)):
         return called.cast(nodes.NULL)
@@ -458,10 +465,10 @@ def _has_digits_of_rows(called: TranslatedCall) -> bool:
     return is_integer and len(called.arguments) > 1 and nodes.integer_of(called[1]) is None
 
 
-def _of_digits(called: TranslatedCall, text: str) -> nodes.Node:
+def _of_digits(called: TranslatedCall, text: str) -> Node:
     """Return an integer with another last digit, by a template over it and a power of 10."""
 
-    def body(value: nodes.Node, digits: nodes.Node) -> nodes.Node:
+    def body(value: Node, digits: Node) -> Node:
         unit = inline("CAST(pow(10, -{n}) AS BIGINT)", n=digits)
         moved = inline(text.replace("sign({v})", "CAST(sign({v}) AS BIGINT)"), v=value, unit=unit)
         return inline(
@@ -475,7 +482,7 @@ def _of_digits(called: TranslatedCall, text: str) -> nodes.Node:
     return nodes.let_all(called.arguments, body)
 
 
-def sign(called: TranslatedCall) -> nodes.Node:
+def sign(called: TranslatedCall) -> Node:
     """-1, 0 or 1 in the argument's own type."""
     value = (
         called[0] if isinstance(called.type, types.DecimalType) else nodes.Cast(called[0], "DOUBLE")
@@ -483,7 +490,7 @@ def sign(called: TranslatedCall) -> nodes.Node:
     return called.cast(nodes.call("sign", value))
 
 
-def compile_truncate(called: TranslatedCall) -> nodes.Node:
+def compile_truncate(called: TranslatedCall) -> Node:
     """TRUNCATE towards zero, of the digits that a number prints."""
     if any(map(nodes.is_null_constant, called.arguments)):
         return called.cast(nodes.NULL)
@@ -510,7 +517,7 @@ def compile_truncate(called: TranslatedCall) -> nodes.Node:
     )
 
 
-def _truncated_decimal(called: TranslatedCall, type_: types.DecimalType, places: int) -> nodes.Node:
+def _truncated_decimal(called: TranslatedCall, type_: types.DecimalType, places: int) -> Node:
     """Return TRUNCATE of a DECIMAL of 38 digits; its ceiling would have 39."""
     if places >= type_.scale:
         return called.cast(called[0])
@@ -522,19 +529,19 @@ def _truncated_decimal(called: TranslatedCall, type_: types.DecimalType, places:
     )
 
 
-def interval_of(called: TranslatedCall) -> nodes.Node:
+def interval_of(called: TranslatedCall) -> Node:
     """``INTERVAL n DAY`` of a number that is not a literal."""
     return convert(called[0], called.types[0], called.type, called.zone)
 
 
-def between_datetimes(called: TranslatedCall) -> nodes.Node:
+def between_datetimes(called: TranslatedCall) -> Node:
     """``(a - b) DAY``: the interval from b to a."""
     first, second = called.arguments[:2]
     left, right = called.types[:2]
     return interval_between(first, left, second, right, called.type, called.zone)
 
 
-def cotangent(called: TranslatedCall) -> nodes.Node:
+def cotangent(called: TranslatedCall) -> Node:
     """COT: the reciprocal of the tangent, an infinity where that is 0."""
     tangent = nodes.call("tan", *_doubles(called))
     return sql(_FLOAT_QUOTIENT, a=nodes.Literal("1.0", "D"), b=tangent)

@@ -24,6 +24,7 @@ from schema_core.expressions.date_patterns import (
 )
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.tree import Node
 from schema_core.spark.compiler.udfs import java_dates
 from schema_core.spark.compiler.udfs.calendars import (
     CUTOVER,
@@ -42,7 +43,7 @@ def long(value: int) -> nodes.Literal:
     return nodes.Literal(str(value), "L")
 
 
-def floor_div(value: nodes.Node, unit: int) -> nodes.Node:
+def floor_div(value: Node, unit: int) -> Node:
     """Return a BIGINT divided by a unit, rounded down."""
     return sql("({n} - pmod({n}, {unit})) DIV {unit}", n=value, unit=long(unit))
 
@@ -50,9 +51,7 @@ def floor_div(value: nodes.Node, unit: int) -> nodes.Node:
 # --- calendars -----------------------------------------------------------------------------------
 
 
-def _from_march(
-    year: nodes.Node, month: nodes.Node, body: Callable[[nodes.Node, nodes.Node], nodes.Node]
-) -> nodes.Node:
+def _from_march(year: Node, month: Node, body: Callable[[Node, Node], Node]) -> Node:
     """Call a body with the year from March on and the days before the month in it."""
     shifted = sql(
         "{y} + {carried} - if({m} <= 2, 1L, 0L)",
@@ -64,7 +63,7 @@ def _from_march(
     return nodes.let_all([shifted, days], body)
 
 
-def days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.Node:
+def days_of(year: Node, month: Node, day: Node) -> Node:
     """Return the days since 1970 of a Gregorian date; month and day may be out of range."""
     return _from_march(
         year,
@@ -81,7 +80,7 @@ def days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.Node:
     )
 
 
-def julian_days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.Node:
+def julian_days_of(year: Node, month: Node, day: Node) -> Node:
     """Return the days since 1970 of a Julian date; month and day may be out of range."""
     return _from_march(
         year,
@@ -96,13 +95,13 @@ def julian_days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> node
     )
 
 
-def java_days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.Node:
+def java_days_of(year: Node, month: Node, day: Node) -> Node:
     """Return the days since 1970 of a date of Java's calendar, Julian before 1582-10-15.
 
     All days of a year before 1582 are Julian.
     """
 
-    def body(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.Node:
+    def body(year: Node, month: Node, day: Node) -> Node:
         return sql(
             "if({year} >= 1582L AND {gregorian} >= {cut}, {gregorian}, {julian})",
             year=year,
@@ -114,52 +113,44 @@ def java_days_of(year: nodes.Node, month: nodes.Node, day: nodes.Node) -> nodes.
     return nodes.let_all([year, month, day], body)
 
 
-def with_java_date(
-    days: nodes.Node, body: Callable[[nodes.Node, nodes.Node, nodes.Node], nodes.Node]
-) -> nodes.Node:
+def with_java_date(days: Node, body: Callable[[Node, Node, Node], Node]) -> Node:
     """Call a body with year, month and day in Java's calendar."""
 
-    def date_node(day: nodes.Node) -> nodes.Node:
+    def date_node(day: Node) -> Node:
         era = floor_div(inline("{d} + 719470L", d=day), 1461)
         place = inline("pmod({d} + 719470L, 1461L)", d=day)
         gregorian = inline("date_from_unix_date(CAST(pmod({d}, 146097L) AS INT))", d=day)
         cycle = inline("400L * {n}", n=floor_div(day, 146_097))
         year = inline("least({p} DIV 365L, 3L)", p=place)
+
+        def split(g: Node, cycle: Node, era: Node, year: Node, rest: Node) -> Node:
+            month = inline("(5L * {rest} + 2L) DIV 153L", rest=rest)
+            names = {"d": day, "cut": long(CUTOVER), "g": g, "rest": rest, "month": month}
+            return nodes.let_all(
+                [
+                    inline(
+                        "if({d} >= {cut}, year({g}) + {cycle},"
+                        " {year} + 4L * {era} + if({month} >= 10L, 1L, 0L))",
+                        cycle=cycle,
+                        year=year,
+                        era=era,
+                        **names,
+                    ),
+                    inline("if({d} >= {cut}, month({g}), ({month} + 2L) % 12L + 1L)", **names),
+                    inline(
+                        "if({d} >= {cut}, day({g}), {rest} - (153L * {month} + 2L) DIV 5L + 1L)",
+                        **names,
+                    ),
+                ],
+                body,
+            )
+
         return nodes.let_all(
             [gregorian, cycle, era, year, inline("{p} - 365L * {y}", p=place, y=year)],
-            lambda g, cycle, era, year, rest: _split(day, g, cycle, (era, year, rest), body),
+            split,
         )
 
     return nodes.let(days, date_node)
-
-
-def _split(
-    day: nodes.Node,
-    gregorian: nodes.Node,
-    cycle: nodes.Node,
-    julian: tuple[nodes.Node, nodes.Node, nodes.Node],
-    body: Callable[[nodes.Node, nodes.Node, nodes.Node], nodes.Node],
-) -> nodes.Node:
-    era, year, rest = julian
-    month = inline("(5L * {rest} + 2L) DIV 153L", rest=rest)
-    names = {"d": day, "cut": long(CUTOVER), "g": gregorian, "rest": rest, "month": month}
-    return nodes.let_all(
-        [
-            inline(
-                "if({d} >= {cut}, year({g}) + {cycle},"
-                " {year} + 4L * {era} + if({month} >= 10L, 1L, 0L))",
-                cycle=cycle,
-                year=year,
-                era=era,
-                **names,
-            ),
-            inline("if({d} >= {cut}, month({g}), ({month} + 2L) % 12L + 1L)", **names),
-            inline(
-                "if({d} >= {cut}, day({g}), {rest} - (153L * {month} + 2L) DIV 5L + 1L)", **names
-            ),
-        ],
-        body,
-    )
 
 
 # --- zones ---------------------------------------------------------------------------------------
@@ -194,7 +185,7 @@ def _key(name: str) -> nodes.Literal:
     return nodes.Literal(zone.key if isinstance(zone, ZoneInfo) else "UTC")
 
 
-def local_at(seconds: nodes.Node, zone: str) -> nodes.Node:
+def local_at(seconds: Node, zone: str) -> Node:
     """Return local seconds at an instant from 1900 to 9999."""
     offset = fixed_offset(zone)
     if offset is not None:
@@ -206,7 +197,7 @@ def local_at(seconds: nodes.Node, zone: str) -> nodes.Node:
     )
 
 
-def instant_of(seconds: nodes.Node, zone: str) -> nodes.Node:
+def instant_of(seconds: Node, zone: str) -> Node:
     """Return the instant of local seconds from 1900 to 9999, the later one in an overlap."""
     offset = fixed_offset(zone)
     if offset is not None:
@@ -225,12 +216,10 @@ def instant_of(seconds: nodes.Node, zone: str) -> nodes.Node:
     )
 
 
-def _convert_in_cycle(
-    seconds: nodes.Node, convert: Callable[[nodes.Node], nodes.Node]
-) -> nodes.Node:
+def _convert_in_cycle(seconds: Node, convert: Callable[[Node], Node]) -> Node:
     """Convert a datetime after 9986 by the same place in a cycle of 400 years."""
 
-    def body(n: nodes.Node) -> nodes.Node:
+    def body(n: Node) -> Node:
         cycle = floor_div(inline("{n} - {to}", n=n, to=long(CYCLED_TO)), _CYCLE)
         moved = sql(
             "if({n} < {limit}, 0L, {cycle} * {size})",
@@ -250,7 +239,7 @@ def _convert_in_cycle(
     return nodes.let(seconds, body)
 
 
-def any_local_at(seconds: nodes.Node, zone: str) -> nodes.Node:
+def any_local_at(seconds: Node, zone: str) -> Node:
     """Return local seconds at any instant; before 1900 in standard time."""
     if fixed_offset(zone) is not None:
         return local_at(seconds, zone)
@@ -261,12 +250,12 @@ def any_local_at(seconds: nodes.Node, zone: str) -> nodes.Node:
             n=n,
             first=long(FIRST),
             offset=long(standard_offset(zone)),
-            cycled=_convert_in_cycle(n, lambda item: local_at(item, zone)),
+            cycled=_convert_in_cycle(n, lambda seconds: local_at(seconds, zone)),
         ),
     )
 
 
-def any_instant_of(seconds: nodes.Node, zone: str) -> nodes.Node:
+def any_instant_of(seconds: Node, zone: str) -> Node:
     """Return the instant of any local seconds, before 1900 in standard time.
 
     1900 begins by the offset of its first instant, in the zones that Spark has.
@@ -281,7 +270,7 @@ def any_instant_of(seconds: nodes.Node, zone: str) -> nodes.Node:
             n=n,
             first=local_at(long(FIRST), zone),
             offset=long(offset),
-            cycled=_convert_in_cycle(n, lambda item: instant_of(item, zone)),
+            cycled=_convert_in_cycle(n, lambda seconds: instant_of(seconds, zone)),
         ),
     )
 
@@ -306,13 +295,13 @@ class NumericPattern:
         return "".join(part.letter for part in self.parts if part.letter != "'")
 
 
-def simple_pattern(node: nodes.Node) -> NumericPattern | None:
+def simple_pattern(node: Node) -> NumericPattern | None:
     """Return a constant pattern of SimpleDateFormat, or None if not all parts are numbers."""
     text = nodes.string_of(node)
     return None if text is None else _numeric(text, parse_simple_pattern)
 
 
-def time_pattern(node: nodes.Node) -> NumericPattern | None:
+def time_pattern(node: Node) -> NumericPattern | None:
     """Return a constant pattern of java.time, or None if not all parts are numbers."""
     text = nodes.string_of(node)
     return None if text is None else _numeric(text, parse_time_pattern)
@@ -369,9 +358,7 @@ def _escape_separator(text: str) -> str:
     return text.replace(".", r"\.")
 
 
-def _parse_certain(
-    node: nodes.Node, pattern: NumericPattern, type_: str = "TIMESTAMP_NTZ"
-) -> nodes.Node:
+def _parse_certain(node: Node, pattern: NumericPattern, type_: str = "TIMESTAMP_NTZ") -> Node:
     """Return the timestamp or date of a string of the pattern's width, or NULL."""
     if _ISO.fullmatch(pattern.text):
         read = nodes.Cast(nodes.Cast(node, "TIMESTAMP_NTZ", safe=True), type_)
@@ -400,7 +387,7 @@ def _width(pattern: NumericPattern) -> int | None:
     return sum(len(part.text) if part.letter == "'" else part.count for part in parts)
 
 
-def _is_certain(node: nodes.Node, pattern: NumericPattern) -> nodes.Node:
+def _is_certain(node: Node, pattern: NumericPattern) -> Node:
     """Return whether a string has the pattern's width and a year from 1910 on.
 
     Comparing the year with the string is faster than a regular expression.
@@ -412,7 +399,7 @@ def _is_certain(node: nodes.Node, pattern: NumericPattern) -> nodes.Node:
     return inline("{s} >= '191' AND {s} < '9' AND rlike({s}, {shape})", s=node, shape=shape)
 
 
-def _seconds(timestamp: nodes.Node) -> nodes.Node:
+def _seconds(timestamp: Node) -> Node:
     return nodes.call("unix_seconds", nodes.Cast(timestamp, "TIMESTAMP"))
 
 
@@ -427,17 +414,13 @@ _OTHER_DIGITS = "".join(
 _THEIR_VALUES = "".join(str(unicodedata.decimal(digit)) for digit in _OTHER_DIGITS)
 
 
-def _ascii_digits(node: nodes.Node) -> nodes.Node:
+def _ascii_digits(node: Node) -> Node:
     return inline(
         "if(length({s}) = octet_length({s}), {s}, translate({s}, {digits}, {values}))",
         s=node,
         digits=_OTHER_DIGITS,
         values=_THEIR_VALUES,
     )
-
-
-def _lenient_shape(pattern: NumericPattern) -> str:
-    return f"(?s)^{_shape(pattern, simple_number_shape)}"
 
 
 def _shape(pattern: NumericPattern, number: Callable[[Part, tuple[Part, ...]], str]) -> str:
@@ -454,7 +437,7 @@ def _shape(pattern: NumericPattern, number: Callable[[Part, tuple[Part, ...]], s
 UNITS = {"H": 3_600_000, "m": 60_000, "s": 1000, "S": 1}
 
 
-def _wrap_number(text: nodes.Node) -> nodes.Node:
+def _wrap_number(text: Node) -> Node:
     """Return a number as Java reads it: wrapped to INT, -1 beyond BIGINT."""
     return nodes.Cast(
         inline(
@@ -466,13 +449,11 @@ def _wrap_number(text: nodes.Node) -> nodes.Node:
     )
 
 
-def _lenient(
-    node: nodes.Node, pattern: NumericPattern, body: Callable[[nodes.Node], nodes.Node]
-) -> nodes.Node:
+def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node], Node]) -> Node:
     """Call a body with local milliseconds since 1970, which wrap; NULL if unparseable."""
-    shape = _lenient_shape(pattern)
+    shape = f"(?s)^{_shape(pattern, simple_number_shape)}"
 
-    def parsed(text: nodes.Node) -> nodes.Node:
+    def parsed(text: Node) -> Node:
         found = {
             letter: _wrap_number(nodes.call("regexp_extract", text, shape, group))
             for group, letter in enumerate(pattern.letters, 1)
@@ -497,49 +478,48 @@ def _lenient(
     )
 
 
-def _unless_null(node: nodes.Node, value: nodes.Node) -> nodes.Node:
-    return inline("if({s} IS NULL, NULL, {value})", s=node, value=value)
+def _usually(node: Node, usual: Callable[[Node], Node], rest: Callable[[Node], Node]) -> Node:
+    """Return what `usual` makes of a string, or if that is NULL, what `rest` does."""
+    return nodes.let(
+        node,
+        lambda text: inline(
+            "coalesce({usual}, if({s} IS NULL, NULL, {rest}))",
+            usual=usual(text),
+            s=text,
+            rest=rest(text),
+        ),
+    )
 
 
-def unix_timestamp(node: nodes.Node, pattern: NumericPattern, zone: str) -> nodes.Node:
+def _leniently(text: Node, pattern: NumericPattern, body: Callable[[Node], Node]) -> Node:
+    return nodes.rarely(text, lambda s: _lenient(s, pattern, body))
+
+
+def unix_timestamp(node: Node, pattern: NumericPattern, zone: str) -> Node:
     """Return UNIX_TIMESTAMP: seconds, truncated towards 1970; the least BIGINT if unparseable."""
 
-    def body(text: nodes.Node) -> nodes.Node:
-        certain = instant_of(_seconds(_parse_certain(text, pattern)), zone)
-        lenient = nodes.rarely(
+    def usual(text: Node) -> Node:
+        seconds = instant_of(_seconds(_parse_certain(text, pattern)), zone)
+        if "S" not in pattern.letters:
+            return seconds
+        return inline("if({n} >= 0L, {n}, NULL)", n=seconds)  # others are rounded up
+
+    def rest(text: Node) -> Node:
+        seconds = _leniently(
             text,
-            lambda s: _lenient(
-                s,
-                pattern,
-                lambda millis: inline(
-                    "({n} * 1000L + pmod({millis}, 1000L)) DIV 1000L",
-                    n=any_instant_of(floor_div(millis, 1000), zone),
-                    millis=millis,
-                ),
+            pattern,
+            lambda millis: inline(
+                "({n} * 1000L + pmod({millis}, 1000L)) DIV 1000L",
+                n=any_instant_of(floor_div(millis, 1000), zone),
+                millis=millis,
             ),
         )
-        return inline(
-            "coalesce({certain}, {rest})",
-            certain=_without_negative_millis(certain, pattern, text),
-            rest=_unless_null(
-                text,
-                inline("coalesce({v}, {least})", v=lenient, least=long(java_dates.UNPARSEABLE)),
-            ),
-        )
+        return inline("coalesce({v}, {least})", v=seconds, least=long(java_dates.UNPARSEABLE))
 
-    return nodes.let(node, body)
+    return _usually(node, usual, rest)
 
 
-def _without_negative_millis(
-    seconds: nodes.Node, pattern: NumericPattern, text: nodes.Node
-) -> nodes.Node:
-    """Leave milliseconds before 1970 to the general case, which rounds them up."""
-    if "S" not in pattern.letters:
-        return seconds
-    return inline("if({n} >= 0L, {n}, NULL)", n=seconds)
-
-
-def _counted_days(days: nodes.Node) -> nodes.Node:
+def _counted_days(days: Node) -> Node:
     """Return days as Flink counts them: it rounds leap years towards the year -4800."""
     shown = inline("date_from_unix_date(CAST(pmod({n}, 146097L) AS INT))", n=days)
     return inline(
@@ -556,59 +536,44 @@ def _counted_days(days: nodes.Node) -> nodes.Node:
     )
 
 
-_UNPARSEABLE_DAYS = java_dates.to_date("", STANDARD) or 0
-
-
-def to_date(node: nodes.Node, pattern: NumericPattern) -> nodes.Node:
+def to_date(node: Node, pattern: NumericPattern) -> Node:
     """Return TO_DATE with a pattern; as in Flink, any string is a date."""
 
-    def body(text: nodes.Node) -> nodes.Node:
-        lenient = nodes.rarely(
+    def rest(text: Node) -> Node:
+        days = _leniently(
             text,
-            lambda s: _lenient(
-                s,
-                pattern,
-                lambda millis: nodes.let(floor_div(millis, 1000 * DAY), _counted_days),
-            ),
+            pattern,
+            lambda millis: nodes.let(floor_div(millis, 1000 * DAY), _counted_days),
         )
-        days = inline("coalesce({v}, {days})", v=lenient, days=long(_UNPARSEABLE_DAYS))
-        return inline(
-            "coalesce({certain}, {rest})",
-            certain=_parse_certain(text, pattern, "DATE"),
-            rest=_unless_null(text, nodes.call("date_from_unix_date", nodes.Cast(days, "INT"))),
+        days = inline(
+            "coalesce({v}, {days})", v=days, days=long(java_dates.to_date("", STANDARD) or 0)
         )
+        return nodes.call("date_from_unix_date", nodes.Cast(days, "INT"))
 
-    return nodes.let(node, body)
+    return _usually(node, lambda text: _parse_certain(text, pattern, "DATE"), rest)
 
 
-def convert_tz(
-    node: nodes.Node, source: str, target: str, output: NumericPattern | None = None
-) -> nodes.Node:
+def convert_tz(node: Node, source: str, target: str, output: NumericPattern | None = None) -> Node:
     """Return CONVERT_TZ, or with a pattern DATE_FORMAT of a string; NULL if unparseable."""
     pattern = _numeric(STANDARD, parse_simple_pattern)
     if pattern is None:  # pragma: no cover - the standard pattern is one of numbers
         raise AssertionError
     shown = output or pattern
 
-    def body(text: nodes.Node) -> nodes.Node:
-        instant = instant_of(_seconds(_parse_certain(text, pattern)), source)
-        lenient = nodes.rarely(
+    def rest(text: Node) -> Node:
+        return _leniently(
             text,
-            lambda s: _lenient(
-                s,
-                pattern,
-                lambda millis: _format_any(
-                    any_instant_of(floor_div(millis, 1000), source), shown, target
-                ),
+            pattern,
+            lambda millis: _format_any(
+                any_instant_of(floor_div(millis, 1000), source), shown, target
             ),
         )
-        return inline(
-            "coalesce({certain}, {rest})",
-            certain=_format_certain(instant, shown, target),
-            rest=_unless_null(text, lenient),
-        )
 
-    return nodes.let(node, body)
+    def usual(text: Node) -> Node:
+        instant = instant_of(_seconds(_parse_certain(text, pattern)), source)
+        return _format_certain(instant, shown, target)
+
+    return _usually(node, usual, rest)
 
 
 def are_known(*zones: str) -> bool:
@@ -619,60 +584,52 @@ def are_known(*zones: str) -> bool:
 # --- formatting ----------------------------------------------------------------------------------
 
 
-def _format_certain(seconds: nodes.Node, pattern: NumericPattern, zone: str) -> nodes.Node:
+def _format_certain(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
     """Format an instant between 1909 and 9999, or NULL."""
     shown = inline("timestamp_micros({n} * 1000000L)", n=local_at(seconds, zone))
     return nodes.call("date_format", shown, pattern.text)
 
 
-def _format_any(seconds: nodes.Node, pattern: NumericPattern, zone: str) -> nodes.Node:
+def _format_any(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
     """Format any instant in Java's calendar; milliseconds wrap."""
 
-    def body(millis: nodes.Node) -> nodes.Node:
+    def concat_parts(n: Node, year: Node, month: Node, day: Node, millis: Node) -> Node:
+        values = {
+            "y": inline("if({y} > 0L, {y}, 1L - {y})", y=year),
+            "M": month,
+            "d": day,
+            "H": inline("pmod({n}, 86400L) DIV 3600L", n=n),
+            "m": inline("pmod({n}, 3600L) DIV 60L", n=n),
+            "s": inline("pmod({n}, 60L)", n=n),
+            "S": millis,
+        }
+        return nodes.call(
+            "concat",
+            *(
+                nodes.Literal(part.text)
+                if part.letter == "'"
+                else sql(
+                    "lpad({text}, greatest({count}, length({text})), '0')",
+                    text=nodes.Cast(values[part.letter], "STRING"),
+                    count=part.count,
+                )
+                for part in pattern.parts
+            ),
+        )
+
+    def body(millis: Node) -> Node:
         part = inline("pmod({n}, 1000L)", n=millis)
         return nodes.let(
             any_local_at(floor_div(millis, 1000), zone),
             lambda n: with_java_date(
-                floor_div(n, DAY), lambda *date: _concat_parts(n, date, part, pattern)
+                floor_div(n, DAY), lambda year, month, day: concat_parts(n, year, month, day, part)
             ),
         )
 
     return nodes.let(inline("{n} * 1000L", n=seconds), body)
 
 
-def _concat_parts(
-    n: nodes.Node, date: tuple[nodes.Node, ...], millis: nodes.Node, pattern: NumericPattern
-) -> nodes.Node:
-    year, month, day = date
-    values = {
-        "y": inline("if({y} > 0L, {y}, 1L - {y})", y=year),
-        "M": month,
-        "d": day,
-        "H": inline("pmod({n}, 86400L) DIV 3600L", n=n),
-        "m": inline("pmod({n}, 3600L) DIV 60L", n=n),
-        "s": inline("pmod({n}, 60L)", n=n),
-        "S": millis,
-    }
-    return nodes.call(
-        "concat",
-        *(
-            nodes.Literal(part.text)
-            if part.letter == "'"
-            else _pad_number(values[part.letter], part.count)
-            for part in pattern.parts
-        ),
-    )
-
-
-def _pad_number(value: nodes.Node, count: int) -> nodes.Node:
-    return sql(
-        "lpad({text}, greatest({count}, length({text})), '0')",
-        text=nodes.Cast(value, "STRING"),
-        count=count,
-    )
-
-
-def from_unixtime(seconds: nodes.Node, pattern: NumericPattern, zone: str) -> nodes.Node:
+def from_unixtime(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
     """Return FROM_UNIXTIME: seconds since 1970, formatted in a zone."""
     return nodes.let(
         seconds,
@@ -681,7 +638,7 @@ def from_unixtime(seconds: nodes.Node, pattern: NumericPattern, zone: str) -> no
             " WHEN {n} IS NOT NULL THEN {rest} END",
             n=n,
             certain=_format_certain(n, pattern, zone),
-            rest=nodes.rarely(n, lambda item: _format_any(item, pattern, zone)),
+            rest=nodes.rarely(n, lambda seconds: _format_any(seconds, pattern, zone)),
         ),
     )
 
@@ -697,26 +654,20 @@ _STANDARD_SHAPE = (
 )
 
 
-def to_timestamp(node: nodes.Node, pattern: NumericPattern) -> nodes.Node:
+def to_timestamp(node: Node, pattern: NumericPattern) -> Node:
     """Return TO_TIMESTAMP with a pattern in milliseconds, or NULL.
 
     A string that does not match is read leniently in the standard form.
     """
 
-    def body(text: nodes.Node) -> nodes.Node:
+    def rest(text: Node) -> Node:
         millis = nodes.rarely(text, lambda s: _strict_millis(s, pattern))
-        return inline(
-            "coalesce({certain}, {rest})",
-            certain=_parse_certain(text, pattern),
-            rest=_unless_null(
-                text, nodes.Cast(nodes.call("timestamp_millis", millis), "TIMESTAMP_NTZ")
-            ),
-        )
+        return nodes.Cast(nodes.call("timestamp_millis", millis), "TIMESTAMP_NTZ")
 
-    return nodes.let(node, body)
+    return _usually(node, lambda text: _parse_certain(text, pattern), rest)
 
 
-def _strict_millis(text: nodes.Node, pattern: NumericPattern) -> nodes.Node:
+def _strict_millis(text: Node, pattern: NumericPattern) -> Node:
     shape = rf"^{_shape(pattern, number_shape)}\z"
     groups = ",".join(f"${group}" for group in range(1, len(pattern.letters) + 1))
     numbers = inline(
@@ -743,7 +694,7 @@ def _strict_millis(text: nodes.Node, pattern: NumericPattern) -> nodes.Node:
     )
 
 
-def _strict_value(found: dict[str, nodes.Node]) -> nodes.Node:
+def _strict_value(found: dict[str, Node]) -> Node:
     """Return the milliseconds of fields within their ranges, or NULL.
 
     A day beyond the end of its month is the last day.
@@ -758,7 +709,7 @@ def _strict_value(found: dict[str, nodes.Node]) -> nodes.Node:
     if "H" in found:
         valid.append(inline("({H} < 24L OR {m} + {s} + {S} = 0L)", **time))
     first = inline("make_date(CAST({y} AS INT), CAST({m} AS INT), 1)", y=year, m=month)
-    date: nodes.Node = first
+    date: Node = first
     if "d" in found:
         date = inline(
             "least(date_add({first}, CAST({day} AS INT) - 1), last_day({first}))",
@@ -779,18 +730,18 @@ def _strict_value(found: dict[str, nodes.Node]) -> nodes.Node:
         )
     return inline(
         "if({valid}, {value}, NULL)",
-        valid=nodes.all_of(valid) if valid else nodes.Literal(True),
+        valid=nodes.all_of(*valid) if valid else nodes.Literal(True),
         value=value,
     )
 
 
-def _standard_millis(text: nodes.Node) -> nodes.Node:
+def _standard_millis(text: Node) -> Node:
     """Parse a string as java.sql.Timestamp does, in Java's calendar.
 
     Its fields are then those of a Gregorian date; the year before 1 counts as 1.
     """
 
-    def parsed(shown: nodes.Node) -> nodes.Node:
+    def parsed(shown: Node) -> Node:
         numbers = inline(
             "transform(split(regexp_replace({s}, {shape}, '$1,$2,$3,$4,$5,$6'), ','),"
             " one -> CAST(try_cast(one AS INT) AS BIGINT))",
@@ -815,10 +766,8 @@ def _standard_millis(text: nodes.Node) -> nodes.Node:
     return nodes.let(shown, parsed)
 
 
-def _standard_seconds(
-    y: nodes.Node, month: nodes.Node, d: nodes.Node, h: nodes.Node, m: nodes.Node, s: nodes.Node
-) -> nodes.Node:
-    def body(n: nodes.Node) -> nodes.Node:
+def _standard_seconds(y: Node, month: Node, d: Node, h: Node, m: Node, s: Node) -> Node:
+    def body(n: Node) -> Node:
         date = with_java_date(
             floor_div(n, DAY),
             lambda year, month, day: inline(

@@ -24,6 +24,7 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     udf,
 )
+from schema_core.spark.compiler.tree import Node
 from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.java_patterns import (
     group_count,
@@ -40,29 +41,29 @@ class PatternCall:
     `known` is the pattern if it is constant.
     """
 
-    text: nodes.Node
-    pattern: nodes.Node
-    groups: nodes.Node
+    text: Node
+    pattern: Node
+    groups: Node
     known: str | None
-    others: tuple[nodes.Node, ...] = ()
+    others: tuple[Node, ...] = ()
 
-    def or_if_empty(self, empty: nodes.Node, result: nodes.Node) -> nodes.Node:
+    def or_if_empty(self, empty: Node, result: Node) -> Node:
         """Return the result, or another for the empty pattern."""
         if self.known is not None:
             return result if self.known else empty
         return inline("if({p} = '', {empty}, {r})", p=self.pattern, empty=empty, r=result)
 
     @property
-    def text_is_null(self) -> nodes.Node:
+    def text_is_null(self) -> Node:
         return nodes.is_null(self.text)
 
 
 def where_valid(
-    build: Callable[[PatternCall], nodes.Node], otherwise: nodes.Literal = nodes.NULL
+    build: Callable[[PatternCall], Node], otherwise: nodes.Literal = nodes.NULL
 ) -> Translate:
     """Return the translation of a call with a pattern; `otherwise` is its result if invalid."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         invalid = called.cast(otherwise)
         text, pattern, *others = called.arguments
         known = nodes.string_of(pattern)
@@ -75,9 +76,7 @@ def where_valid(
                 text, lambda v: build(PatternCall(v, pattern, groups, known, (*others,)))
             )
 
-        def body(
-            text: nodes.Node, pattern: nodes.Node, groups: nodes.Node, *others: nodes.Node
-        ) -> nodes.Node:
+        def body(text: Node, pattern: Node, groups: Node, *others: Node) -> Node:
             result = build(PatternCall(text, pattern, groups, None, others))
             checked = inline("if({n} < 0, {no}, {yes})", n=groups, no=invalid, yes=result)
             return nodes.null_or(nodes.any_null(text, pattern), checked)
@@ -87,15 +86,15 @@ def where_valid(
     return translate
 
 
-def matches(given: PatternCall) -> nodes.Node:
+def matches(match: PatternCall) -> Node:
     """REGEXP: whether a part of the string matches; the empty pattern matches no string."""
-    return given.or_if_empty(
-        nodes.null_or(given.text_is_null, nodes.FALSE),
-        nodes.call("rlike", given.text, given.pattern),
+    return match.or_if_empty(
+        nodes.null_or(match.text_is_null, nodes.FALSE),
+        nodes.call("rlike", match.text, match.pattern),
     )
 
 
-def compile_regexp_extract(called: TranslatedCall) -> nodes.Node:
+def compile_regexp_extract(called: TranslatedCall) -> Node:
     """REGEXP_EXTRACT(text, pattern [, group]): NULL without a match, or without that group."""
     text, pattern, *groups = called.arguments
     group = groups[0] if groups else nodes.node_of(0)
@@ -110,18 +109,18 @@ def compile_regexp_extract(called: TranslatedCall) -> nodes.Node:
     return call_udf("extract_group", text, pattern, nodes.Cast(group, "INT"))
 
 
-def _extract_group(given: PatternCall) -> nodes.Node:
+def _extract_group(match: PatternCall) -> Node:
     """Return a group that exists wherever the pattern matches."""
-    group = nodes.integer_of(given.others[0]) if given.others else 0
-    if (group or 0) > (nodes.integer_of(given.groups) or 0):
+    group = nodes.integer_of(match.others[0]) if match.others else 0
+    if (group or 0) > (nodes.integer_of(match.groups) or 0):
         return nodes.Cast(nodes.NULL, "STRING")
     return nodes.let(
-        nodes.call("regexp_extract", given.text, given.pattern, group),
+        nodes.call("regexp_extract", match.text, match.pattern, group),
         lambda found: inline(
             "if({found} <> '', {found}, if(rlike({s}, {p}), '', NULL))",
             found=found,
-            s=given.text,
-            p=given.pattern,
+            s=match.text,
+            p=match.pattern,
         ),
     )
 
@@ -129,66 +128,65 @@ def _extract_group(given: PatternCall) -> nodes.Node:
 _EXTRACTED = where_valid(_extract_group)
 
 
-def every(given: PatternCall) -> nodes.Node:
+def every(match: PatternCall) -> Node:
     """REGEXP_EXTRACT_ALL(text, pattern [, group]): the first group of every match.
 
-    For a group that a match lacks Spark returns an empty string, and Flink NULL; Python extracts
-    these.
+    Python extracts groups that a match may lack: NULL in Flink, empty strings in Spark.
     """
-    group = given.others[0] if given.others else nodes.node_of(1)
+    group = match.others[0] if match.others else nodes.node_of(1)
     compile_regexp_extract = sql(
         "if({group} BETWEEN 0 AND {groups}, regexp_extract_all({s}, {p}, {group}), NULL)",
         group=group,
-        groups=given.groups,
-        s=given.text,
-        p=given.pattern,
+        groups=match.groups,
+        s=match.text,
+        p=match.pattern,
     )
     number = nodes.integer_of(group)
-    if given.known is not None and (
-        not has_optional_groups(given.known)
+    if match.known is not None and (
+        not has_optional_groups(match.known)
         if number is None
-        else not may_skip_group(given.known, number)
+        else not may_skip_group(match.known, number)
     ):
         return compile_regexp_extract
-    arguments = (given.text, given.pattern, nodes.Cast(group, "INT"))
+    arguments = (match.text, match.pattern, nodes.Cast(group, "INT"))
     return nodes.call(
         "coalesce", call_udf("extract_optional_groups", *arguments), compile_regexp_extract
     )
 
 
-def compile_regexp_replace(given: PatternCall) -> nodes.Node:
+def compile_regexp_replace(match: PatternCall) -> Node:
     """REGEXP_REPLACE; the replacement is literal, without references to groups."""
-    new = escaped_replacement(given.others[0])
-    return nodes.call("regexp_replace", given.text, given.pattern, new)
+    new = escaped_replacement(match.others[0])
+    return nodes.call("regexp_replace", match.text, match.pattern, new)
 
 
-def compile_regexp_count(given: PatternCall) -> nodes.Node:
+def compile_regexp_count(match: PatternCall) -> Node:
     """REGEXP_COUNT: the number of matches."""
-    return nodes.call("regexp_count", given.text, given.pattern)
+    return nodes.call("regexp_count", match.text, match.pattern)
 
 
-def first(given: PatternCall) -> nodes.Node:
+def first(match: PatternCall) -> Node:
     """REGEXP_SUBSTR: the first part that matches, or NULL."""
-    return given.or_if_empty(
-        nodes.null_or(given.text_is_null, nodes.node_of("")),
-        nodes.call("regexp_substr", given.text, given.pattern),
+    return match.or_if_empty(
+        nodes.null_or(match.text_is_null, nodes.node_of("")),
+        nodes.call("regexp_substr", match.text, match.pattern),
     )
 
 
-def position(given: PatternCall) -> nodes.Node:
+def position(match: PatternCall) -> Node:
     """REGEXP_INSTR: where the first match begins, in UTF-16 units from 1; or 0."""
     found = sql(
         "if({n} > 0, CAST(length(encode(left({s}, {n} - 1), 'UTF-16BE')) DIV 2 AS INT) + 1, {n})",
-        n=nodes.call("regexp_instr", given.text, given.pattern),
-        s=given.text,
+        n=nodes.call("regexp_instr", match.text, match.pattern),
+        s=match.text,
     )
-    return given.or_if_empty(nodes.null_or(given.text_is_null, nodes.node_of(1)), found)
+    return match.or_if_empty(nodes.null_or(match.text_is_null, nodes.node_of(1)), found)
 
 
-def split(called: TranslatedCall) -> nodes.Node:
+def split(called: TranslatedCall) -> Node:
     """SPLIT at a literal string; into UTF-16 units at an empty one."""
 
-    def body(text: nodes.Node, mark: nodes.Node, units: nodes.Node) -> nodes.Node:
+    def body(text: Node, mark: Node, units: Node) -> Node:
         return inline(
             "if({s} IS NULL OR {m} IS NULL, NULL, if({s} = '', slice(array(''), 1, 0),"
             " if({m} = '', {units}, split({s}, {pattern}, -1))))",
@@ -203,7 +201,7 @@ def split(called: TranslatedCall) -> nodes.Node:
     return nodes.let_all([called[0], called[1], call_udf("split_units", called[0])], body)
 
 
-def to_map(called: TranslatedCall) -> nodes.Node:
+def to_map(called: TranslatedCall) -> Node:
     """STR_TO_MAP(text [, pair separator, key-value separator]), both patterns.
 
     Trailing empty parts are dropped.
@@ -220,29 +218,25 @@ def to_map(called: TranslatedCall) -> nodes.Node:
             "transform(slice({parts}, 1, array_max(transform({parts},"
             " (x, i) -> if(x = '', 0, i + 1)))), {entry})",
             parts=nodes.call("split", called[0], pairs, -1),
-            entry=_entry(sides),
+            entry=nodes.function(
+                lambda pair: inline(
+                    "named_struct('key', {sided}[0], 'value', get({sided}, 1))",
+                    sided=nodes.call("split", pair, sides, 2),
+                )
+            ),
         ),
-    )
-
-
-def _entry(sides: nodes.Node) -> nodes.Node:
-    return nodes.function(
-        lambda item: inline(
-            "named_struct('key', {sided}[0], 'value', get({sided}, 1))",
-            sided=nodes.call("split", item, sides, 2),
-        )
     )
 
 
 def similar(*, negated: bool) -> TranslationRule:
     """SIMILAR TO: the entire string must match the pattern, which Flink rewrites for Java."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         escape = called[2] if len(called.arguments) > 2 else nodes.node_of("")
         constants = nodes.string_of(called[1]), nodes.string_of(escape)
         if len(called.arguments) > 2 and constants[1] is not None:
             require_escape(constants[1])
-        pattern: nodes.Node
+        pattern: Node
         if None in constants:
             pattern = call_udf("similar_pattern", called[1], escape)
         else:

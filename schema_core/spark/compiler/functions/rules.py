@@ -62,10 +62,6 @@ def _local(zone: str, type_: types.DataType) -> nodes.Node:
     return datetimes.local(_instant(zone, type_), zone)
 
 
-def _date(zone: str, type_: types.DataType) -> nodes.Node:
-    return nodes.Cast(_local(zone, type_), "DATE")
-
-
 def _time(zone: str, type_: types.DataType) -> nodes.Node:
     return datetimes.time_of_millis(datetimes.millis(_local(zone, type_)), type_)
 
@@ -128,7 +124,7 @@ def current_database(called: TranslatedCall) -> nodes.Node:
 
 #: Functions that belong to no family.
 OTHERS = {
-    "CURRENT_DATE": _clock(_date),
+    "CURRENT_DATE": _clock(lambda zone, type_: nodes.Cast(_local(zone, type_), "DATE")),
     "CURRENT_TIME": _clock(_time),
     "LOCALTIME": _clock(_time),
     "CURRENT_TIMESTAMP": _clock(_instant),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from schema_core import types
-from schema_core.expressions.typed import Constant, FunctionCall, Typed
+from schema_core.expressions.typed import Constant, FunctionCall
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import FLOAT_SHAPE, convert
@@ -24,10 +24,11 @@ from schema_core.spark.compiler.translation import (
     rewrite_rule,
     udf,
 )
+from schema_core.spark.compiler.tree import Node
 from schema_core.spark.compiler.udfs.strings import MAX_UNITS, is_format, to_units
 
 
-def strings(called: TranslatedCall) -> list[nodes.Node]:
+def strings(called: TranslatedCall) -> list[Node]:
     """Return the arguments, all as strings or bytes."""
     return [
         node
@@ -37,21 +38,21 @@ def strings(called: TranslatedCall) -> list[nodes.Node]:
     ]
 
 
-def substring(called: TranslatedCall) -> nodes.Node:
+def substring(called: TranslatedCall) -> Node:
     """From a position that starts at 1, or from the end if negative; NULL for a negative length."""
     if len(called.arguments) == 2:
         return nodes.let_all(
             called.arguments, lambda s, p: nodes.call("substring", s, _start(s, p))
         )
 
-    def body(text: nodes.Node, position: nodes.Node, length: nodes.Node) -> nodes.Node:
+    def body(text: Node, position: Node, length: Node) -> Node:
         part = nodes.call("substring", text, _start(text, position), length)
         return inline("if({length} < 0, NULL, {part})", length=length, part=part)
 
     return nodes.let_all(called.arguments, body)
 
 
-def _start(text: nodes.Node, position: nodes.Node) -> nodes.Node:
+def _start(text: Node, position: Node) -> Node:
     """Return a position, or the one after the end if it lies before the first character."""
     known = nodes.integer_of(position)
     if known is not None and known >= 0:
@@ -59,13 +60,11 @@ def _start(text: nodes.Node, position: nodes.Node) -> nodes.Node:
     return inline("if({p} < -char_length({s}), char_length({s}) + 1, {p})", p=position, s=text)
 
 
-def trim(called: TranslatedCall) -> nodes.Node:
+def trim(called: TranslatedCall) -> Node:
     """TRIM of spaces, or of the given characters, on both sides unless a keyword names one."""
-    side = next(
-        (argument.word for argument in called.arguments if isinstance(argument, nodes.Keyword)),
-        "BOTH",
-    )
     rest = [argument for argument in called.arguments if not isinstance(argument, nodes.Keyword)]
+    sides = [argument.word for argument in called.arguments if isinstance(argument, nodes.Keyword)]
+    side = sides[0] if sides else "BOTH"
     return _trim(side, rest[-1], rest[0] if len(rest) > 1 else nodes.node_of(" "))
 
 
@@ -81,7 +80,7 @@ _TRIMS = {"BOTH": "btrim({s}, {c})", "LEADING": "ltrim({c}, {s})", "TRAILING": "
 _BLANK_TRIMS = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 
 
-def _trim(side: str, text: nodes.Node, characters: nodes.Node) -> nodes.Node:
+def _trim(side: str, text: Node, characters: Node) -> Node:
     """Return a string without some characters at its ends; an empty set of them is an error."""
     if nodes.string_of(characters) == " ":
         return nodes.call(_BLANK_TRIMS[side], text)
@@ -100,26 +99,22 @@ def _trim(side: str, text: nodes.Node, characters: nodes.Node) -> nodes.Node:
 def compile_pad(name: str) -> TranslationRule:
     """LPAD and RPAD of UTF-16 units; with a constant length and filler without Python."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         length, filler = nodes.integer_of(called[1]), nodes.string_of(called[2])
         if length is None or not filler or not 0 <= length <= MAX_UNITS or max(filler) > "\uffff":
             return call_udf(name, called[0], nodes.Cast(called[1], "INT"), called[2])
-        if _is_ascii(called.call.arguments[0]):
-            return nodes.call(name, called[0], length, filler)
+        match called.call.arguments[0]:
+            case FunctionCall(function=function, arguments=(source, *_)) if function.name in (
+                "CAST",
+                "TRY_CAST",
+            ) and isinstance(source.type, PRINTED_IN_ASCII):
+                return nodes.call(name, called[0], length, filler)
         return nodes.let(called[0], lambda s: padded_constantly(name, s, length, filler))
 
     return udf(translate)
 
 
-def _is_ascii(text: Typed) -> bool:
-    """Return whether a string consists of ASCII: a number, truth value or datetime as a string."""
-    return (
-        isinstance(text, FunctionCall)
-        and text.function.name in ("CAST", "TRY_CAST")
-        and isinstance(text.arguments[0].type, PRINTED_IN_ASCII)
-    )
-
-
+#: Types whose strings consist of ASCII.
 PRINTED_IN_ASCII = (
     *INTEGERS,
     *FLOATS,
@@ -134,7 +129,7 @@ PRINTED_IN_ASCII = (
 _SUPPLEMENTARY = r"[\x{10000}-\x{10FFFF}]"
 
 
-def padded_constantly(name: str, text: nodes.Node, length: int, filler: str) -> nodes.Node:
+def padded_constantly(name: str, text: Node, length: int, filler: str) -> Node:
     """Pad a string to a constant length with a constant filler of characters of one unit."""
     return inline(
         "if(length({s}) = octet_length({s}) OR NOT rlike({s}, {supplementary}), {usual}, {rest})",
@@ -145,10 +140,10 @@ def padded_constantly(name: str, text: nodes.Node, length: int, filler: str) -> 
     )
 
 
-def _padded_units(name: str, text: nodes.Node, length: int, filler: str) -> nodes.Node:
+def _padded_units(name: str, text: Node, length: int, filler: str) -> Node:
     """Pad a string with characters of two units; half of one becomes ``?``."""
 
-    def body(data: nodes.Node) -> nodes.Node:
+    def body(data: Node) -> Node:
         padding = inline(
             "rpad('', {length} - octet_length({data}) DIV 2, {filler})",
             length=length,
@@ -176,7 +171,7 @@ def _padded_units(name: str, text: nodes.Node, length: int, filler: str) -> node
     return nodes.let(nodes.call("encode", text, "UTF-16BE"), body)
 
 
-def overlay(called: TranslatedCall) -> nodes.Node:
+def overlay(called: TranslatedCall) -> Node:
     """OVERLAY(text PLACING new FROM position [FOR length]), in UTF-16 units."""
     text, new, position, *lengths = called.arguments
     length = lengths[0] if lengths else inline(_UTF16_LENGTH, s=new)
@@ -185,9 +180,7 @@ def overlay(called: TranslatedCall) -> nodes.Node:
     )
 
 
-def overlaid(
-    text: nodes.Node, new: nodes.Node, position: nodes.Node, length: nodes.Node
-) -> nodes.Node:
+def overlaid(text: Node, new: Node, position: Node, length: Node) -> Node:
     """Replace a part of a string, which stays unchanged if the position is out of range."""
     usual = inline(
         "if({p} <= char_length({s}), concat(left({s}, {p} - 1), {new},"
@@ -211,12 +204,10 @@ def overlaid(
     )
 
 
-def _overlaid_units(
-    text: nodes.Node, new: nodes.Node, position: nodes.Node, length: nodes.Node
-) -> nodes.Node:
+def _overlaid_units(text: Node, new: Node, position: Node, length: Node) -> Node:
     """Replace a part of a string with characters of two units; half of one becomes ``?``."""
 
-    def body(data: nodes.Node) -> nodes.Node:
+    def body(data: Node) -> Node:
         first = inline(
             "if(hex(substring({data}, 2 * {p} - 3, 1)) BETWEEN 'D8' AND 'DB' AND {p} > 1,"
             " concat(decode(substring({data}, 1, 2 * {p} - 4), 'UTF-16BE'), '?'),"
@@ -269,7 +260,7 @@ _NO_ESCAPE = nodes.Literal("\x01")
 def compile_like(*, negated: bool) -> TranslationRule:
     """LIKE; only the character after ESCAPE is special, besides ``%`` and ``_``."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         if any(map(nodes.is_null_constant, called.arguments)):
             return nodes.Cast(nodes.NULL, "BOOLEAN")
         symbol = "NOT LIKE" if negated else "LIKE"
@@ -278,7 +269,7 @@ def compile_like(*, negated: bool) -> TranslationRule:
     return rewrite_rule(translate)
 
 
-def _escape_of(called: TranslatedCall) -> nodes.Node:
+def _escape_of(called: TranslatedCall) -> Node:
     """Return the escape character of a LIKE.
 
     Flink does not validate it if a constant pattern needs no regular expression.
@@ -302,17 +293,17 @@ def require_escape(escape: str) -> None:
         )
 
 
-def concat(called: TranslatedCall) -> nodes.Node:
+def concat(called: TranslatedCall) -> Node:
     """CONCAT and ``||``: NULL if an argument is."""
     return nodes.call("concat", *strings(called))
 
 
-def concat_with(called: TranslatedCall) -> nodes.Node:
+def concat_with(called: TranslatedCall) -> Node:
     """CONCAT_WS: skips NULL."""
     return nodes.call("concat_ws", *strings(called))
 
 
-def replace(called: TranslatedCall) -> nodes.Node:
+def replace(called: TranslatedCall) -> Node:
     """REPLACE; an empty string to search for is found between all characters."""
     return nodes.let_all(
         called.arguments,
@@ -328,13 +319,13 @@ def replace(called: TranslatedCall) -> nodes.Node:
     )
 
 
-def escaped_replacement(new: nodes.Node) -> nodes.Node:
+def escaped_replacement(new: Node) -> Node:
     """Return the replacement of a regular expression with dollars and backslashes escaped."""
     escaped = nodes.call("replace", new, "\\", "\\\\")
     return nodes.call("replace", escaped, "$", "\\$")
 
 
-def split_index(called: TranslatedCall) -> nodes.Node:
+def split_index(called: TranslatedCall) -> Node:
     """Part of a string between separators, or white space, from 0; NULL beyond the last."""
     is_string = isinstance(called.types[1], CHARACTERS)
     separator = called[1] if is_string else nodes.call("chr", called[1])
@@ -352,7 +343,7 @@ def split_index(called: TranslatedCall) -> nodes.Node:
     )
 
 
-def literal_pattern(mark: nodes.Node) -> nodes.Node:
+def literal_pattern(mark: Node) -> Node:
     """Return the regular expression that matches a string literally."""
     return nodes.call("concat", "\\Q", mark, "\\E")
 
@@ -360,19 +351,19 @@ def literal_pattern(mark: nodes.Node) -> nodes.Node:
 _LOWER, _UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def initcap(called: TranslatedCall) -> nodes.Node:
+def initcap(called: TranslatedCall) -> Node:
     """Letters A to Z change, at the start of each run of letters and digits."""
 
-    def word(one: nodes.Node) -> nodes.Node:
+    def word(one: Node) -> Node:
         first = nodes.call("translate", nodes.call("left", one, 1), _LOWER, _UPPER)
         rest = nodes.call("translate", nodes.call("substring", one, 2), _UPPER, _LOWER)
         return nodes.call("concat", first, rest)
 
     words = nodes.call("regexp_extract_all", called[0], "([A-Za-z0-9]+|[^A-Za-z0-9]+)", 1)
-    return nodes.call("array_join", nodes.call("transform", words, nodes.function(word)), "")
+    return nodes.call("array_join", nodes.transform(words, word), "")
 
 
-def in_string(called: TranslatedCall) -> nodes.Node:
+def in_string(called: TranslatedCall) -> Node:
     """INSTR(text, part [, start [, occurrence]]); without Python for the first from a constant."""
     if len(called.arguments) == 2:
         return nodes.call("instr", called[0], called[1])
@@ -385,10 +376,10 @@ def in_string(called: TranslatedCall) -> nodes.Node:
     return nodes.let_all([text, part], lambda s, p: last_position(s, p, known))
 
 
-def last_position(text: nodes.Node, part: nodes.Node, start: int) -> nodes.Node:
+def last_position(text: Node, part: Node, start: int) -> Node:
     """Return the position of the last occurrence that begins at a place counted from the end."""
 
-    def body(kept: nodes.Node) -> nodes.Node:
+    def body(kept: Node) -> Node:
         return inline(
             "CASE WHEN {kept} IS NULL THEN NULL WHEN {p} = '' THEN greatest({most}, 0)"
             " WHEN contains({kept}, {p}) THEN char_length({kept}) - char_length({p}) + 2"
@@ -402,7 +393,7 @@ def last_position(text: nodes.Node, part: nodes.Node, start: int) -> nodes.Node:
     return nodes.let(nodes.call("left", text, end), body)
 
 
-def locate(called: TranslatedCall) -> nodes.Node:
+def locate(called: TranslatedCall) -> Node:
     """LOCATE(part, text [, start])."""
     if len(called.arguments) == 2:
         return nodes.call("locate", called[0], called[1])
@@ -416,7 +407,7 @@ def locate(called: TranslatedCall) -> nodes.Node:
 LEAST = -(2**31)
 
 
-def locate_from(part: nodes.Node, text: nodes.Node, start: nodes.Node) -> nodes.Node:
+def locate_from(part: Node, text: Node, start: Node) -> Node:
     """Return LOCATE with a start position; one below 1 is the start of the string."""
     return inline(
         "CASE WHEN {n} >= 1 THEN locate({p}, {s}, {n}) WHEN {n} > {least} THEN locate({p}, {s}, 1)"
@@ -431,11 +422,10 @@ def locate_from(part: nodes.Node, text: nodes.Node, start: nodes.Node) -> nodes.
 def compile_case(name: str) -> TranslationRule:
     """UPPER and LOWER; of a constant the result has the length of its type."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         changed = nodes.call(name, called[0])
-        if isinstance(called.type, types.CharType) and isinstance(
-            called.call.arguments[0], Constant
-        ):
+        is_constant = isinstance(called.call.arguments[0], Constant)
+        if is_constant and isinstance(called.type, types.CharType):
             return nodes.call("rpad", changed, called.type.length, " ")
         return changed
 
@@ -448,7 +438,7 @@ def matches(shape: str, numbers: tuple[type[types.DataType], ...]) -> Translatio
     Of a number, also of NULL, Flink looks only at the type, which `numbers` must contain.
     """
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         type_ = called.types[0]
         if not isinstance(type_, CHARACTERS):
             return nodes.Literal(value=isinstance(type_, numbers))
@@ -457,13 +447,13 @@ def matches(shape: str, numbers: tuple[type[types.DataType], ...]) -> Translatio
     return rewrite_rule(translate)
 
 
-def elt(called: TranslatedCall) -> nodes.Node:
+def elt(called: TranslatedCall) -> Node:
     """ELT(index, first, second, ...): NULL for an index out of range."""
     others = nodes.call("array", *called.arguments[1:])
     return inline("get({others}, CAST({n} AS INT) - 1)", others=others, n=called[0])
 
 
-def compile_printf(called: TranslatedCall) -> nodes.Node:
+def compile_printf(called: TranslatedCall) -> Node:
     """PRINTF(format, value, ...): NULL for a format that Java rejects; a NULL fits any conversion.
 
     A DATE is its number of days, a TIME its number of milliseconds.
@@ -477,7 +467,7 @@ def compile_printf(called: TranslatedCall) -> nodes.Node:
     if known is not None:
         return nodes.let_all(values, lambda *names: _format_constantly(known, kinds, names))
 
-    def body(format_: nodes.Node, *names: nodes.Node) -> nodes.Node:
+    def body(format_: Node, *names: Node) -> Node:
         pairs = zip(names, kinds, strict=True)
         actual = (inline("if({v} IS NULL, 'n', {kind})", v=v, kind=kind) for v, kind in pairs)
         is_valid = call_udf("is_format", format_, nodes.call("concat", *actual))
@@ -486,7 +476,7 @@ def compile_printf(called: TranslatedCall) -> nodes.Node:
     return nodes.let_all([called[0], *values], body)
 
 
-def _format_constantly(format_: str, kinds: str, values: Sequence[nodes.Node]) -> nodes.Node:
+def _format_constantly(format_: str, kinds: str, values: Sequence[Node]) -> Node:
     """Format values of some kinds; those to which a conversion does not apply must be NULL."""
     letters = "".join(_OTHER_CONVERSIONS[kind] for kind in kinds)
     if letters and (match := re.search(rf"%[^a-zA-Z%]*[{letters}]", format_.replace("%%", ""))):
@@ -502,7 +492,7 @@ def _format_constantly(format_: str, kinds: str, values: Sequence[nodes.Node]) -
         for place, value in enumerate(values)
         if not is_format(format_, nulls[:place] + kinds[place] + nulls[place + 1 :])
     ]
-    return nodes.call("if", nodes.all_of(unfit), text, nodes.NULL) if unfit else text
+    return nodes.call("if", nodes.all_of(*unfit), text, nodes.NULL) if unfit else text
 
 
 #: Kind of an argument -> conversions that Spark does not compute as Flink does: hashes, characters
@@ -510,7 +500,7 @@ def _format_constantly(format_: str, kinds: str, values: Sequence[nodes.Node]) -
 _OTHER_CONVERSIONS = {"s": "hHtT", "d": "cCtT", **dict.fromkeys("lfbn", "tT")}
 
 
-def _format_argument(node: nodes.Node, type_: types.DataType) -> tuple[nodes.Node, str]:
+def _format_argument(node: Node, type_: types.DataType) -> tuple[Node, str]:
     """Return the value that PRINTF formats and its kind for `is_format`."""
     match type_:
         case _ if nodes.is_null_constant(node):
@@ -539,7 +529,7 @@ def _format_argument(node: nodes.Node, type_: types.DataType) -> tuple[nodes.Nod
             )
 
 
-def _local_datetime(clock: nodes.Node) -> nodes.Node:
+def _local_datetime(clock: Node) -> Node:
     """Return a timestamp as Java prints it: no seconds if they are 0, and 0, 3 or 6 digits."""
     return inline(
         "CASE WHEN date_format({v}, 'SSSSSS') <> '000000' THEN"

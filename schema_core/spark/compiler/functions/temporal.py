@@ -26,6 +26,8 @@ from schema_core.spark.compiler.translation import (
     sql_type,
     udf,
 )
+from schema_core.spark.compiler.tree import Node
+from schema_core.types import DataType
 
 MILLIS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
 MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
@@ -58,7 +60,7 @@ TIME_FIELDS: dict[str, str] = {
 MONTH_FIELDS = {"YEAR": "{n} DIV 12", "MONTH": "{n} % 12"}
 
 
-def _days(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
+def _days(node: Node, type_: DataType, zone: str) -> Node:
     """Return the date of a datetime in Flink; before 1970 the date of the day's end."""
     if isinstance(type_, types.DateType):
         return node
@@ -66,7 +68,7 @@ def _days(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
     return datetimes.convert(clock, types.TimestampType(3), types.DateType(), zone)
 
 
-def _time(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
+def _time(node: Node, type_: DataType, zone: str) -> Node:
     """Return the milliseconds of the day, negative before 1970."""
     if isinstance(type_, types.TimeType):
         return datetimes.time_millis(node)
@@ -75,7 +77,7 @@ def _time(node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
     return inline("{n} % 86400000", n=datetimes.millis(datetimes.util_clock(node, type_, zone)))
 
 
-def field(unit: str, node: nodes.Node, type_: types.DataType, zone: str) -> nodes.Node:
+def field(unit: str, node: Node, type_: DataType, zone: str) -> Node:
     """Return a field of a datetime or interval."""
     if isinstance(type_, types.YearMonthIntervalType) and unit in MONTH_FIELDS:
         return inline(MONTH_FIELDS[unit], n=node)
@@ -100,7 +102,7 @@ def field(unit: str, node: nodes.Node, type_: types.DataType, zone: str) -> node
     )
 
 
-def extract(called: TranslatedCall) -> nodes.Node:
+def extract(called: TranslatedCall) -> Node:
     """EXTRACT(unit FROM datetime)."""
     unit, type_ = called.keyword(0), called.types[1]
     if unit in FRACTIONS and isinstance(type_, types.AnyTimestampType):
@@ -112,9 +114,7 @@ def extract(called: TranslatedCall) -> nodes.Node:
 FRACTIONS = {"MICROSECOND": 6, "NANOSECOND": 9}
 
 
-def _fraction(
-    digits: int, node: nodes.Node, type_: types.AnyTimestampType, zone: str
-) -> nodes.Node:
+def _fraction(digits: int, node: Node, type_: types.AnyTimestampType, zone: str) -> Node:
     """Return the fraction of a second as an integer: milliseconds are negative before 1970."""
     beyond = datetimes.nanos(node) if is_fine(type_) else 0
     return nodes.let(
@@ -155,7 +155,7 @@ def _unit_argument(called: TranslatedCall) -> str:
     return unit_of(called.keyword(0) or nodes.string_of(called[0]) or "")
 
 
-def timestamp_add(called: TranslatedCall) -> nodes.Node:
+def timestamp_add(called: TranslatedCall) -> Node:
     """TIMESTAMPADD(unit, number, datetime)."""
     unit, number, type_ = _unit_argument(called), called[1], called.type
     node = datetimes.convert(called[2], called.types[2], type_, called.zone)
@@ -169,7 +169,7 @@ def timestamp_add(called: TranslatedCall) -> nodes.Node:
     return add_interval(node, type_, count, types.DayTimeIntervalType())
 
 
-def timestamp_diff(called: TranslatedCall) -> nodes.Node:
+def timestamp_diff(called: TranslatedCall) -> Node:
     """TIMESTAMPDIFF(unit, from, to): full units, towards zero; of instants in UTC."""
     unit = _unit_argument(called)
     pairs = ((called[1], called.types[1]), (called[2], called.types[2]))
@@ -199,24 +199,24 @@ DIVIDED = {"MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
 PARTS = {"SECOND": 1, "MILLISECOND": 1000, "MICROSECOND": 1_000_000, "NANOSECOND": 1_000_000_000}
 
 
-def overlaps(called: TranslatedCall) -> nodes.Node:
+def overlaps(called: TranslatedCall) -> Node:
     """``(a, b) OVERLAPS (c, d)``; the second of a pair may be an interval."""
     first, second = called.types
 
-    def body(one: nodes.Node, other: nodes.Node) -> nodes.Node:
+    def body(one: Node, other: Node) -> Node:
         (a, b), (c, d) = _period(one, first), _period(other, second)
         return inline("{b} >= {c} AND {d} >= {a}", a=a, b=b, c=c, d=d)
 
     return nodes.let_all(called.arguments, body)
 
 
-def _period(row: nodes.Node, type_: types.DataType) -> tuple[nodes.Node, nodes.Node]:
+def _period(row: Node, type_: DataType) -> tuple[Node, Node]:
     """Return the earlier and the later end of a period."""
     if not isinstance(type_, types.RowType):
         raise nodes.unsupported_error("OVERLAPS requires pairs of datetimes")
     start, end = (nodes.Field(row, item.name) for item in type_.fields)
     datetime, length = (item.data_type for item in type_.fields)
-    last: nodes.Node = (
+    last: Node = (
         add_interval(start, datetime, end, length) if length.is_(types.TypeFamily.INTERVAL) else end
     )
     bounds = {"start": start, "end": last}
@@ -229,7 +229,7 @@ def _period(row: nodes.Node, type_: types.DataType) -> tuple[nodes.Node, nodes.N
 # --- strings -----------------------------------------------------------------------------------
 
 
-def date_format(called: TranslatedCall) -> nodes.Node:
+def date_format(called: TranslatedCall) -> Node:
     """DATE_FORMAT(datetime, pattern); a string is parsed as a timestamp."""
     node, type_, pattern = called[0], called.types[0], called[1]
     if isinstance(type_, CHARACTERS):
@@ -253,7 +253,7 @@ def date_format(called: TranslatedCall) -> nodes.Node:
     )
 
 
-def _format_plain(clock: nodes.Node, pattern: str) -> nodes.Node:
+def _format_plain(clock: Node, pattern: str) -> Node:
     """Format a datetime by a plain pattern.
 
     In Java `y` is the year of the era: the year 0 is 0001 BC. Spark agrees only if the pattern has
@@ -300,7 +300,7 @@ TIMESTAMP_DIGITS = 3
 STANDARD = nodes.Literal(numeric_patterns.STANDARD)
 
 
-def to_timestamp(called: TranslatedCall) -> nodes.Node:
+def to_timestamp(called: TranslatedCall) -> Node:
     """TO_TIMESTAMP(string [, pattern]): NULL for an invalid string."""
     if len(called.arguments) == 1:
         return nodes.let(
@@ -309,14 +309,14 @@ def to_timestamp(called: TranslatedCall) -> nodes.Node:
     return _timestamp_by_pattern(called[0], called[1])
 
 
-def _timestamp_by_pattern(node: nodes.Node, pattern: nodes.Node) -> nodes.Node:
+def _timestamp_by_pattern(node: Node, pattern: Node) -> Node:
     """Parse a string by a pattern of java.time, without Python if it has constant numbers only."""
     if numbers := numeric_patterns.time_pattern(pattern):
         return numeric_patterns.to_timestamp(node, numbers)
     return datetimes.of_micros(call_udf("to_timestamp", node, pattern), types.TimestampType(3))
 
 
-def to_date(called: TranslatedCall) -> nodes.Node:
+def to_date(called: TranslatedCall) -> Node:
     """TO_DATE(string [, pattern]): with a pattern any string is a date."""
     if len(called.arguments) > 1:
         if pattern := numeric_patterns.simple_pattern(called[1]):
@@ -325,7 +325,7 @@ def to_date(called: TranslatedCall) -> nodes.Node:
     return nodes.let(called[0], lambda v: datetimes.date_of_string(v, _date_of_string))
 
 
-def _date_of_string(node: nodes.Node) -> nodes.Node:
+def _date_of_string(node: Node) -> Node:
     """Parse a date of any shape; a year beyond INT fails the job."""
     return inline(
         "if(CAST(regexp_extract({start}, {shape}, 1) AS DECIMAL(38, 0)) > 2147483647,"
@@ -337,7 +337,7 @@ def _date_of_string(node: nodes.Node) -> nodes.Node:
     )
 
 
-def to_instant(called: TranslatedCall) -> nodes.Node:
+def to_instant(called: TranslatedCall) -> Node:
     """TO_TIMESTAMP_LTZ(number, digits of a second); NULL beyond the years 0 to 9999."""
     type_ = called.types[0]
     if isinstance(type_, CHARACTERS):
@@ -354,7 +354,7 @@ def to_instant(called: TranslatedCall) -> nodes.Node:
     return nodes.let(nodes.Cast(called[0], "BIGINT"), lambda n: _instant(n, digits, called.type))
 
 
-def _instant_by_row(count: nodes.Node, digits: nodes.Node, type_: types.DataType) -> nodes.Node:
+def _instant_by_row(count: Node, digits: Node, type_: DataType) -> Node:
     """Return the instant of an integer with digits of a second by row."""
     number = nodes.Cast(count, "BIGINT")
     branches = tuple(
@@ -367,7 +367,7 @@ def _instant_by_row(count: nodes.Node, digits: nodes.Node, type_: types.DataType
     )
 
 
-def _nanos_of_float(node: nodes.Node, digits: int) -> nodes.Node:
+def _nanos_of_float(node: Node, digits: int) -> Node:
     """Return nanoseconds since 1970; a cast beyond BIGINT is its maximum."""
     return sql(
         "if({v} >= {first} AND {v} < {end}, CAST({v} * {unit} AS BIGINT), NULL)",
@@ -382,7 +382,7 @@ def _nanos_of_float(node: nodes.Node, digits: int) -> nodes.Node:
 _FIRST, _END = -62_167_219_200_000_000, 253_402_300_800_000_000
 
 
-def _instant(count: nodes.Node, digits: int, type_: types.DataType) -> nodes.Node:
+def _instant(count: Node, digits: int, type_: DataType) -> Node:
     """Return the instant at a count of 10 ** -digits of a second since 1970, rounded down."""
     unit = 10 ** abs(digits - MAX_PRECISION)
     if digits > MAX_PRECISION:
@@ -401,7 +401,7 @@ def _instant(count: nodes.Node, digits: int, type_: types.DataType) -> nodes.Nod
     return datetimes.make_nanosecond_struct(instant, rest)
 
 
-def _instant_of_string(called: TranslatedCall) -> nodes.Node:
+def _instant_of_string(called: TranslatedCall) -> Node:
     """Parse a string by a pattern as local time of a zone, UTC unless given."""
     if is_fine(called.type):
         raise nodes.unsupported_error(
@@ -429,9 +429,7 @@ def _instant_of_string(called: TranslatedCall) -> nodes.Node:
     return datetimes.instant(read, zone)
 
 
-def _timestamp_of_precision(
-    node: nodes.Node, pattern: nodes.Node, type_: types.DataType
-) -> nodes.Node:
+def _timestamp_of_precision(node: Node, pattern: Node, type_: DataType) -> Node:
     if not isinstance(type_, types.LocalZonedTimestampType) or type_.precision <= TIMESTAMP_DIGITS:
         return _timestamp_by_pattern(node, pattern)
     micros = call_udf("to_timestamp_micros", node, pattern)
@@ -439,7 +437,7 @@ def _timestamp_of_precision(
     return datetimes.truncate_digits(read, MAX_PRECISION, type_.precision)
 
 
-def unix_date_string(called: TranslatedCall) -> nodes.Node:
+def unix_date_string(called: TranslatedCall) -> Node:
     """FROM_UNIXTIME(seconds [, pattern]) in the session's zone."""
     pattern = called[1] if len(called.arguments) > 1 else STANDARD
     seconds = nodes.Cast(called[0], "BIGINT")
@@ -449,7 +447,7 @@ def unix_date_string(called: TranslatedCall) -> nodes.Node:
     return call_udf("simple_format", seconds, pattern, called.zone)
 
 
-def convert_tz(called: TranslatedCall) -> nodes.Node:
+def convert_tz(called: TranslatedCall) -> Node:
     """CONVERT_TZ(string, from, to); between constant zones without Python."""
     source, target = nodes.string_of(called[1]), nodes.string_of(called[2])
     if source is not None and target is not None and numeric_patterns.are_known(source, target):
@@ -457,7 +455,7 @@ def convert_tz(called: TranslatedCall) -> nodes.Node:
     return call_udf("convert_tz", *called.arguments)
 
 
-def unix_time(called: TranslatedCall) -> nodes.Node:
+def unix_time(called: TranslatedCall) -> Node:
     """UNIX_TIMESTAMP: seconds since 1970, now or of a string; the minimum BIGINT if invalid."""
     if not called.arguments:
         return nodes.Call("unix_timestamp", ())
@@ -480,7 +478,7 @@ DATE_UNITS = frozenset({"DAY", "WEEK", *MONTHS})
 def rounding(*, up: bool) -> TranslationRule:
     """FLOOR or CEIL, of numbers, and of datetimes to a unit."""
 
-    def translate(called: TranslatedCall) -> nodes.Node:
+    def translate(called: TranslatedCall) -> Node:
         name = "ceil" if up else "floor"
         if len(called.arguments) == 1:
             return _integral(name, called)
@@ -509,13 +507,13 @@ def _is_repeated(called: TranslatedCall) -> bool:
     )
 
 
-def _step_instant(unit: str, node: nodes.Node, zone: str, *, up: bool) -> nodes.Node:
+def _step_instant(unit: str, node: Node, zone: str, *, up: bool) -> Node:
     """Round an instant in local time of a zone, with the offset at the instant itself.
 
     Flink ignores digits beyond milliseconds, also when it rounds up.
     """
 
-    def body(clock: nodes.Node) -> nodes.Node:
+    def body(clock: Node) -> Node:
         millis = datetimes.truncate_digits(clock, 6, 3) if up else clock
         return inline(
             "timestamp_micros({step} - ({clock} - {instant}))",
@@ -527,7 +525,7 @@ def _step_instant(unit: str, node: nodes.Node, zone: str, *, up: bool) -> nodes.
     return nodes.let(datetimes.util_local(node, zone), body)
 
 
-def _integral(name: str, called: TranslatedCall) -> nodes.Node:
+def _integral(name: str, called: TranslatedCall) -> Node:
     """Round a number; a float keeps its type and the sign of zero."""
     if not isinstance(called.type, FLOATS):
         return called.cast(nodes.call(name, called[0]))
@@ -546,27 +544,25 @@ def _integral(name: str, called: TranslatedCall) -> nodes.Node:
     )
 
 
-def floor_to_unit(unit: str, node: nodes.Node, type_: types.DataType, *, up: bool) -> nodes.Node:
+def floor_to_unit(unit: str, node: Node, type_: DataType, *, up: bool) -> Node:
     """Round a datetime without a zone down (or up) to the start of a unit."""
     if unit in MILLIS and not isinstance(type_, types.DateType):
         return _stepped_time(MILLIS[unit], node, type_, up=up)
 
-    def body(day: nodes.Node) -> nodes.Node:
+    def body(day: Node) -> Node:
         return nodes.let(_reread(day), lambda shown: _stepped_day(unit, type_, day, shown, up=up))
 
     return nodes.let(datetimes.convert(node, type_, types.DateType(), "UTC"), body)
 
 
-def _stepped_day(
-    unit: str, type_: types.DataType, day: nodes.Node, shown: nodes.Node, *, up: bool
-) -> nodes.Node:
+def _stepped_day(unit: str, type_: DataType, day: Node, shown: Node, *, up: bool) -> Node:
     start = _start(unit, shown, day)
     if up:
         start = nodes.let(start, lambda first: _rounded_up(unit, first, shown))
     return datetimes.convert(start, types.DateType(), type_, "UTC")
 
 
-def _rounded_up(unit: str, start: nodes.Node, shown: nodes.Node) -> nodes.Node:
+def _rounded_up(unit: str, start: Node, shown: Node) -> Node:
     """Return the start of the next unit; of years to weeks, the first day itself stays.
 
     Flink ignores the time of day; of quarters only the first of a year stays.
@@ -580,7 +576,7 @@ def _rounded_up(unit: str, start: nodes.Node, shown: nodes.Node) -> nodes.Node:
     )
 
 
-def _reread(day: nodes.Node) -> nodes.Node:
+def _reread(day: Node) -> Node:
     """Return a date before 1582 by its Julian year, month and day, as Flink does here.
 
     The Gregorian calendar interprets them, so the date shifts. It begins on day -141427 from 1970.
@@ -602,13 +598,13 @@ def _reread(day: nodes.Node) -> nodes.Node:
     )
 
 
-def _stepped_time(size: int, node: nodes.Node, type_: types.DataType, *, up: bool) -> nodes.Node:
+def _stepped_time(size: int, node: Node, type_: DataType, *, up: bool) -> Node:
     is_time = isinstance(type_, types.TimeType)
     count = datetimes.time_millis(node) if is_time else datetimes.millis(node)
     if up and size == 1 and not is_time:
         count = sql("-(-{n} - pmod(-{n}, 1000)) DIV 1000", n=datetimes.micros(node))
 
-    def body(value: nodes.Node) -> nodes.Node:
+    def body(value: Node) -> Node:
         step = inline("{v} - pmod({v}, {size})", v=value, size=size)
         if up:
             step = inline(
@@ -631,7 +627,7 @@ def _stepped_time(size: int, node: nodes.Node, type_: types.DataType, *, up: boo
 STAYING = frozenset({"WEEK", "MONTH", "QUARTER", "YEAR"})
 
 
-def _start(unit: str, shown: nodes.Node, day: nodes.Node) -> nodes.Node:
+def _start(unit: str, shown: Node, day: Node) -> Node:
     """Return the first day of a unit; the day of the week is that of the day itself."""
     match unit:
         case "DAY":
@@ -652,7 +648,7 @@ def _start(unit: str, shown: nodes.Node, day: nodes.Node) -> nodes.Node:
             raise nodes.unsupported_error(f"FLOOR to {unit} is not supported on Spark")
 
 
-def _following(unit: str, start: nodes.Node) -> nodes.Node:
+def _following(unit: str, start: Node) -> Node:
     if unit in ("DAY", "WEEK"):
         return nodes.call("date_add", start, 7 if unit == "WEEK" else 1)
     return nodes.call("add_months", start, MONTHS.get(unit, 0))

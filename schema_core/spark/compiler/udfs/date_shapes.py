@@ -44,14 +44,11 @@ class Shape(NamedTuple):
     """
 
     regex: re.Pattern[str]
-    fields: tuple[tuple[str, Convert], ...]
+    fields: tuple[tuple[str, Convert, int], ...]  # letter, value, group
     problem: str | None
 
-    def values(self, found: re.Match[str]) -> dict[str, int]:
-        return {
-            letter: convert(text)
-            for (letter, convert), text in zip(self.fields, found.groups(), strict=True)
-        }
+    def values(self, match: re.Match[str]) -> dict[str, int]:
+        return {letter: convert(match[group]) for letter, convert, group in self.fields}
 
 
 def _shape(
@@ -70,22 +67,22 @@ def _shape(
         if part.letter in refused:
             return Shape(re.compile(""), (), refused[part.letter])
     pieces: list[str] = []
-    fields: list[tuple[str, Convert]] = []
+    fields: list[tuple[str, Convert, int]] = []
     problem = None
     for place, part in enumerate(parts, start=1):
         if part.letter == "'":
             pieces.append(re.escape(part.text))
             continue
-        found = piece(part, parts[place:])
-        if found is None:
+        recognized = piece(part, parts[place:])
+        if recognized is None:
             problem = NOT_PARSED.format(part.letter)
             break
-        shape, convert = found
+        shape, convert = recognized
         if convert is None:
             pieces.append(f"(?>{shape})")
         else:
             pieces.append(f"((?>{shape}))")
-            fields.append((letters.get(part.letter, part.letter), convert))
+            fields.append((letters.get(part.letter, part.letter), convert, len(fields) + 1))
     return Shape(re.compile("".join(pieces), flags), tuple(fields), problem)
 
 
@@ -121,12 +118,12 @@ def simple_fields(text: str, pattern: str) -> dict[str, int] | None:
     ({'d': 29, 'M': 2, 'y': 2024}, None)
     """
     shape = _simple_shape(pattern)
-    found = shape.regex.match(text)
-    if found is None:
+    match = shape.regex.match(text)
+    if match is None:
         return None
     if shape.problem:
         raise UdfError(shape.problem)
-    return shape.values(found) if found.end() else None
+    return shape.values(match) if match.end() else None
 
 
 @lru_cache(maxsize=200)
@@ -215,11 +212,11 @@ def wrap_int(value: int) -> int:
 
 def _offset(text: str) -> int:
     """Return the seconds of an offset from UTC, or of a name of UTC."""
-    found = _SIGN.search(text)
-    if found is None:
+    match = _SIGN.search(text)
+    if match is None:
         return 0
-    size = (int(found[2]) * 60 + int(found[3] or 0)) * 60
-    return -size if found[1] == "-" else size
+    size = (int(match[2]) * 60 + int(match[3] or 0)) * 60
+    return -size if match[1] == "-" else size
 
 
 # --- java.time -----------------------------------------------------------------------------------
@@ -237,17 +234,17 @@ def time_fields(text: str, pattern: str) -> dict[str, int] | None:
     ({'d': 29, 'M': 2, 'y': 2024}, None)
     """
     shape = _time_shape(pattern)
-    found = shape.regex.match(text)
-    if found is None:
+    match = shape.regex.match(text)
+    if match is None:
         return None
-    fields = shape.values(found)
-    if len(fields) < len(shape.fields):
-        repeated = zip(shape.fields, found.groups(), strict=True)
-        if any(fields[letter] != convert(text) for (letter, convert), text in repeated):
-            return None
+    fields = shape.values(match)
+    if len(fields) < len(shape.fields) and any(
+        fields[letter] != convert(match[group]) for letter, convert, group in shape.fields
+    ):
+        return None
     if shape.problem:
         raise UdfError(shape.problem)
-    return fields if found.end() == len(text) else None
+    return fields if match.end() == len(text) else None
 
 
 @lru_cache(maxsize=200)
@@ -283,9 +280,11 @@ def number_shape(part: Part, rest: tuple[Part, ...]) -> str:
 def _time_piece(part: Part, rest: tuple[Part, ...]) -> Piece | None:
     letter, count = part.letter, part.count
     if letter in "uydHkKhmsSDAnN" or (letter in "ML" and count <= 2):
-        convert = _fraction if letter == "S" else int
+        convert: Convert = int
+        if letter == "S":
+            convert = lambda text: int(text.ljust(9, "0"))  # noqa: E731 - a table
         if letter in "uy" and count == 2:
-            convert = _year_of_2000
+            convert = lambda text: int(text) + 2000  # noqa: E731 - a table
         return number_shape(part, rest), convert
     if letter in ZONES:  # a timestamp has no time zone: it is skipped
         return r"Z|UTC|GMT|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?", None
@@ -300,11 +299,3 @@ def _time_piece(part: Part, rest: tuple[Part, ...]) -> Piece | None:
         return None
     values = {text: index + first for index, text in enumerate(texts)}
     return "|".join(texts), values.__getitem__
-
-
-def _year_of_2000(text: str) -> int:
-    return int(text) + 2000
-
-
-def _fraction(text: str) -> int:
-    return int(text.ljust(9, "0"))

@@ -105,10 +105,6 @@ def _by_count(name: Formatter, number: Formatter) -> Formatter:
     return lambda value, count: name(value, count) if count > 2 else number(value, count)
 
 
-def _day_of_year(value: LocalDateTime) -> int:
-    return value.days - value.calendar(value.date.year, 1, 1) + 1
-
-
 def _week(value: LocalDateTime) -> tuple[int, int]:
     return week_of(value.days, value.date.year, value.calendar)
 
@@ -123,7 +119,7 @@ _MONTH = _number(lambda value: value.date.month)
 #: Letter -> formatter, where both languages agree.
 _COMMON_FORMATTERS: Mapping[str, Formatter] = {
     "d": _number(lambda value: value.date.day),
-    "D": _number(_day_of_year),
+    "D": _number(lambda value: value.days - value.calendar(value.date.year, 1, 1) + 1),
     "H": _number(lambda value: value.hour),
     "k": _number(lambda value: value.hour or 24),
     "K": _number(lambda value: value.hour % 12),
@@ -148,9 +144,8 @@ def _year(year: int, count: int) -> str:
     return plus + _pad_number(year, count)
 
 
-def _year_of_era(value: LocalDateTime, count: int) -> str:
-    year = value.date.year
-    return _year(year if year > 0 else 1 - year, count)
+def _era_year(year: int) -> int:
+    return year if year > 0 else 1 - year
 
 
 def _quarter(value: LocalDateTime) -> int:
@@ -180,12 +175,12 @@ def _without_zone(letter: str) -> Formatter:
     return refuse
 
 
-def _month_name(value: LocalDateTime, count: int) -> str:
-    return date_patterns.name_of(date_patterns.MONTHS[value.date.month - 1], count)
-
-
 def _weekday_name(value: LocalDateTime, count: int) -> str:
     return date_patterns.name_of(date_patterns.DAYS[weekday_of(value.days)], count)
+
+
+def _month_name(value: LocalDateTime, count: int) -> str:
+    return date_patterns.name_of(date_patterns.MONTHS[value.date.month - 1], count)
 
 
 _WEEKDAY = _number(lambda value: weekday_of(value.days) + 1)
@@ -197,7 +192,7 @@ _TIME_FORMATTERS: Mapping[str, Formatter] = {
     "[": lambda value, count: "",
     "]": lambda value, count: "",
     "u": lambda value, count: _year(value.date.year, count),
-    "y": _year_of_era,
+    "y": lambda value, count: _year(_era_year(value.date.year), count),
     "Y": lambda value, count: _year(_week(value)[0], count),
     "M": _by_count(_month_name, _MONTH),
     "L": _by_count(_month_name, _MONTH),
@@ -221,20 +216,8 @@ _TIME_FORMATTERS: Mapping[str, Formatter] = {
 
 
 def _simple_year(year: int, count: int) -> str:
-    year = year if year > 0 else 1 - year
+    year = _era_year(year)
     return f"{year % 100:02}" if count == 2 else _pad_number(year, count)
-
-
-def _short_name(name: str, count: int) -> str:
-    return name if count > 3 else name[:3]
-
-
-def _simple_month(value: LocalDateTime, count: int) -> str:
-    return _short_name(date_patterns.MONTHS[value.date.month - 1], count)
-
-
-def _simple_weekday(value: LocalDateTime, count: int) -> str:
-    return _short_name(date_patterns.DAYS[weekday_of(value.days)], count)
 
 
 def _iso_offset(value: LocalDateTime, count: int) -> str:
@@ -252,6 +235,10 @@ def _zone_name(value: LocalDateTime, count: int) -> str:
     return value.zone
 
 
+def _simple_month(value: LocalDateTime, count: int) -> str:
+    return date_patterns.MONTHS[value.date.month - 1][: None if count > 3 else 3]
+
+
 #: Letter of a SimpleDateFormat pattern -> formatter.
 _SIMPLE_FORMATTERS: Mapping[str, Formatter] = {
     **_COMMON_FORMATTERS,
@@ -259,7 +246,9 @@ _SIMPLE_FORMATTERS: Mapping[str, Formatter] = {
     "Y": lambda value, count: _simple_year(_week(value)[0], count),
     "M": _by_count(_simple_month, _MONTH),
     "L": _by_count(_simple_month, _MONTH),
-    "E": _simple_weekday,
+    "E": lambda value, count: date_patterns.DAYS[weekday_of(value.days)][
+        : None if count > 3 else 3
+    ],
     "G": lambda value, _: date_patterns.ERAS[value.date.year > 0],
     "S": _number(lambda value: value.nanos % SECOND // 1_000_000),
     "F": _number(lambda value: (value.date.day - 1) // 7 + 1),
@@ -284,26 +273,26 @@ RANGES: Mapping[str, tuple[int, int]] = {
 }  # fmt: skip
 
 
-def _year_of_fields(found: Mapping[str, int]) -> dict[str, int]:
+def _year_of_fields(fields: Mapping[str, int]) -> dict[str, int]:
     """Return the year `u` of the fields, which may be given by an era.
 
     Raises:
         MismatchError: for the year 0 of an era, or for an era that contradicts the year.
     """
-    if "y" in found:
-        if found["y"] < 1:
+    if "y" in fields:
+        if fields["y"] < 1:
             raise MismatchError
-        year = found["y"] if found.get("G", 1) else 1 - found["y"]
-    elif "u" in found:
-        year = found["u"]
+        year = fields["y"] if fields.get("G", 1) else 1 - fields["y"]
+    elif "u" in fields:
+        year = fields["u"]
     else:
         return {}
-    if found.get("u", year) != year or found.get("G", year > 0) != (year > 0):
+    if fields.get("u", year) != year or fields.get("G", year > 0) != (year > 0):
         raise MismatchError
     return {"u": year}
 
 
-def _strict_nanos(found: Mapping[str, int]) -> int:
+def _strict_nanos(fields: Mapping[str, int]) -> int:
     """Return nanoseconds since 1970; missing fields are those of 1970-01-01 00:00.
 
     A day past the end of its month is the last day; a day of the week must match the date.
@@ -312,25 +301,25 @@ def _strict_nanos(found: Mapping[str, int]) -> int:
         MismatchError: if a field is out of its range, or fields contradict each other.
     """
     for letter, (least, greatest) in RANGES.items():
-        if letter in found and not least <= found[letter] <= greatest:
+        if letter in fields and not least <= fields[letter] <= greatest:
             raise MismatchError
-    found = {**found, **_year_of_fields(found)}
-    year = found.get("u", 1970)
-    month, day = found.get("M", 1), found.get("d", 1)
+    fields = {**fields, **_year_of_fields(fields)}
+    year = fields.get("u", 1970)
+    month, day = fields.get("M", 1), fields.get("d", 1)
     last = days_of(year, month + 1, 1) - days_of(year, month, 1)
     days = days_of(year, month, min(day, last))
-    if "D" in found and "u" in found and "M" not in found:
-        days = days_of(year, 1, found["D"])
+    if "D" in fields and "u" in fields and "M" not in fields:
+        days = days_of(year, 1, fields["D"])
         if date_of(days).year != year:
             raise MismatchError
-    if "E" in found and {"u", "M", "d"} <= set(found) and weekday_of(days) != found["E"]:
+    if "E" in fields and {"u", "M", "d"} <= set(fields) and weekday_of(days) != fields["E"]:
         raise MismatchError
-    hour = found.get("H", found.get("k", 0) % 24)
-    if "a" in found and ("h" in found or "K" in found):
-        hour = found.get("h", found.get("K", 0)) % 12 + 12 * found["a"]
-    minutes = hour * 60 + found.get("m", 0)
-    nanos = (minutes * 60 + found.get("s", 0)) * SECOND + found.get("S", 0)
-    if found.get("H") == 24 and nanos > DAY:
+    hour = fields.get("H", fields.get("k", 0) % 24)
+    if "a" in fields and ("h" in fields or "K" in fields):
+        hour = fields.get("h", fields.get("K", 0)) % 12 + 12 * fields["a"]
+    minutes = hour * 60 + fields.get("m", 0)
+    nanos = (minutes * 60 + fields.get("s", 0)) * SECOND + fields.get("S", 0)
+    if fields.get("H") == 24 and nanos > DAY:
         raise MismatchError
     return days * DAY + nanos
 
@@ -348,54 +337,56 @@ def _standard_nanos(text: str) -> int | None:
 
     Its fields are then those of a Gregorian date; the year before 1 counts as 1.
     """
-    found = _STANDARD.fullmatch(text.strip(TRIMMED))
-    if found is None:
+    match = _STANDARD.fullmatch(text.strip(TRIMMED))
+    if match is None:
         return None
-    year, month, day, hour, minute, second = (int(found[group] or 0) for group in range(1, 7))
+    year, month, day, hour, minute, second = (int(match[group] or 0) for group in range(1, 7))
     time = (hour, minute, second)
     if not (1 <= month <= 12 and 1 <= day <= 31) or any(wrap_int(part) != part for part in time):
         return None
     carried, seconds = divmod((hour * 60 + minute) * 60 + second, 86_400)
     year, month, day = java_date_of(java_days_of(year, month, day) + carried)
-    year = year if year > 0 else 1 - year
+    year = _era_year(year)
     days = days_of(year, month, day)
     if date_of(days) != (year, month, day):
         return None
-    return days * DAY + seconds * SECOND + int((found[7] or "0").ljust(9, "0"))
+    return days * DAY + seconds * SECOND + int((match[7] or "0").ljust(9, "0"))
 
 
 # --- from fields to datetimes: SimpleDateFormat --------------------------------------------------
 
 
-def _is_after(found: Iterable[str], letter: str, other: str) -> bool:
-    order = list(found)
+def _is_after(fields: Iterable[str], letter: str, other: str) -> bool:
+    order = list(fields)
     return letter in order and order.index(letter) > order.index(other)
 
 
-def _lenient_days(found: Mapping[str, int]) -> int:
+def _lenient_days(fields: Mapping[str, int]) -> int:
     """Return the day of the fields, by the kind of field that was parsed last."""
-    year = found.get("y", 1970)
-    year = year if found.get("G", 1) else 1 - year
-    week = "w" in found and not _is_after(found, "d", "w")
-    if "Y" in found and "d" not in found:
-        year, week = found["Y"], True
+    year = fields.get("y", 1970)
+    year = year if fields.get("G", 1) else 1 - year
+    week = "w" in fields and not _is_after(fields, "d", "w")
+    if "Y" in fields and "d" not in fields:
+        year, week = fields["Y"], True
     if week:
         start = java_days_of(year, 1, 1)
-        return start - weekday_of(start) + (found.get("w", 1) - 1) * 7 + found.get("E", 1) - 1
-    if "D" in found and not _is_after(found, "d", "D"):
-        return java_days_of(year, 1, 1) + found["D"] - 1
-    return java_days_of(year, found.get("M", 1), found.get("d", 1))
+        return start - weekday_of(start) + (fields.get("w", 1) - 1) * 7 + fields.get("E", 1) - 1
+    if "D" in fields and not _is_after(fields, "d", "D"):
+        return java_days_of(year, 1, 1) + fields["D"] - 1
+    return java_days_of(year, fields.get("M", 1), fields.get("d", 1))
 
 
-def _lenient_millis(found: Mapping[str, int], zone: str) -> int:
+def _lenient_millis(fields: Mapping[str, int], zone: str) -> int:
     """Return milliseconds since 1970; fields may be out of their ranges."""
-    half = "K" in found and not _is_after(found, "H", "K")
-    hour = found["K"] + 12 * found.get("a", 0) if half else found.get("H", 12 * found.get("a", 0))
-    seconds = _lenient_days(found) * 86_400 + hour * 3600 + found.get("m", 0) * 60
-    millis = (seconds + found.get("s", 0)) * 1000 + found.get("S", 0)
+    half = "K" in fields and not _is_after(fields, "H", "K")
+    hour = (
+        fields["K"] + 12 * fields.get("a", 0) if half else fields.get("H", 12 * fields.get("a", 0))
+    )
+    seconds = _lenient_days(fields) * 86_400 + hour * 3600 + fields.get("m", 0) * 60
+    millis = (seconds + fields.get("s", 0)) * 1000 + fields.get("S", 0)
     seconds, rest = divmod(_long(millis), 1000)
-    if "Z" in found:
-        return (seconds - found["Z"]) * 1000 + rest
+    if "Z" in fields:
+        return (seconds - fields["Z"]) * 1000 + rest
     return util_instant(zone, seconds) * 1000 + rest
 
 

@@ -82,12 +82,11 @@ _ESCAPES = {
 _NUMBER_MARK = token_hex(8)
 
 
-def _mark_number(number: Decimal) -> str:
-    return f"{_NUMBER_MARK}{number}"
-
-
 _ENCODER = json.JSONEncoder(
-    ensure_ascii=False, check_circular=False, separators=(",", ":"), default=_mark_number
+    ensure_ascii=False,
+    check_circular=False,
+    separators=(",", ":"),
+    default=lambda number: f"{_NUMBER_MARK}{number}",
 )
 _MARKED = regex(rf'"{_NUMBER_MARK}([^"]*)"')
 _CONTROL = regex(r"\\(?:\\|u[0-9a-f]{4})")
@@ -330,11 +329,13 @@ def _apply(value: Any, step: Step, *, leaf: bool) -> list[Any]:
         case Slice(start, stop):
             return list(value[start:stop])
         case _:
-            return list(value.values() if isinstance(value, dict) else _elements(value))
-
-
-def _elements(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+            return list(
+                value.values()
+                if isinstance(value, dict)
+                else value
+                if isinstance(value, list)
+                else []
+            )
 
 
 def _self_and_descendants(value: Any) -> Iterator[Any]:

@@ -9,6 +9,7 @@ import base64
 import binascii
 import codecs
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from schema_core.base.lazy import regex
@@ -32,30 +33,13 @@ def from_units(data: bytes) -> str:
     return re.sub("[\ud800-\udfff]", "?", data.decode("utf-16-le", "surrogatepass"))
 
 
-def _padding(text: bytes, length: int | None, filler: str) -> bytes | None:
-    """Return the padding up to a length; None for a negative length or an empty filler."""
-    if length is None or length < 0 or not filler:
-        return None
-    if length > MAX_UNITS:
-        raise UdfError(f"string length {length} exceeds the maximum of {MAX_UNITS}")
-    missing = max(2 * length - len(text), 0)
-    pad = to_units(filler)
-    return (pad * (missing // len(pad) + 1))[:missing]
-
-
 def lpad(text: str | None, length: int | None, filler: str | None) -> str | None:
     """Return LPAD: a string padded at the start, or truncated at the end.
 
     >>> lpad("a", 3, "xy"), lpad("abc", 2, "x"), lpad("a", 2, "")
     ('xya', 'ab', None)
     """
-    if text is None or length is None or filler is None:
-        return None
-    if text.isascii() and len(filler) == 1 and 0 <= length <= MAX_UNITS and filler <= "\uffff":
-        return text[:length].rjust(length, filler)
-    data = to_units(text)
-    added = _padding(data, length, filler)
-    return None if added is None else from_units(added + data[: 2 * length - len(added)])
+    return _pad(text, length, filler, str.rjust, lambda cut, added: added + cut)
 
 
 def rpad(text: str | None, length: int | None, filler: str | None) -> str | None:
@@ -64,13 +48,25 @@ def rpad(text: str | None, length: int | None, filler: str | None) -> str | None
     >>> rpad("a", 3, "xy")
     'axy'
     """
-    if text is None or length is None or filler is None:
+    return _pad(text, length, filler, str.ljust, lambda cut, added: cut + added)
+
+
+def _pad(
+    text: str | None,
+    length: int | None,
+    filler: str | None,
+    adjust: Callable[[str, int, str], str],
+    join: Callable[[bytes, bytes], bytes],
+) -> str | None:
+    if text is None or length is None or filler is None or length < 0 or not filler:
         return None
-    if text.isascii() and len(filler) == 1 and 0 <= length <= MAX_UNITS and filler <= "\uffff":
-        return text[:length].ljust(length, filler)
-    data = to_units(text)
-    added = _padding(data, length, filler)
-    return None if added is None else from_units(data[: 2 * length] + added)
+    if length > MAX_UNITS:
+        raise UdfError(f"string length {length} exceeds the maximum of {MAX_UNITS}")
+    if text.isascii() and len(filler) == 1 and filler <= "\uffff":
+        return adjust(text[:length], length, filler)
+    data, pad = to_units(text)[: 2 * length], to_units(filler)
+    missing = 2 * length - len(data)
+    return from_units(join(data, (pad * (missing // len(pad) + 1))[:missing]))
 
 
 def truncate(text: str | None, length: int | None) -> str | None:
@@ -302,7 +298,13 @@ def url_parts(text: str) -> dict[str, str | None] | None:
     rest, mark, reference = rest.partition("#")
     query: str | None = None
     if scheme == "mailto":
-        return _mail_parts(rest)
+        if not rest.strip():
+            return None
+        path, mark, query = rest.rpartition("?")  # the last one starts the query
+        return {
+            "HOST": "", "PATH": path if mark else rest, "QUERY": query if mark else None,
+            "PROTOCOL": "mailto", "FILE": rest,
+        }  # fmt: skip
     if "?" in rest:
         rest, _, query = rest.partition("?")
     authority = host = user = None
@@ -321,17 +323,6 @@ def url_parts(text: str) -> dict[str, str | None] | None:
         "HOST": host, "PATH": rest, "QUERY": query, "REF": reference if mark else None,
         "PROTOCOL": scheme, "FILE": rest if query is None else f"{rest}?{query}",
         "AUTHORITY": authority, "USERINFO": user,
-    }  # fmt: skip
-
-
-def _mail_parts(file: str) -> dict[str, str | None] | None:
-    """Return the parts of a mailto URL; its query starts at the last ``?``."""
-    if not file.strip():
-        return None
-    path, mark, query = file.rpartition("?")
-    return {
-        "HOST": "", "PATH": path if mark else file, "QUERY": query if mark else None,
-        "PROTOCOL": "mailto", "FILE": file,
     }  # fmt: skip
 
 
