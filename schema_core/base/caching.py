@@ -81,7 +81,6 @@ class Counted(ABC):
         """Return the number of results and the sum of their sizes."""
 
 
-#: All caches of the process, and the lock of this set.
 _COUNTED: WeakSet[Counted] = WeakSet()
 _LOCK = Lock()
 
@@ -137,7 +136,6 @@ class GenerationalCache(Counted, Generic[R]):
         return len(self.recent) + len(self.older), self.size + self.older_size
 
     def get(self, key: tuple[Any, ...]) -> R | None:
-        """Return the result of a key, or None."""
         result = self.recent.get(key)
         return self.older.get(key) if result is None else result
 
@@ -149,7 +147,6 @@ class GenerationalCache(Counted, Generic[R]):
         return result
 
     def add(self, key: tuple[Any, ...], result: R, weight: int) -> None:
-        """Cache a result, unless it exceeds half of the budget."""
         if 2 * weight > self.budget:
             return
         if 2 * (self.size + weight) > self.budget:
@@ -173,10 +170,8 @@ def cached(
 ) -> Callable[[Callable[P, R]], Cached[P, R]]:
     """Cache the results of a function by its positional arguments; errors are not cached.
 
-    Args:
-        weight: The size of the arguments; by default the length of the first one, a string.
-        budget: The maximum sum of the sizes.
-        unit: What sizes count, for `cache_usage`.
+    `weight` returns the size of the arguments, by default the length of the first one, a string;
+    `budget` is the maximum sum, and `unit` what sizes count.
 
     >>> @cached()
     ... def doubled(text: str) -> str:
@@ -224,7 +219,6 @@ class IdentityCache(Counted, Generic[P1, R]):
         return len(self.results), self.size
 
     def add(self, argument: P1, result: R, weight: int) -> None:
-        """Cache a result, unless it exceeds the budget."""
         if weight > self.budget:
             return
         if self.size + weight > self.budget:
@@ -236,9 +230,9 @@ class IdentityCache(Counted, Generic[P1, R]):
 def cached_by_identity(
     weight: Callable[..., int], budget: int, unit: str
 ) -> Callable[[Callable[[P1], R]], Callable[[P1], R]]:
-    """Cache the results of a function by the identity of its argument; errors are not cached.
+    """Cache the results of a function by the identity of its argument, as `cached`.
 
-    It suits arguments that are shared and slow to hash. The parameters are those of `cached`.
+    It suits arguments that are shared and slow to hash.
     """
 
     def decorate(function: Callable[[P1], R]) -> Callable[[P1], R]:

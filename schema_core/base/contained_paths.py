@@ -13,9 +13,9 @@ from schema_core.base.lazy import regex
 
 __all__ = ["find_link", "is_plain"]
 
-#: Characters that no path has: NUL, and surrogates that do not stand for a byte of a file name.
+#: NUL, and surrogates that do not stand for a byte of a file name.
 _NOT_IN_PATHS = regex("[\0\ud800-\udc7f\udd00-\udfff]")
-#: How many characters a path has at most; no file system permits more.
+#: No file system permits longer paths.
 _MAX_PATH = 8192
 
 

@@ -24,7 +24,7 @@ def check_size(text: object) -> None:
     """Refuse input of more than `MAX_TEXT` characters.
 
     Raises:
-        SchemaError: with code `not-a-string` for anything but a `str`.
+        SchemaError: with code `not-a-string`.
         ParseError: with code `text-too-long`.
     """
     if not isinstance(text, str):
@@ -53,7 +53,6 @@ def check_digits(digits: str, span: Span) -> None:
         )
 
 
-#: Replacement of a token that may be a secret in messages.
 _HIDDEN_VALUE = "a hidden value"
 
 
@@ -81,7 +80,6 @@ class Cursor:
         return self.tokens[self.index].key
 
     def peek(self, ahead: int = 1) -> Token:
-        """Return the token `ahead` positions after the current one, or the end."""
         return self.tokens[min(self.index + ahead, len(self.tokens) - 1)]
 
     @property
@@ -90,11 +88,9 @@ class Cursor:
         return self.show(self.token)
 
     def show(self, token: Token) -> str:
-        """Return a token as messages show it, unless it may be a secret."""
         return _HIDDEN_VALUE if self.is_hidden(token) else token.display
 
     def is_hidden(self, token: Token) -> bool:
-        """Return whether a token may be a secret."""
         shown = mask_text(self.text)[token.start : token.stop]
         return shown != self.text[token.start : token.stop]
 
@@ -188,17 +184,17 @@ class Cursor:
 #: How many tokens before an error a missing comma is searched.
 REACH = 6
 
-#: Maximum number of speculative parses for one error, and of tokens that they parse in total.
+#: Maximum number of speculative parses for an error, and of tokens in all of them.
 MAX_ATTEMPTS = 32
 MAX_SPECULATIVE_TOKENS = 100_000
 
 #: Parses tokens; returns the index of the token that cannot be parsed, or None.
 Failure: TypeAlias = Callable[[Sequence[Token]], int | None]
 
-#: Tokens that cannot begin an item of a list, and tokens that cannot end one.
+#: Tokens that cannot begin, or end, an element of a list.
 _NEVER_FIRST = frozenset({",", ")", "]", ">", ".", ";", "end"})
 _NEVER_LAST = frozenset({",", "(", "[", "<", ".", ";"})
-#: Tokens that can begin an item but more often continue one: tried last.
+#: Tokens that can begin an element but more often continue one.
 _CONTINUES = frozenset({"+", "-", "(", "*"})
 
 
@@ -217,15 +213,12 @@ class Repairs:
         return self._failure(tokens) if self._left >= 0 else 0
 
     def try_insert(self, place: int, key: str, kind: str = "symbol") -> int | None:
-        """Return the failure after a token is inserted before `place`."""
         return self.failure(_with(self.tokens, place, key, kind))
 
     def try_remove(self, place: int) -> int | None:
-        """Return the failure after a token is removed."""
         return self.failure([*self.tokens[:place], *self.tokens[place + 1 :]])
 
     def try_replace(self, place: int, key: str, kind: str) -> int | None:
-        """Return the failure after another token replaces one."""
         old = self.tokens[place]
         new = Token(kind, key, key, old.start, old.stop)
         return self.failure([*self.tokens[:place], new, *self.tokens[place + 1 :]])

@@ -44,7 +44,6 @@ class JsonError(Exception):
 
 
 def _within(error: JsonError | SchemaCoreError, step: str | int) -> JsonError:
-    """Prepend a step to the path of an error of a codec or a constructor."""
     path = error.path if isinstance(error, JsonError) else ()
     return JsonError(error.problem, (step, *path))
 
@@ -207,7 +206,6 @@ class Codecs:
         }  # fmt: skip
 
     def update(self, codecs: Mapping[str, Codec]) -> None:
-        """Add codecs, which may be composed of those before."""
         self._codecs.update(codecs)
 
     def __getitem__(self, annotation: str) -> Codec:
@@ -232,10 +230,8 @@ def record(
 ) -> Codec:
     """Return the codec of a dataclass: an object of JSON with its fields.
 
-    Args:
-        kind: The dataclass. What its constructor refuses is refused.
-        codecs: The codecs of its fields by their annotations.
-        keys: Field -> its key in JSON, in order; by default all fields by name.
+    What the constructor refuses is refused. `keys` are the fields with their keys in JSON, in
+    order; by default all fields by name.
     """
     members: dict[str, tuple[str, Codec]] = {}
 
@@ -266,12 +262,9 @@ def record(
 
 
 def union_codec(key: str, codecs: Mapping[str, Codec], tag_of: Callable[[Any], str]) -> Codec:
-    """Return the codec of values of several kinds; the member `key` of the object names the kind.
+    """Return the codec of values of several kinds, by the member `key` of the object.
 
-    Args:
-        key: The key of the kind.
-        codecs: Kind -> codec of the other members.
-        tag_of: Returns the kind of a value.
+    `codecs` are for the other members, by kind; `tag_of` returns the kind of a value.
     """
 
     def encode(value: Any) -> dict[str, Any]:
@@ -376,7 +369,6 @@ class DocumentFormat:
             raise SchemaError(str(error), code=self.code, hint=self.hint) from None
 
     def _open(self, text: str) -> dict[str, Any]:
-        """Return the members of a document besides format, version and digest."""
         content = require_object(parse_json(text, self.limit))
         if content.get("format") != self.name:
             shown = show(content.get("format"))

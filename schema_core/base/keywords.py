@@ -71,8 +71,7 @@ CALLABLE = frozenset(
 #: Reserved words that are calls without parentheses.
 NILADIC = frozenset("CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP".split())
 
-#: Reserved words that are such calls in standard SQL. Flink has no functions of these names: alone,
-#: they are names of columns.
+#: Reserved words that are such calls in standard SQL; in Flink, names of columns.
 BARE_NAMES = frozenset(
     """
     CURRENT_CATALOG CURRENT_DEFAULT_TRANSFORM_GROUP CURRENT_PATH CURRENT_ROLE CURRENT_SCHEMA
@@ -80,15 +79,14 @@ BARE_NAMES = frozenset(
     """.split()
 )
 
-#: Functions of windows and MATCH_RECOGNIZE that are part of the grammar: reserved or not, they are
-#: called like others and printed in upper case.
+#: Functions of windows and MATCH_RECOGNIZE, printed in upper case.
 KNOWN = frozenset(
     """
     CLASSIFIER DESCRIPTOR FIRST HOP LAST MATCH_NUMBER NEXT PREV SESSION TUMBLE
     """.split()
 )
 
-#: First words of the statements that EXPLAIN and EXECUTE accept, and of those in a statement set.
+#: First words of statements of EXPLAIN and EXECUTE, and of a statement set.
 QUERYING = frozenset("SELECT WITH VALUES VALUE TABLE".split())
 WRITING = frozenset("INSERT UPSERT".split())
 

@@ -24,12 +24,8 @@ def attach(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package (PEP 562).
 
-    The stub beside the package's ``__init__.py`` declares the public names, and nothing else:
-    ``from package.module import Name as Name``.
-
-    Args:
-        package: The ``__name__`` of the package.
-        file: Its ``__file__``.
+    The stub beside the package's `file` declares the public names, and nothing else: ``from
+    package.module import Name as Name``.
     """
     # The loader of the package also reads from a zip, in which executors of Spark receive it.
     loader: Any = getattr(sys.modules[package].__spec__, "loader", None)
@@ -163,7 +159,6 @@ class _Generated:
         return {name: _Pending(self, name) for name, value in wanted.items() if value}
 
     def _fixed_members(self) -> dict[str, Any]:
-        """Return what stays when the other members have been generated."""
         fixed: dict[str, Any] = {}
         if "__init__" in self.pending:
             fixed["__signature__"] = _Signature(self)

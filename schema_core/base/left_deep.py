@@ -57,7 +57,7 @@ class LeftDeepNode:
         return from_left_spine, ([parts(node) for node in self.left_spine()],)
 
 
-#: A class, the values of its fields without the spine below it, and whether the spine continues.
+#: A class, the values of its fields, and whether the spine continues.
 Parts = tuple[type[Any], dict[str, Any], bool]
 
 
@@ -100,7 +100,6 @@ def compared_values(node: LeftDeepNode) -> tuple[object, ...]:
 
 
 def _split_repr(node: LeftDeepNode) -> tuple[str, str]:
-    """Return the parts of the `repr` of a node before and after its first argument."""
     kind: Any = type(node)
     names = _names_of(kind).printed
     place = names.index("arguments")

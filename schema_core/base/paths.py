@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 #: Maximum length of a name in SQL, in UTF-16 code units.
 MAX_NAME = 256
 
-#: The levels of a full path.
 LEVELS = ("catalog", "database", "object")
 
 #: Flink's reserved name for objects without a catalog or database.
@@ -45,7 +44,7 @@ class ObjectPath:
     """The path of an object within a catalog: its database and its name.
 
     Raises:
-        SchemaError: with code `blank-name` for a blank name.
+        SchemaError: with code `blank-name`.
 
     >>> print(ObjectPath("sales", "orders"))
     sales.orders
@@ -63,7 +62,7 @@ class ObjectPath:
         """Parse two names separated by a dot; nothing is quoted, and trailing dots are dropped.
 
         Raises:
-            SchemaError: with code `invalid-object-path` unless there are exactly two names.
+            SchemaError: with code `invalid-object-path`.
 
         >>> ObjectPath.from_string("sales.orders").get_object_name()
         'orders'
@@ -94,7 +93,7 @@ class ObjectPath:
         """Return a negative number, zero or a positive one: this path sorts before, with or after.
 
         Raises:
-            SchemaError: with code `wrong-argument` unless `other` is a path.
+            SchemaError: with code `wrong-argument`.
         """
         path: object = other
         if not isinstance(path, ObjectPath):
@@ -131,8 +130,7 @@ class ObjectIdentifier:
         """Return the identifier of three names.
 
         Raises:
-            SchemaError: with code `reserved-name` for a catalog or database called ``<UNKNOWN>``,
-                `wrong-argument` for a name that is not a string.
+            SchemaError: with code `reserved-name` for ``<UNKNOWN>``, `wrong-argument`.
         """
         for what, name in zip(LEVELS, (catalog_name, database_name, object_name), strict=True):
             _require_text(name, what)
@@ -157,7 +155,7 @@ class ObjectIdentifier:
         """Return the path without the catalog.
 
         Raises:
-            SchemaError: with code `blank-name` for a blank name.
+            SchemaError: with code `blank-name`.
         """
         return ObjectPath(self.database_name, self.object_name)
 
@@ -191,8 +189,7 @@ class UnresolvedPath:
         """Create a path of names.
 
         Raises:
-            SchemaError: with code `invalid-path-length` for no names or more than three,
-                `blank-name` for a blank name.
+            SchemaError: with code `invalid-path-length` or `blank-name`.
         """
         names = tuple(parts)
         if not 1 <= len(names) <= 3:
@@ -222,9 +219,8 @@ class UnresolvedPath:
         """Resolve the path with a current catalog and a current database.
 
         Raises:
-            SchemaError: with code `current-catalog-not-set` or `current-database-not-set` if a name
-            is
-                missing and the current one is None, `reserved-name` as for `ObjectIdentifier.of`.
+            SchemaError: with code `current-catalog-not-set`, `current-database-not-set` or
+                `reserved-name`.
 
         >>> UnresolvedPath(["orders"]).qualify("hive", "sales").as_summary_string()
         'hive.sales.orders'
@@ -248,9 +244,8 @@ def format_path(path: object) -> str:
     return join_names(path.to_list()) if isinstance(path, ObjectIdentifier) else str(path)
 
 
-#: Characters with which a name is quoted by `join_names`.
 _QUOTED = regex(r"[.`=]|^$")
-#: A name in a string of `join_names`, with the dot before it: quoted, or up to the next dot.
+#: The dot before a name, and the name: quoted, or up to the next dot.
 _JOINED_NAME = regex(r"(?:\A|\.)(?:`((?:[^`]|``)*)`(?=\.|\Z)|([^.]*))")
 
 
@@ -289,20 +284,19 @@ def _current(name: str | None, what: str, statement: str, path: UnresolvedPath) 
 
 # --- parser --------------------------------------------------------------------------------------
 
-#: Names of collations, such as ``latin1$en_US$primary``, of which Calcite matches the longest. So
-#: an unquoted ``sales.orders$files`` is one token and one name.
+#: Names of collations, such as ``latin1$en_US$primary``: Calcite matches the longest, so an
+#: unquoted ``sales.orders$files`` is one name.
 _COLLATIONS = tuple(
     regex(rf"[{LETTERS}0-9][{LETTERS}0-9:.-]{{0,300}}\$[{LETTERS}]{{1,300}}{strength}")
     for strength in ("", rf"\$[{LETTERS}0-9]{{1,300}}")
 )
 
 
-#: Tokens of Flink that are names in a path, and that no statement accepts.
+#: Tokens that are names in a path only.
 _UNPAIRED = ("'", '"', "!=")
 
 
 def _token(cursor: Cursor) -> Token:
-    """Return the current token; a collation or an unpaired quote counts as one."""
     token, text = cursor.token, cursor.text
     kind, start, stop = token.kind, token.start, token.stop
     ends = [

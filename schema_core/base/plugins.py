@@ -74,7 +74,7 @@ def require_modules(*modules: str) -> None:
     """Import third-party modules.
 
     Raises:
-        NotFoundError: with code `missing-extra` for the first that cannot be imported.
+        NotFoundError: with code `missing-extra`.
     """
     for module in modules:
         if error := missing(module):
@@ -116,7 +116,7 @@ HOOKS = "schema_core.job_status_hooks"
 PLANNERS = "schema_core.planners"
 TYPE_READERS = "schema_core.type_readers"
 
-#: Group -> what an implementation of it is called in messages.
+#: Group -> noun for messages.
 GROUPS: dict[str, str] = {
     CATALOGS:     "catalog",          # a `CatalogFactory`
     CONNECTORS:   "connector",        # a class of `Connector`, made without arguments
@@ -166,7 +166,7 @@ OWN: dict[str, dict[str, str]] = {
     DDL: {"dialects": "schema_core.mappings.dialects.api"},
 }
 
-#: Name -> what a lower layer calls of a higher one, as ``module:object``; others cannot replace it.
+#: Name -> what a lower layer calls of a higher one; others cannot replace it.
 HIGHER: dict[str, str] = {
     "encode_table": "schema_core.properties.catalog_tables:encode",
     "decode_table": "schema_core.properties.property_map:decode_table",
@@ -189,7 +189,6 @@ HIGHER: dict[str, str] = {
     "plan_page": "schema_core.report.changes:plan_page",
 }
 
-#: Hint for an entry point that cannot be loaded, for example after a class was renamed.
 NOT_LOADED = "correct the entry point in the pyproject.toml of the package, and install it again"
 
 
@@ -204,7 +203,6 @@ class Entry(NamedTuple):
     package: str | None = None
 
     def load(self) -> Any:
-        """Import the module and return the object."""
         return load_target(self.target)
 
 
@@ -226,12 +224,10 @@ class Plugin(NamedTuple):
 
     @property
     def is_built_in(self) -> bool:
-        """Whether it is the library's own."""
         return self.entry.package is None
 
     @property
     def package(self) -> str:
-        """The name and version of its package."""
         return self.entry.package or "schema-core"
 
 
@@ -281,7 +277,6 @@ def _read_entry_points(group: str, directories: tuple[tuple[str, int], ...]) -> 
 
 
 def _modification_time(path: str) -> int:
-    """Return when a directory was changed, in nanoseconds; 0 if there is none."""
     try:
         return os.stat(path or ".").st_mtime_ns  # noqa: PTH116 - a path of any kind
     except OSError:
@@ -304,8 +299,8 @@ def find(group: str, identifier: str, entries: Iterable[Entry] | None = None) ->
     """Load the implementation of a case-sensitive identifier; None if there is none.
 
     Raises:
-        SchemaError: with code `ambiguous-identifier` when several packages provide it.
-        NotFoundError: with code `not-loadable` when it cannot be loaded.
+        SchemaError: with code `ambiguous-identifier` if several packages provide it.
+        NotFoundError: with code `not-loadable`.
     """
     every = list_entries(group) if entries is None else entries
     matches = sorted(
@@ -333,7 +328,7 @@ def find(group: str, identifier: str, entries: Iterable[Entry] | None = None) ->
 
 
 def require(group: str, identifier: str, entries: Iterable[Entry] | None = None) -> Any:
-    """Load the implementation of an identifier as `find`, or refuse it if there is none.
+    """Load the implementation of an identifier as `find`, or refuse it.
 
     Raises:
         NotFoundError: with code `not-discovered`, naming the available ones.

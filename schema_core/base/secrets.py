@@ -20,12 +20,11 @@ from schema_core.base.keywords import VERBS
 from schema_core.base.lazy import regex
 from schema_core.base.text import Token, quote_string, tokenize, tokenize_excerpt
 
-#: What is shown in place of a secret.
 HIDDEN = "******"
 
-#: A key is secret if it contains one of these in any case; a hyphen stands for one of ``-_. `` or
-#: for nothing. The first line is Flink's own list
-#: (``org.apache.flink.configuration.GlobalConfiguration``; ``account-key`` includes Azure's).
+#: A key is secret if it contains one of these; a hyphen stands for one of ``-_. `` or nothing. The
+#: first line is Flink's (``org.apache.flink.configuration.GlobalConfiguration``; ``account-key``
+#: includes Azure's).
 SECRET_WORDS = (
     "password", "secret", "api-key", "auth-params", "service-key", "token", "basic-auth",
     "jaas-config", "http-headers",
@@ -36,14 +35,14 @@ SECRET_WORDS = (
 )  # fmt: skip
 
 #: A key is also secret if one of these is a whole part of it: ``sas`` of ``azure.sas.container``
-#: and ``Pass`` of ``sslPass2``, but not of ``sasl.mechanism`` and ``passed``.
+#: and ``Pass`` of ``sslPass2``, not of ``sasl.mechanism`` and ``passed``.
 SECRET_PARTS = (
     "pass", "pw", "sas", "sig", "cred", "creds", "jwt", "psk",
     "dbpass", "userpass", "keypass", "storepass", "sslpass", "adminpass", "rootpass", "loginpass",
     "mypass", "authpass", "proxypass", "sshpass",
 )  # fmt: skip
 
-#: Phrases that contain a secret word but name something else, in the notation of `SECRET_WORDS`.
+#: Phrases that contain a secret word but name something else.
 INNOCENT_PHRASES = (
     "pass-through", "pass-thru", "pass-rate", "pass-count", "pass-mark", "one-pass", "two-pass",
     "single-pass", "multi-pass", "tokenizer", "tokeniser", "tokenize", "tokenise", "max-tokens",
@@ -53,7 +52,6 @@ INNOCENT_PHRASES = (
 
 
 def _any_of(words: tuple[str, ...]) -> str:
-    """Return a pattern that matches one of the words of a table."""
     return "|".join(re.escape(word).replace(r"\-", "[-_. ]?") for word in words)
 
 
@@ -68,18 +66,17 @@ def _any_part(words: tuple[str, ...]) -> str:
     )
 
 
-#: Matches a secret word in a key or a text; the syntax is that of Python and of Java.
+#: A secret word, in the syntax of Python and of Java.
 SECRET_PATTERN = f"(?i:{_any_of(SECRET_WORDS)})|{_any_part(SECRET_PARTS)}"
 
 _SECRET = regex(SECRET_PATTERN)
 _INNOCENT = regex(_any_of(INNOCENT_PHRASES), re.IGNORECASE)
 
-#: A Unicode escape, which remains in a key where SQL reads it as plain text.
+#: A Unicode escape, which stays in a key where SQL reads plain text.
 _ESCAPE = regex(r"\\u?\+?([0-9a-fA-F]{4})")
 
 
 def _without_innocent(text: str) -> str:
-    """Return a text of equal length without `INNOCENT_PHRASES`."""
     return _INNOCENT.sub(lambda phrase: "x" * len(phrase[0]), text)
 
 
@@ -92,11 +89,7 @@ NO_KEYS: AbstractSet[str] = frozenset()
 
 
 def is_secret(key: str, declared: AbstractSet[str] = NO_KEYS) -> bool:
-    """Return whether the value of an option must not be shown.
-
-    Args:
-        key: The key of the option.
-        declared: Keys declared secret, in lower case.
+    """Return whether the value of an option must not be shown; `declared` keys are in lower case.
 
     >>> is_secret("properties.sasl.jaas.config"), is_secret("path"), is_secret("sslPass")
     (True, False, True)
@@ -107,8 +100,7 @@ def is_secret(key: str, declared: AbstractSet[str] = NO_KEYS) -> bool:
     return decoded.lower() in declared or _SECRET.search(_without_innocent(decoded)) is not None
 
 
-#: The keys that options of the process declare secret, in lower case; excerpts of statements do not
-#: know which connector a statement is for.
+#: Keys that options of the process declare secret; the connector of an excerpt is unknown.
 _DECLARED: frozenset[str] = frozenset()
 
 
@@ -148,15 +140,14 @@ def masked_value(key: str, value: str, declared: AbstractSet[str] = NO_KEYS) -> 
 
 # --- credentials within values -------------------------------------------------------------------
 
-#: A secret word with the rest of its name and a quote. All repetitions are bounded, so that the
-#: time of a search is linear.
+#: A secret word with the rest of its name. Repetitions are bounded: a search takes linear time.
 _NAME = rf"(?:{SECRET_PATTERN})[A-Za-z0-9_.\-\[\]]{{0,32}}"
 _CLOSED_NAME = rf"{_NAME}\\?[\"'`]?"
 
 #: A word that prose, too, uses for a secret itself.
 _SPOKEN = r"(?i:password|passwd|passphrase|passcode)\\?[\"'`]?"
 
-#: What precedes a credential: each alternative ends where the credential starts.
+#: Each alternative ends where a credential starts.
 _BEFORE_CREDENTIAL = "|".join((
     # name=value, name: value, name => value, also with an encoded equals sign
     rf"{_CLOSED_NAME}\s{{0,8}}(?:=>?|:(?!//)|%(?:25){{0,3}}3[dD])\s{{0,8}}(?=\S)",
@@ -192,11 +183,11 @@ _BEFORE_CREDENTIAL = "|".join((
 
 _PARAMETER = regex(_BEFORE_CREDENTIAL, re.DOTALL)
 
-#: Values that are credentials as a whole: JAAS configurations, private keys.
+#: JAAS configurations and private keys: the whole value is secret.
 _CREDENTIALS = regex(r"LoginModule|-----BEGIN [A-Z ]{0,32}PRIVATE KEY", re.IGNORECASE)
 
-#: Tokens that are recognized by their form: of AWS, GitHub, GitLab, Slack, Google, Databricks,
-#: Hugging Face, OpenAI, Stripe, npm, PyPI, and JSON web tokens.
+#: Tokens of AWS, GitHub, GitLab, Slack, Google, Databricks, Hugging Face, OpenAI, Stripe, npm,
+#: PyPI, and JSON web tokens.
 _TOKEN = regex(
     r"(?<![A-Za-z0-9])(?:(?:AKIA|ASIA)[0-9A-Z]{16}\b|gh[opsru]_[A-Za-z0-9]{16,255}"
     r"|github_pat_\w{16,255}|glpat-[\w\-]{16,255}|xox[abeoprs]-[\w\-]{8,255}|AIza[\w\-]{30,64}"
@@ -205,22 +196,19 @@ _TOKEN = regex(
     r"|eyJ[\w\-]{8,4096}\.[\w\-]{2,8192}(?:\.[\w\-]{0,4096})?)"
 )
 
-#: What precedes the password of an Oracle URL: ``jdbc:oracle:thin:scott/tiger@host``.
+#: Before the password of an Oracle URL: ``jdbc:oracle:thin:scott/tiger@host``.
 _ORACLE = regex(r"jdbc:oracle:\w{1,16}:[^/@]{0,256}/", re.IGNORECASE)
 
-#: A port with what follows it.
 _PORT = regex(r"\d{1,5}(?:[/?#;,]|\Z)")
 
-#: The end of the authority of a URL.
 _AUTHORITY_END = regex(r"[/?#\\]")
 
-#: A user name that may be a token: long, with letters and digits.
+#: A user name that may be a token.
 _LONG_NAME = regex(r"(?=[^0-9]{0,256}[0-9])(?=[^A-Za-z]{0,256}[A-Za-z])[\w\-.~+=%]{20,}")
 
-#: Schemes of which a user name is the name of a container, never a token.
+#: Schemes whose user name is a container, never a token.
 _CONTAINERS = frozenset({"abfs", "abfss", "wasb", "wasbs"})
 
-#: How often an encoded value is decoded to look for credentials.
 _DECODINGS = 3
 
 
@@ -315,7 +303,6 @@ def _userinfo(value: str, parameters: int) -> Iterator[tuple[int, int]]:
 
 
 def _is_encoded_credential(value: str) -> bool:
-    """Whether credentials appear once the value is decoded (``%3D`` for ``=``)."""
     if "%" not in value:
         return False
     from urllib.parse import unquote
@@ -344,7 +331,7 @@ def secret_parts(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEY
     return sorted(parts - {""}, key=lambda part: (-len(part), part))
 
 
-#: Shorter secrets are not searched for in messages: they would match parts of other words.
+#: Shorter secrets would match parts of other words of a message.
 _SHORTEST = 4
 
 
@@ -368,7 +355,6 @@ def without_secrets(
 
 
 def _quoted_forms(part: str) -> Iterator[str]:
-    """Yield a secret as it may stand in a message."""
     yield part
     if part.isalnum():
         return
@@ -385,7 +371,7 @@ def _quoted_forms(part: str) -> Iterator[str]:
 
 # --- text that is not parsed ---------------------------------------------------------------------
 
-#: What follows a secret word that is a column: its type.
+#: The type after a secret word that is a column.
 _TYPE = regex(
     r"[\w.\-]{0,64}[\"`]?\s{1,64}(?:STRING|CHAR|VARCHAR|N?VARCHAR2?|TEXT|BYTES|BYTEA|BINARY|VARBINARY|"
     r"BOOLEAN|TINYINT|SMALLINT|INT|INTEGER|BIGINT|FLOAT|DOUBLE|DECIMAL|NUMERIC|DATE|TIME|TIMESTAMP|"
@@ -393,13 +379,12 @@ _TYPE = regex(
     re.IGNORECASE,
 )
 
-#: Quotes between the parts of a literal.
 _ADJACENT = regex(r"'\s+'")
 
 #: An escape of a literal ``U&'...' UESCAPE '!'`` with any escape character.
 _ANY_ESCAPE = regex(r"[^\w\s'\"](?:\+[0-9a-fA-F]{2})?([0-9a-fA-F]{4})")
 
-#: Marks of runs of characters that may have credentials.
+#: Marks of runs that may have credentials.
 _MARK = regex(r"@|://|%|jdbc:oracle:|\\|[uU]&['\"]")
 
 _RUN = regex(r"\S+")
@@ -408,7 +393,7 @@ _RUN = regex(r"\S+")
 _PASSWORD_IN_URL = regex(r"://[^\s/?#@:]{0,256}:(?!\d{1,5}(?:[^\w]|\Z))")
 
 
-#: A word of prose that follows a secret word, and may be a secret.
+#: A word after a secret word in prose.
 _PROSE = regex(
     rf"(?:{SECRET_PATTERN})[\w.\-]{{0,32}}[\"'`]?\s{{1,8}}(?:(?:is|was|to|as)\s{{1,8}})?"
     r"(?!(?:a|an|and|are|at|by|for|from|has|if|in|is|it|not|of|on|or|that|the|to|was|which|with)\b)"
@@ -490,13 +475,13 @@ def mask_urls(text: str) -> str:
 
 # --- excerpts of statements ----------------------------------------------------------------------
 
-#: Words that open a clause of options, in Flink and elsewhere.
+#: Words that open a clause of options.
 _OPENERS = frozenset({"WITH", "OPTIONS", "SET", "TBLPROPERTIES", "PROPERTIES", "SERDEPROPERTIES"})
 
-#: Words after which SET does not open a clause: ``CHARACTER SET``, ``STATEMENT SET``.
+#: Words after which SET does not open a clause.
 _BEFORE_SET = frozenset({"CHARACTER", "STATEMENT"})
 
-#: The end of a statement where the tokens are not certain.
+#: The end of a statement without certain tokens.
 _END = regex(rf";\s{{0,256}}(?=(?:{'|'.join(sorted(VERBS))})\b)", re.IGNORECASE)
 
 #: Symbols that stay visible in a malformed clause.
@@ -506,14 +491,14 @@ _PUNCTUATION = frozenset({"(", ")", ",", "=", ";", "/*+", "*/"})
 _KEY_PATTERN = r"'[\w.#*-]{1,200}'"
 _KEY = regex(_KEY_PATTERN)
 
-#: The start of a clause within a literal, up to a quote.
+#: The start of a clause within a literal.
 _CLAUSE_IN_LITERAL = regex(
     rf"\b(?:{'|'.join(sorted(_OPENERS))})[ \t\r\n]{{0,32}}\([ \t\r\n]{{0,32}}['\"`]"
     r"|\A['\"`][ \t\r\n]{0,32}(?:SET|\()[ \t\r\n]{0,32}['\"`]|\A\"[^']*'",
     re.IGNORECASE,
 )
 
-#: The start of a clause of options where the tokens are not certain.
+#: The start of a clause without certain tokens.
 _CLAUSE = regex(
     rf"(?<!CHARACTER[ ])(?<!STATEMENT[ ])\b(?:{'|'.join(sorted(_OPENERS))})\b\s{{0,32}}"
     r"(?:\(\s{0,32}|(?=['\"`=]|/\*|--|[uU]&'|[\w.\-]{1,64}\s{0,32}=))"
@@ -524,15 +509,14 @@ _CLAUSE = regex(
 #: An option in a comment.
 _OPTION_IN_COMMENT = regex(r"['\"`][ \t\r\n]{0,64}=")
 
-#: An option of a well-formed clause, up to the next one or the end.
+#: An option up to the next one or the end.
 _OPTION = regex(
     rf"({_KEY_PATTERN})\s{{0,64}}=\s{{0,64}}('[^']*(?:''[^']*)*')\s{{0,64}}([,)])\s{{0,64}}"
 )
 
-#: The longest key outside a clause, in tokens.
+#: Maximum length of a key outside a clause, in tokens.
 _KEY_TOKENS = 64
 
-#: Kinds of tokens with a quoted content.
 _LITERALS = frozenset({"string", "escaped", "unicode", "name", "double_quoted"})
 
 
@@ -573,7 +557,7 @@ def _secret_spans(
     """Yield the hidden spans of a text, which may overlap; `positions` have secret words."""
     tokens = tokenize_excerpt(text)
     if any(token.kind == "unclosed" or _holds_clause(token) for token in tokens):
-        # Which quotes open and which close is not known: nothing after the first one is certain.
+        # Which quotes open is not known: nothing after the first one is certain.
         first = next(
             place
             for place, token in enumerate(tokens)
@@ -656,7 +640,6 @@ def _is_option(tokens: list[Token], place: int) -> bool:
 
 
 def _shapes(tokens: list[Token]) -> list[str]:
-    """Return the symbols among tokens, and the kinds of the others."""
     return [token.value if token.kind == "any_symbol" else token.kind for token in tokens]
 
 
@@ -684,7 +667,6 @@ def _holds_clause(piece: Token) -> bool:
 
 
 def _statements(every: list[Token]) -> Iterator[list[Token]]:
-    """The pieces up to each semicolon."""
     start = 0
     for number, piece in enumerate(every, 1):
         if piece.value == ";" or number == len(every):
@@ -767,7 +749,6 @@ def _secret_value(pieces: list[Token], place: int, declared: AbstractSet[str]) -
 
 
 def _key_before(pieces: list[Token], place: int) -> str:
-    """Return the adjacent pieces before an equals sign: ``my.api-key``."""
     start = place - 1
     while (
         0 < start and place - start < _KEY_TOKENS and pieces[start - 1].stop == pieces[start].start
@@ -796,7 +777,6 @@ def _end_of_options(pieces: list[Token], place: int) -> int | None:
 
 
 def _may_follow(pieces: list[Token]) -> bool:
-    """Return whether these pieces can follow a clause of options."""
     match _shapes(pieces):
         case [] | ["any_word" | ")" | "*/" | ";", *_] | [",", "any_word"]:
             return True

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from schema_core.base.lazy import regex
 
-#: Maximum length of the input, nesting depth, and digits of a number. Printing a level of a row
-#: type takes up to nine of Python's 1,000 frames, and the caller has used some.
+#: Limits of input, nesting and digits. Printing a level of a row type takes up to nine of Python's
+#: 1,000 frames.
 MAX_TEXT = 1_000_000
 MAX_DEPTH = 64
 MAX_DIGITS = 1_000
@@ -24,10 +24,10 @@ MAX_DIGITS = 1_000
 #: Java's white space, for a character class: without the no-break spaces and U+0085.
 SPACE = r"\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
 
-#: Those of `LETTERS` that ASCII has.
+#: ASCII's part of `LETTERS`.
 ASCII_LETTERS = "$A-Z_a-z"
-#: Letters of an unquoted name in Flink's SQL, for a character class: Java's letters at the time the
-#: grammar was written, without full-width letters and Korean syllables.
+#: Letters of an unquoted name in Flink's SQL: Java's at the time the grammar was written, without
+#: full-width letters and Korean syllables.
 LETTERS = (
     rf"{ASCII_LETTERS}\xc0-\xd6\xd8-\xf6\xf8-\u1fff\u3040-\u318f\u3300-\u337f"
     r"\u3400-\u3d2d\u4e00-\u9fff\uf900-\ufaff"
@@ -43,7 +43,6 @@ class Span(NamedTuple):
     stop: int
 
     def to(self, other: Span) -> Span:
-        """Return the span from the start of this one to the end of the other."""
         return Span(self.start, other.stop)
 
 
@@ -149,15 +148,14 @@ class Token(NamedTuple):
 
     @property
     def display(self) -> str:
-        """The token as messages show it."""
         if self.kind == "end":
             return "the end"
         return quote_string(self.value) if self.kind == "string" else repr(self.value)
 
 
-#: Token kind -> pattern. Digits are matched possessively, and the length of a character set's name
-#: is bounded, so that no input makes an expression backtrack. As in Flink ``/**`` and the character
-#: after it open a comment, so that ``/***/`` is not closed.
+#: Token kind -> pattern. No input makes an expression backtrack: digits are matched possessively,
+#: and the name of a character set has a maximum length. As in Flink ``/**`` and the character after
+#: it open a comment, so ``/***/`` is not closed.
 _PATTERNS = {
     "comment":  r"--[^\r\n]* | //[^\r\n]* | /\*\*/ | /\*\*[^/](?s:.*?)\*/ | /\*(?![*+])(?s:.*?)\*/",
     "charset":  r"(?: _[A-Za-z0-9][A-Za-z0-9:._-]{0,99}+ | [nN] ) '[^']*(?:''[^']*)*'",
@@ -196,8 +194,8 @@ def _any_of(kinds: str, letters: str = LETTERS) -> str:
     return "|".join(f"(?P<{kind}> {patterns[kind]} )" for kind in kinds.split())
 
 
-#: Whether a text is ASCII -> its tokens, each with the white space and comments before it. To
-#: compile all letters takes 8 ms, of which ASCII takes 1.
+#: Whether a text is ASCII -> its tokens, with white space and comments before each. Compiling all
+#: letters takes 8 ms, ASCII 1.
 _SQL = {
     is_ascii: regex(
         rf"(?: [ \t\n\r\f]+ | {_PATTERNS['comment']} )*+ (?: {_any_of(kinds, letters)} )",

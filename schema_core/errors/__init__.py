@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
-#: Maximum length of a problem or a hint, and of one step of a path; longer ones are truncated.
+#: Maximum length of a problem or a hint, and of a step of a path.
 MAX_PROBLEM = 4_000
 MAX_PLACE = 200
 
@@ -137,7 +137,6 @@ class SchemaCoreError(Exception):
 
 
 def _restore(kind: type[SchemaCoreError], problem: str, state: dict[str, Any]) -> SchemaCoreError:
-    """Unpickle an error, which worker processes send to the driver."""
     error = kind(problem)
     error.__dict__.update(state)
     return error
@@ -319,7 +318,7 @@ class ModelAlreadyExistException(AlreadyExistsError):
     default_code = "model-exists"
 
 
-#: Error code -> the class of errors with that code. No class is raised by its own name.
+#: Error code -> its class.
 BY_CODE: Mapping[str, type[SchemaCoreError]] = MappingProxyType({
     "catalog-store-failed":               CatalogStoreException,
     "corrupt-catalog-file":               CatalogStoreException,
@@ -417,7 +416,7 @@ def raise_all(errors: Iterable[SchemaCoreError]) -> None:
         raise reported[0]
 
 
-#: Maximum number of errors that are reported at once; the others are counted.
+#: Maximum number of errors that are reported at once.
 MAX_ERRORS = 1_000
 
 
@@ -439,7 +438,6 @@ class Gathering:
         self.omitted: int = 0
 
     def catching(self) -> OnError:
-        """Return a context that collects an error of its block."""
         return OnError(self._catch)
 
     def _catch(self, error: SchemaCoreError) -> bool:
@@ -447,7 +445,6 @@ class Gathering:
         return True
 
     def add(self, error: SchemaCoreError) -> None:
-        """Collect an error and those that it carries."""
         every = (error, *error.others)
         room = max(0, MAX_ERRORS - len(self.errors))
         self.errors += every[:room]
@@ -462,19 +459,18 @@ class Gathering:
         raise_all(self.errors)
 
 
-#: Maximum number of names that are searched for similar ones, which is slow.
+#: Maximum number of names that are searched, which is slow.
 MAX_SIMILAR = 1_000
-#: Maximum number of names that are listed if none of them is similar.
+#: Maximum number of names in a hint.
 MAX_LISTED = 8
 
 
-#: Maximum number of names that are compared; more are preselected by common letters.
+#: Maximum number of names that are compared, preselected by common letters.
 MAX_COMPARED = 24
 
 
 @lru_cache(maxsize=2_048)
 def _pairs(name: str) -> frozenset[str]:
-    """Return the letters and pairs of adjacent letters of a name."""
     return frozenset((*name, *map("".join, pairwise(name))))
 
 

@@ -15,14 +15,13 @@ from schema_core.errors import SchemaCoreError
 from schema_core.types.base import node_count
 from schema_core.types.unresolved import look_up
 
-#: Keys in the metadata of a field: the exact type, the user-defined types in it, the physical
-#: layout in Arrow, the comment.
+#: Keys in the metadata of a field.
 TYPE_KEY = "schema_core.type"
 DEFINITIONS_KEY = "schema_core.types"
 LAYOUT_KEY = "schema_core.layout"
 COMMENT_KEY = "comment"
 
-#: Key in Arrow's metadata under which Spark stores the metadata of a field, as JSON.
+#: Key in Arrow's metadata of Spark's own metadata, as JSON.
 SPARK_METADATA_KEY = "SPARK::metadata::json"
 
 #: The class name in a definition that has none.

@@ -60,7 +60,7 @@ class LossKind(Enum):
         self.changes_values = changes_values
 
 
-#: Kinds of losses by which some values are refused on write.
+#: Losses by which some values are refused on write.
 REFUSING = frozenset({LossKind.NULL_KEYS, LossKind.RANGE, LossKind.REFUSED})
 
 
@@ -101,8 +101,7 @@ def _is_bounded(type_: types.LengthType) -> bool:
     return type_.length != types.MAX_LENGTH
 
 
-#: Readers of Arrow IPC messages refuse very wide fixed-size values; one mebibyte is well below
-#: their limit.
+#: Readers of Arrow IPC messages refuse very wide fixed-size values.
 MAX_FIXED_BYTES = 1 << 20
 
 
@@ -348,7 +347,6 @@ def is_hive_name(name: str) -> bool:
 
 
 def _has_invalid_hive_names(type_: types.RowType | types.StructuredType) -> bool:
-    """Return whether Hive cannot represent the fields: none, or invalid or ambiguous names."""
     names = [field.name for field in type_.fields]
     return not (
         names and all(map(is_hive_name, names)) and len(set(map(str.lower, names))) == len(names)
@@ -404,9 +402,8 @@ __all__ = [
     "refuse",
 ]
 
-#: How to handle losses. `error`: refuse losses that silently change values; the exact type is kept
-#: as metadata. `note`: convert in any case, with metadata. `accept`: convert in any case, without
-#: metadata.
+#: `error`: refuse losses that silently change values; the exact type is kept as metadata. `note`:
+#: convert in any case, with metadata. `accept`: without metadata.
 Policy: TypeAlias = Literal["error", "note", "accept"]
 POLICIES = get_args(Policy)
 
@@ -587,7 +584,6 @@ def _type_losses(type_: types.DataType, target: str) -> tuple[Loss, ...]:
 def _walk(
     type_: types.DataType, target: LossTarget, path: tuple[str, ...], *, is_key: bool
 ) -> Iterator[Loss]:
-    """Yield the losses of a type itself, then those of its children."""
     # a type with a string form can be restored from metadata
     reversible = target.has_metadata and not (
         isinstance(type_, types.LengthType) and not type_.length
@@ -617,7 +613,6 @@ def _rows(type_: types.DataType, target: LossTarget) -> list[LossRule]:
 def _physical_equivalent(
     type_: types.DataType, target: str, left_out: LossKind | None
 ) -> types.DataType | None:
-    """Apply all rules to a type, except rules of the kind `left_out`."""
     rules = TARGETS[target]
     children = [_physical_equivalent(child, target, left_out) for child in type_.children()]
     if any(child is None for child in children):

@@ -48,9 +48,9 @@ class Reading(Enum):
 
     #: Every value is read as the one that a CAST to the new type returns.
     EXACT = "exact"
-    #: A value that the new type does not have is read or refused as its finding says.
+    #: Some values are read or refused as the finding says.
     AT_RISK = "at risk"
-    #: The rows are refused, or would be read as other values: they must be rewritten.
+    #: The rows must be rewritten: they are refused, or read as other values.
     NOT = "not"
 
 
@@ -91,8 +91,8 @@ READINGS: Mapping[str, tuple[Reading, str]] = {
     "fields-moved": (Reading.EXACT, "fields are read by name"),
 }  # fmt: skip
 
-#: Findings with which values of files are refused when they are read, or differ from those of a
-#: CAST without notice: a migration rewrites the rows.
+#: Findings with which a reader refuses values of files, or differs from a CAST without notice: a
+#: migration rewrites the rows.
 REWRITTEN = frozenset(
     {"type-changed", "position-changed", "range-narrowed", "text-parsed", "zone-dependent"}
 )
@@ -124,17 +124,15 @@ class RuleSet:
 
     Attributes:
         name: The name of the rules.
-        source: Where the rules are documented.
-        physical: Root -> the physical type, with parameters in braces; other types without children
-            cannot be stored.
-        promotions: The other physical types as which the values of one are read.
+        source: Where they are documented.
+        physical: Root -> physical type, with parameters in braces; others cannot be stored.
+        promotions: Physical type -> the others as which its values are read.
         promotes_decimal: Decides where a decimal is read, or is what is read.
-        parsed: The other physical types as which each value is read, or refused.
+        parsed: Physical type -> the others as which each value is read, or refused.
         lookup: How columns and fields are found.
-        reads_former_names: Whether older rows are read by the former names that a catalog keeps.
+        reads_former_names: Whether older rows are read by the names that a catalog keeps.
         refuses_unknown_columns: Whether a column that no file has is refused, so that misspelt
-        names
-            are noticed; one that some files have is NULL in the others.
+            names are noticed; one that some files have is NULL in the others.
         reads_null_as_not_null: Whether the reader does not compare nullability.
         partitions_evolve: Whether files keep the partitions with which they were written.
     """
@@ -193,11 +191,8 @@ class RuleSet:
     ) -> Iterator[TypeFinding]:
         """Yield the differences that affect reading rows of the old type, at any depth.
 
-        Args:
-            old: The type of the rows.
-            new: The type by which they are read.
-            path: The path of both, with which the paths of the findings begin.
-            renames: Paths of fields, by their names in `old`, to their names in `new`.
+        `path` begins the paths of the findings; `renames` are paths of fields of `old` -> names in
+        `new`.
 
         >>> from schema_core.types import parse_type
         >>> old, new = parse_type("ROW<a INT, b STRING>"), parse_type("ROW<a BIGINT, c DATE>")

@@ -17,15 +17,16 @@ import pytest
 
 from fuzz.postgres_server import Server, server, why_not
 from schema_core.connectors.jdbc import dialects
-from schema_core.connectors.jdbc.client import client_connection, postgresql_parameters
-from schema_core.connectors.jdbc.connection import (
+from schema_core.connectors.jdbc.connector import JdbcStage, check_options, partition_ranges
+from schema_core.connectors.jdbc.database import (
     Connection,
+    Database,
     DatabaseError,
+    client_connection,
     has_mark,
     is_transient,
+    postgresql_parameters,
 )
-from schema_core.connectors.jdbc.connector import JdbcStage, check_options, partition_ranges
-from schema_core.connectors.jdbc.database import Database
 from schema_core.connectors.jdbc.dialects import (
     DIALECTS,
     MYSQL,

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 from schema_core.base.arguments import require_instance
 from schema_core.base.paths import join_names
 from schema_core.connectors.jdbc import dialects
-from schema_core.connectors.jdbc.connection import (
+from schema_core.connectors.jdbc.database import (
     Connection,
+    Database,
     DatabaseError,
     has_mark,
     is_transient,
 )
-from schema_core.connectors.jdbc.database import Database
 from schema_core.connectors.jdbc.tables import (
     PREFIX,
     StageName,
@@ -81,9 +81,8 @@ if TYPE_CHECKING:
 
 STRING = VarCharType(MAX_LENGTH)
 
-#: The default of `scan.fetch-size`, in rows.
 FETCH_SIZE = 1000
-#: What the alias of a column with the value of another one as a string begins with.
+#: Start of the alias of a column's value as a string.
 TEXT_PREFIX = "schema_core_text_"
 
 
@@ -98,7 +97,6 @@ def _at_least(lowest: int) -> Callable[[str], int]:
 
 
 def _seconds(text: str) -> int:
-    """Parse a duration of at least a second, in seconds."""
     length = session_options.nanoseconds(text)
     if length < 10**9:
         raise session_options.invalid_value("a duration of at least 1 s", text)
@@ -147,7 +145,7 @@ RETRIES = session_options.ConfigOption(
 PARALLELISM = session_options.ConfigOption(
     "sink.parallelism", _at_least(1), None, "how many tasks write"
 )
-#: Options of streaming jobs and lookup caches, validated and without effect in a batch job.
+#: Options of streaming jobs and lookup caches, only validated.
 WITHOUT_EFFECT: tuple[session_options.ConfigOption[Any], ...] = tuple(
     session_options.ConfigOption(key, parse, None, f"no effect{reason}")
     for key, parse, reason in (
@@ -236,7 +234,7 @@ class JdbcConnector(
 
         Raises:
             SchemaError, UnsupportedError, NotFoundError, DatabaseError: as `read`; with code
-                `table-not-empty` for CREATE TABLE AS on a table that has rows.
+                `table-not-empty`.
         """
         table = DatabaseTable(context)
         table.check_types(context.physical_columns)
@@ -277,12 +275,11 @@ class JdbcConnector(
             table.remove_abandoned(connection, context.job, unmarked=True)
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
-        """Write rows into the stage of the job."""
         require_instance(context.stage, JdbcStage, "the stage of a write")
         cast("JdbcStage", context.stage).write(frame)
 
 
-#: A declared column: its name, its type and the column of the database.
+#: Declared name, type, column of the database.
 BoundColumn = tuple[str, DataType, dialects.DatabaseColumn]
 
 
@@ -343,7 +340,6 @@ class DatabaseTable:
         return named and all(options.get(key) == self.options.get(key) for key in same)
 
     def stages(self, connection: Connection) -> list[str]:
-        """Return the tables of this library in the schema of the table."""
         schema = None
         if len(self.path) > 1:
             name, quoted = self.path[-2]
@@ -355,12 +351,8 @@ class DatabaseTable:
     ) -> None:
         """Drop the stages of INSERTs into this table whose processes have ended.
 
-        Args:
-            connection: The connection.
-            job: A CREATE or REPLACE TABLE AS whose stage is dropped as well.
-            unmarked: Whether the catalog has no mark of another job for the table: then the stages
-            of ended
-                CREATE and REPLACE TABLE AS at its path are dropped, too.
+        Also of the CREATE or REPLACE TABLE AS `job`; and with `unmarked` (the catalog has no mark
+        of another job for the table) of ended ones at its path.
         """
         at_path = self.catalog_path if unmarked else None
         for stage in abandoned_stages(self.stages(connection), self.sql, job, at_path):
@@ -368,7 +360,6 @@ class DatabaseTable:
                 connection.execute(f"DROP TABLE {self.beside(stage)}")
 
     def beside(self, name: str) -> str:
-        """Return the path of a table in the same schema."""
         schema = self.sql.rpartition(self.dialect.quote(self.path[-1][0]))[0]
         if not schema and len(self.path) > 1:  # the name was folded
             last = self.dialect.quote(self.dialect.fold(self.path[-1][0]))
@@ -376,7 +367,6 @@ class DatabaseTable:
         return schema + self.dialect.quote(name)
 
     def check_types(self, columns: Mapping[str, DataType]) -> None:
-        """Refuse columns of types that the dialect does not have."""
         problems = Gathering()
         for name, type_ in columns.items():
             with problems.catching(), at(f"column {name!r}"):
@@ -405,7 +395,6 @@ class DatabaseTable:
         return find_column(self.dialect, self.sql, self._columns, name)
 
     def columns_of(self, connection: Connection) -> Sequence[dialects.DatabaseColumn]:
-        """Return the columns of the table in the database."""
         try:
             return connection.columns(self.sql)
         except DatabaseError:
@@ -449,11 +438,7 @@ class DatabaseTable:
         return scan.values(reader.format("jdbc").options(**settings, dbtable=f"({query}) q").load())
 
     def _partition_column(self) -> str:
-        """Return the item of a query that the ranges of a partitioned scan select by.
-
-        Raises:
-            SchemaError: with code `column-not-in-database`, or `jdbc-type-mismatch` if not numeric.
-        """
+        """Return the item of a query that the ranges of a partitioned scan select by."""
         name = COLUMN.of(self.options) or ""
         with at(f"option {COLUMN.key!r}"):
             column = self._column(name)
@@ -529,9 +514,7 @@ def require_empty(connection: Connection, table: str) -> None:
         )
 
 
-#: The codes of numeric types in ``java.sql.Types``.
 NUMERIC = frozenset({-6, 5, 4, -5, 2, 3, 6, 7, 8})
-#: The column that the ranges of a partitioned scan select by.
 PARTITION_ALIAS = "schema_core_partition"
 
 
@@ -600,7 +583,6 @@ class JdbcScan:
         }
 
     def sql(self, *extra: str) -> str:
-        """Return the query, with extra items."""
         items = [f"{column.sql} AS {self._quote(name)}" for name, column in self.selected.items()]
         if checks := self._checks:
             branches = (f"WHEN {check} THEN {position}" for position, (check, _) in checks.items())
@@ -614,7 +596,6 @@ class JdbcScan:
 
     @property
     def schema(self) -> str:
-        """The Spark types in which the columns are read."""
         spark_types: dict[str, str] = {}
         for name, type_, _ in self.columns:
             if self.selected[name].as_string:
@@ -738,8 +719,6 @@ def _same_clock(name: str) -> str:
 
 
 def _parse_datetime(node: Node, name: str, type_: DataType) -> Node:
-    """Return a string of the database as a date, time or timestamp."""
-
     def body(value: Node) -> Node:
         read = convert(value, STRING, type_.nullable(), try_=True)
         problem = f"column '{name}': cannot read as {type_.as_summary_string()}: "
@@ -774,7 +753,7 @@ class JdbcStage:
         name = StageName.new(table.sql, table.catalog_path, context.job)
         self._name = table.beside(str(name))
         self._exists = False
-        #: the statements before those that insert the rows, in the transaction of the commit
+        #: statements before the merge, in its transaction
         self._before: list[str] = []
 
     def create(self) -> None:
@@ -807,7 +786,6 @@ class JdbcStage:
         self._create_like_new()
 
     def _keeps_columns(self) -> bool:
-        """Return whether the table has the columns and the key of the new definition."""
         if self._dialect.column_types is None:
             return True
         replaced = getattr(self._context.replaced, "resolved_schema", None)
@@ -838,7 +816,6 @@ class JdbcStage:
             self._connection.rollback()
 
     def _create_like_new(self) -> None:
-        """Create the stage for a table that the commit creates."""
         name = self._table.beside(f"{PREFIX}{uuid.uuid4().hex}")
         self._connection.begin()
         try:
@@ -855,7 +832,6 @@ class JdbcStage:
         self._exists = True
 
     def _create_from(self, table: str) -> None:
-        """Create the stage with the columns of a table of the database."""
         dialect, quoted = self._dialect, self._dialect.quote
         if dialect.typed:
             items = []
@@ -873,7 +849,6 @@ class JdbcStage:
             )
 
     def _as_text(self, type_: DataType) -> str | None:
-        """Return the type of the stage for values that are written as strings."""
         text = self._dialect.text
         if isinstance(type_, ArrayType):
             element = self._as_text(type_.element_type)
@@ -901,7 +876,6 @@ class JdbcStage:
         return self._dialect.upsert(merge) if keys else merge.insert
 
     def write(self, frame: DataFrame) -> None:
-        """Write rows into the table."""
         tasks = PARALLELISM.of(self._table.options)
         frame = select(
             frame, [self._to_staged_column(name, type_) for name, type_, _ in self._columns]
@@ -975,7 +949,6 @@ class JdbcStage:
                 return
 
     def commit(self) -> None:
-        """Commit the transaction."""
         if self._merges_late:
             self._merge()
         self.committed = None
@@ -991,7 +964,6 @@ class JdbcStage:
         self._connection.execute(f"DROP TABLE {self._name}")
 
     def abort(self) -> None:
-        """Roll the transaction back and drop the table."""
         if self.committed:
             return
         try:

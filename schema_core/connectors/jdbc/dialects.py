@@ -36,12 +36,12 @@ from schema_core.types import (
 
 #: The number of a row of a job, in the table that the job fills before its commit.
 ORDINAL = "schema_core_row"
-#: The number of the column whose value the table cannot hold, or NULL.
+#: The number of the column that the table cannot hold, or NULL.
 CHECK = "schema_core_check"
 
 STRINGS = (CharType, VarCharType)
 TIMES = (DateType, TimeType, TimestampType, LocalZonedTimestampType)
-#: Type of integers -> its lowest and highest value.
+#: Type of integers -> the bound of its values.
 INTEGERS: Mapping[type[DataType], int] = {
     TinyIntType: 2**7, SmallIntType: 2**15, IntType: 2**31, BigIntType: 2**63,
 }  # fmt: skip
@@ -54,7 +54,7 @@ _COMMON = frozenset(
 #: The longest VARCHAR of PostgreSQL.
 MAX_CHARACTERS = 10_485_760
 
-#: Type -> the type of a column of PostgreSQL. A CHAR is not padded, as in Flink.
+#: Type -> column of PostgreSQL. A CHAR is not padded, as in Flink.
 _PG_COLUMNS: Mapping[type[DataType], str] = {
     CharType: "varchar({length})", VarCharType: "varchar({length})", BooleanType: "boolean",
     VarBinaryType: "bytea", DecimalType: "numeric({precision}, {scale})", TinyIntType: "smallint",
@@ -63,7 +63,7 @@ _PG_COLUMNS: Mapping[type[DataType], str] = {
     TimestampType: "timestamp({precision})",
     LocalZonedTimestampType: "timestamp({precision}) with time zone",
 }  # fmt: skip
-#: Type -> the type of a column of SQLite, which determines how it converts numbers.
+#: Type -> column of SQLite, which determines how it converts numbers.
 _SQLITE_COLUMNS: Mapping[type[DataType], str] = {
     CharType: "TEXT", VarCharType: "TEXT", BooleanType: "BOOLEAN", VarBinaryType: "BLOB",
     DecimalType: "DECIMAL({precision}, {scale})", TinyIntType: "TINYINT",
@@ -327,7 +327,6 @@ def _select_postgresql(column: DatabaseColumn, type_: DataType, name: str) -> Se
 
 
 def _fits(column: DatabaseColumn, type_: DecimalType) -> bool:
-    """Return whether all values of a column are values of a type."""
     if not 0 < column.precision <= type_.precision:
         return False
     whole = column.precision - column.scale
@@ -352,7 +351,7 @@ def _select_sqlite(column: DatabaseColumn, type_: DataType, name: str) -> Select
 
 
 _SQLITE_INTEGER = "('integer')"
-#: Type -> the storage classes of its values; integers and booleans are integers.
+#: Type -> storage classes of its values.
 _SQLITE_STORAGE: Mapping[type[DataType], str] = {
     **dict.fromkeys((*STRINGS, *TIMES), "('text')"),
     VarBinaryType: "('blob')",
@@ -387,8 +386,7 @@ SQLITE = JdbcDialect(
     text="TEXT",
     parallel=False,
     typed=False,
-    # LIKE ignores the case of ASCII letters. `PRAGMA case_sensitive_like` would change the rows of
-    # views that use LIKE.
+    # LIKE ignores the case of ASCII letters; `PRAGMA case_sensitive_like` would change views.
     pushes_strings=False,
     stores_nan=False,  # NaN becomes NULL
     column_types=_SQLITE_COLUMNS,
@@ -463,7 +461,7 @@ def dialect_of(url: str) -> JdbcDialect:
 _INTEGRAL = frozenset({-6, 5, 4, -5, 2, 3})
 _STRINGS = frozenset({1, 12, -1, -15, -9, -16, 2005, 2011, 1111, 2009, -8, 2012, 2000})
 _INSTANTS = frozenset({2014, -101, -102, -155})
-#: Type -> the codes of ``java.sql.Types`` whose values are values of the type.
+#: Type -> codes of ``java.sql.Types`` with its values.
 _ACCEPTED: Mapping[type[DataType], frozenset[int]] = {
     BooleanType: frozenset({-7, 16}),
     **dict.fromkeys(INTEGERS, _INTEGRAL),

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from schema_core.connectors.jdbc.dialects import JdbcDialect
     from schema_core.schema.resolved import ResolvedSchema
 
-#: What the names of the tables of this library begin with.
 PREFIX: Final = "schema_core_"
 _NAME = regex(
     rf"{PREFIX}([0-9a-f]{{8}})_(c?)([0-9a-f]{{8}})([0-9a-f]{{4}})_([0-9a-f]{{6}})_(\d+)_(\d+)"
@@ -47,12 +46,9 @@ class StageName:
 
     @classmethod
     def new(cls, target: str, path: str, job: str = "") -> StageName:
-        """Return a name for a job of this process that writes a table.
+        """Return a name for a job of this process that writes the table `target`.
 
-        Args:
-            target: The table of the database.
-            path: The path of the table in its catalog.
-            job: The id of a CREATE or REPLACE TABLE AS.
+        `path` is of the table in its catalog, `job` the id of a CREATE or REPLACE TABLE AS.
         """
         owner = Owner.this()
         host, id_ = _digest(owner.host, 6), (job or uuid.uuid4().hex)[:8]
@@ -61,7 +57,6 @@ class StageName:
 
     @classmethod
     def parse(cls, name: str) -> StageName | None:
-        """Parse the name of a table; None if it is not a stage."""
         if not (match := _NAME.fullmatch(name)):
             return None
         target, creates, id_, path, host, pid, started = match.groups()
@@ -79,7 +74,6 @@ class StageName:
         return self.id == job[:8]
 
     def is_at(self, path: str) -> bool:
-        """Return whether the table of the job has this path in its catalog."""
         return self.path == _digest(path, 4)
 
     def is_abandoned(self) -> bool:
@@ -95,11 +89,8 @@ def abandoned_stages(
 ) -> Iterator[str]:
     """Yield the stages of jobs that wrote a table and whose processes have ended.
 
-    Args:
-        names: The names of tables.
-        target: The table.
-        job: The CREATE or REPLACE TABLE AS that is recovered, if any.
-        unmarked: The path of a table whose catalog has no mark of another job.
+    `job` is the CREATE or REPLACE TABLE AS that is recovered, if any; `unmarked` is the path of a
+    table whose catalog has no mark of another job.
     """
     for name in names:
         stage = StageName.parse(name)

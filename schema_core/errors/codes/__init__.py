@@ -24,7 +24,7 @@ def page(code: str) -> str:
     """Return the page of a code, as Markdown.
 
     Raises:
-        NotFoundError: with code `unknown-code` for an unknown code.
+        NotFoundError: with code `unknown-code`.
 
     >>> print(page("duplicate-column").splitlines()[0])
     # duplicate-column

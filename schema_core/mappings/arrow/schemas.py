@@ -52,11 +52,8 @@ def to_field(
     `layout` is a result of `layout_of`.
 
     Raises:
-        UnsupportedError: with code `type-not-in-arrow` for types that exist only within Flink
-        (symbols,
-            descriptors, unresolved names).
-        SchemaError: with code `invalid-layout` for a layout that is invalid or cannot store the
-        type.
+        UnsupportedError: with code `type-not-in-arrow` for types that exist only within Flink.
+        SchemaError: with code `invalid-layout`, also for a layout that cannot store the type.
 
     >>> from schema_core.types import parse_type
     >>> to_field("total", parse_type("DECIMAL(12, 2) NOT NULL"))
@@ -96,7 +93,6 @@ def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema
 
 
 def _parse_layout(layout: str, field: RowField) -> arrow_types.Node:
-    """Parse a layout and require that it can store the type of the field."""
     import pyarrow as pa
 
     node = arrow_types.read_layout(layout)
@@ -124,8 +120,7 @@ def from_field(field: pa.Field) -> DataType:
     Nullability is that of the field. Metadata that passed through Spark is understood.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink` for an Arrow type that Flink does not have,
-            `too-deep` or `too-wide` beyond the limits.
+        UnsupportedError: with code `type-not-in-flink`, `too-deep` or `too-wide`.
     """
     import pyarrow as pa
 
@@ -154,7 +149,7 @@ def type_of(description: object) -> DataType:
     """Return the type of an Arrow type or field, for `DataTypes.of`.
 
     Raises:
-        SchemaError: with code `data-type-not-inferred` for any other object of Arrow.
+        SchemaError: with code `data-type-not-inferred`.
     """
     import pyarrow as pa
 
@@ -231,7 +226,6 @@ def _has_default_layout(field: pa.Field, type_: DataType) -> bool:
 
 
 def _read_field(field: pa.Field) -> RowField:
-    """Return the name, type and comment of a field at any level."""
     metadata = field_metadata(field)
     type_ = _exact_type(field, metadata)
     if type_ is None:
@@ -242,7 +236,6 @@ def _read_field(field: pa.Field) -> RowField:
 
 
 def _exact_type(field: pa.Field, metadata: dict[str, str]) -> DataType | None:
-    """Return the type in the metadata if it is valid and the field matches it."""
     type_ = exact_types.exact_type(metadata)
     if type_ is None:
         return None

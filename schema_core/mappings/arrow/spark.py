@@ -143,8 +143,7 @@ def for_spark(table: pa.Table, *, on_loss: Policy = "error") -> pa.Table:
     """Return a table in the types that ``createDataFrame(table, schema=)`` reads.
 
     Raises:
-        UnsupportedError: as `to_struct_type`, and with code `lossy-arrow-cast` for a column whose
-            values cannot be cast.
+        UnsupportedError: as `to_struct_type`, and with code `lossy-arrow-cast`.
     """
     import pyarrow as pa
 
@@ -213,7 +212,7 @@ def to_exact_layout(array: pa.Array, arrow: pa.DataType) -> pa.Array:
     """Return an array that Spark wrote, in an Arrow type that stores the same values.
 
     Raises:
-        UnsupportedError: with code `lossy-arrow-cast` for a value that the type cannot store.
+        UnsupportedError: with code `lossy-arrow-cast`.
     """
     import pyarrow as pa
 
@@ -243,7 +242,6 @@ def to_exact_layout(array: pa.Array, arrow: pa.DataType) -> pa.Array:
 
 
 def _with_spark_metadata(field: pa.Field, metadata: dict[str, Any]) -> pa.Field:
-    """Return the field with metadata as Spark writes it, at every level."""
     spark_keys = {SPARK_METADATA_KEY.encode(): json.dumps(metadata).encode()}
     type_ = from_field(field)
     if isinstance(type_, TimeType):

@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 def as_table(data: Any) -> pa.Table:
     """Return a table, a record batch, or an object that exports an Arrow stream as a table.
 
-    Nanoseconds, of which Spark has none, become microseconds; views of strings, bytes and lists
-    become arrays with offsets, for which Arrow has all functions.
+    Nanoseconds, of which Spark has none, become microseconds; views become arrays with offsets, for
+    which Arrow has all functions.
 
     Raises:
-        SchemaError: with code `wrong-argument` for any other object, `not-a-value` for arrays whose
-            content is invalid, and for nanoseconds that would be lost.
+        SchemaError: with code `wrong-argument` for other objects, `not-a-value` for invalid arrays,
+            and for nanoseconds that would be lost.
     """
     import pyarrow as pa
 
@@ -130,7 +130,6 @@ def check_values(table: pa.Table) -> None:
 
 
 def _check(array: Any, type_: DataType) -> None:
-    """Check an array of any layout against the exact type of its values."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -178,14 +177,12 @@ def _children(array: Any, type_: DataType) -> Iterator[tuple[Any, DataType]]:
 
 
 def _present(array: Any) -> Any:
-    """Return the values that are not NULL."""
     import pyarrow.compute as pc
 
     return array.take(pc.indices_nonzero(array.is_valid()))
 
 
 def _is_constrained(type_: DataType) -> bool:
-    """Return whether a physical value may not have the type."""
     match type_:
         case _ if not type_.is_nullable:
             return True
@@ -256,11 +253,7 @@ SUSPECTS: dict[type[DataType], Callable[[Any, Any], Iterator[Any]]] = {
 
 
 def _python(scalar: Any) -> Any:
-    """Return a scalar of Arrow as a Python value, without digits after microseconds.
-
-    Raises:
-        SchemaError: with code `not-a-value` for a date or timestamp outside of years 1 to 9999.
-    """
+    """Return a scalar of Arrow as a Python value, without digits after microseconds."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(scalar.type) and scalar.type.unit == "ns":
@@ -284,17 +277,14 @@ class PandasDataFrame:
 
 @needs("pyarrow", "pandas")
 def of_pandas(frame: pd.DataFrame, schema: object, zone: str) -> pa.Table:
-    """Return the rows of a pandas DataFrame as a table of exact types.
+    """Return the rows of a pandas DataFrame, without its index, as a table of exact types.
 
-    Args:
-        frame: The DataFrame; its index is not part of its rows.
-        schema: A row type or its string, names or types of all columns, or None.
-        zone: The time zone of datetimes without one in columns of TIMESTAMP_LTZ.
+    `schema` is a row type or its string, names or types of all columns, or None. `zone` is for
+    datetimes without a zone in columns of TIMESTAMP_LTZ.
 
     Raises:
         SchemaError: with code `wrong-argument`, `column-count-mismatch`, `data-type-not-inferred`
-        or
-            `not-a-value`.
+            or `not-a-value`.
     """
     import pandas as pd
     import pyarrow as pa
@@ -314,7 +304,6 @@ def of_pandas(frame: pd.DataFrame, schema: object, zone: str) -> pa.Table:
 def _declared_columns(
     names: list[str], schema: object
 ) -> tuple[list[str], Sequence[DataType | None]]:
-    """Return the names of the columns and the types that the schema declares for them."""
     if isinstance(schema, str):
         schema = parse_type(schema)
     if isinstance(schema, RowType):
@@ -342,7 +331,6 @@ def _require_count(declared: int, columns: int) -> None:
 
 
 def _convert_series(series: Any, type_: DataType | None, zone: str) -> tuple[Any, DataType]:
-    """Return a column as an Arrow array of the physical type of its Flink type."""
     import pyarrow as pa
 
     try:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 #: Reads a nested field; the caller decides whether to use exact-type metadata.
 ReadField: TypeAlias = "Callable[[pa.Field], types.RowField]"
 
-#: Arrow's time unit -> Flink's precision.
 PRECISIONS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 
 #: Metadata keys of an extension type that pyarrow has no class for.
@@ -94,7 +93,6 @@ def _read_map(arrow: Any, read: ReadField) -> types.DataType:
 
 
 def _read_values(arrow: Any, read: ReadField) -> types.DataType:
-    """Return the type of the values of an encoding, such as a dictionary."""
     return read_type(arrow.value_type, read)
 
 
@@ -104,7 +102,7 @@ def _read_storage(arrow: Any, read: ReadField) -> types.DataType:
 
 _NULL_ITEM = (["item", True, ["null"]],)
 
-#: Name, reader, parameters of pyarrow's factory, sample parameters, name of the factory.
+#: Name, reader, parameters and samples of pyarrow's factory, its name.
 ARROW_KINDS: tuple[ArrowKind, ...] = (
     ArrowKind("null",              _is(types.NullType())),
     ArrowKind("bool",              _is(types.BooleanType()),  factory="bool_"),
@@ -173,7 +171,7 @@ def read_type(arrow: pa.DataType, read: ReadField) -> types.DataType:
     """Return the nearest type to an Arrow type, nullable.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink` for a kind without a row.
+        UnsupportedError: with code `type-not-in-flink`.
     """
     kind = kind_of(arrow)
     if kind is not None:
@@ -247,10 +245,10 @@ def read_extension(name: bytes | None, arrow: pa.DataType) -> types.DataType | N
 def check_arrow(arrow: pa.DataType) -> None:
     """Refuse a type that is too deep or too wide to be printed, hashed or compared.
 
-    pyarrow implements these operations recursively in C++, where a stack overflow ends the process.
+    In pyarrow's recursive C++ a stack overflow ends the process.
 
     Raises:
-        UnsupportedError: with code `too-deep`, or `too-wide` for more than `MAX_PARTS` parts.
+        UnsupportedError: with code `too-deep` or `too-wide`.
     """
     level, parts = list(_inner(arrow)), 0
     depth = 1
@@ -263,7 +261,6 @@ def check_arrow(arrow: pa.DataType) -> None:
         level = [inner for data_type in level for inner in _inner(data_type)]
 
 
-#: Attributes of dictionaries and extensions, whose inner types are not fields.
 ENCODED = ("value_type", "storage_type")
 
 
@@ -277,12 +274,9 @@ def _inner(arrow: Any) -> list[pa.DataType]:
     return inner
 
 
-#: Makes a nested field, with or without exact-type metadata.
 MakeField: TypeAlias = "Callable[[types.RowField], pa.Field]"
-#: Makes the Arrow type of a type.
 MakeType: TypeAlias = Callable[[Any, MakeField], Any]
 
-#: Flink's precision -> Arrow's time unit.
 UNITS = {digits: unit for unit, digits in PRECISIONS.items()}
 
 #: Types stored as a canonical extension type that pyarrow has no class for yet.
@@ -307,9 +301,7 @@ def physical_field(field: types.RowField, *, with_metadata: bool = True) -> pa.F
     """Return the Arrow field of a column or row field.
 
     Raises:
-        UnsupportedError: with code `type-not-in-arrow`, or `name-not-in-arrow` for a name that is
-        not
-            valid Unicode.
+        UnsupportedError: with code `type-not-in-arrow`, or `name-not-in-arrow` for invalid Unicode.
     """
     import pyarrow as pa
 
@@ -329,14 +321,12 @@ def physical_field(field: types.RowField, *, with_metadata: bool = True) -> pa.F
 def _physical_and_metadata(
     type_: types.DataType, with_metadata: bool
 ) -> tuple[pa.DataType, dict[bytes, bytes]]:
-    """Return the parts that all fields of a type share."""
     return to_physical(type_, with_metadata), _field_metadata(
         types.RowField("", type_), with_metadata
     )
 
 
 def _field_metadata(field: types.RowField, with_metadata: bool) -> dict[bytes, bytes]:
-    """Return the exact-type metadata, the comment, and the name of an extension."""
     exact = type_metadata(field.data_type) if with_metadata else {}
     metadata = {key.encode(): text.encode() for key, text in exact.items()}
     if field.description is not None:
@@ -399,7 +389,6 @@ def _build_annotated(node: list[Any], type_: types.DataType, with_metadata: bool
 
 
 def _node_at(node: list[Any], position: int) -> list[Any]:
-    """Return the layout of the field at a position, within encodings and extensions."""
     match node:
         case ["struct", fields]:
             return list(fields[position][2])
@@ -412,7 +401,6 @@ def _node_at(node: list[Any], position: int) -> list[Any]:
 
 
 def _child_fields(type_: types.DataType) -> tuple[types.RowField, ...]:
-    """Return the nested fields of the Arrow type that stores a type."""
     match type_:
         case types.RowType() | types.StructuredType():
             return type_.fields
@@ -448,8 +436,6 @@ def _arrow(
 
 
 def _arrow_struct(**parts: MakeType) -> MakeType:
-    """Return a function that makes a struct of fields that are not nullable."""
-
     def make(type_: types.DataType, field: MakeField) -> Any:
         import pyarrow as pa
 
@@ -479,7 +465,6 @@ def _make_map(type_: types.MapType | types.MultisetType, field: MakeField) -> An
     return pa.map_(field(key).with_nullable(False), field(value))
 
 
-#: Class of type -> a function that returns its Arrow type.
 TO_ARROW: dict[type[types.DataType], MakeType] = {
     types.NullType: _arrow("null"),
     types.BooleanType: _arrow("bool_"),
@@ -520,7 +505,7 @@ TO_ARROW: dict[type[types.DataType], MakeType] = {
 Annotate: TypeAlias = "Callable[[pa.Field, int], pa.Field]"
 Node: TypeAlias = list[Any]
 
-#: The name in a layout of extension types without a row: name, content, storage type.
+#: An extension type without a row: name, content, storage type.
 EXTENSION = "extension"
 
 

@@ -82,11 +82,7 @@ def apply_stored_change(
 ) -> CatalogTable:
     """Return a table after a change, with the former names of its parts.
 
-    Args:
-        table: The table before the change, with its former names.
-        change: The change.
-        text: The statement.
-        storage: The storage of the catalog for its managed tables.
+    `storage` is of the catalog, for its managed tables.
 
     Raises:
         SchemaError: with code `former-name`; as `apply_change`.
@@ -130,7 +126,6 @@ def _with_watermark(table: CatalogTable, change: Elements, text: str) -> Catalog
 
 
 def _with_key(table: CatalogTable, change: Elements) -> CatalogTable:
-    """Return the table with the primary key of the change, whose columns become NOT NULL."""
     if not change.constraints:
         return table
     _check_presence(table.schema.primary_key, change, "primary key")
@@ -168,8 +163,6 @@ def _drop(
     current: Callable[[CatalogTable], object],
     without: Callable[[CatalogTable], CatalogTable],
 ) -> Callable[[CatalogTable, Any, str], CatalogTable]:
-    """Return the change that removes an element of a table."""
-
     def drop(table: CatalogTable, change: object, text: str) -> CatalogTable:
         _require_present(current(table), what)
         return without(table)
@@ -212,7 +205,6 @@ def connector_is_required() -> SchemaError:
     return SchemaError("the option 'connector' cannot be reset", code="missing-connector")
 
 
-#: kind of change -> what makes the new definition
 CHANGES: Mapping[type, Callable[[CatalogTable, Any, str], CatalogTable]] = {
     AddElements: _add,
     ModifyElements: _modify,
@@ -245,11 +237,7 @@ CHANGES: Mapping[type, Callable[[CatalogTable, Any, str], CatalogTable]] = {
 
 
 def _column_name(name: Name) -> str:
-    """Return the name of a column.
-
-    Raises:
-        UnsupportedError: with code `nested-column` for the path of a field.
-    """
+    """Return the name of a column; refuse the path of a field with code `nested-column`."""
     if len(name.parts) > 1:
         raise UnsupportedError(
             "single fields of a column cannot be altered",
@@ -266,7 +254,6 @@ def _require_once(names: Iterable[str]) -> None:
 
 
 def _require_known(name: Name, columns: Collection[str]) -> None:
-    """Refuse a name that no column has, with code `unknown-column`."""
     if name.parts[-1] not in columns:
         raise SchemaError(
             f"there is no column {name.parts[-1]!r}",
@@ -299,11 +286,7 @@ class OrderedColumns:
         del self.columns[name]
 
     def place(self, column: UnresolvedColumn, placed: PlacedColumn) -> None:
-        """Insert a column at its position: first, after another one, or last.
-
-        Raises:
-            SchemaError: with code `unknown-column`.
-        """
+        """Insert a column first, after another one, or last."""
         if placed.first:
             self.insert_after(None, column)
         elif placed.after is not None:
@@ -391,14 +374,13 @@ def with_modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Sch
 
 
 def _read_by(expression: Written) -> set[str]:
-    """Return the columns that an expression reads."""
     if not isinstance(expression, SqlExpression):
         expression = expression.written
     tree = expression.syntax or parse_expression(expression.text)
     return {name.parts[0] for name in definitions.names_in(tree)}
 
 
-#: what may refer to a column -> the columns it refers to
+#: What may refer to a column -> the columns.
 REFERENCES: dict[str, Callable[[CatalogTable], Iterable[str]]] = {
     "a partition key": lambda table: table.partition_keys,
     "the distribution": lambda table: table.distribution.bucket_keys if table.distribution else (),
@@ -441,7 +423,6 @@ def _uses(
 
 
 def _require_free(name: str, uses: dict[str, str]) -> None:
-    """Refuse a column that something refers to, with code `still-referenced`."""
     if name in uses:
         raise SchemaError(f"column {name!r} is {uses[name]}", code="still-referenced")
 
@@ -469,8 +450,7 @@ def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
 
     Raises:
         SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`; for a
-        field
-            `unknown-field` or `invalid-field-name`.
+            field `unknown-field` or `invalid-field-name`.
     """
     if len(old.parts) > 1:
         return _with_renamed_field(table, old, new)
@@ -493,13 +473,7 @@ def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
 
 
 def _with_renamed_field(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
-    """Return the table with a field renamed; Flink has the syntax and refuses it.
-
-    Raises:
-        SchemaError: with code `unknown-column`, `unknown-field` for a path without such a field,
-            `invalid-field-name` for another field of the name.
-        UnsupportedError: with code `nested-column` for a new name in another row.
-    """
+    """Return the table with a field renamed; Flink has the syntax and refuses it."""
     *outer, before = old.parts
     if new.parts[:-1] not in ((), tuple(outer)):
         raise UnsupportedError(

@@ -38,13 +38,11 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 
-#: The names of the dialects that `from_ddl` and `to_ddl` accept.
 DIALECTS: tuple[str, ...] = (*ENGINES, FLINK)
 
-#: A table as a script declares it: an engine's or Flink's.
 Declared = TypeVar("Declared", TableDefinition, DeclaredTable)
 
-#: The maximum number of tokens of an expression that sqlglot parses.
+#: Maximum number of tokens of an expression for sqlglot.
 MAX_TOKENS = 1_000
 
 
@@ -99,13 +97,10 @@ def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error")
     `read_tables` reads several tables.
 
     Raises:
-        ParseError: for a string that is not such a statement; with code `multiple-tables` for more
-        than
-            one.
+        ParseError: for other strings; with code `multiple-tables` for more than one table.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `type-not-in-flink` for all columns whose type Flink does not
-        have;
-            with code `lossy` if values would change and the policy is `error`.
+        UnsupportedError: with code `type-not-in-flink` for all such columns; with code `lossy` if
+            values would change and the policy is `error`.
 
     >>> print(from_ddl("CREATE TABLE t (id serial PRIMARY KEY, at timestamptz, tags text[])"))
     (
@@ -129,7 +124,7 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
 
     Raises:
         SchemaCoreError: as `from_ddl`, except for losses.
-        SchemaError: with code `masked-secret` for an option of Flink whose value is masked.
+        SchemaError: with code `masked-secret` for a masked option of Flink.
 
     >>> for loss in read_table("CREATE TABLE t (n bigint unsigned DEFAULT 1)", "mysql").losses:
     ...     print(loss)
@@ -149,7 +144,6 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
 
 
 def _require_single(tables: list[Declared], text: str) -> Declared:
-    """Return the only table of a script."""
     if len(tables) > 1:
         raise ParseError(
             "the script has more than one CREATE TABLE",
@@ -168,12 +162,10 @@ def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
     ``COPY ... FROM stdin``. Columns can use types of CREATE TYPE and CREATE DOMAIN.
 
     Raises:
-        ParseError: for a string outside the grammar; with code `missing-create-table` for a script
-            without CREATE TABLE.
+        ParseError: for a string outside the grammar; with code `missing-create-table`.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `type-not-in-flink` for all columns whose type Flink does not
-        have;
-            with code `missing-columns` for a table that takes its columns from an unknown source.
+        UnsupportedError: with code `type-not-in-flink` for all such columns; with code
+            `missing-columns` for a table that takes its columns from an unknown source.
 
     >>> script = read_tables(
     ...     "CREATE TYPE mood AS ENUM ('sad', 'happy');"
@@ -278,12 +270,10 @@ def to_ddl(
 
     Raises:
         SchemaError: for a schema that cannot be resolved; with code `masked-secret` for options
-        whose
-            values are masked already.
+            that are masked already.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
-        engine
-            does not support, `lossy` if values would change and the policy is `error`.
+        UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect`; with code
+            `lossy` if values would change and the policy is `error`.
 
     >>> schema = Schema.new_builder().column("a", "MAP<STRING NOT NULL, INT>").build()
     >>> print(to_ddl(schema, "trino", "m"))
@@ -359,7 +349,6 @@ def _write(
 
 
 def _members(table: CatalogTable) -> Iterator[Loss]:
-    """Yield the parts of a table that are not written for other engines."""
     if table.partition_keys:
         yield loss_of(("partitions",), "member", ", ".join(table.partition_keys), "")
     if table.distribution is not None:
@@ -372,13 +361,11 @@ def _members(table: CatalogTable) -> Iterator[Loss]:
 
 # --- sqlglot --------------------------------------------------------------------------------------
 
-#: Token types of sqlglot that are string literals.
 STRING_TOKENS = frozenset(
     {"STRING", "HEREDOC_STRING", "RAW_STRING", "NATIONAL_STRING", "BYTE_STRING"}
 )
 
-#: The start of an unterminated literal in sqlglot's message: the line that it reached, and the
-#: offset.
+#: An unterminated literal in sqlglot's message: the line that it reached, and its offset.
 _BEGAN = regex(r" from \d+:(\d+)")
 
 
@@ -387,9 +374,7 @@ def tokens(text: str, dialect: Engine) -> Iterator[Token]:
     """Yield the tokens of a script of this engine, with a limit on the depth of brackets.
 
     Raises:
-        ParseError: with code `text-too-long`, `too-deep`, or `syntax` for an unterminated literal
-        or
-            comment.
+        ParseError: with code `text-too-long`, `too-deep`, or `syntax`.
     """
     check_size(text)
     from sqlglot import tokenize
@@ -450,14 +435,7 @@ def _token(text: str, foreign: Any, offset: int = 0) -> Iterator[Token]:
 
 @needs("sqlglot")
 def _expression(text: str, dialect: Engine) -> str:
-    """Return Flink's SQL for an expression of the engine.
-
-    Raises:
-        UnsupportedError: with code `expression-not-portable` for one that may mean something else
-        in
-            Flink.
-        ParseError: for one that cannot be parsed.
-    """
+    """Return Flink's SQL for an expression of the engine."""
     from sqlglot import parse_one
     from sqlglot.errors import SqlglotError
 

@@ -18,7 +18,7 @@ from schema_core.mappings.dialects import grammar
 from schema_core.mappings.dialects.engines import Engine
 from schema_core.mappings.dialects.types import ForeignType
 
-#: Tokens that may follow a column: the next column, the end of the list or statement, a position.
+#: Tokens that may follow a column.
 COLUMN_ENDS = frozenset({",", ")", ";", "end", "FIRST", "AFTER"})
 
 
@@ -71,7 +71,6 @@ BINARY_TYPES = {
 }  # fmt: skip
 
 
-#: Words before a character set or a collation of MySQL.
 CHARACTER_SETS = (("CHARACTER", "SET"), ("CHAR", "SET"), ("CHARSET",), ("COLLATE",))
 
 
@@ -111,7 +110,6 @@ def _binary_type(text: str) -> str:
     return BINARY_TYPES.get(name, name) + bracket + arguments
 
 
-#: Engine -> the parser of what belongs to a type but follows it.
 TYPE_ATTRIBUTES: dict[str, Callable[[Cursor, ColumnDefinition], None]] = {
     "mysql": _mysql_attributes,
 }
@@ -121,7 +119,7 @@ TYPE_ATTRIBUTES: dict[str, Callable[[Cursor, ColumnDefinition], None]] = {
 
 OptionParser: TypeAlias = Callable[[Cursor, ColumnDefinition, int], None]
 Operand: TypeAlias = Callable[[Cursor], object]
-#: First word -> sequences of words that start with it, the longest first.
+#: First word -> phrases, the longest first.
 Phrases: TypeAlias = dict[str, list[tuple[str, ...]]]
 
 
@@ -133,7 +131,6 @@ def _phrases(texts: Iterable[str]) -> Phrases:
 
 
 def _next_phrase(cursor: Cursor, phrases: Phrases) -> tuple[str, ...] | None:
-    """Return the phrase that follows, without consuming it."""
     return next((words for words in phrases.get(cursor.key, ()) if cursor.follows(*words)), None)
 
 
@@ -160,7 +157,6 @@ def _key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
 
 
 def _short_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    """Parse KEY, which is a primary key in MySQL."""
     if column.engine.name == "mysql":
         _key(cursor, column, start)
     else:
@@ -168,7 +164,6 @@ def _short_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
 
 
 def _constraint(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    """Parse ``CONSTRAINT name``, which may be the name of a primary key."""
     name = constraint_name(cursor, column.engine)
     if cursor.key == "PRIMARY":
         column.key_name = name
@@ -188,7 +183,6 @@ def _comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
 
 
 def _options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    """Parse ``OPTIONS(description='..', ..)`` of BigQuery."""
     cursor.expect("(")
     for _ in grammar.elements(cursor):
         if cursor.accept("DESCRIPTION", "="):
@@ -236,7 +230,6 @@ def _one_token(cursor: Cursor) -> None:
 
 
 def _group(cursor: Cursor) -> None:
-    """Skip a group in parentheses, if any."""
     if cursor.key == "(":
         grammar.skip_token(cursor)
 
@@ -286,7 +279,7 @@ def _action(cursor: Cursor) -> None:
         _group(cursor)
 
 
-#: Words after a constraint: how it is checked -> what follows them.
+#: How a constraint is checked -> the parser of what follows.
 ATTRIBUTES: dict[str, Operand] = {
     "ON DELETE":              _action,
     "ON UPDATE":              _action,
@@ -308,7 +301,6 @@ UNCHECKED = frozenset({"DISABLE", "NOVALIDATE", "NOT ENFORCED", "NOT VALID"})
 
 
 def _attributes(cursor: Cursor) -> frozenset[str]:
-    """Skip the attributes of a constraint; return their words."""
     attributes = set()
     while words := _next_phrase(cursor, _ATTRIBUTES):
         cursor.index += len(words)
@@ -319,18 +311,16 @@ def _attributes(cursor: Cursor) -> frozenset[str]:
 
 
 def _parse_constraint(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    """Parse a constraint with its attributes; it is a loss."""
     shape(cursor)
     _attributes(cursor)
     column.dropped.append(grammar.excerpt(cursor, start))
 
 
-#: Words after which an expression continues, even if the next word could start an option.
+#: Words after which an expression continues, whatever follows.
 OPEN_WORDS = frozenset({"IS", "NOT", "THEN", "ELSE", "WHEN", "AND", "OR", "LIKE", "IN", "CASE"})
 
 
 def _expression(cursor: Cursor) -> None:
-    """Skip all tokens up to the next option of the column."""
     grammar.skip_token(cursor)
     while cursor.key not in {",", ")", ";"} and cursor.token.kind != "end":
         before = cursor.tokens[cursor.index - 1]
@@ -352,8 +342,7 @@ def _default(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
         column.dropped.append(text)
 
 
-#: Words -> the parser of the rest of the option. Options that are skipped concern the storage of a
-#: column, or state the default.
+#: Words -> the parser of the rest. Options of storage, or that state the default, are skipped.
 OPTIONS: dict[str, OptionParser] = {
     "NOT NULL":                                 _not_null,
     "NULL":                                     _null,

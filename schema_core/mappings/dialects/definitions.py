@@ -26,7 +26,7 @@ def store_expression(expression: syntax.Expression, text: str) -> schema_columns
     """Return an expression of the statement as schemas store it.
 
     Raises:
-        ParseError: with code `subquery-not-supported` for one with a query.
+        ParseError: with code `subquery-not-supported`.
     """
     for part in parts_of(expression):
         if isinstance(part, syntax.Subquery):
@@ -217,7 +217,7 @@ def options_of(options: Iterable[statement_syntax.Option]) -> dict[str, str]:
     """Return options by key; the last value of a key counts.
 
     Raises:
-        SchemaError: with code `reserved-option` for an option that only this library sets.
+        SchemaError: with code `reserved-option`.
     """
     result = {}
     for option in options:

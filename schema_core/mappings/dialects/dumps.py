@@ -88,7 +88,6 @@ def _end_of_line(text: str, start: int) -> int:
 
 
 def _end_of(text: str, word: str, match: re.Match[str], escapes: bool) -> int:
-    """Return the end of a literal, quoted name or comment, or of the script."""
     start = match.end()
     match word:
         case "--":
@@ -161,7 +160,6 @@ def _version_comments(text: str) -> Iterator[Span]:
 
 
 def _end_of_quoted(text: str, quote: str, start: int) -> int:
-    """Return the end of a literal or quoted name, or of the script."""
     if quote == "`":
         end = text.find(quote, start)
         return len(text) if end < 0 else end + 1
@@ -169,7 +167,7 @@ def _end_of_quoted(text: str, quote: str, start: int) -> int:
     return match.end() if match else len(text)
 
 
-#: Engine -> the functions that find the spans of a dump that are not SQL, one after the other.
+#: Engine -> the functions that find what is not SQL, applied in order.
 FINDERS: dict[str, tuple[Callable[[str], Iterator[Span]], ...]] = {
     "postgres": (_non_sql_in_postgres,),
     "redshift": (partial(_non_sql_in_postgres, escapes=True),),

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from schema_core.mappings.dialects.type_rows import TypeRow
 
-#: Characters -> escapes within quotes. Line breaks are escaped, since some engines end a literal at
-#: one.
+#: Characters -> escapes within quotes. Some engines end a literal at a line break.
 DOUBLED_QUOTES = {"'": "''"}
 BACKSLASH_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
 
@@ -81,8 +80,7 @@ class Engine:
         """Quote a name; all names in the engine's SQL are quoted by this function.
 
         Raises:
-            UnsupportedError: with code `name-not-in-dialect` for a name that the engine does not
-            support.
+            UnsupportedError: with code `name-not-in-dialect`.
         """
         refused = sorted(set(name) & {*self.refused_in_names, "\0"})
         if refused or not name:
@@ -99,7 +97,7 @@ class Engine:
         """Quote a string; all strings in the engine's SQL are quoted by this function.
 
         Raises:
-            UnsupportedError: with code `string-not-in-dialect` for a string with a NUL character.
+            UnsupportedError: with code `string-not-in-dialect` for NUL.
         """
         if "\0" in text:
             raise UnsupportedError(
@@ -228,7 +226,7 @@ ENGINES: dict[str, Engine] = {
     )
 }  # fmt: skip
 
-#: Other names of engines, and names of engines with the same dialect.
+#: Other names, and names of engines with the same dialect.
 ALIASES = {"postgresql": "postgres", "presto": "trino", "athena": "trino", "mariadb": "mysql"}
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: The maximum depth of nodes.
 MAX_LEVELS = 40
 
-#: sqlglot's node with two operands -> the operator, in the engine and in Flink.
+#: sqlglot's node with two operands -> the operator.
 OPERATORS = {
     "add": "+", "sub": "-", "mul": "*", "eq": "=", "neq": "<>", "lt": "<", "lte": "<=", "gt": ">",
     "gte": ">=", "and": "AND", "or": "OR", "dpipe": "||",
@@ -78,7 +78,6 @@ ARGUMENTS: dict[str, frozenset[str]] = {
 
 
 def _require_known(node: Any, engine: Engine) -> None:
-    """Refuse a node, or an argument of it, that is not in the table."""
     allowed = ARGUMENTS.get(node.key)
     if allowed is None or any(value and name not in allowed for name, value in node.args.items()):
         raise _not_portable(f"{node.key.upper()} of {engine.name}")
@@ -88,9 +87,7 @@ def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
     """Return Flink's SQL for a tree of sqlglot.
 
     Raises:
-        UnsupportedError: with code `expression-not-portable` for a part that may mean something
-        else in
-            Flink.
+        UnsupportedError: with code `expression-not-portable`.
     """
     node = _without_parentheses(node)
     _require_known(node, engine)
@@ -120,12 +117,10 @@ def _without_parentheses(node: Any) -> Any:
     return node
 
 
-#: Nodes that do not need parentheses.
 ATOMS = frozenset({"column", "literal", "null", "boolean", "case", "concat", *FUNCTIONS})
 
 
 def _require_unambiguous(node: Any, *names: str) -> None:
-    """Refuse operands that other engines may group differently."""
     for name in names:
         if node.args[name].key in AMBIGUOUS.get(node.key, ()):
             raise _not_portable(f"{node.args[name].key.upper()} without parentheses")
@@ -190,7 +185,6 @@ def _read_case(node: Any, engine: Engine, level: int) -> str:
     return f"CASE{base}{whens}{f' ELSE {text(default)}' if default else ''} END"
 
 
-#: sqlglot's node -> the function that returns Flink's SQL.
 NODES: dict[str, Callable[[Any, Engine, int], str]] = {
     "column":  _read_column,
     "literal": _read_literal,
@@ -218,9 +212,7 @@ def write_expression(expression: Expression, engine: Engine) -> str:
     """Return the engine's SQL for an expression of Flink.
 
     Raises:
-        UnsupportedError: with code `expression-not-portable` for a part that may mean something
-        else in
-            the engine.
+        UnsupportedError: with code `expression-not-portable`.
     """
     return _write(expression, engine, 0)
 
@@ -256,7 +248,6 @@ def _write_argument(argument: object, engine: Engine, level: int) -> str:
 
 
 def _write_call(name: str, operands_sql: list[str], engine: Engine) -> str:
-    """Return a call with the same meaning in both engines, in parentheses where needed."""
     if name == "||" and engine.concat:
         return f"CONCAT({', '.join(operands_sql)})"
     if name in BINARY and len(operands_sql) == 2:

@@ -52,10 +52,9 @@ if TYPE_CHECKING:
 #: The name of the dialect.
 FLINK = "flink"
 
-#: The maximum number of columns and options of all tables that the changes of a script copy.
+#: Maximum number of columns and options that the changes of a script copy.
 MAX_COPIED = 10_000_000
 
-#: The maximum number of names in a path: a catalog, a database and a table.
 MAX_NAMES = 3
 
 
@@ -64,7 +63,7 @@ def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) ->
 
     Raises:
         UnsupportedError: for all names and types that SQL does not have.
-        SchemaError: with code `masked-secret` for an option whose value is masked already.
+        SchemaError: with code `masked-secret`.
     """
     losses: Losses = []
     errors = Gathering()
@@ -98,7 +97,6 @@ def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) ->
 
 
 def _check_name(name: str) -> None:
-    """Refuse a name that cannot be quoted."""
     if not name or any(line_break in name for line_break in "\n\r"):
         raise UnsupportedError(
             f"Flink's SQL does not support the name {show(name)}", code="name-not-in-dialect"
@@ -112,7 +110,6 @@ def _comment(comment: str | None, place: str, losses: Losses) -> str | None:
 
 
 def _schema(schema: Schema, losses: Losses) -> Schema:
-    """Return the schema with types and expressions that SQL can express, without the rest."""
     errors = Gathering()
     columns: list[schema_columns.UnresolvedColumn] = []
     for column in schema.columns:
@@ -191,7 +188,7 @@ def _distribution(
 
 # --- reading --------------------------------------------------------------------------------------
 
-#: Statements that define nothing and cannot change a table of the script: they are skipped.
+#: Statements without effect on the tables of the script.
 SKIPPED: tuple[type[object], ...] = (
     syntax.SetOption, syntax.ResetOption, syntax.Jar, syntax.LoadModule, syntax.UnloadModule,
     syntax.UseModules, syntax.Show, syntax.ShowCreate, syntax.Describe, syntax.DescribeJob,
@@ -212,15 +209,10 @@ class DeclaredTable:
 
     @property
     def span(self) -> Span:
-        """The place of the statement in the script."""
         return self.statement.span
 
     def require_unmasked(self, text: str) -> None:
-        """Refuse an option whose value is masked, as SHOW CREATE TABLE shows it.
-
-        Raises:
-            SchemaError: with code `masked-secret` and the place of the option.
-        """
+        """Refuse an option whose value is masked, as SHOW CREATE TABLE shows it."""
         for option in self.options:
             if HIDDEN in option.value and self.table.options.get(option.key) == option.value:
                 raise SchemaError(
@@ -261,9 +253,7 @@ class FlinkScript:
 
         Raises:
             AlreadyExistsError: with code `table-exists`.
-            UnsupportedError: with code `missing-columns` for a table that takes its columns from a
-            query or
-                another table.
+            UnsupportedError: with code `missing-columns` for a table with columns from elsewhere.
             SchemaError: for a change that does not fit its table.
         """
         match statement:
@@ -338,8 +328,7 @@ def read_script(text: str) -> FlinkScript:
     """Read the tables of a script of Flink SQL.
 
     Raises:
-        ParseError: for all statements that cannot be parsed; with code `missing-create-table` for
-            a script that leaves no table.
+        ParseError: for all invalid statements; with code `missing-create-table`.
         SchemaCoreError: for all statements that `FlinkScript.add` refuses.
     """
     check_size(text)
@@ -359,7 +348,6 @@ def read_script(text: str) -> FlinkScript:
 
 
 def _table(statement: syntax.CreateTable, text: str) -> CatalogTable:
-    """Return the table of a statement that declares its columns."""
     if statement.like is not None or statement.query is not None or statement.elements.names:
         raise UnsupportedError(
             "the statement does not list the columns of the table",

@@ -19,7 +19,6 @@ from schema_core.mappings.dialects.engines import ENGINES, Engine
 from schema_core.mappings.dialects.types import COMPOSITE, STRUCTS, ForeignChild, ForeignType
 from schema_core.types import type_strings
 
-#: The maximum length of an excerpt in a loss.
 MAX_EXCERPT = 100
 
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
@@ -106,11 +105,7 @@ def _path_part(cursor: Cursor, engine: Engine) -> list[str]:
 
 
 def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> ForeignType:
-    """Parse a type; `stop` returns whether an option of the column follows.
-
-    Raises:
-        ParseError: for anything else, and for types nested too deeply.
-    """
+    """Parse a type; `stop` returns whether an option of the column follows."""
     return _EngineTypes(engine, stop).type_(cursor)
 
 
@@ -168,7 +163,6 @@ class _EngineTypes(type_strings.TypeGrammar[Cursor, ForeignType, ForeignChild]):
         return ForeignType(text)
 
     def composite_type(self, cursor: Cursor, name: str) -> ForeignType:
-        """Parse the component types in brackets."""
         closing = type_strings.BRACKETS[cursor.key] if name in STRUCTS else None
         parts = _EngineTypes(self.engine, closing=closing).row(cursor)
         nullable = True if name == "nullable" else None
@@ -177,7 +171,6 @@ class _EngineTypes(type_strings.TypeGrammar[Cursor, ForeignType, ForeignChild]):
         return ForeignType(name, tuple(parts), nullable)
 
     def field(self, cursor: Cursor) -> ForeignChild:
-        """Parse a component: its name, type, collation, nullability and comment."""
         name = None
         if self.closing and cursor.peek().key not in {",", self.closing, "(", "<", "[", "."}:
             token = cursor.token
@@ -227,7 +220,6 @@ def _multi_word_names(engine: str) -> dict[str, list[tuple[str, ...]]]:
 def _more_words(
     cursor: Cursor, engine: Engine, words: str, stop: Callable[[], object]
 ) -> tuple[str, ...]:
-    """Return the following words of a type name that starts with `words`."""
     begun = tuple(words.split())
     for name in _multi_word_names(engine.name).get(begun[0] if begun else "", ()):
         rest = name[len(begun) :]
@@ -258,7 +250,6 @@ def _arguments(cursor: Cursor) -> str:
 
 
 def _argument(cursor: Cursor, before: str) -> str:
-    """Return the token that was just skipped; words are separated by a space."""
     token = cursor.tokens[cursor.index - 1]
     match token.kind:
         case "string":
@@ -271,8 +262,7 @@ def _argument(cursor: Cursor, before: str) -> str:
     return space + token.value.lower()
 
 
-#: The maximum number of types in a declared type, since nested declarations can double it at each
-#: level.
+#: Maximum number of types in a type: nested declarations can double it at each level.
 MAX_PARTS = 300
 
 
@@ -305,7 +295,7 @@ class UserTypes:
         """Return the type with user-defined types replaced by their definitions.
 
         Raises:
-            UnsupportedError: with code `type-not-in-flink` for more than `MAX_PARTS` types.
+            UnsupportedError: with code `type-not-in-flink` beyond `MAX_PARTS`.
         """
         if not self._types:
             return UserType(foreign)
@@ -330,7 +320,6 @@ class UserTypes:
 
 
 def _count(foreign: ForeignType) -> int:
-    """Return the number of types in a type, counting only as far as the limit."""
     waiting, count = [foreign], 0
     while waiting and count <= MAX_PARTS:
         type_ = waiting.pop()
@@ -386,7 +375,6 @@ def create_domain(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
 
 
 def _fields(cursor: Cursor, engine: Engine, dropped: list[str]) -> ForeignType:
-    """Parse the fields of a composite type up to the closing parenthesis."""
     parts = []
     for _ in () if cursor.accept(")") else elements(cursor):
         name = identifier(cursor, engine)

@@ -35,11 +35,9 @@ class Masking:
     enabled: bool = True
 
     def options(self, options: Mapping[str, str]) -> Mapping[str, str]:
-        """The options of a table."""
         return mask(options, self.declared) if self.enabled else options
 
     def query(self, text: str) -> str:
-        """The query of a view."""
         return mask_query(text, self.declared) if self.enabled else text
 
 
@@ -93,7 +91,6 @@ def stored_columns(schema: Schema, masking: Masking) -> list[str]:
 
 
 def _lines(columns: Iterable[str], watermarks: Iterable[tuple[str, str]], key: object) -> list[str]:
-    """Return the lines of columns, of watermarks (column and expression) and of the key."""
     return [
         *columns,
         *(f"WATERMARK FOR {quote_identifier(name)} AS {sql}" for name, sql in watermarks),

@@ -57,10 +57,9 @@ if TYPE_CHECKING:
     from schema_core.mappings.dialects.statements import TableDefinition
     from schema_core.sql.syntax import Expression
 
-#: The start of an exact type in a comment; it ends with the bracket at the end.
+#: The start of an exact type at the end of a comment.
 EXACT_TYPE_START = regex(r"(?:\A| )\[flink: ")
 
-#: The maximum number of positions in a comment that are checked for an exact type.
 MAX_CANDIDATES = 8
 
 
@@ -88,7 +87,7 @@ def write_schema(
     """Return the statements that create a table with these columns.
 
     Raises:
-        UnsupportedError: for a column whose type or name the engine does not support, or with code
+        UnsupportedError: for types or names that the engine does not support; with code
             `missing-columns` if no column remains.
     """
     losses: Losses = []
@@ -213,7 +212,6 @@ def _generated_column(
 
 
 def _expression(column: ComputedColumn, schema: ResolvedSchema, engine: Engine) -> str:
-    """Return the expression, if all of its columns are in the table."""
     if engine.generated is None:
         raise UnsupportedError(
             f"{engine.name} does not support generated columns",
@@ -252,7 +250,6 @@ def default_key_name(columns: tuple[str, ...]) -> str:
 def _can_have_key(
     key: UniqueConstraint, columns: list[ColumnDdl], engine: Engine, losses: Losses
 ) -> bool:
-    """Return whether the engine supports a key on columns of these types."""
     types = {column.name: column.type_ for column in columns}
     if engine.no_key and any(re.fullmatch(engine.no_key, types[name]) for name in key.columns):
         losses.append(loss_of(("primary key",), "member", str(key), ""))
@@ -341,7 +338,6 @@ def _read_column(
     losses: Losses,
     type_text: Callable[[str], ForeignType],
 ) -> UnresolvedPhysicalColumn:
-    """Return the physical column, with the exact type if its comment contains one."""
     type_losses: Losses = []
     engine, place = table.engine, (column.name,)
     declared = types.expand(column.type)
@@ -367,7 +363,6 @@ def _exact_type(
     engine: Engine,
     type_text: Callable[[str], ForeignType],
 ) -> tuple[DataType, str | None]:
-    """Return the exact type in the comment, if it matches, and the original comment."""
     comment, exact = split_exact_type(column.comment)
     if exact is None:
         return type_, column.comment

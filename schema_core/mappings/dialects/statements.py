@@ -88,7 +88,6 @@ class TableDefinition:
         self._by_name = None
 
 
-#: A function that returns the table of the script at a path.
 Find: TypeAlias = Callable[[tuple[str, ...]], TableDefinition | None]
 
 
@@ -242,7 +241,6 @@ def _other_table(cursor: Cursor, table: TableDefinition, find: Find) -> TableDef
 
 
 def _copy_columns(other: TableDefinition) -> list[ColumnDefinition]:
-    """Return copies of the columns of a table; its key is NOT NULL, but not a key."""
     key, _ = other.primary_key()
     return [
         replace(
@@ -255,7 +253,7 @@ def _copy_columns(other: TableDefinition) -> list[ColumnDefinition]:
     ]
 
 
-#: First word of a clause after the columns -> its parser, which returns False for another clause.
+#: First word of a clause -> its parser; False: another clause.
 TAILS: dict[str, Callable[[Cursor, TableDefinition, Find], bool]] = {
     "PRIMARY":     _tail_key,
     "PARTITIONED": _partitions,
@@ -263,13 +261,13 @@ TAILS: dict[str, Callable[[Cursor, TableDefinition, Find], bool]] = {
     "OPTIONS":     _tail_options,
     "INHERITS":    _inherits,
 }  # fmt: skip
-#: Clauses whose omission is not a loss, because they are parsed elsewhere.
+#: Clauses that are not a loss.
 PARSED_TAILS = frozenset({"COMMENT", "OPTIONS", "PARTITIONED"})
 
 
 # --- elements of the column list ------------------------------------------------------------------
 
-#: Words that start a constraint and, with what follows, cannot start a column.
+#: Words that start a constraint and cannot start a column.
 CONSTRAINTS = frozenset({"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "EXCLUDE", "LIKE"})
 OWN_CONSTRAINTS = {
     "mysql":      frozenset({"KEY", "INDEX", "FULLTEXT", "SPATIAL"}),
@@ -507,7 +505,7 @@ def _set(cursor: Cursor, table: TableDefinition) -> bool:
     return True
 
 
-#: First word of an action -> its parser, which returns False for another action.
+#: First word of an action -> its parser; False: another action.
 ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
     "ADD":     _add,
     "ALTER":   _alter_column,
@@ -519,19 +517,17 @@ ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
     "COMMENT": _table_comment,
 }  # fmt: skip
 
-#: Actions of ALTER TABLE that concern owners, indexes, triggers and storage: they are skipped.
+#: Actions that concern owners, indexes, triggers and storage.
 SKIPPED_ACTIONS = frozenset({
     "OWNER TO", "ENABLE KEYS", "DISABLE KEYS", "ENABLE TRIGGER", "DISABLE TRIGGER", "CLUSTER ON",
     "SET WITHOUT CLUSTER", "SET TABLESPACE", "REPLICA IDENTITY", "VALIDATE CONSTRAINT",
     "AUTO_INCREMENT",
 })  # fmt: skip
 
-#: Changes of a column that concern its storage: they are skipped.
 SKIPPED_CHANGES = frozenset({"SET STATISTICS", "SET STORAGE", "SET COMPRESSION"})
 
 
 def _begins(cursor: Cursor, words: frozenset[str]) -> bool:
-    """Return whether one of these sequences of up to three words follows."""
     first, second, third = (cursor.peek(ahead).key for ahead in range(3))
     return bool({first, f"{first} {second}", f"{first} {second} {third}"} & words)
 
@@ -546,10 +542,10 @@ NOT_COLUMNS = frozenset({
 # --- scripts --------------------------------------------------------------------------------------
 
 
-#: The maximum number of names of a path by whose last names a table is found.
+#: Maximum number of last names by which a table is found.
 MAX_SUFFIX = 4
 
-#: Names by which tables are found: the last of their paths, all of them, or those of their schemas.
+#: The kind of a name (`path`, `suffix`, `schema`), and the name.
 Names: TypeAlias = tuple[str, tuple[str, ...]]
 
 
@@ -596,7 +592,6 @@ class ScriptDefinitions:
         return next(reversed(self._tables.values()), None)
 
     def in_schema(self, name: tuple[str, ...]) -> list[TableDefinition]:
-        """Return the tables of a schema or database."""
         return list(self._by_names.get(("schema", name), {}).values())
 
     def find(self, name: tuple[str, ...]) -> TableDefinition | None:
@@ -608,12 +603,10 @@ class ScriptDefinitions:
         return next(filter(None, (self.last_named("path", part) for part in shorter)), None)
 
     def last_named(self, kind: str, name: tuple[str, ...]) -> TableDefinition | None:
-        """Return the last table that a kind of `Names` finds."""
         return next(reversed(self._by_names.get((kind, name), {}).values()), None)
 
 
 def _names(path: tuple[str, ...]) -> set[Names]:
-    """Return all names by which a table at a path is found."""
     lengths = range(1, min(len(path), MAX_SUFFIX) + 1)
     return {
         ("path", path),
@@ -623,7 +616,7 @@ def _names(path: tuple[str, ...]) -> set[Names]:
     }
 
 
-#: Words that may occur between CREATE and TABLE.
+#: Words between CREATE and TABLE.
 MODIFIERS = frozenset(
     {
         "OR", "REPLACE", "TEMP", "TEMPORARY", "GLOBAL", "LOCAL", "EXTERNAL", "UNLOGGED", "FOREIGN",
@@ -631,7 +624,7 @@ MODIFIERS = frozenset(
     }
 )  # fmt: skip
 
-#: Statements that cannot change a table, by their first words: they are skipped. SELECT INTO can.
+#: First words of statements that cannot change a table. SELECT INTO can.
 SKIPPED = frozenset(
     {
         # settings and sessions
@@ -656,10 +649,10 @@ SKIPPED = frozenset(
     }
 )  # fmt: skip
 
-#: Engine -> statements that cannot change a table there. DO of PostgreSQL runs any statement.
+#: The same for one engine. DO of PostgreSQL runs any statement.
 OWN_SKIPPED = {"mysql": frozenset({"DO"})}
 
-#: The table that a statement concerns, and whether all of it was parsed.
+#: The table of a statement, and whether all of it was parsed.
 Outcome: TypeAlias = tuple[TableDefinition | None, bool]
 
 
@@ -702,7 +695,6 @@ def _statement(cursor: Cursor, script: ScriptDefinitions) -> None:
 
 
 def _can_change(cursor: Cursor, index: int) -> bool:
-    """Return whether a query creates a table, or sets the search path."""
     if cursor.tokens[index].key != "SELECT":
         return False
     tokens = cursor.tokens[index : cursor.index]
@@ -712,7 +704,6 @@ def _can_change(cursor: Cursor, index: int) -> bool:
 
 
 def _create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
-    """Parse what follows CREATE."""
     engine, start = script.engine, cursor.tokens[cursor.index - 1]
     replaces, is_temporary = cursor.key == "OR", False
     while cursor.key in MODIFIERS:
@@ -863,7 +854,6 @@ def _setting(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return None, True
 
 
-#: First words of a statement -> the parser of the rest.
 STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]] = {
     ("CREATE",):         _create,
     ("COMMENT", "ON"):   _comment_on,

@@ -52,7 +52,6 @@ class ForeignChild:
         return str(self.type) if self.name is None else f"{self.name} {self.type}"
 
 
-#: The name of a kind of loss, as in rows -> the kind.
 KINDS = {kind.word: kind for kind in LossKind}
 
 
@@ -68,7 +67,6 @@ _HOLE = regex(r"\{(\w+)\}")
 
 @lru_cache(maxsize=4096)
 def _pattern(text: str) -> re.Pattern[str]:
-    """Convert a pattern with placeholders to a regular expression."""
     parts = _HOLE.split(text)
     holes = [
         ".*" if name == "any" else rf"(?P<{name}>[0-9]{{1,{MAX_DIGITS}}})" for name in parts[1::2]
@@ -80,14 +78,12 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1024)
 def _canonical(flink: str) -> str:
-    """Return the pattern of a Flink type in its canonical form."""
     if "{" not in flink:
         return str(types.parse_type(flink))
     return re.sub(r"^TIMESTAMP_LTZ(\(.*\))$", r"TIMESTAMP\1 WITH LOCAL TIME ZONE", flink)
 
 
 def _fits(row: TypeRow, values: dict[str, int]) -> bool:
-    """Return whether all numbers are within the bounds of the row."""
     digits = {**values, "whole": values.get("p", 0) - values.get("s", 0)}
     return all(digits[name] <= most for name, most in row.most.items() if name in digits)
 
@@ -101,7 +97,6 @@ def _numbers(match: re.Match[str]) -> dict[str, int]:
 
 @cached()
 def _read_plain(text: str, engine: str) -> tuple[types.DataType, str | None] | None:
-    """Return the type of the first matching row, and the kind of its loss."""
     for row in ENGINES[engine].rows:
         for spelling in row.foreign.split(" | ") if row.reads else ():
             match = _pattern(spelling).fullmatch(text)
@@ -204,7 +199,6 @@ def _parts(foreign: ForeignType, count: int) -> tuple[ForeignChild, ...]:
     return foreign.parts
 
 
-#: Name of a composite type -> the function that reads it.
 COMPOSITE: dict[str, Callable[[ForeignType, Engine, tuple[str, ...], Losses], types.DataType]] = {
     "array":          _read_array,
     "list":           _read_array,
@@ -227,7 +221,6 @@ STRUCTS = frozenset({"struct", "row", "tuple", "object", "nested"})
 
 @cached()
 def _write_plain(text: str, engine: str) -> tuple[str, str | None] | None:
-    """Return the type of the first row that matches Flink's type, and the kind of its loss."""
     for row in ENGINES[engine].rows:
         match = _pattern(_canonical(row.flink)).fullmatch(text) if row.writes else None
         if match is not None and _fits(row, values := _numbers(match)):
@@ -263,8 +256,6 @@ def write_type(type_: types.DataType, engine: Engine, path: tuple[str, ...], los
 def _write_nested(
     type_: types.DataType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> str | None:
-    """Return the engine's collection type, or None if it does not have one."""
-
     def part(child: types.DataType, position: str) -> str:
         return write_part(child, position, engine, (*path, position), losses)
 
@@ -358,7 +349,7 @@ def require_distinct(names: list[str], engine: Engine) -> None:
         seen[key] = name
 
 
-#: Types -> more general types for the same values, used if the engine does not have the type.
+#: Types -> more general types, used if the engine does not have the type.
 FALLBACKS: dict[type[types.DataType], Callable[[Any], types.DataType]] = {
     types.MultisetType: counts,
     types.StructuredType: lambda type_: types.RowType(type_.fields),

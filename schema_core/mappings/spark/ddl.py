@@ -43,8 +43,7 @@ _ESCAPE = regex(
     r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([01][0-7]{2})|(.))", re.DOTALL
 )  # fmt: skip
 
-#: The character that a letter after a backslash means; ``%`` and ``_`` keep the backslash, other
-#: letters mean themselves.
+#: What a letter after a backslash means; other letters mean themselves.
 ESCAPES = {
     "0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_",
 }  # fmt: skip
@@ -95,7 +94,6 @@ def _syntax_error(text: str, start: int, stop: int, problem: str) -> ParseError:
 
 
 def _unescape(literal: str) -> str:
-    """Return the value of a literal with doubled quotes and backslash escapes."""
     quote = literal[0]
     inner = literal[1:-1].replace(quote * 2, quote)
 
@@ -193,7 +191,6 @@ ATOMIC_TYPES: tuple[AtomicType, ...] = (
 )  # fmt: skip
 SQL_KEYWORDS = {row.name: row.keywords.split()[0] for row in ATOMIC_TYPES if row.keywords}
 
-#: The interval types, as in Spark's JSON.
 INTERVALS = frozenset(
     resolution.value for resolution in (*types.YearMonthResolution, *types.DayTimeResolution)
 )
@@ -230,7 +227,6 @@ class _SparkTypes(TypeGrammar[_DdlCursor, Tree, dict[str, Any]]):
         raise cursor.fail(f"expected a Spark type, found {cursor.token.display}")
 
     def part(self, cursor: _DdlCursor, position: str) -> Tree:
-        """Parse the type of elements, keys or values."""
         path = cursor.path
         cursor.path = (*path, position)
         tree = self.type_(cursor)
@@ -268,7 +264,6 @@ class _SparkTypes(TypeGrammar[_DdlCursor, Tree, dict[str, Any]]):
         return cursor.advance().value
 
     def integer(self, cursor: _DdlCursor) -> int:
-        """Parse an integer without a suffix."""
         token = cursor.token
         if token.kind != "number" or not token.value.isdecimal():
             raise cursor.fail(f"expected an integer, found {token.display}")
@@ -283,7 +278,6 @@ class _SparkTypes(TypeGrammar[_DdlCursor, Tree, dict[str, Any]]):
         return f"decimal({precision},{scale})"
 
     def length(self, cursor: _DdlCursor, word: str) -> Tree:
-        """Parse the required length of CHAR or VARCHAR."""
         start = cursor.index - 1
         cursor.expect("(")
         length = self.integer(cursor)
@@ -294,7 +288,6 @@ class _SparkTypes(TypeGrammar[_DdlCursor, Tree, dict[str, Any]]):
     def require_most(
         self, cursor: _DdlCursor, start: int, value: int, most: int, what: str
     ) -> None:
-        """Refuse a number beyond Spark's limit."""
         if value > most:
             raise cursor.fail_at_type(start, f"{what} {value} exceeds {most}")
 
@@ -386,8 +379,7 @@ def parse_ddl(text: str, *, timestamp: str = "timestamp") -> dict[str, Any]:
 
     Raises:
         ParseError: for a string outside Spark's grammar, nesting deeper than `MAX_DEPTH`, and more
-        than
-            1,000,000 characters.
+            than 1,000,000 characters.
 
     >>> parse_ddl("id BIGINT NOT NULL")["fields"]
     [{'name': 'id', 'type': 'long', 'nullable': False, 'metadata': {}}]
@@ -424,7 +416,6 @@ def parse_spark_type(text: str, *, timestamp: str = "timestamp") -> Tree:
 # --- printing -------------------------------------------------------------------------------------
 
 _PLAIN_NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*")
-#: Characters of a string literal -> how they are escaped.
 _ESCAPED = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r"})
 
 

@@ -115,7 +115,7 @@ def from_struct_field(field: StructField) -> DataType:
     """Return the exact type if it matches the physical type, else the nearest type.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink` for a Spark type that Flink does not have.
+        UnsupportedError: with code `type-not-in-flink`.
     """
     from pyspark.sql.types import StructField
 
@@ -142,7 +142,7 @@ def type_of(description: object) -> DataType:
     """Return the type of a Spark type or field, for `DataTypes.of`.
 
     Raises:
-        SchemaError: with code `data-type-not-inferred` for any other object of Spark.
+        SchemaError: with code `data-type-not-inferred`.
     """
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructField
@@ -170,7 +170,7 @@ def to_struct_type(
 
     Raises:
         UnsupportedError: as `to_struct_field`; everything that Hive cannot store is reported at
-        once.
+            once.
     """
     from pyspark.sql.types import StructType
 

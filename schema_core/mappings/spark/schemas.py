@@ -32,9 +32,7 @@ def from_json(text: str) -> ForeignSchema:
     """Read the JSON of a StructType: its columns, errors of refused columns, and losses.
 
     Raises:
-        ParseError: for a string that is not JSON.
-        SchemaError: with code `invalid-spark-schema` and the location, for JSON that is not a
-            StructType.
+        ParseError, SchemaError, UnsupportedError: as `parse_json`.
 
     >>> result = from_json('''{"type": "struct", "fields": [
     ...     {"name": "id", "type": "long", "nullable": false, "metadata": {}},
@@ -54,10 +52,9 @@ def parse_json(text: str) -> dict[str, Any]:
     """Parse and validate the JSON of a StructType.
 
     Raises:
-        ParseError: for a string that is not JSON, or of more than 1,000,000 characters.
-        SchemaError: with code `invalid-spark-schema` and the location, for JSON that is not a
-            StructType.
-        UnsupportedError: with code `too-deep` beyond `MAX_DEPTH` levels.
+        ParseError: for a string that is not JSON, or too long.
+        SchemaError: with code `invalid-spark-schema` and the location.
+        UnsupportedError: with code `too-deep`.
     """
     check_size(text)
     try:
@@ -82,7 +79,6 @@ def _invalid(problem: str) -> SchemaError:
 
 
 def _validate_tree(tree: Any, depth: int) -> Tree:
-    """Return the tree if Spark could have written it."""
     if depth > MAX_DEPTH:
         raise too_deep()
     if isinstance(tree, str):

@@ -20,11 +20,10 @@ from schema_core.mappings.exact_types import COMMENT_KEY, LAYOUT_KEY, exact_type
 from schema_core.mappings.spark.ddl import ATOMIC_TYPES, Tree, parse_spark_type
 from schema_core.types.base import node_count
 
-#: Spark's own keys in the metadata of a field.
 CHAR_VARCHAR = "__CHAR_VARCHAR_TYPE_STRING"
 COLLATIONS = "__COLLATIONS"
 
-#: Key of a nested type in the JSON of an array or map -> the step of its path.
+#: Key of a nested type in JSON -> the step of its path.
 STEPS = {"elementType": "element", "keyType": "key", "valueType": "value"}
 
 
@@ -38,7 +37,7 @@ def from_field_tree(field: Mapping[str, Any]) -> types.RowField:
     Spark's own metadata for CHAR and VARCHAR is used too.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink` for a Spark type that Flink does not have.
+        UnsupportedError: with code `type-not-in-flink`.
     """
     with at(f"field {field['name']!r}"):
         check_tree(field["type"])
@@ -71,7 +70,6 @@ def _read(field: Mapping[str, Any]) -> types.RowField:
 
 
 def _exact_type(field: Mapping[str, Any]) -> types.DataType | None:
-    """Return the type in the metadata if it is valid and the field matches it."""
     type_ = exact_type(field["metadata"])
     if type_ is None:
         return None
@@ -85,7 +83,6 @@ def _exact_type(field: Mapping[str, Any]) -> types.DataType | None:
 
 
 def _read_physical(field: Mapping[str, Any]) -> types.RowField:
-    """Read a field without exact-type metadata."""
     return _row_field(field, _type(field["type"], _read_physical))
 
 
@@ -95,7 +92,6 @@ def _row_field(field: Mapping[str, Any], type_: types.DataType) -> types.RowFiel
 
 
 def _char_varchar(field: Mapping[str, Any]) -> Tree | None:
-    """Return the type that Spark records for a CHAR or VARCHAR column, if it matches."""
     declared = field["metadata"].get(CHAR_VARCHAR)
     if not isinstance(declared, str):
         return None
@@ -184,7 +180,6 @@ def _unsupported_error(word: str) -> UnsupportedError:
     )
 
 
-#: Name in Spark's JSON -> the Flink type that it is read as.
 ATOMIC = {row.name: row.read_as for row in ATOMIC_TYPES}
 
 #: Type name before parentheses -> Flink's type; Spark allows a decimal of precision 0.
@@ -233,14 +228,13 @@ def to_field_tree(
 ) -> dict[str, Any]:
     """Return the JSON of a field: name, type, nullability, exact type and comment.
 
-    `layout` is stored in the metadata for the way back to Arrow. For the target `hive` everything
-    is nullable, and NOT NULL only metadata: Spark 4.3 cannot read a partitioned Hive table, stored
-    as Parquet or ORC, with nested NOT NULL.
+    `layout` is stored for the way back to Arrow. For the target `hive` everything is nullable, and
+    NOT NULL only metadata: Spark 4.3 cannot read a partitioned Hive table, stored as Parquet or
+    ORC, with nested NOT NULL.
 
     Raises:
-        UnsupportedError: with code `type-not-in-spark` for types that exist only within Flink,
-            `type-not-in-hive` for types that Hive does not have, `lossy` if values would change and
-            `on_loss` is `error`.
+        UnsupportedError: with code `type-not-in-spark`, `type-not-in-hive`, or `lossy` if values
+            would change and `on_loss` is `error`.
     """
     with at(f"field {field.name!r}"):
         lost = loss.losses(field.data_type, target)
@@ -256,7 +250,6 @@ def to_field_tree(
 
 
 def _nullable(tree: Any) -> Any:
-    """Return the JSON of a field or a type, nullable at every level."""
     if isinstance(tree, list):
         return [_nullable(child) for child in tree]
     if not isinstance(tree, dict):
