@@ -67,7 +67,6 @@ def completed(environment: TableEnvironment, text: str) -> list[str]:
         ("SHOW CREATE TABLE |", TABLES),
         ("SHOW TABLES FROM |", ["d", "default_database", "c", "default_catalog"]),
         ("SHOW MODELS IN |", ["d", "default_database", "c", "default_catalog"]),
-        ("SELECT tables FROM |", [*TABLES, "LATERAL", "TABLE", "UNNEST"]),
         ("SHOW CU|", ["CURRENT"]),
         ("USE |", ["d", "default_database", "c", "default_catalog", "MODULES"]),
         ("USE CATALOG |", ["c", "default_catalog"]),
