@@ -93,10 +93,10 @@ def __getattr__(name: str) -> object:
     """Load a name of `__all__` at first use (PEP 562)."""
     if name in __all__:
         for module in ("fluent", "fluent_functions"):
-            found = vars(import_module(f"{__name__}.{module}")).get(name)
-            if found is not None:
-                globals()[name] = found
-                return found
+            value = vars(import_module(f"{__name__}.{module}")).get(name)
+            if value is not None:
+                globals()[name] = value
+                return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

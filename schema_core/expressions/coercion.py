@@ -56,8 +56,8 @@ def _time(actual: DataType) -> DataType:
     return types.TimeType(actual.precision if isinstance(actual, types.TimestampType) else 0)
 
 
-#: Root of a parameter -> the type that arguments of other roots are cast to. Parameters of other
-#: roots accept only their own root, and no untyped NULL.
+#: Root of a parameter -> the type that arguments of other roots are cast to. Other parameters
+#: accept only their own root, and no untyped NULL.
 COERCED: dict[types.TypeRoot, Callable[[DataType], DataType]] = {
     R.CHAR:                            lambda _: types.CharType(1),
     R.VARCHAR:                         _varchar,
@@ -81,7 +81,7 @@ COERCED: dict[types.TypeRoot, Callable[[DataType], DataType]] = {
     R.NULL:                            lambda _: types.NullType(),
 }  # fmt: skip
 
-#: Family of a parameter -> the root that arguments outside of it are cast to.
+#: Family of a parameter -> the root that other arguments are cast to.
 DEFAULT_ROOT: dict[types.TypeFamily, types.TypeRoot] = {
     F.NUMERIC: R.TINYINT,
     F.INTEGER_NUMERIC: R.TINYINT,
@@ -95,7 +95,7 @@ DEFAULT_ROOT: dict[types.TypeFamily, types.TypeRoot] = {
 
 
 def coerce(actual: DataType, kind: types.TypeRoot | types.TypeFamily) -> DataType | None:
-    """The type that an argument is implicitly cast to for a root or family; None without a cast.
+    """The type that an argument is implicitly cast to for a root or family.
 
     >>> from schema_core.types import DataTypes as T
     >>> print(coerce(T.CHAR(3), types.TypeFamily.CHARACTER_STRING), coerce(T.TINYINT(), R.INTEGER))
@@ -145,7 +145,7 @@ def varying(type_: types.LengthType) -> types.LengthType:
 
 # --- comparisons ----------------------------------------------------------------------------------
 
-#: Roots that SQL compares with each other, whatever their parameters and elements.
+#: Roots that SQL compares with each other, whatever their parameters.
 COMPARABLE_ROOTS = (
     MEMBERS[F.CHARACTER_STRING],
     MEMBERS[F.BINARY_STRING],
@@ -177,10 +177,11 @@ def sql_comparable(left: DataType, right: DataType) -> bool:
     >>> sql_comparable(T.STRING(), T.DATE()), sql_comparable(T.DATE(), T.TIMESTAMP(3))
     (True, False)
     """
-    if isinstance(left, types.RowType | types.StructuredType) or isinstance(
-        right, types.RowType | types.StructuredType
-    ):
-        return _comparable_records(left, right)
+    are_records = {isinstance(side, types.RowType | types.StructuredType) for side in (left, right)}
+    if True in are_records:
+        ours, theirs = left.children(), right.children()
+        is_alike = False not in are_records and len(ours) == len(theirs)
+        return is_alike and all(map(sql_comparable, ours, theirs))
     if R.NULL in (left.root, right.root) or left == right:
         return True
     if any(left.root in family and right.root in family for family in COMPARABLE_ROOTS):
@@ -189,16 +190,6 @@ def sql_comparable(left: DataType, right: DataType) -> bool:
         if first.is_(F.CHARACTER_STRING) and other.root in CAST_FROM_STRING:
             return True
     return False
-
-
-def _comparable_records(left: DataType, right: DataType) -> bool:
-    for operand in (left, right):
-        if not isinstance(operand, types.RowType | types.StructuredType):
-            return False
-    pairs = list(zip(left.children(), right.children(), strict=False))
-    return len(left.children()) == len(right.children()) and all(
-        sql_comparable(first, other) for first, other in pairs
-    )
 
 
 def sql_ordered(type_: DataType) -> bool:
@@ -274,7 +265,7 @@ PRINTABLE = (
 SIMPLE = MEMBERS[F.PREDEFINED]
 TO_INSTANT = CHARACTERS | BYTES | NUMBERS | DATE | TIME | INSTANTS
 
-#: Target root -> the roots that SQL casts to it. Rows and collections are cast by their children.
+#: Target root -> the roots that SQL casts to it. Nested types are cast by their children.
 SOURCES: dict[types.TypeRoot, frozenset[types.TypeRoot]] = {
     # to                               from
     R.CHAR:                            PRINTABLE,
@@ -336,18 +327,17 @@ def supports_sql_cast(source: DataType, target: DataType) -> bool:
 
 
 def _supports_children_cast(source: DataType, target: DataType) -> bool:
-    """Whether the children are cast, in order; names do not matter."""
+    """Whether the children are cast in order, whatever their names."""
+
+    def supports(child: DataType, other: DataType) -> bool:
+        if isinstance(other, types.ArrayType) and child.is_(F.CHARACTER_STRING):
+            return False
+        if child.root in CHILD_SOURCES.get(other.root, frozenset()):
+            return True
+        return child.root not in SIMPLE and supports_sql_cast(child, other)
+
     ours, theirs = source.children(), target.children()
-    return len(ours) == len(theirs) and all(map(_supports_child_cast, ours, theirs))
-
-
-def _supports_child_cast(source: DataType, target: DataType) -> bool:
-    """Whether a child is cast; strings are not cast to arrays."""
-    if isinstance(target, types.ArrayType) and source.is_(F.CHARACTER_STRING):
-        return False
-    if source.root in CHILD_SOURCES.get(target.root, frozenset()):
-        return True
-    return source.root not in SIMPLE and supports_sql_cast(source, target)
+    return len(ours) == len(theirs) and all(map(supports, ours, theirs))
 
 
 def sql_cast_type(source: DataType, target: DataType) -> DataType:
@@ -386,7 +376,7 @@ CHARSET_ARGUMENT = {
 
 
 def charset(tree: Typed) -> str:
-    """The character set of a string expression: that of the literal it is derived from.
+    """The character set of a string expression, by the literal it is derived from.
 
     >>> from schema_core.expressions.type_checker import ColumnScope, infer
     >>> from schema_core.sql.parser import parse_expression
@@ -403,7 +393,6 @@ def charset(tree: Typed) -> str:
 
 
 def _charset_source(tree: Typed) -> Typed | None:
-    """The part of a tree that its character set is derived from."""
     match tree:
         case FunctionCall(function=function, arguments=arguments) if (
             function.name in CHARSET_ARGUMENT
@@ -411,8 +400,8 @@ def _charset_source(tree: Typed) -> Typed | None:
             return arguments[CHARSET_ARGUMENT[function.name]]
         case FunctionCall(function=function, arguments=arguments) if function.name == "CASE":
             values = (*arguments[1:-1:2], arguments[-1])
-            known = [value for value in values if value.type.root is not types.TypeRoot.NULL]
-            return known[0] if len(set(map(charset, known))) == 1 else None
+            typed = [value for value in values if value.type.root is not R.NULL]
+            return typed[0] if len(set(map(charset, typed))) == 1 else None
         case Access(value=FunctionCall(function=function, arguments=fields), name=name):
             places = range(len(fields)) if function.name == "ROW" else ()
             return next((fields[i] for i in places if name == f"EXPR${i}"), None)
@@ -421,8 +410,8 @@ def _charset_source(tree: Typed) -> Typed | None:
 
 
 def has_mixed_charsets(args: ArgumentTypes, i: int) -> bool:
-    """Whether an argument and the one before it are strings in different charsets."""
-    one, other = args.trees[max(i - 1, 0)], args.trees[i]
-    if not one.type.is_(types.TypeFamily.CHARACTER_STRING):
+    """Whether an argument and the one before are strings in different charsets."""
+    before, tree = args.trees[max(i - 1, 0)], args.trees[i]
+    if not (before.type.is_(F.CHARACTER_STRING) and tree.type.is_(F.CHARACTER_STRING)):
         return False
-    return other.type.is_(types.TypeFamily.CHARACTER_STRING) and charset(one) != charset(other)
+    return charset(before) != charset(tree)

@@ -142,25 +142,8 @@ def keyword(value: Enum | str, kind: type[Enum]) -> str:
 
 # --- syntax trees ---------------------------------------------------------------------------------
 
-#: The maximum number of nodes of an expression; shared nodes count each time.
+#: Shared nodes count each time.
 MAX_NODES = 100_000
-
-
-def _require_small(tree: syntax.Expression) -> None:
-    """Reject an expression that is larger than the parser accepts in SQL text."""
-    total = size(tree)
-    if total.nodes > MAX_NODES:
-        raise SchemaError(
-            f"an expression has at most {MAX_NODES:,} nodes",
-            code="too-wide",
-            hint="compute a part of it in a separate column",
-        )
-    if total.levels > MAX_DEPTH:
-        raise SchemaError(
-            f"nested more than {MAX_DEPTH} levels deep",
-            code="too-deep",
-            hint="compute a part of it in a separate column",
-        )
 
 
 @runtime_checkable
@@ -176,7 +159,7 @@ def to_tree(value: object) -> syntax.Expression:
     return value.syntax if isinstance(value, Expression) else literal(value)
 
 
-#: The symbol of ``row(...)``, whose fields are ``f0``, ``f1``: those of SQL's are ``EXPR$0``.
+#: The symbol of ``row(...)``, whose fields are ``f0``, ``f1`` and not ``EXPR$0``.
 NAMED_FIELDS = "NAMED FIELDS"
 
 
@@ -238,7 +221,14 @@ class Expression:
     __slots__ = ("_text", "syntax")
 
     def __init__(self, tree: syntax.Expression, text: str | None = None) -> None:
-        _require_small(tree)
+        total = size(tree)  # an expression is no larger than the parser accepts in SQL
+        hint = "compute a part of it in a separate column"
+        if total.nodes > MAX_NODES:
+            problem = f"an expression has at most {MAX_NODES:,} nodes"
+            raise SchemaError(problem, code="too-wide", hint=hint)
+        if total.levels > MAX_DEPTH:
+            problem = f"nested more than {MAX_DEPTH} levels deep"
+            raise SchemaError(problem, code="too-deep", hint=hint)
         self.syntax: syntax.Expression = tree
         self._text = text
 
@@ -397,11 +387,11 @@ class Expression:
     # --- functions with a grammar of their own ----------------------------------------------------
 
     def between(self, lower_bound: Value, upper_bound: Value) -> Expression:
-        """Whether the value is between two bounds, both included."""
+        """BETWEEN, both bounds included."""
         return self._between("BETWEEN", lower_bound, upper_bound)
 
     def not_between(self, lower_bound: Value, upper_bound: Value) -> Expression:
-        """Whether the value is outside of two bounds."""
+        """NOT BETWEEN."""
         return self._between("NOT BETWEEN", lower_bound, upper_bound)
 
     def _between(self, name: str, *bounds: Value) -> Expression:
@@ -434,11 +424,11 @@ class Expression:
         return self._trim("BOTH", character)
 
     def trim_leading(self, character: Value = None) -> Expression:
-        """The string without leading blanks or characters."""
+        """As `trim`, at the start."""
         return self._trim("LEADING", character)
 
     def trim_trailing(self, character: Value = None) -> Expression:
-        """The string without trailing blanks or characters."""
+        """As `trim`, at the end."""
         return self._trim("TRAILING", character)
 
     def _trim(self, side: str, character: Value) -> Expression:
@@ -493,12 +483,10 @@ class Expression:
 
     def json_exists(self, path: str, on_error: JsonExistsOnError | None = None) -> Expression:
         """Whether the path finds a value."""
-        behavior = (
-            ()
-            if on_error is None
-            else (Symbol(f"{keyword(on_error, JsonExistsOnError)} ON ERROR"),)
-        )
-        return Expression(Call("JSON_EXISTS", (self.syntax, literal(path), *behavior)))
+        arguments = [self.syntax, literal(path)]
+        if on_error is not None:
+            arguments.append(Symbol(f"{keyword(on_error, JsonExistsOnError)} ON ERROR"))
+        return Expression(Call("JSON_EXISTS", tuple(arguments)))
 
     def json_value(
         self,
@@ -708,17 +696,17 @@ class Expression:
 
     @property
     def start(self) -> Expression:
-        """The start of a window, included; for `select` after `Table.window`."""
+        """The start of a window, after `Table.window`."""
         return function_call("$START", self)
 
     @property
     def end(self) -> Expression:
-        """The end of a window, excluded; for `select` after `Table.window`."""
+        """The end of a window, excluded; after `Table.window`."""
         return function_call("$END", self)
 
     @property
     def rowtime(self) -> Expression:
-        """The end of a window minus a millisecond, a time attribute; after `Table.window`."""
+        """The last millisecond of a window, a time attribute; after `Table.window`."""
         return function_call("$ROWTIME", self)
 
     @property
@@ -774,112 +762,112 @@ class Expression:
 
     @property
     def abs(self) -> Expression:
-        """The absolute value."""
+        """ABS."""
         return function_call("ABS", self)
 
     @property
     def sign(self) -> Expression:
-        """The sign: -1, 0 or 1."""
+        """SIGN: -1, 0 or 1."""
         return function_call("SIGN", self)
 
     @property
     def exp(self) -> Expression:
-        """The exponential function."""
+        """EXP."""
         return function_call("EXP", self)
 
     @property
     def ln(self) -> Expression:
-        """The natural logarithm."""
+        """LN."""
         return function_call("LN", self)
 
     @property
     def log2(self) -> Expression:
-        """The logarithm to base 2."""
+        """LOG2."""
         return function_call("LOG2", self)
 
     @property
     def log10(self) -> Expression:
-        """The logarithm to base 10."""
+        """LOG10."""
         return function_call("LOG10", self)
 
     @property
     def sqrt(self) -> Expression:
-        """The square root."""
+        """SQRT."""
         return function_call("SQRT", self)
 
     @property
     def sin(self) -> Expression:
-        """The sine."""
+        """SIN."""
         return function_call("SIN", self)
 
     @property
     def cos(self) -> Expression:
-        """The cosine."""
+        """COS."""
         return function_call("COS", self)
 
     @property
     def tan(self) -> Expression:
-        """The tangent."""
+        """TAN."""
         return function_call("TAN", self)
 
     @property
     def cot(self) -> Expression:
-        """The cotangent."""
+        """COT."""
         return function_call("COT", self)
 
     @property
     def asin(self) -> Expression:
-        """The arc sine."""
+        """ASIN."""
         return function_call("ASIN", self)
 
     @property
     def acos(self) -> Expression:
-        """The arc cosine."""
+        """ACOS."""
         return function_call("ACOS", self)
 
     @property
     def atan(self) -> Expression:
-        """The arc tangent."""
+        """ATAN."""
         return function_call("ATAN", self)
 
     @property
     def sinh(self) -> Expression:
-        """The hyperbolic sine."""
+        """SINH."""
         return function_call("SINH", self)
 
     @property
     def cosh(self) -> Expression:
-        """The hyperbolic cosine."""
+        """COSH."""
         return function_call("COSH", self)
 
     @property
     def tanh(self) -> Expression:
-        """The hyperbolic tangent."""
+        """TANH."""
         return function_call("TANH", self)
 
     @property
     def degrees(self) -> Expression:
-        """The angle in degrees, from radians."""
+        """DEGREES."""
         return function_call("DEGREES", self)
 
     @property
     def radians(self) -> Expression:
-        """The angle in radians, from degrees."""
+        """RADIANS."""
         return function_call("RADIANS", self)
 
     @property
     def bin(self) -> Expression:
-        """The integer in binary."""
+        """BIN."""
         return function_call("BIN", self)
 
     @property
     def hex(self) -> Expression:
-        """The integer or string in hexadecimal."""
+        """HEX, of an integer or a string."""
         return function_call("HEX", self)
 
     @property
     def chr(self) -> Expression:
-        """The character of this code."""
+        """CHR."""
         return function_call("CHR", self)
 
     def round(self, places: Value) -> Expression:
@@ -890,47 +878,47 @@ class Expression:
 
     @property
     def upper_case(self) -> Expression:
-        """The string in upper case."""
+        """UPPER."""
         return function_call("UPPER", self)
 
     @property
     def lower_case(self) -> Expression:
-        """The string in lower case."""
+        """LOWER."""
         return function_call("LOWER", self)
 
     @property
     def init_cap(self) -> Expression:
-        """The string with each word capitalized."""
+        """INITCAP."""
         return function_call("INITCAP", self)
 
     @property
     def char_length(self) -> Expression:
-        """The number of characters."""
+        """CHAR_LENGTH, in characters."""
         return function_call("CHAR_LENGTH", self)
 
     @property
     def from_base64(self) -> Expression:
-        """The string decoded from base64."""
+        """FROM_BASE64."""
         return function_call("FROM_BASE64", self)
 
     @property
     def to_base64(self) -> Expression:
-        """The string encoded as base64."""
+        """TO_BASE64."""
         return function_call("TO_BASE64", self)
 
     @property
     def ascii(self) -> Expression:
-        """The code of the first character."""
+        """ASCII, of the first character."""
         return function_call("ASCII", self)
 
     @property
     def reverse(self) -> Expression:
-        """The string in reverse order."""
+        """REVERSE."""
         return function_call("REVERSE", self)
 
     @property
     def unhex(self) -> Expression:
-        """The bytes of hexadecimal digits."""
+        """UNHEX."""
         return function_call("UNHEX", self)
 
     def concat(self, other: Value) -> Expression:
@@ -978,7 +966,7 @@ class Expression:
         return function_call("RPAD", self, length, pad)
 
     def instr(self, s: Value) -> Expression:
-        """The position of the first occurrence of another string, or 0."""
+        """The position of another string, or 0."""
         return function_call("INSTR", self, s)
 
     def locate(self, s: Value, pos: Value = None) -> Expression:
@@ -1044,19 +1032,19 @@ class Expression:
         return function_call("PARSE_URL", self, part_to_extract, *present(key))
 
     def url_encode(self) -> Expression:
-        """The string with URL escapes."""
+        """URL_ENCODE."""
         return function_call("URL_ENCODE", self)
 
     def url_decode(self) -> Expression:
-        """The string without URL escapes."""
+        """URL_DECODE."""
         return function_call("URL_DECODE", self)
 
     def inet_aton(self) -> Expression:
-        """The integer of an IPv4 address."""
+        """INET_ATON: the integer of an IPv4 address."""
         return function_call("INET_ATON", self)
 
     def inet_ntoa(self) -> Expression:
-        """The IPv4 address of an integer."""
+        """INET_NTOA: the IPv4 address of an integer."""
         return function_call("INET_NTOA", self)
 
     def regexp(self, regex: Value) -> Expression:
@@ -1089,44 +1077,44 @@ class Expression:
 
     @property
     def md5(self) -> Expression:
-        """The hash in hexadecimal."""
+        """MD5."""
         return function_call("MD5", self)
 
     @property
     def sha1(self) -> Expression:
-        """The hash in hexadecimal."""
+        """SHA1."""
         return function_call("SHA1", self)
 
     @property
     def sha224(self) -> Expression:
-        """The hash in hexadecimal."""
+        """SHA224."""
         return function_call("SHA224", self)
 
     @property
     def sha256(self) -> Expression:
-        """The hash in hexadecimal."""
+        """SHA256."""
         return function_call("SHA256", self)
 
     @property
     def sha384(self) -> Expression:
-        """The hash in hexadecimal."""
+        """SHA384."""
         return function_call("SHA384", self)
 
     @property
     def sha512(self) -> Expression:
-        """The hash in hexadecimal."""
+        """SHA512."""
         return function_call("SHA512", self)
 
     def sha2(self, hash_length: Value) -> Expression:
-        """The hash of 224, 256, 384 or 512 bits in hexadecimal."""
+        """SHA2, of 224, 256, 384 or 512 bits."""
         return function_call("SHA2", self, hash_length)
 
     def json_quote(self) -> Expression:
-        """The string as a JSON string literal."""
+        """JSON_QUOTE."""
         return function_call("JSON_QUOTE", self)
 
     def json_unquote(self) -> Expression:
-        """The string of a JSON string literal."""
+        """JSON_UNQUOTE."""
         return function_call("JSON_UNQUOTE", self)
 
     # --- collections ------------------------------------------------------------------------------
@@ -1157,7 +1145,7 @@ class Expression:
         return function_call("MAP_ENTRIES", self)
 
     def map_union(self, *maps: Value) -> Expression:
-        """The union with other maps."""
+        """MAP_UNION."""
         return function_call("MAP_UNION", self, *maps)
 
     def array_append(self, addition: Value) -> Expression:
@@ -1177,15 +1165,15 @@ class Expression:
         return function_call("ARRAY_POSITION", self, needle)
 
     def array_remove(self, needle: Value) -> Expression:
-        """The array without all elements equal to another."""
+        """The array without an element."""
         return function_call("ARRAY_REMOVE", self, needle)
 
     def array_distinct(self) -> Expression:
-        """The array without duplicates."""
+        """ARRAY_DISTINCT."""
         return function_call("ARRAY_DISTINCT", self)
 
     def array_reverse(self) -> Expression:
-        """The array in reverse order."""
+        """ARRAY_REVERSE."""
         return function_call("ARRAY_REVERSE", self)
 
     def array_slice(self, start_offset: Value, end_offset: Value = None) -> Expression:
@@ -1193,7 +1181,7 @@ class Expression:
         return function_call("ARRAY_SLICE", self, start_offset, *present(end_offset))
 
     def array_sort(self, ascending_order: Value = None, null_first: Value = None) -> Expression:
-        """The sorted array."""
+        """ARRAY_SORT."""
         return function_call("ARRAY_SORT", self, *present(ascending_order, null_first))
 
     def array_join(self, delimiter: Value, null_replacement: Value = None) -> Expression:
@@ -1201,11 +1189,11 @@ class Expression:
         return function_call("ARRAY_JOIN", self, delimiter, *present(null_replacement))
 
     def array_max(self) -> Expression:
-        """The greatest element."""
+        """ARRAY_MAX."""
         return function_call("ARRAY_MAX", self)
 
     def array_min(self) -> Expression:
-        """The least element."""
+        """ARRAY_MIN."""
         return function_call("ARRAY_MIN", self)
 
     def array_union(self, array: Value) -> Expression:
@@ -1282,17 +1270,17 @@ class Expression:
 
     @property
     def avg(self) -> Expression:
-        """The average."""
+        """AVG."""
         return function_call("AVG", self)
 
     @property
     def min(self) -> Expression:
-        """The least value."""
+        """MIN."""
         return function_call("MIN", self)
 
     @property
     def max(self) -> Expression:
-        """The greatest value."""
+        """MAX."""
         return function_call("MAX", self)
 
     @property
@@ -1302,42 +1290,42 @@ class Expression:
 
     @property
     def first_value(self) -> Expression:
-        """The first value."""
+        """FIRST_VALUE."""
         return function_call("FIRST_VALUE", self)
 
     @property
     def last_value(self) -> Expression:
-        """The last value."""
+        """LAST_VALUE."""
         return function_call("LAST_VALUE", self)
 
     @property
     def stddev_pop(self) -> Expression:
-        """The population standard deviation."""
+        """STDDEV_POP."""
         return function_call("STDDEV_POP", self)
 
     @property
     def stddev_samp(self) -> Expression:
-        """The sample standard deviation."""
+        """STDDEV_SAMP."""
         return function_call("STDDEV_SAMP", self)
 
     @property
     def var_pop(self) -> Expression:
-        """The population variance."""
+        """VAR_POP."""
         return function_call("VAR_POP", self)
 
     @property
     def var_samp(self) -> Expression:
-        """The sample variance."""
+        """VAR_SAMP."""
         return function_call("VAR_SAMP", self)
 
     @property
     def collect(self) -> Expression:
-        """The multiset of the values."""
+        """COLLECT, to a multiset."""
         return function_call("COLLECT", self)
 
     @property
     def array_agg(self) -> Expression:
-        """The array of the values."""
+        """ARRAY_AGG."""
         return function_call("ARRAY_AGG", self)
 
     def percentile(self, percentage: Value, frequency: Value = None) -> Expression:
@@ -1357,7 +1345,7 @@ class Expression:
         return function_call("BITMAP_AND_AGG", self)
 
     def bitmap_and_cardinality_agg(self) -> Expression:
-        """The cardinality of the intersection."""
+        """The cardinality of `bitmap_and_agg`."""
         return function_call("BITMAP_AND_CARDINALITY_AGG", self)
 
     def bitmap_or_agg(self) -> Expression:
@@ -1365,7 +1353,7 @@ class Expression:
         return function_call("BITMAP_OR_AGG", self)
 
     def bitmap_or_cardinality_agg(self) -> Expression:
-        """The cardinality of the union."""
+        """The cardinality of `bitmap_or_agg`."""
         return function_call("BITMAP_OR_CARDINALITY_AGG", self)
 
     def bitmap_xor_agg(self) -> Expression:
@@ -1373,7 +1361,7 @@ class Expression:
         return function_call("BITMAP_XOR_AGG", self)
 
     def bitmap_xor_cardinality_agg(self) -> Expression:
-        """The cardinality of the symmetric difference."""
+        """The cardinality of `bitmap_xor_agg`."""
         return function_call("BITMAP_XOR_CARDINALITY_AGG", self)
 
 

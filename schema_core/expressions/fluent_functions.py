@@ -414,17 +414,18 @@ class ColumnRange:
         Raises:
             SchemaError: with code `unknown-column`.
         """
-        first, last = (self._position(end, columns) for end in (self.start, self.end))
+        positions = []
+        for end in (self.start, self.end):
+            if isinstance(end, str) and end in columns:
+                positions.append(columns.index(end))
+            elif isinstance(end, int) and 1 <= end <= len(columns):
+                positions.append(end - 1)
+            else:
+                hint = similar(end, columns) if isinstance(end, str) else None
+                problem = f"there is no column {show(end)}"
+                raise SchemaError(problem, code="unknown-column", hint=hint)
+        first, last = positions
         return columns[first : last + 1]
-
-    @staticmethod
-    def _position(end: str | int, columns: list[str]) -> int:
-        if isinstance(end, int) and 1 <= end <= len(columns):
-            return end - 1
-        if isinstance(end, str) and end in columns:
-            return columns.index(end)
-        hint = similar(end, columns) if isinstance(end, str) else None
-        raise SchemaError(f"there is no column {show(end)}", code="unknown-column", hint=hint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -44,10 +44,13 @@ def _literal(value: object, depth: int) -> syntax.Expression:
             return Literal(LiteralKind.NULL, "NULL")
         case bool():
             return Literal(LiteralKind.BOOLEAN, str(value).upper())
-        case int():
-            return _integer(value)
-        case float() | Decimal():
-            return _fractional(value)
+        case int() if abs(value) < 10**MAX_DIGITS:
+            return Literal(LiteralKind.EXACT, str(value))
+        case float() if math.isfinite(value):
+            mantissa, _, exponent = f"{Decimal(repr(value)):E}".partition("E")
+            return Literal(LiteralKind.APPROXIMATE, f"{mantissa}E{int(exponent)}")
+        case Decimal() if value.is_finite() and abs(value.adjusted()) < MAX_DIGITS:
+            return Literal(LiteralKind.EXACT, f"{value:f}")
         case str():
             return Literal(LiteralKind.STRING, value)
         case bytes() | bytearray():
@@ -62,28 +65,7 @@ def _literal(value: object, depth: int) -> syntax.Expression:
             pairs = (token for pair in value.items() for token in pair)
             return Call("MAP", tuple(_literal(pair, depth + 1) for pair in pairs))
         case _:
-            raise _no_literal(value)
-
-
-def _no_literal(value: object) -> SchemaError:
-    return SchemaError(f"SQL has no literal for {show(value)}", code="value-not-in-sql")
-
-
-def _integer(value: int) -> Literal:
-    if abs(value) >= 10**MAX_DIGITS:
-        raise _no_literal(value)
-    return Literal(LiteralKind.EXACT, str(value))
-
-
-def _fractional(value: float | Decimal) -> Literal:
-    if isinstance(value, float):
-        if value - value != 0:  # an infinity or not a number
-            raise _no_literal(value)
-        mantissa, _, exponent = f"{Decimal(repr(value)):E}".partition("E")
-        return Literal(LiteralKind.APPROXIMATE, f"{mantissa}E{int(exponent)}")
-    if not value.is_finite() or abs(value.adjusted()) >= MAX_DIGITS:
-        raise _no_literal(value)
-    return Literal(LiteralKind.EXACT, f"{value:f}")
+            raise SchemaError(f"SQL has no literal for {show(value)}", code="value-not-in-sql")
 
 
 def _datetime(value: date | time) -> Literal:
@@ -173,8 +155,8 @@ def _exact(literal: Literal) -> types.DataType:
     if unscaled not in BIGINT_RANGE:
         raise _out_of_range(literal)
     if scale > 0:
-        written = len(literal.text.lstrip("-").replace(".", ""))
-        return types.DecimalType(max(written, scale), scale, nullable=False)
+        precision = len(literal.text.lstrip("-").replace(".", ""))
+        return types.DecimalType(max(precision, scale), scale, nullable=False)
     return (
         types.IntType(nullable=False) if unscaled in INT_RANGE else types.BigIntType(nullable=False)
     )

@@ -35,7 +35,7 @@ STRINGS = MEMBERS[TypeFamily.CHARACTER_STRING]
 ScopeOf = Callable[[], Scope]
 
 
-def to_sql_meaning(given: T, scope_of: ScopeOf) -> T:
+def to_sql_meaning(item: T, scope_of: ScopeOf) -> T:
     """Rewrite an expression, alias or sort key to SQL with PyFlink's meaning; return anything else.
 
     ``+`` of strings is ``||``, with a cast of other operands. The fields of ``row(...)`` are
@@ -49,28 +49,28 @@ def to_sql_meaning(given: T, scope_of: ScopeOf) -> T:
     >>> print(to_sql_meaning(row(col("n")), lambda: scope))
     CAST(ROW(`n`) AS ROW< `f0` INTEGER >)
     """
-    if not isinstance(given, Expression | AliasedExpression | SortedExpression):
-        return given
-    if not any(_is_plus(node) or _is_row(node) for node in syntax.walk(given.syntax)):
-        return given
-    tree = _Rewriting(scope_of()).tree(given.syntax)
-    if isinstance(given, Expression):
-        return given if tree is given.syntax else Expression(tree)  # type: ignore[return-value]
-    return replace(given, syntax=tree)
+    if not isinstance(item, Expression | AliasedExpression | SortedExpression):
+        return item
+    if not any(_is_plus(node) or _is_row(node) for node in syntax.walk(item.syntax)):
+        return item
+    tree = _Rewriting(scope_of()).tree(item.syntax)
+    if isinstance(item, Expression):
+        return item if tree is item.syntax else Expression(tree)  # type: ignore[return-value]
+    return replace(item, syntax=tree)
 
 
 def column_scope(
     columns: Iterable[tuple[str, DataType]], functions: Functions | None, types: LookUp | None
 ) -> Scope:
     """The scope of the columns whose types SQL supports."""
-    found: dict[str, DataType] = {}
+    supported: dict[str, DataType] = {}
     for name, type_ in columns:
         try:
             ColumnScope({name: type_})
         except SchemaCoreError:
             continue
-        found[name] = type_
-    return _ItemScope(found, functions=functions, types=types)
+        supported[name] = type_
+    return _ItemScope(supported, functions=functions, types=types)
 
 
 class _ItemScope(ColumnScope):
@@ -118,49 +118,40 @@ class _Rewriting:
 
     def _call(self, call: Call, arguments: tuple[syntax.Expression, ...]) -> syntax.Expression:
         same = all(first is other for first, other in zip(arguments, call.arguments, strict=True))
-        found = call if same else replace(call, arguments=arguments)
+        rewritten = call if same else replace(call, arguments=arguments)
         if _is_row(call):
-            return self._row(replace(found, symbol=None))
+            return self._row(replace(rewritten, symbol=None))
         if call.name == "CAST" and id(arguments[0]) in self._rows:
-            return replace(found, arguments=(self._rows[id(arguments[0])][1], *arguments[1:]))
+            return replace(rewritten, arguments=(self._rows[id(arguments[0])][1], *arguments[1:]))
         if not _is_plus(call):
-            return found
+            return rewritten
         left, right = arguments
         is_string = (self._is_string(left), self._is_string(right))
         if any(is_string):
             left, right = (
-                item if known else _cast(item, DataTypes.STRING())
-                for item, known in zip(arguments, is_string, strict=True)
+                operand if fits else _cast(operand, DataTypes.STRING())
+                for operand, fits in zip(arguments, is_string, strict=True)
             )
-            found = Call(CONCATENATION, (left, right))
-        self._strings[id(found)] = (found, any(is_string))
-        return found
+            rewritten = Call(CONCATENATION, (left, right))
+        self._strings[id(rewritten)] = (rewritten, any(is_string))
+        return rewritten
 
     def _row(self, row: Call) -> syntax.Expression:
         types = [self._type(argument) for argument in row.arguments]
-        known = [
-            data_type
-            for data_type in types
-            if data_type is not None and data_type.root is not TypeRoot.NULL
-        ]
-        if len(known) < len(types):
+        typed = [type_ for type_ in types if type_ and type_.root is not TypeRoot.NULL]
+        if len(typed) < len(types):
             return row
-        fields = [DataTypes.FIELD(f"f{place}", name) for place, name in enumerate(known)]
-        found = _cast(row, DataTypes.ROW(fields))
-        self._rows[id(found)] = (found, row)
-        return found
+        cast = _cast(row, DataTypes.ROW(typed))
+        self._rows[id(cast)] = (cast, row)
+        return cast
 
     def _is_string(self, tree: syntax.Expression) -> bool:
-        known = self._strings.get(id(tree))
-        if known is None:
-            known = self._strings[id(tree)] = (tree, self._has_string_type(tree))
-        return known[1]
-
-    def _has_string_type(self, tree: syntax.Expression) -> bool:
         if isinstance(tree, Literal):
             return tree.kind is LiteralKind.STRING
-        type_ = self._type(tree)
-        return type_ is not None and type_.root in STRINGS
+        if id(tree) not in self._strings:
+            type_ = self._type(tree)
+            self._strings[id(tree)] = (tree, type_ is not None and type_.root in STRINGS)
+        return self._strings[id(tree)][1]
 
     def _type(self, tree: syntax.Expression) -> DataType | None:
         try:

@@ -133,14 +133,14 @@ def in_sql(type_: DataType) -> DataType:
     """
     if type_.root in UNCHANGED_IN_SQL and not isinstance(type_, LegacyType):
         return type_
-    return _converted_to_sql(type_)
+    return _convert_to_sql(type_)
 
 
 @cached_by_identity(node_count, budget=20_000, unit="types")
-def _converted_to_sql(type_: DataType) -> DataType:
+def _convert_to_sql(type_: DataType) -> DataType:
     nullable = type_.is_nullable
-    if isinstance(type_, LegacyType) and (found := legacy_in_sql(type_)) is not None:
-        return found
+    if isinstance(type_, LegacyType) and (modern := legacy_in_sql(type_)) is not None:
+        return modern
     if isinstance(type_, LegacyType) or type_.root in UNSUPPORTED_IN_SQL:
         raise _not_in_sql(type_)
     match type_:
@@ -156,19 +156,16 @@ def _converted_to_sql(type_: DataType) -> DataType:
                 DayTimeResolution.SECOND, fractional_precision=3, nullable=nullable
             )
         case RowType(fields=fields):
-            types = [in_sql(field.data_type) for field in fields]
-            if all(_is_same_field(item, inner) for item, inner in zip(fields, types, strict=True)):
-                return type_
-            pairs = zip(fields, types, strict=True)
-            return RowType([RowField(item.name, inner) for item, inner in pairs], nullable)
+            converted = [RowField(field.name, in_sql(field.data_type)) for field in fields]
+            is_same = all(
+                field.data_type is new.data_type and field.description is None
+                for field, new in zip(fields, converted, strict=True)
+            )
+            return type_ if is_same else RowType(converted, nullable)
         case _:
             children = type_.children()
             inner = tuple(map(in_sql, children))
             return type_ if all(map(operator.is_, inner, children)) else type_.rebuild(inner)
-
-
-def _is_same_field(field: RowField, type_: DataType) -> bool:
-    return field.data_type is type_ and field.description is None
 
 
 def _require_parts_in_sql(type_: DataType) -> None:
@@ -282,10 +279,10 @@ def find_function(
     """
     from schema_core.expressions.functions import BUILT_IN
 
-    found = functions(path, span) if functions else None
-    if found is None and len(path) == 1:
-        found = BUILT_IN.get(path[0]) or BUILT_IN.get(path[0].upper())
-    if found is None:
+    overloads = functions(path, span) if functions else None
+    if overloads is None and len(path) == 1:
+        overloads = BUILT_IN.get(path[0]) or BUILT_IN.get(path[0].upper())
+    if overloads is None:
         name = ".".join(path)
         if name in TABLE_API:
             what, where = TABLE_API[name]
@@ -296,7 +293,7 @@ def find_function(
             hint=_hint(name),
             span=span,
         )
-    return found
+    return overloads
 
 
 @cached()

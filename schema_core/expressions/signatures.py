@@ -1,8 +1,7 @@
-"""Signatures of SQL functions, and the vocabulary that the function tables are written in.
+"""Signatures of SQL functions, and the vocabulary of the function tables.
 
-Each `Function` is one row of a table, which type checking and printing read. Parameters in capitals
-such as `CHARACTER` follow the rules of SQL and accept or reject an argument as it is; `castable_to`
-and what is built on it follow the rules of the Table API and cast.
+Parameters in capitals such as `CHARACTER` follow the rules of SQL and accept or reject an argument
+as it is; `castable_to` and what is built on it follow the rules of the Table API and cast.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class FunctionKind(Enum):
     AGGREGATE = "aggregate"
     TABLE = "table"
     PROCESS_TABLE = "process table"
-    #: over many rows, and returns a table: only `flat_aggregate` calls it
+    #: only `flat_aggregate` calls it
     TABLE_AGGREGATE = "table aggregate"
 
 
@@ -82,8 +81,8 @@ class EmptyInput(Enum):
 class ArgumentTypes:
     """The argument types of a call, and the trees (`Typed`) for rules that depend on literals.
 
-    A rule over all arguments is evaluated once per call by `memoized`: a list may have a hundred
-    thousand items.
+    `memoized` evaluates a rule over all arguments once per call: a list may have a hundred thousand
+    items.
     """
 
     types: tuple[DataType, ...]
@@ -93,7 +92,6 @@ class ArgumentTypes:
     )
 
     def memoized(self, rule: ArgumentsRule) -> DataType | None:
-        """The result of the rule, evaluated once."""
         if rule not in self._results:
             self._results[rule] = rule(self)
         return self._results[rule]
@@ -110,7 +108,7 @@ ParameterRule: TypeAlias = Callable[[ArgumentTypes, int], DataType | None]
 class Parameter:
     """A parameter of a function: its label in messages and the arguments that it accepts.
 
-    `mismatch` says why an argument is not accepted, where the label does not.
+    `mismatch` explains a rejection where the label does not.
     """
 
     label: str
@@ -118,23 +116,22 @@ class Parameter:
     mismatch: Callable[[ArgumentTypes, int], str | None] | None = field(default=None, compare=False)
 
 
-#: The type of a parameter of a user-defined function; None for any type, `...` at the end for any
-#: number.
+#: A declared parameter type; None for any type, `...` at the end for any number.
 Declared: TypeAlias = "DataType | EllipsisType | None"
-#: The parameters and the result type of a user-defined function.
+#: The parameters and result of a user-defined function.
 Signature: TypeAlias = tuple[tuple[Declared, ...], DataType]
 
-#: The return type of a call, before the nullability rule; raises SchemaError where there is none.
+#: The return type of a call, before the nullability rule.
 ReturnTypeRule: TypeAlias = Callable[[ArgumentTypes], DataType]
 
-#: Whether the result is nullable, from the nullability of each argument, like `any` and `all`.
+#: Whether the result is nullable, from the nullability of each argument.
 NullabilityRule: TypeAlias = Callable[[Iterable[bool]], bool]
 
 #: The Spark SQL of a user-defined function: a template ("upper({0})"), or a callable of the call
-#: and its compiled arguments. Built-in functions are translated by `spark.compiler`.
+#: and its compiled arguments.
 Spark: TypeAlias = "str | Callable[[Any, Sequence[str]], str] | None"
 
-#: Rewrites a call before its arguments are typed: ``NULLIF`` becomes a ``CASE``.
+#: Rewrites a call before typing: ``NULLIF`` becomes a ``CASE``.
 Rewrite: TypeAlias = "Callable[[syntax.Call], syntax.Expression]"
 
 
@@ -142,14 +139,12 @@ Rewrite: TypeAlias = "Callable[[syntax.Call], syntax.Expression]"
 class Function:
     """The signature of one function or operator.
 
-    Functions compare equal by name and parameters. They are pickled by name (see `functions`), so
-    that worker processes can receive typed trees.
+    Functions compare equal by name and parameters, and are pickled by name (see `functions`).
 
     Attributes:
         parameters: The parameters of the longest overload.
         optional: How many of the last parameters may be omitted.
         repeats: How many of the last parameters may be repeated, as a group.
-        alternatives: Further overloads.
         nullability: None if `returns` decides it.
         aligns: Whether arguments are cast if they differ from their target in anything, as in
             constructors of collections.
@@ -163,7 +158,7 @@ class Function:
             of an aggregate on empty input is lost.
         quoted: Whether Flink prints the name in backticks.
         path: The full name of a registered user-defined function.
-        overloads: All overloads, with optional parameters omitted but not repeated.
+        overloads: With optional parameters omitted but not repeated.
     """
 
     name: str
@@ -255,7 +250,7 @@ _NULLABILITY = {
 
 
 def describe_result(function: Function) -> str:
-    """Describe the return type of a function by the first sentence of its rule's docstring.
+    """Describe the return type by the first sentence of its rule's docstring.
 
     >>> from schema_core.expressions.functions import BUILT_IN
     >>> describe_result(BUILT_IN["CHAR_LENGTH"][0])
@@ -270,7 +265,7 @@ def describe_result(function: Function) -> str:
 
 
 def describe_nullability(function: Function) -> str:
-    """Describe when the result of a function may be NULL.
+    """Describe when the result may be NULL.
 
     >>> from schema_core.expressions.functions import BUILT_IN
     >>> describe_nullability(BUILT_IN["CHAR_LENGTH"][0])
@@ -291,11 +286,10 @@ def of(label: str, *kinds: TypeRoot | TypeFamily) -> Parameter:
     return Parameter(label, lambda args, i: args.types[i] if args.types[i].is_(*kinds) else None)
 
 
-def _value(args: ArgumentTypes, i: int) -> DataType | None:
-    return None if isinstance(args.trees[i], Keyword | TypeArgument) else args.types[i]
-
-
-ANY = Parameter("<ANY>", _value)
+ANY = Parameter(
+    "<ANY>",
+    lambda args, i: None if isinstance(args.trees[i], Keyword | TypeArgument) else args.types[i],
+)
 CHARACTER = of("<CHARACTER>", F.CHARACTER_STRING)
 STRING = of("<STRING>", F.CHARACTER_STRING, F.BINARY_STRING)
 BINARY = of("<BINARY>", F.BINARY_STRING)
@@ -338,11 +332,9 @@ def of_one_charset(inner: Parameter) -> Parameter:
 ALIKE = of_one_charset(CHARACTER)
 
 
-def _target(args: ArgumentTypes, i: int) -> DataType | None:
-    return args.types[i] if isinstance(args.trees[i], TypeArgument) else None
-
-
-TARGET = Parameter("<TYPE>", _target)
+TARGET = Parameter(
+    "<TYPE>", lambda args, i: args.types[i] if isinstance(args.trees[i], TypeArgument) else None
+)
 
 
 def literal(inner: Parameter) -> Parameter:
@@ -355,7 +347,7 @@ def literal(inner: Parameter) -> Parameter:
 
 
 def text_of(tree: Typed) -> str | None:
-    """The text of a literal; None for NULL and other expressions."""
+    """The text of a literal other than NULL."""
     match tree:
         case Constant(literal=Literal(kind=kind, text=text)) if kind is not LiteralKind.NULL:
             return text
@@ -364,7 +356,7 @@ def text_of(tree: Typed) -> str | None:
 
 
 def constant_integer(tree: Typed, *, through_casts: bool = True) -> int | None:
-    """The value of an integer literal, also within casts; None for other expressions."""
+    """The value of an integer literal, also within casts."""
     match tree:
         case FunctionCall(function=function, arguments=(value, _)) if function.name == "CAST":
             return constant_integer(value) if through_casts else None
@@ -387,7 +379,7 @@ def literal_up_to(most: int) -> Parameter:
 
 
 def comparable_to_previous(*, ordered: bool) -> Parameter:
-    """A parameter for types that SQL compares with the preceding argument."""
+    """A parameter that SQL compares with the preceding argument."""
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
         type_ = args.types[i]
@@ -407,12 +399,12 @@ ORDERED = comparable_to_previous(ordered=True)
 
 
 def castable_to(kind: TypeRoot | TypeFamily, label: str = "") -> Parameter:
-    """A parameter that casts its argument implicitly to a root or family."""
+    """A parameter with an implicit cast to a root or family."""
     return Parameter(label or f"<{kind.value}>", lambda args, i: coerce(args.types[i], kind))
 
 
 def explicit(type_: DataType) -> Parameter:
-    """A parameter that casts its argument implicitly to this type."""
+    """A parameter with an implicit cast to this type."""
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
         if not type_.is_nullable and args.types[i].is_nullable:
@@ -435,17 +427,17 @@ AS_STRUCTURED = castable_to(R.STRUCTURED_TYPE)
 
 
 def either(*parameters: Parameter) -> Parameter:
-    """A parameter that accepts what one of these accepts, tried in order."""
+    """A parameter that accepts what one of these accepts, in order."""
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
-        found = (parameter.accepts(args, i) for parameter in parameters)
-        return next((type_ for type_ in found if type_ is not None), None)
+        accepted = (parameter.accepts(args, i) for parameter in parameters)
+        return next((type_ for type_ in accepted if type_ is not None), None)
 
     return Parameter(" | ".join(parameter.label for parameter in parameters), accepts)
 
 
 def no_common_type(types: Iterable[DataType]) -> str:
-    """The message that types have no common type.
+    """The message for types without a common type.
 
     >>> from schema_core.types import DataTypes as T
     >>> no_common_type([T.INT(), T.INT(nullable=False), T.DATE()])
@@ -462,7 +454,7 @@ def no_common_type(types: Iterable[DataType]) -> str:
 
 
 def common(start: int = 0, root: TypeRoot | None = None) -> Parameter:
-    """A parameter cast to the common type of all arguments from `start` on, all of root `root`."""
+    """A parameter cast to the common type of all arguments from `start` on."""
 
     def of_all(args: ArgumentTypes) -> DataType | None:
         types = args.types[start:]
@@ -471,8 +463,8 @@ def common(start: int = 0, root: TypeRoot | None = None) -> Parameter:
         return common_type(types)
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
-        found = args.memoized(of_all)
-        return found and coerce_to_type(args.types[i], found)
+        target = args.memoized(of_all)
+        return target and coerce_to_type(args.types[i], target)
 
     def mismatch(args: ArgumentTypes, i: int) -> str:
         return no_common_type(args.types[start:])
@@ -481,7 +473,7 @@ def common(start: int = 0, root: TypeRoot | None = None) -> Parameter:
 
 
 def element_of(index: int) -> Parameter:
-    """A parameter cast to the element type of the array argument at `index`."""
+    """A parameter cast to the element type of the array at `index`."""
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
         array, type_ = args.types[index], args.types[i]
@@ -495,7 +487,7 @@ def element_of(index: int) -> Parameter:
 
 
 def array_of(label: str, fits: Callable[[DataType], bool]) -> Parameter:
-    """A parameter for arrays whose element type fits, without a cast."""
+    """A parameter for arrays whose element type fits."""
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
         type_ = args.types[i]
@@ -521,7 +513,7 @@ COMPARABLE = Parameter("<COMPARABLE>", _ordered_with_previous)
 
 
 def describe_rule(description: str, returns: ReturnTypeRule) -> ReturnTypeRule:
-    """Set the docstring of a rule, which the documentation shows."""
+    """Set the docstring that the documentation shows."""
     returns.__doc__ = description
     return returns
 
@@ -552,9 +544,9 @@ def combined_length(args: ArgumentTypes) -> DataType:
     It is a character or binary string as the second argument if that has a variable length, else
     as the first.
     """
-    one, other = _string(args.types[0]), _string(args.types[1])
-    kind = other if isinstance(other, VarCharType | VarBinaryType) else one
-    length = min(one.length + other.length, MAX_LENGTH)
+    left, right = _string(args.types[0]), _string(args.types[1])
+    kind = right if isinstance(right, VarCharType | VarBinaryType) else left
+    length = min(left.length + right.length, MAX_LENGTH)
     return varying(kind).with_length(length)
 
 
@@ -585,11 +577,7 @@ def commonly(start: int = 0) -> ReturnTypeRule:
 
 
 def common_argument_type(type_: DataType | None) -> DataType:
-    """The common type of the arguments.
-
-    Raises:
-        SchemaError: with code `no-common-type` for None.
-    """
+    """Refuse None: the arguments have no common type."""
     if type_ is None:
         raise SchemaError(
             "the arguments have no common type", code="no-common-type", hint="add a CAST"

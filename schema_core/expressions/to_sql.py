@@ -15,13 +15,11 @@ from schema_core.expressions.typed import (
     Access,
     Bound,
     Constant,
-    Frame,
     FunctionCall,
     Keyword,
     Over,
     Ref,
     Select,
-    SortedBy,
     TypeArgument,
 )
 from schema_core.sql import syntax
@@ -89,10 +87,10 @@ def to_syntax(typed: Typed) -> syntax.Expression:
     while isinstance(typed, FunctionCall) and typed.arguments:
         pending.append(typed)
         typed = typed.arguments[0]
-    found = _leaf(typed)
+    tree = _leaf(typed)
     for call in reversed(pending):
-        found = _call(call, (found, *map(to_syntax, call.arguments[1:])))
-    return found
+        tree = _call(call, (tree, *map(to_syntax, call.arguments[1:])))
+    return tree
 
 
 def _leaf(typed: Typed) -> syntax.Expression:
@@ -106,19 +104,16 @@ def _leaf(typed: Typed) -> syntax.Expression:
         case TypeArgument(written):
             return written
         case Access(value, name):
-            return _field(to_syntax(value), name)
+            tree = to_syntax(value)
+            if isinstance(tree, syntax.Name):
+                return syntax.Name((*tree.parts, name))
+            return syntax.Call(".", (tree, syntax.Name((name,))))
         case FunctionCall():
             return _call(typed, ())
         case Select(subquery):
             return subquery
         case _:
             assert_never(typed)
-
-
-def _field(value: syntax.Expression, name: str) -> syntax.Expression:
-    if isinstance(value, syntax.Name):
-        return syntax.Name((*value.parts, name))
-    return syntax.Call(".", (value, syntax.Name((name,))))
 
 
 def _call(call: FunctionCall, arguments: tuple[syntax.Expression, ...]) -> syntax.Call:
@@ -163,21 +158,20 @@ def _path(call: FunctionCall) -> tuple[str, ...]:
 
 
 def _window(over: Over) -> syntax.Window:
-    return syntax.Window(
-        None,
-        tuple(map(to_syntax, over.partition_by)),
-        tuple(map(_key, over.order_by)),
-        None if over.frame is None else _frame(over.frame),
+    keys = tuple(
+        syntax.SortKey(to_syntax(key.value), key.descending, key.nulls_last)
+        for key in over.order_by
     )
-
-
-def _key(key: SortedBy) -> syntax.SortKey:
-    return syntax.SortKey(to_syntax(key.value), key.descending, key.nulls_last)
-
-
-def _frame(frame: Frame) -> syntax.Frame:
-    upper = None if frame.upper is None else _bound_syntax(frame.upper)
-    return syntax.Frame(frame.unit, _bound_syntax(frame.lower), upper, frame.disallow_partial)
+    frame = None
+    if over.frame is not None:
+        lower, upper = over.frame.lower, over.frame.upper
+        frame = syntax.Frame(
+            over.frame.unit,
+            _bound_syntax(lower),
+            None if upper is None else _bound_syntax(upper),
+            over.frame.disallow_partial,
+        )
+    return syntax.Window(None, tuple(map(to_syntax, over.partition_by)), keys, frame)
 
 
 def _bound_syntax(bound: Bound) -> syntax.Call | syntax.Symbol:

@@ -1,7 +1,7 @@
 """Type checking: from syntax trees to typed trees.
 
-As in Flink, typing, rewriting and casting are one pass: a call that is a synonym is rewritten, its
-arguments are typed, its overload is resolved, and implicit casts are inserted.
+As in Flink, one pass rewrites synonyms, types arguments, resolves overloads and inserts implicit
+casts.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ __all__ = ["ColumnScope", "Scope", "check", "infer"]
 SYMBOL = types.SymbolType(nullable=False)
 #: The functions that a call may refer to; empty for ``.``, the access to a field.
 Functions: TypeAlias = "tuple[Function, ...]"
-#: Calls whose first argument is not typed yet: each is the first argument of the one before.
+#: Calls whose first argument is not typed yet, each the first argument of the one before.
 PendingCalls: TypeAlias = "list[tuple[Scope, syntax.Call, Functions]]"
 #: Every expression except calls.
 Leaf: TypeAlias = (
@@ -179,11 +179,7 @@ def _type_leaf(scope: Scope, expression: Leaf) -> Typed:
 
 
 def cast_target(scope: Scope, written: syntax.TypeName) -> TypeArgument:
-    """The target type of a cast, with the full paths of user-defined types.
-
-    Raises:
-        UnsupportedError: with code `unknown-type`.
-    """
+    """The target type of a cast, with the full paths of user-defined types."""
     type_ = types.require_resolved(look_up(data_type(written, as_cast=True), scope.types))
     return TypeArgument(_with_full_paths(written, type_), type_, written.span)
 
@@ -206,11 +202,7 @@ def _with_full_paths(written: syntax.TypeName, type_: types.DataType) -> syntax.
 
 
 def scalar(rows: Select) -> Select:
-    """A query as a scalar, which is NULL without rows.
-
-    Raises:
-        SchemaError: with code `subquery-column-count` unless it has one column.
-    """
+    """A query as a scalar, which is NULL without rows."""
     if len(rows.rows.columns) != 1:
         raise SchemaError(
             f"a scalar subquery must have one column, got {len(rows.rows.columns)}",
@@ -239,11 +231,7 @@ def _type_argument(scope: Scope, argument: syntax.Expression, function: Function
 
 
 def field(value: Typed, name: str, span: Span) -> Access:
-    """The access to a field, nullable if the value or the field is.
-
-    Raises:
-        SchemaError: with code `unknown-field`.
-    """
+    """The access to a field, nullable if the value or the field is."""
     type_ = value.type
     fields = type_.fields if isinstance(type_, types.RowType | types.StructuredType) else ()
     for row_field in fields:
@@ -297,11 +285,7 @@ def _type_call(
 
 
 def reject_aggregate_clauses(call: syntax.Call, function: Function) -> None:
-    """Reject the clauses of aggregates on other functions.
-
-    Raises:
-        SchemaError: with code `not-an-aggregate`.
-    """
+    """Reject the clauses of aggregates on other functions."""
     clauses = {
         "DISTINCT": call.symbol == "DISTINCT",
         "ALL": call.symbol == "ALL",
@@ -353,12 +337,7 @@ def _reject_aligned_intervals(constructor: FunctionCall) -> None:
 def resolve_call(
     functions: Sequence[Function], arguments: tuple[Typed, ...], call: syntax.Call
 ) -> FunctionCall:
-    """The call of the first function and overload that accept the arguments.
-
-    Raises:
-        SchemaError: with code `wrong-argument-count` or `wrong-argument-type`, located at the
-            argument; or as the function's return type rule.
-    """
+    """The call of the first function and overload that accept the arguments."""
     argument_types = ArgumentTypes(tuple(map(first_phase_type, arguments)), arguments)
     function, targets = resolve_overload(functions, argument_types, call)
     values = tuple(
@@ -396,11 +375,7 @@ def result_type(function: Function, args: ArgumentTypes) -> types.DataType:
 def resolve_overload(
     functions: Sequence[Function], args: ArgumentTypes, call: syntax.Call
 ) -> tuple[Function, tuple[types.DataType, ...]]:
-    """The first function with a matching overload, and the types to pass arguments as.
-
-    Raises:
-        SchemaError: with code `wrong-argument-count` or `wrong-argument-type`.
-    """
+    """The first function with a matching overload, and the types to pass arguments as."""
     mismatches: list[Mismatch] = []
     for function in functions:
         for declared in function.overloads:
@@ -418,7 +393,6 @@ def resolve_overload(
 
 
 def accepts_count(function: Function, count: int) -> bool:
-    """Whether a function has an overload for this number of arguments."""
     return any(function.expand(overload, count) is not None for overload in function.overloads)
 
 
@@ -441,10 +415,7 @@ _NUMERIC_LABELS = frozenset({NUMERIC.label, EXACT.label, INTEGER.label})
 
 
 def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Call) -> SchemaError:
-    """The error of the overload that matched most arguments.
-
-    It lists what all overloads that matched as many expect next.
-    """
+    """The error of the overloads that matched most arguments."""
     index, function, overload = max(mismatches, key=lambda mismatch: mismatch[0])
     furthest = [mismatch[2] for mismatch in mismatches if mismatch[0] == index]
     expected = dict.fromkeys(parameters[index].label for parameters in furthest)
@@ -488,7 +459,7 @@ def coerce_argument(argument: Typed, type_: types.DataType, function: Function) 
 def implicit_cast(
     value: Typed, target: types.DataType, type_: types.DataType | None = None
 ) -> FunctionCall:
-    """The value in an implicit cast to the target; `type_` overrides the type of the call.
+    """The value in an implicit cast; `type_` overrides the type of the call.
 
     Raises:
         SchemaError: with code `cast-not-in-sql` where Flink has no SQL for the cast.
@@ -506,14 +477,13 @@ def implicit_cast(
     return FunctionCall(cast, arguments, type_ or target, implicit=True, span=value.span)
 
 
-#: Roots that Flink's planner cannot cast a literal of months to.
 SMALL_INTEGERS = frozenset({types.TypeRoot.TINYINT, types.TypeRoot.SMALLINT})
 
 
 def _refuse_months(value: Typed, target: types.DataType) -> None:
     """Reject the cast of a literal of months to a small integer, on which Flink's planner fails.
 
-    The Table API casts to TINYINT for a parameter of any numeric type.
+    The Table API casts to TINYINT for any numeric parameter.
     """
     if (
         target.root not in SMALL_INTEGERS

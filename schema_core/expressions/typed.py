@@ -189,9 +189,9 @@ def walk(typed: Typed) -> Iterator[Typed]:
     """Yield the tree and all subtrees, in no particular order."""
     rest = [typed]
     while rest:
-        one = rest.pop()
-        yield one
-        rest.extend(children(one))
+        tree = rest.pop()
+        yield tree
+        rest.extend(children(tree))
 
 
 def operands(typed: Typed) -> list[Typed]:

@@ -4,7 +4,6 @@ Types are declared or inferred from type hints. Arguments are nullable, as in Py
 BIGINT. A parameter takes any type without a hint, for a hint without a data type (`Row`, a series
 of pandas), and for one with several, between which a cast would change values: ``Decimal``,
 ``datetime`` and ``time``. The result of ``-> int`` is BIGINT NOT NULL, of ``-> int | None`` BIGINT.
-This module types calls; the engine runs them.
 
 >>> from schema_core.expressions import col
 >>> @udf(result_type="INT")
@@ -96,8 +95,7 @@ class FunctionContext:
         """The group of the metrics of the function.
 
         Raises:
-            UnsupportedError: with code `unsupported` if the option ``python.metric.enabled`` is
-            false.
+            UnsupportedError: with code `unsupported` unless ``python.metric.enabled`` is true.
         """
         if self._group is None:
             raise UnsupportedError(
@@ -149,11 +147,11 @@ class AsyncScalarFunction(UserDefinedFunction, ABC):
 
     @abstractmethod
     async def eval(self, *arguments: Any, **named: Any) -> Any:
-        """The value; each overload of `typing.overload` is a signature."""
+        """As `ScalarFunction.eval`."""
 
 
 class TableFunction(UserDefinedFunction, ABC):
-    """A function that returns any number of rows per row."""
+    """A function of any number of rows per row."""
 
     @abstractmethod
     def eval(self, *arguments: Any, **named: Any) -> Iterable[Any]:
@@ -169,14 +167,11 @@ class ImperativeAggregateFunction(UserDefinedFunction, ABC, Generic[Result, Accu
 
     @abstractmethod
     def accumulate(self, accumulator: Accumulator, *arguments: Any, **named: Any) -> None:
-        """Add the values of one row to the accumulator."""
+        """Add the values of one row."""
 
 
 class AggregateFunction(ImperativeAggregateFunction[Result, Accumulator]):
-    """A function that aggregates many rows to one value by an accumulator.
-
-    A method ``get_result_type`` may return the type of the result.
-    """
+    """An aggregate function of one value; ``get_result_type`` may return its type."""
 
     @abstractmethod
     def get_value(self, accumulator: Accumulator) -> Result:
@@ -184,18 +179,18 @@ class AggregateFunction(ImperativeAggregateFunction[Result, Accumulator]):
 
 
 class TableAggregateFunction(ImperativeAggregateFunction[Result, Accumulator]):
-    """A function that aggregates many rows to any number of rows by an accumulator."""
+    """An aggregate function of any number of rows."""
 
     @abstractmethod
     def emit_value(self, accumulator: Accumulator) -> Iterable[Result]:
-        """Yield the rows of an accumulator; a tuple is a row of several columns."""
+        """Yield the rows; a tuple is a row of several columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class PythonImplementation:
-    """The Spark implementation of a Python function, which only a session can call.
+    """A Python function, which only a session can call; neither pickled nor stored.
 
-    The function is neither pickled nor stored. A `vectorized` one is called with series of pandas.
+    A `vectorized` one is called with series of pandas.
     """
 
     implementation: object = None
@@ -217,8 +212,7 @@ class PythonImplementation:
 class UserFunction:
     """A user-defined function with its signatures, ready to be registered or called.
 
-    A call in Python (``half(col("a"))``) needs no registration. It is typed like any other call but
-    cannot be stored in a catalog.
+    A call in Python (``half(col("a"))``) needs no registration, but cannot be stored in a catalog.
     """
 
     name: str
@@ -231,10 +225,7 @@ class UserFunction:
     names: tuple[str, ...] = ()
 
     def alias(self, *alias_names: str) -> UserFunction:
-        """The function with names for the columns of its result.
-
-        `aggregate`, `flat_aggregate` and `join_lateral` use them when they call it with whole rows.
-        """
+        """Name the columns of the result for `aggregate`, `flat_aggregate` and `join_lateral`."""
         return replace(self, names=alias_names)
 
     def rows(self, path: tuple[str, ...] = ()) -> tuple[Function, ...]:
@@ -463,8 +454,8 @@ def _decorate(
     func_type: str = "general",
 ) -> UserFunction | Decorator:
     if func_type not in FUNCTION_TYPES[kind]:
-        known = " or ".join(map(repr, FUNCTION_TYPES[kind]))
-        problem = f"func_type must be {known}, got {show(func_type)}"
+        expected = " or ".join(map(repr, FUNCTION_TYPES[kind]))
+        problem = f"func_type must be {expected}, got {show(func_type)}"
         raise SchemaError(problem, code="wrong-argument")
     if input_types is not None and not isinstance(input_types, list | tuple):
         input_types = [input_types]
@@ -479,8 +470,8 @@ def _decorate(
                 code="wrong-argument",
                 hint="omit func_type, or write a function without async",
             )
-        found = _declare_function(function, kind, parameters, returns, deterministic, name)
-        return replace(found, vectorized=vectorized) if vectorized else found
+        declared = _declare_function(function, kind, parameters, returns, deterministic, name)
+        return replace(declared, vectorized=vectorized)
 
     return decorate if f is None else decorate(f)
 
@@ -500,7 +491,6 @@ def is_asynchronous(implementation: object) -> bool:
 
 
 def _type(type_like: TypeLike) -> DataType:
-    """The data type of a SQL name, a Python class or a type hint."""
     return DataTypes.of(type_like) if isinstance(type_like, str) else type_of(type_like)
 
 
@@ -512,23 +502,17 @@ def _declare_function(
     deterministic: bool | None = None,
     name: str | None = None,
 ) -> UserFunction:
-    """Infer the types that are not declared from type hints."""
     instance = _instance(function)
-    found = str(name or getattr(function, "__name__", type(instance).__name__))
-    with at(f"function {found!r}"):
+    name = str(name or getattr(function, "__name__", type(instance).__name__))
+    with at(f"function {name!r}"):
         signatures = _signatures(instance, METHODS[kind], parameters, returns)
     if deterministic is None:
         deterministic = not isinstance(instance, UserDefinedFunction) or instance.is_deterministic()
-    return UserFunction(found, signatures, kind, deterministic, instance)
+    return UserFunction(name, signatures, kind, deterministic, instance)
 
 
 def _instance(function: object) -> object:
-    """A function, or an object of its class.
-
-    Raises:
-        SchemaError: with code `invalid-function-class` for a class that needs arguments or whose
-            constructor fails.
-    """
+    """A function, or an object of its class."""
     if not isinstance(function, type):
         return function
     try:
@@ -547,8 +531,8 @@ def _instance(function: object) -> object:
 class Methods(NamedTuple):
     """The methods of a kind of function that its signature is inferred from.
 
-    The parameters of the function are those of `accepts` after the first `skipped`. Its result is
-    that of `returns`, an iterable of rows for `many`.
+    `accepts` has the parameters, after the first `skipped`; `returns` has the result, an iterable
+    of rows for `many`.
     """
 
     accepts: str
@@ -585,24 +569,24 @@ def _signatures(
         return ((parameters, returns),)
     is_method = isinstance(instance, UserDefinedFunction)
     skipped = methods.skipped if is_method else 0
-    found: list[Signature] = []
-    for item in _overloads(instance, methods.accepts):
+    signatures: list[Signature] = []
+    for method in _overloads(instance, methods.accepts):
         is_same = methods.returns == methods.accepts
-        returning = item if is_same else _overloads(instance, methods.returns)[0]
-        accepted = _parameters(item, skipped) if parameters is None else [parameters]
+        returning = method if is_same else _overloads(instance, methods.returns)[0]
+        accepted = _parameters(method, skipped) if parameters is None else [parameters]
         result = _result(returning, methods.many) if returns is None else returns
-        found += [(each, result) for each in accepted]
-    return tuple(found)
+        signatures += [(each, result) for each in accepted]
+    return tuple(signatures)
 
 
 def _overloads(instance: object, name: str) -> Sequence[Callable[..., Any]]:
     """The overloads of a method, or the method itself; another callable is its own."""
     if not isinstance(instance, UserDefinedFunction) and callable(instance):
         return [instance]
-    found = getattr(type(instance), name, None)
-    if not inspect.isfunction(found):
+    method = getattr(type(instance), name, None)
+    if not inspect.isfunction(method):
         raise SchemaError(f"the method {name} is missing", code="invalid-function-hints")
-    return typing.get_overloads(found) or [found]
+    return typing.get_overloads(method) or [method]
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
@@ -619,24 +603,23 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declared, ...]]:
-    """The types of the parameters after the first ones, for each number of arguments."""
+    """The types of the parameters for each number of arguments."""
     try:
         signature = inspect.signature(function)
     except ValueError:  # of some functions in C
         return [(...,)]
     hints = _hints(function)
-    found: list[Declared] = []
+    declared: list[Declared] = []
     optional = 0
     for parameter in list(signature.parameters.values())[skipped:]:
         with at(f"argument {parameter.name!r}"):
             if parameter.kind is parameter.VAR_POSITIONAL:
-                found.append(...)
+                declared.append(...)
                 break
-            if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-                if (
-                    parameter.kind is parameter.VAR_KEYWORD
-                    or parameter.default is not parameter.empty
-                ):
+            if parameter.kind is parameter.VAR_KEYWORD:
+                continue
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                if parameter.default is not parameter.empty:
                     continue
                 raise SchemaError(
                     "a parameter must be positional",
@@ -644,9 +627,9 @@ def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declar
                     hint="write typing.overload for each number of arguments",
                 )
             optional += parameter.default is not parameter.empty
-            found.append(_parameter_type(hints.get(parameter.name, Any)))
-    fixed = len(found) - (... in found)
-    return [tuple(found), *(tuple(found[:count]) for count in range(fixed - optional, fixed))]
+            declared.append(_parameter_type(hints.get(parameter.name, Any)))
+    fixed = len(declared) - (... in declared)
+    return [tuple(declared), *(tuple(declared[:count]) for count in range(fixed - optional, fixed))]
 
 
 #: Classes whose values have several precisions: a cast to one of them may change a value.
@@ -674,7 +657,6 @@ def _is_imprecise(hint: Any) -> bool:
 
 
 def _result(function: Callable[..., Any], many: bool) -> DataType:
-    """The type of the result, or of one row of a table function."""
     with at("the result"):
         hint = _hints(function).get("return")
         rows = get_args(hint)

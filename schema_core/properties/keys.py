@@ -194,7 +194,7 @@ def _split_columns(
         TypeError: for columns of anything but strings.
     """
     others = dict(properties)
-    take, known = others.pop, physical_column.entries.recent.get
+    take, cached_column = others.pop, physical_column.entries.recent.get
     columns: list[UnresolvedPhysicalColumn] = []
     for name_key, type_key, comment_key in COLUMN_KEYS:
         if (name := take(name_key, None)) is None:
@@ -203,7 +203,7 @@ def _split_columns(
             others[name_key] = name
             break
         parts = (name, type_, take(comment_key, None))
-        columns.append(known(parts) or _shared_column(*parts))
+        columns.append(cached_column(parts) or _shared_column(*parts))
     return columns, others
 
 

@@ -496,19 +496,19 @@ def preserve_options(properties: Properties) -> tuple[Properties, list[Diagnosti
     Every version writes them; those before 2.2 also read them.
     """
     key = sidecar_key(OPTIONS)
-    carried = read_string_map(key, properties[key]) if key in properties else {}
-    kept = {
+    sidecar_options = read_string_map(key, properties[key]) if key in properties else {}
+    dropped = {
         option: value
         for option, value in properties.items()
-        if is_read_by_older_flink(option) and option not in carried
+        if is_read_by_older_flink(option) and option not in sidecar_options
     }
-    if not kept:
+    if not dropped:
         return properties, []
     notes = [
         Diagnostic("option-kept", "Flink 2.2 and later do not read this option", path=(option,))
-        for option in kept
+        for option in dropped
     ]
-    return properties | {key: write_json(carried | kept, sort_keys=True)}, notes
+    return properties | {key: write_json(sidecar_options | dropped, sort_keys=True)}, notes
 
 
 STEPS: tuple[Step, ...] = (

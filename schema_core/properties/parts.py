@@ -52,12 +52,11 @@ def pack(properties: Mapping[str, str], store: StoreLimits) -> Properties:
     require_strings(properties)
     whole = join_parts(properties)
     moved = {key: whole[key] for key in keys_to_move(whole, store)}
-    kept = {key: value for key, value in whole.items() if key not in moved}
+    rest = {key: value for key, value in whole.items() if key not in moved}
     for prefix in SCHEMAS:
         if is_schema_moved(moved, prefix):
-            kept[f"{prefix}0.name"] = PLACEHOLDER
-    kept |= split_parts(moved, store.value)
-    return add_store_prefix(kept, store)
+            rest[f"{prefix}0.name"] = PLACEHOLDER
+    return add_store_prefix(rest | split_parts(moved, store.value), store)
 
 
 def keys_to_move(properties: Mapping[str, str], store: StoreLimits) -> list[str]:
@@ -157,11 +156,11 @@ def join_parts(properties: Mapping[str, str]) -> Properties:
         for part in malformed_parts(properties)
     )
     moved = read_string_map(CHECKSUM, joined_text(properties))
-    kept = {key: value for key, value in properties.items() if not is_part(key)}
+    rest = {key: value for key, value in properties.items() if not is_part(key)}
     for prefix in SCHEMAS:
         if is_schema_moved(moved, prefix):
-            kept.pop(f"{prefix}0.name")
-    return kept | moved
+            rest.pop(f"{prefix}0.name")
+    return rest | moved
 
 
 def has_parts(properties: Mapping[str, str]) -> bool:
@@ -196,8 +195,8 @@ def malformed_parts(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     if count is None or not re.fullmatch(r"[1-9][0-9]{0,8}", count):
         problem = f"the key {COUNT!r} must be the number of parts, got {count!r}"
         return (Diagnostic("missing-part-count", problem, path=(COUNT,)),)
-    found = [*malformed_part_keys(properties, int(count), numbers)]
-    return tuple(found or malformed_content(properties))
+    malformed = [*malformed_part_keys(properties, int(count), numbers)]
+    return tuple(malformed or malformed_content(properties))
 
 
 def part_numbers(properties: Mapping[str, str]) -> set[str]:
@@ -230,8 +229,8 @@ def malformed_part_keys(
 
 def is_intact(number: int, part: str) -> bool:
     """Whether a part matches its checksum at its position."""
-    found = _PART.fullmatch(part)
-    return found is not None and found[1] == part_checksum(number, found[2])
+    content = _PART.fullmatch(part)
+    return content is not None and content[1] == part_checksum(number, content[2])
 
 
 def malformed_content(properties: Mapping[str, str]) -> Iterator[Diagnostic]:

@@ -22,21 +22,8 @@ from schema_core.catalog import objects
 from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
-from schema_core.properties import sidecar
-from schema_core.properties.keys import (
-    COMPUTED_COLUMN_KEYS,
-    IS_GENERIC,
-    PHYSICAL_COLUMN_KEYS,
-    Properties,
-    PropertyReader,
-    column_keys,
-    column_length,
-    flatten,
-    join_names,
-    malformed_key,
-    merge,
-    split_names,
-)
+from schema_core.properties import keys, sidecar
+from schema_core.properties.keys import Properties, PropertyReader
 from schema_core.properties.sidecar import VERSION, is_ambiguous, restore_schema
 from schema_core.schema.resolved import (
     AnyColumn,
@@ -110,19 +97,19 @@ def decode_watermark(row: PropertyReader) -> tuple[str, str]:
 
 def encode_names(named: Constraint | Index) -> Properties:
     """Encode a key constraint or an index."""
-    return {"name": named.name, "columns": join_names(named.columns)}
+    return {"name": named.name, "columns": keys.join_names(named.columns)}
 
 
 def decode_names(row: PropertyReader) -> tuple[str, list[str]] | None:
     """The name and the columns of a key constraint or index; None without a name."""
     name = row.get("name")
-    return None if name is None else (name, split_names(row.require("columns")))
+    return None if name is None else (name, keys.split_names(row.require("columns")))
 
 
 def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
     """Encode only the columns of a schema, as in the map of a model."""
     properties: Properties = {}
-    rows = enumerate(zip(schema.columns, column_keys(prefix), strict=False))
+    rows = enumerate(zip(schema.columns, keys.column_keys(prefix), strict=False))
     for number, (column, (name, type_, comment)) in rows:
         properties[name] = column.name
         properties[type_] = column.data_type.as_serializable_string()
@@ -134,32 +121,34 @@ def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
     return properties
 
 
-@cached(column_length, budget=600_000)
+@cached(keys.column_length, budget=600_000)
 def computed_column(name: str, sql: str, comment: str | None) -> UnresolvedComputedColumn:
     """Cached as physical columns are."""
     return UnresolvedComputedColumn(name, SqlExpression(sql), comment)
 
 
-@cached(column_length, budget=200_000)
+@cached(keys.column_length, budget=200_000)
 def watermark(column: str, sql: str) -> UnresolvedWatermarkSpec:
     """Cached as columns are."""
     return UnresolvedWatermarkSpec(column, SqlExpression(sql))
 
 
-@cached(column_length, budget=200_000)
+@cached(keys.column_length, budget=200_000)
 def primary_key(name: str, columns: str) -> UnresolvedPrimaryKey:
     """The primary key on columns whose names are joined; cached as columns are.
 
     Raises:
         SchemaError: with code `blank-name` or `missing-key-columns`.
     """
-    key = Schema.new_builder().primary_key_named(name, *split_names(columns)).build().primary_key
+    key = (
+        Schema.new_builder().primary_key_named(name, *keys.split_names(columns)).build().primary_key
+    )
     return cast("UnresolvedPrimaryKey", key)
 
 
 def immutable_columns(name: str, columns: str) -> UnresolvedImmutableColumns:
     """The constraint on columns whose names are joined; errors as `primary_key`."""
-    builder = Schema.new_builder().immutable_columns_named(name, *split_names(columns))
+    builder = Schema.new_builder().immutable_columns_named(name, *keys.split_names(columns))
     return cast("UnresolvedImmutableColumns", builder.build().immutable_columns)
 
 
@@ -179,7 +168,7 @@ def read_columns(reader: PropertyReader, prefix: str) -> Sequence[UnresolvedColu
         else:
             physical.append(row)
             columns.append(UnresolvedPhysicalColumn(name, type_, get(row + "comment")))
-    reader.mark_read(physical, PHYSICAL_COLUMN_KEYS)
+    reader.mark_read(physical, keys.PHYSICAL_COLUMN_KEYS)
     return columns
 
 
@@ -192,7 +181,7 @@ def _read_common_columns(reader: PropertyReader) -> list[UnresolvedColumn] | Non
         if (sql := reader.properties.get(f"{SCHEMA}.{row}.expr")) is None:
             columns[row] = decode_column(reader.under(f"{SCHEMA}.{row}"))
         else:
-            reader.mark_read((f"{SCHEMA}.{row}.",), COMPUTED_COLUMN_KEYS)
+            reader.mark_read((f"{SCHEMA}.{row}.",), keys.COMPUTED_COLUMN_KEYS)
             column = reader.first_columns[row]
             columns[row] = computed_column(column.name, sql, column.comment)
     reader.mark_columns(len(columns), others)
@@ -218,10 +207,10 @@ def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
         if constraint is not None
         for name, value in encode_names(constraint).items()
     }
-    return merge(
+    return keys.merge(
         encode_columns(schema, prefix),
-        flatten(f"{prefix}.watermark", map(encode_watermark, schema.watermark_specs)),
-        flatten(f"{prefix}.index", map(encode_names, schema.indexes)),
+        keys.flatten(f"{prefix}.watermark", map(encode_watermark, schema.watermark_specs)),
+        keys.flatten(f"{prefix}.index", map(encode_names, schema.indexes)),
         constraints,
     )
 
@@ -317,11 +306,11 @@ def encode_members(
     schema: ResolvedSchema,
 ) -> Properties:
     """Encode a schema and the members of a table besides its options."""
-    return merge(
+    return keys.merge(
         encode_schema(schema),
         encode_comment(table.comment),
         {} if table.snapshot is None else {"snapshot": str(table.snapshot)},
-        flatten("partition.keys", ({"name": key} for key in table.partition_keys)),
+        keys.flatten("partition.keys", ({"name": key} for key in table.partition_keys)),
         encode_distribution(table.distribution),
     )
 
@@ -338,8 +327,8 @@ def encode_distribution(distribution: objects.TableDistribution | None) -> Prope
     properties = {"distribution.kind": distribution.kind.value}
     if distribution.bucket_count is not None:
         properties["distribution.buckets"] = str(distribution.bucket_count)
-    keys = ({"name": key} for key in distribution.bucket_keys)
-    return properties | flatten("distribution.keys", keys)
+    rows = ({"name": key} for key in distribution.bucket_keys)
+    return properties | keys.flatten("distribution.keys", rows)
 
 
 def decode_distribution(reader: PropertyReader) -> objects.TableDistribution | None:
@@ -350,10 +339,10 @@ def decode_distribution(reader: PropertyReader) -> objects.TableDistribution | N
     if part.get("kind") is None:
         return None
     kind, buckets = part.member("kind", objects.DistributionKind), part.integer("buckets", 32)
-    keys: list[str] = []
-    while (key := part.get(f"keys.{len(keys)}.name")) is not None:
-        keys.append(key)
-    return objects.TableDistribution.of(kind, buckets, keys)
+    columns: list[str] = []
+    while (column := part.get(f"keys.{len(columns)}.name")) is not None:
+        columns.append(column)
+    return objects.TableDistribution.of(kind, buckets, columns)
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -371,8 +360,10 @@ def encode_table(table: objects.ResolvedCatalogTable, on_loss: OnLoss = "refuse"
     require_instance(table, objects.ResolvedCatalogTable, "table")
     refuse(losses_of_table(table), on_loss)
     encoded = encoded_parts(table.resolved_schema, table.options, table.comment, on_loss)
-    properties = merge(encode_members(table, encoded.schema), encoded.options, encoded.sidecar_keys)
-    properties.pop(IS_GENERIC, None)
+    properties = keys.merge(
+        encode_members(table, encoded.schema), encoded.options, encoded.sidecar_keys
+    )
+    properties.pop(keys.IS_GENERIC, None)
     return properties
 
 
@@ -428,7 +419,7 @@ def losses_of_table(
     table: objects.ResolvedCatalogTable
     | objects.ResolvedCatalogView
     | objects.ResolvedCatalogMaterializedTable,
-    removed: tuple[str, ...] = (IS_GENERIC,),
+    removed: tuple[str, ...] = (keys.IS_GENERIC,),
 ) -> Iterator[UnsupportedError]:
     """Yield an error for what decoding would not restore; Flink removes the options `removed`."""
     yield from losses_of_schema(table.resolved_schema)
@@ -448,13 +439,13 @@ def encode_view(view: objects.ResolvedCatalogView, on_loss: OnLoss = "refuse") -
     require_instance(view, objects.ResolvedCatalogView, "view")
     refuse(losses_of_table(view), on_loss)
     encoded = encoded_parts(view.resolved_schema, view.options, view.comment, on_loss)
-    properties = merge(
+    properties = keys.merge(
         encode_schema(encoded.schema),
         encode_comment(view.comment),
         encoded.options,
         encoded.sidecar_keys,
     )
-    properties.pop(IS_GENERIC, None)
+    properties.pop(keys.IS_GENERIC, None)
     return properties
 
 
@@ -498,7 +489,7 @@ def encode_model(model: objects.ResolvedCatalogModel, on_loss: OnLoss = "refuse"
     if on_loss == "carry":
         sidecar_keys |= sidecar.non_column_keys(inputs, INPUT)
         sidecar_keys |= sidecar.non_column_keys(outputs, OUTPUT)
-    return merge(
+    return keys.merge(
         encode_columns(inputs, INPUT),
         encode_columns(outputs, OUTPUT),
         encode_comment(model.comment),
@@ -548,7 +539,7 @@ def encoded_parts(
     options: Mapping[str, str],
     comment: str | None,
     on_loss: OnLoss,
-    removed: tuple[str, ...] = (IS_GENERIC,),
+    removed: tuple[str, ...] = (keys.IS_GENERIC,),
 ) -> EncodedParts:
     """Split an object; without sidecar keys unless `on_loss` is "carry"."""
     if on_loss != "carry":
@@ -615,7 +606,7 @@ def encode_materialized_table(
     )
     if on_loss == "carry":
         encoded.sidecar_keys.update(sidecar.handler_key(table.refresh_handler))
-    return merge(
+    return keys.merge(
         encode_members(table, encoded.schema),
         encoded.options,
         encode_refresh(table),
@@ -686,7 +677,7 @@ def decode_handler(text: str | None) -> bytes | None:
         return base64.b64decode(text + padding, validate=True)
     except (binascii.Error, ValueError):
         key = "refresh-handler-bytes"
-        raise malformed_key(key, f"the key {key!r} must be base64") from None
+        raise keys.malformed_key(key, f"the key {key!r} must be base64") from None
 
 
 def losses_of_materialized_table(
@@ -741,7 +732,7 @@ def decode_object(
         case objects.TableKind.VIEW:
             for key in (ORIGINAL, EXPANDED):
                 if key not in properties:
-                    raise malformed_key(key, f"the key {key!r} is missing", "missing-key")
+                    raise keys.malformed_key(key, f"the key {key!r} is missing", "missing-key")
             return read_view(reader, properties[ORIGINAL], properties[EXPANDED])
         case objects.TableKind.MATERIALIZED_TABLE:
             return read_materialized_table(reader)

@@ -177,9 +177,9 @@ def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMa
     reader = PropertyReader(modern.properties)
     check_version(reader)
     kind = kind or kind_of(modern.properties)
-    found = MAP_FORMATS[kind].read(reader)
+    decoded = MAP_FORMATS[kind].read(reader)
     notes = (*modern.notes, *unavailable_in(modern.versions), *reader.ignored())
-    return StoredMap(found, kind, modern.properties, modern.layers, modern.versions, notes)
+    return StoredMap(decoded, kind, modern.properties, modern.layers, modern.versions, notes)
 
 
 # --- upgrade --------------------------------------------------------------------------------------
@@ -214,16 +214,16 @@ def upgrade(
     >>> done.properties["schema.0.data-type"], [note.code for note in done.notes][:1]
     ('DECIMAL(38, 18)', ['type-assumed'])
     """
-    found = read_map(stored, kind)
-    shape = MAP_FORMATS[found.kind]
-    resolved = shape.resolve(found.object, resolver or SchemaResolver())
-    stale = tuple(stale_types(found.properties, resolved))
+    decoded, resolver = read_map(stored, kind), resolver or SchemaResolver()
+    shape = MAP_FORMATS[decoded.kind]
+    resolved = shape.resolve(decoded.object, resolver)
+    stale = tuple(stale_types(decoded.properties, resolved))
     properties = shape.encode(resolved, on_loss)
     expressions = (key for key in properties if key.endswith(".expr"))
-    is_reprinted = any(properties[key] != found.properties.get(key) for key in expressions)
+    is_reprinted = any(properties[key] != decoded.properties.get(key) for key in expressions)
     if is_reprinted or any(key.startswith(GENERIC_PREFIX) for key in properties):
-        properties = until_stable(properties, shape, resolver or SchemaResolver(), on_loss)
-    return UpgradedMap(properties, found.versions, (*found.notes, *stale))
+        properties = until_stable(properties, shape, resolver, on_loss)
+    return UpgradedMap(properties, decoded.versions, (*decoded.notes, *stale))
 
 
 def until_stable(

@@ -318,20 +318,22 @@ def examine_every_key(
     if malformed := malformed_parts(properties):
         return Examined(None, malformed)
     properties = join_parts(properties)
-    found = distinct(mark, *(check(properties) for check in CHECKS))
+    diagnostics = distinct(mark, *(check(properties) for check in CHECKS))
     try:
         modern = modernize_keys(properties)
     except SchemaCoreError as error:
-        return Examined(None, distinct(found, error.diagnostics))
+        return Examined(None, distinct(diagnostics, error.diagnostics))
     reader, kind = PropertyReader(modern.properties), kind or kind_of(modern.properties)
     assumed = (note for note in modern.notes if note.code in REPORTED_NOTES)
     broken = unreadable_parts(reader, kind)
-    found = distinct(found, assumed, broken, unknown_keys(reader, properties, broken=bool(broken)))
+    diagnostics = distinct(
+        diagnostics, assumed, broken, unknown_keys(reader, properties, broken=bool(broken))
+    )
     if broken:
-        return Examined(None, found)
+        return Examined(None, diagnostics)
     decoded = MAP_FORMATS[kind].read(PropertyReader(modern.properties))
     resolved, errors = _resolve(modern.properties, kind, decoded, resolver)
-    return Examined(resolved, distinct(found, errors))
+    return Examined(resolved, distinct(diagnostics, errors))
 
 
 def examine_spark_table(stored: Mapping[str, str], resolver: SchemaResolver | None) -> Examined:
@@ -340,15 +342,14 @@ def examine_spark_table(stored: Mapping[str, str], resolver: SchemaResolver | No
         table, _ = read_spark_table(stored)
     except SchemaCoreError as error:
         return Examined(None, error.diagnostics)
-    found = tuple(unknown_columns(stored, table.schema))
+    unknown = tuple(unknown_columns(stored, table.schema))
     try:
-        return Examined(resolve_table(table, resolver or SchemaResolver()), found)
+        return Examined(resolve_table(table, resolver or SchemaResolver()), unknown)
     except SchemaCoreError as error:
-        reported = {
-            diagnostic.code for diagnostic in found
-        }  # with the keys, absent from the resolver's errors
+        # those above have keys, unlike the resolver's
+        reported = {diagnostic.code for diagnostic in unknown}
         others = (diagnostic for diagnostic in error.diagnostics if diagnostic.code not in reported)
-        return Examined(None, (*found, *others))
+        return Examined(None, (*unknown, *others))
 
 
 # --- maps without anything to report --------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from schema_core.base.lazy import dataclass
@@ -197,7 +198,7 @@ def why_not(
             return None
         return CastError(source, target, "requires a single interval field to be cast to")
     if source.root in COMPOSED and target.root in COMPOSED:
-        return _compare_children(source, target, lambda one, other: why_not(one, other, mode))
+        return _compare_children(source, target, partial(why_not, mode=mode))
     sources, explicit = CASTS[target.root]
     if mode is CastMode.EXPLICIT:
         sources |= explicit

@@ -9,20 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import SchemaError
+from schema_core.types import temporal
 from schema_core.types.atomic import DecimalType, DoubleType, LengthType, VarBinaryType, VarCharType
 from schema_core.types.casts import supports_implicit_cast
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 from schema_core.types.nested import RowType, require_types
-from schema_core.types.temporal import (
-    AnyTimestampType,
-    DayTimeIntervalType,
-    DayTimeResolution,
-    LocalZonedTimestampType,
-    TimeType,
-    YearMonthIntervalType,
-    YearMonthResolution,
-    ZonedTimestampType,
-)
 from schema_core.types.user_defined import LegacyType, StructuredType
 
 if TYPE_CHECKING:
@@ -164,32 +155,34 @@ def _numbers(left: DataType, right: DataType) -> DataType:
             return right if right.root is R.DOUBLE else left
 
 
-def _times(left: TimeType, right: TimeType) -> DataType:
-    return TimeType(max(left.precision, right.precision))
+def _times(left: temporal.TimeType, right: temporal.TimeType) -> DataType:
+    return temporal.TimeType(max(left.precision, right.precision))
 
 
-def _timestamps(left: AnyTimestampType, right: AnyTimestampType) -> DataType:
+def _timestamps(left: temporal.AnyTimestampType, right: temporal.AnyTimestampType) -> DataType:
     """Prefer WITH TIME ZONE to WITH LOCAL TIME ZONE to a timestamp without time zone."""
     if left == right:
         return left  # with its time attribute
-    kind: type[AnyTimestampType] = type(left)
+    kind: type[temporal.AnyTimestampType] = type(left)
     if left.root is not right.root:
-        zoned = ZonedTimestampType in (type(left), type(right))
-        kind = ZonedTimestampType if zoned else LocalZonedTimestampType
+        zoned = temporal.ZonedTimestampType in (type(left), type(right))
+        kind = temporal.ZonedTimestampType if zoned else temporal.LocalZonedTimestampType
     return kind(max(left.precision, right.precision))
 
 
-def _day_time(left: DayTimeIntervalType, right: DayTimeIntervalType) -> DataType:
-    return DayTimeIntervalType(
-        DayTimeResolution(_span(left.resolution.value, right.resolution.value)),
+def _day_time(left: temporal.DayTimeIntervalType, right: temporal.DayTimeIntervalType) -> DataType:
+    return temporal.DayTimeIntervalType(
+        temporal.DayTimeResolution(_span(left.resolution.value, right.resolution.value)),
         max(left.day_precision, right.day_precision),
         max(left.fractional_precision, right.fractional_precision),
     )
 
 
-def _year_month(left: YearMonthIntervalType, right: YearMonthIntervalType) -> DataType:
-    return YearMonthIntervalType(
-        YearMonthResolution(_span(left.resolution.value, right.resolution.value)),
+def _year_month(
+    left: temporal.YearMonthIntervalType, right: temporal.YearMonthIntervalType
+) -> DataType:
+    return temporal.YearMonthIntervalType(
+        temporal.YearMonthResolution(_span(left.resolution.value, right.resolution.value)),
         max(left.precision, right.precision),
     )
 
@@ -254,10 +247,12 @@ def least_restrictive(types: Sequence[DataType]) -> DataType | None:
     match common:
         case None:
             return None
-        case YearMonthIntervalType():  # intervals have two types in SQL
-            common = YearMonthIntervalType(YearMonthResolution.MONTH)
-        case DayTimeIntervalType():
-            common = DayTimeIntervalType(DayTimeResolution.SECOND, fractional_precision=3)
+        case temporal.YearMonthIntervalType():  # intervals have two types in SQL
+            common = temporal.YearMonthIntervalType(temporal.YearMonthResolution.MONTH)
+        case temporal.DayTimeIntervalType():
+            common = temporal.DayTimeIntervalType(
+                temporal.DayTimeResolution.SECOND, fractional_precision=3
+            )
     return common.with_nullability(nullable)
 
 
@@ -290,7 +285,7 @@ def _calcite_merge(left: DataType, right: DataType) -> DataType | None:
         return left  # both have a precision of 15 in Flink's SQL, so the first wins
     if left.root is R.DECIMAL and right.is_(F.APPROXIMATE_NUMERIC):
         return DoubleType()
-    if isinstance(left, AnyTimestampType) and isinstance(right, AnyTimestampType):
+    if isinstance(left, temporal.AnyTimestampType) and isinstance(right, temporal.AnyTimestampType):
         if left.precision == right.precision:
             return left
         return type(right)(max(left.precision, right.precision))

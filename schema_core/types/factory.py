@@ -23,16 +23,6 @@ from schema_core.types.nested import (
     require_type,
 )
 from schema_core.types.python import type_of
-from schema_core.types.temporal import (
-    DayTimeIntervalType,
-    DayTimeResolution,
-    LocalZonedTimestampType,
-    TimestampType,
-    TimeType,
-    YearMonthIntervalType,
-    YearMonthResolution,
-    ZonedTimestampType,
-)
 from schema_core.types.type_parser import DAY_TIME, YEAR_MONTH, parse_type
 from schema_core.types.unresolved import (
     Part,
@@ -163,26 +153,30 @@ class DataTypes:
         return temporal.DateType(nullable)
 
     @staticmethod
-    def TIME(precision: int = 0, nullable: bool = True) -> TimeType:
-        return TimeType(precision, nullable)
+    def TIME(precision: int = 0, nullable: bool = True) -> temporal.TimeType:
+        return temporal.TimeType(precision, nullable)
 
     @staticmethod
-    def TIMESTAMP(precision: int = 6, nullable: bool = True) -> TimestampType:
-        return TimestampType(precision, nullable)
+    def TIMESTAMP(precision: int = 6, nullable: bool = True) -> temporal.TimestampType:
+        return temporal.TimestampType(precision, nullable)
 
     @staticmethod
-    def TIMESTAMP_WITH_TIME_ZONE(precision: int = 6, nullable: bool = True) -> ZonedTimestampType:
-        return ZonedTimestampType(precision, nullable)
+    def TIMESTAMP_WITH_TIME_ZONE(
+        precision: int = 6, nullable: bool = True
+    ) -> temporal.ZonedTimestampType:
+        return temporal.ZonedTimestampType(precision, nullable)
 
     @staticmethod
     def TIMESTAMP_WITH_LOCAL_TIME_ZONE(
         precision: int = 6, nullable: bool = True
-    ) -> LocalZonedTimestampType:
-        return LocalZonedTimestampType(precision, nullable)
+    ) -> temporal.LocalZonedTimestampType:
+        return temporal.LocalZonedTimestampType(precision, nullable)
 
     @staticmethod
-    def TIMESTAMP_LTZ(precision: int = 6, nullable: bool = True) -> LocalZonedTimestampType:
-        return LocalZonedTimestampType(precision, nullable)
+    def TIMESTAMP_LTZ(
+        precision: int = 6, nullable: bool = True
+    ) -> temporal.LocalZonedTimestampType:
+        return temporal.LocalZonedTimestampType(precision, nullable)
 
     @staticmethod
     def VARIANT(nullable: bool = True) -> atomic.VariantType:
@@ -358,7 +352,7 @@ class DataTypes:
     # --- intervals -----------------------------------------------------------------------------
 
     @staticmethod
-    def YEAR(precision: int = YearMonthIntervalType.DEFAULT_PRECISION) -> Resolution:
+    def YEAR(precision: int = temporal.YearMonthIntervalType.DEFAULT_PRECISION) -> Resolution:
         return Resolution(IntervalUnit.YEAR, precision)
 
     @staticmethod
@@ -366,7 +360,7 @@ class DataTypes:
         return Resolution(IntervalUnit.MONTH)
 
     @staticmethod
-    def DAY(precision: int = DayTimeIntervalType.DEFAULT_DAY_PRECISION) -> Resolution:
+    def DAY(precision: int = temporal.DayTimeIntervalType.DEFAULT_DAY_PRECISION) -> Resolution:
         return Resolution(IntervalUnit.DAY, precision)
 
     @staticmethod
@@ -379,14 +373,14 @@ class DataTypes:
 
     @staticmethod
     def SECOND(
-        precision: int = DayTimeIntervalType.DEFAULT_FRACTIONAL_PRECISION,
+        precision: int = temporal.DayTimeIntervalType.DEFAULT_FRACTIONAL_PRECISION,
     ) -> Resolution:
         return Resolution(IntervalUnit.SECOND, precision)
 
     @staticmethod
     def INTERVAL(
         upper_resolution: Resolution, lower_resolution: Resolution | None = None
-    ) -> DayTimeIntervalType | YearMonthIntervalType:
+    ) -> temporal.DayTimeIntervalType | temporal.YearMonthIntervalType:
         """An interval of one field, or from one field to a finer one.
 
         Raises:
@@ -408,11 +402,13 @@ class DataTypes:
         words = " TO ".join(end.unit.name for end in ends)
         precisions = {end.unit.name: end.precision for end in ends if end.precision >= 0}
         if words in YEAR_MONTH:
-            return YearMonthIntervalType(YearMonthResolution(words), precisions.get("YEAR", 2))
+            return temporal.YearMonthIntervalType(
+                temporal.YearMonthResolution(words), precisions.get("YEAR", 2)
+            )
         if words not in DAY_TIME:
             raise SchemaError(f"invalid interval {words}", code="invalid-type-parameter")
-        return DayTimeIntervalType(
-            DayTimeResolution(words), precisions.get("DAY", 2), precisions.get("SECOND", 6)
+        return temporal.DayTimeIntervalType(
+            temporal.DayTimeResolution(words), precisions.get("DAY", 2), precisions.get("SECOND", 6)
         )
 
 

@@ -20,16 +20,7 @@ from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_ar
 from schema_core.base.plugins import TYPE_READERS, find
 from schema_core.base.text import MAX_DEPTH, show
 from schema_core.errors import SchemaError, at
-from schema_core.types import atomic
-from schema_core.types.atomic import (
-    BigIntType,
-    BooleanType,
-    DecimalType,
-    DoubleType,
-    NullType,
-    VarBinaryType,
-    VarCharType,
-)
+from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.nested import (
     ArrayType,
@@ -40,13 +31,6 @@ from schema_core.types.nested import (
     too_deep,
 )
 from schema_core.types.row_value import Row
-from schema_core.types.temporal import (
-    DateType,
-    DayTime,
-    DayTimeIntervalType,
-    LocalZonedTimestampType,
-    TimeType,
-)
 from schema_core.types.user_defined import StructuredType, UserDefinedType
 from schema_core.types.values import named_values, reject_reason
 
@@ -56,17 +40,17 @@ MAX_DECIMAL, DEFAULT_SCALE = 38, 18
 #: Python class -> the type of its values. PyFlink infers the same types from values, but does not
 #: support `bytes` and `timedelta`, and drops the fraction of a `time`.
 CLASSES: dict[Any, DataType] = {
-    bool:             BooleanType(),
-    int:              BigIntType(),
-    float:            DoubleType(),
-    str:              VarCharType(MAX_LENGTH),
-    bytes:            VarBinaryType(MAX_LENGTH),
-    bytearray:        VarBinaryType(MAX_LENGTH),
-    Decimal:          DecimalType(38, 18),
-    dt.date:          DateType(),
-    dt.datetime:      LocalZonedTimestampType(),
-    dt.time:          TimeType(6),
-    dt.timedelta:     DayTimeIntervalType(DayTime.SECOND),
+    bool:             atomic.BooleanType(),
+    int:              atomic.BigIntType(),
+    float:            atomic.DoubleType(),
+    str:              atomic.VarCharType(MAX_LENGTH),
+    bytes:            atomic.VarBinaryType(MAX_LENGTH),
+    bytearray:        atomic.VarBinaryType(MAX_LENGTH),
+    Decimal:          atomic.DecimalType(38, 18),
+    dt.date:          temporal.DateType(),
+    dt.datetime:      temporal.LocalZonedTimestampType(),
+    dt.time:          temporal.TimeType(6),
+    dt.timedelta:     temporal.DayTimeIntervalType(temporal.DayTime.SECOND),
 }  # fmt: skip
 
 #: Method of an object that returns its data type.
@@ -97,7 +81,7 @@ def _of(description: object) -> DataType:
     if isinstance(description, DataType):
         return description
     if description is None or description is types.NoneType:
-        return NullType()
+        return atomic.NullType()
     if isinstance(description, type) and description in CLASSES:
         return CLASSES[description].not_null()
     if reader := ORIGINS.get(get_origin(description)):
@@ -300,15 +284,15 @@ def _decimal_of(integer_digits: int, scale: int) -> DataType:
             "after the decimal point",
             code="data-type-not-inferred",
         )
-    return DecimalType(max(integer_digits + scale, 1), scale)
+    return atomic.DecimalType(max(integer_digits + scale, 1), scale)
 
 
 def _with_decimals(type_: DataType) -> DataType:
     """The type with DECIMAL(38, 18) for its decimals, or another scale if these need it."""
-    if isinstance(type_, DecimalType):
+    if isinstance(type_, atomic.DecimalType):
         room = MAX_DECIMAL - (type_.precision - type_.scale)
         scale = min(max(type_.scale, DEFAULT_SCALE), room)
-        return DecimalType(MAX_DECIMAL, scale, type_.is_nullable)
+        return atomic.DecimalType(MAX_DECIMAL, scale, type_.is_nullable)
     if isinstance(type_, UserDefinedType):
         return type_
     return type_.rebuild(tuple(map(_with_decimals, type_.children())))
@@ -354,7 +338,7 @@ def _merge_nulls(left: DataType, right: DataType) -> DataType:
         return right
     if right == atomic.NullType():
         return left
-    if isinstance(left, DecimalType) and isinstance(right, DecimalType):
+    if isinstance(left, atomic.DecimalType) and isinstance(right, atomic.DecimalType):
         integer_digits = max(left.precision - left.scale, right.precision - right.scale)
         return _decimal_of(integer_digits, max(left.scale, right.scale))
     ours, theirs = left.children(), right.children()

@@ -207,9 +207,9 @@ def _as_dict(value: Any) -> Any:
         case Row():
             return value.as_dict(recursive=True)
         case list():
-            return [_as_dict(item) for item in value]
+            return [_as_dict(element) for element in value]
         case dict():
-            return {key: _as_dict(item) for key, item in value.items()}
+            return {key: _as_dict(entry) for key, entry in value.items()}
         case _:
             return value
 

@@ -28,17 +28,6 @@ from schema_core.types.nested import (
     RowType,
     require_text,
 )
-from schema_core.types.temporal import (
-    AnyTimestampType,
-    DayTimeIntervalType,
-    DayTimeResolution,
-    LocalZonedTimestampType,
-    TimestampType,
-    TimeType,
-    YearMonthIntervalType,
-    YearMonthResolution,
-    ZonedTimestampType,
-)
 from schema_core.types.type_strings import BRACKETS, POSTFIX, TypeGrammar, parse_numbers
 from schema_core.types.user_defined import LegacyType, RawType, StructuredType, UnresolvedType
 
@@ -160,8 +149,8 @@ KEYWORDS = frozenset(
     }
 )  # fmt: skip
 
-YEAR_MONTH = frozenset(resolution.value for resolution in YearMonthResolution)
-DAY_TIME = frozenset(resolution.value for resolution in DayTimeResolution)
+YEAR_MONTH = frozenset(resolution.value for resolution in temporal.YearMonthResolution)
+DAY_TIME = frozenset(resolution.value for resolution in temporal.DayTimeResolution)
 
 #: A word, a symbol, a quoted name, a string or a number; words are the most frequent. An unclosed
 #: literal extends to the end, as in Flink.
@@ -351,11 +340,11 @@ def _plain(kind: Callable[..., DataType], most: int) -> Callable[..., DataType]:
     return lambda types, cursor: only
 
 
-_TIMESTAMPS: dict[str, type[AnyTimestampType]] = {
-    "":        TimestampType,
-    "WITHOUT": TimestampType,
-    "LOCAL":   LocalZonedTimestampType,
-    "WITH":    ZonedTimestampType,
+_TIMESTAMPS: dict[str, type[temporal.AnyTimestampType]] = {
+    "":        temporal.TimestampType,
+    "WITHOUT": temporal.TimestampType,
+    "LOCAL":   temporal.LocalZonedTimestampType,
+    "WITH":    temporal.ZonedTimestampType,
 }  # fmt: skip
 
 DOUBLE = atomic.DoubleType()
@@ -458,13 +447,13 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
         precision = self.number(cursor, 0)
         if cursor.accept("WITHOUT"):
             cursor.expect("TIME", "ZONE")
-        return TimeType(precision)
+        return temporal.TimeType(precision)
 
     def timestamp(self, cursor: TypeStringCursor) -> DataType:
         """Parse ``TIMESTAMP(3) WITH LOCAL TIME ZONE``."""
         precision = self.number(cursor, 6)
         if cursor.keys[cursor.index] in _ENDS:
-            return TimestampType(precision)
+            return temporal.TimestampType(precision)
         return _TIMESTAMPS[self.time_zone(cursor)](precision)
 
     def interval(self, cursor: TypeStringCursor) -> DataType:
@@ -472,7 +461,7 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
         start = cursor.index
         unit = cursor.key if cursor.key in KEYWORDS else ""
         cursor.index += cursor.key != ""
-        days, fraction = DayTimeIntervalType.DEFAULT_DAY_PRECISION, 6
+        days, fraction = temporal.DayTimeIntervalType.DEFAULT_DAY_PRECISION, 6
         if unit == "SECOND":
             fraction = self.number(cursor, fraction)
         elif unit in ("YEAR", "DAY"):
@@ -483,9 +472,9 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
             cursor.index += last != ""
             fraction = self.number(cursor, fraction) if last == "SECOND" else fraction
         if unit in YEAR_MONTH:
-            return YearMonthIntervalType(YearMonthResolution(unit), days)
+            return temporal.YearMonthIntervalType(temporal.YearMonthResolution(unit), days)
         if unit in DAY_TIME:
-            return DayTimeIntervalType(DayTimeResolution(unit), days, fraction)
+            return temporal.DayTimeIntervalType(temporal.DayTimeResolution(unit), days, fraction)
         first = cursor.tokens[start]
         raise cursor.fail(f"there is no interval {unit or first.display}", span=first.span)
 
@@ -520,7 +509,7 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
     names = {
         **{kind.keyword: _plain(kind, len(kind.limits)) for kind in atomic.PLAIN},
         "DATE":       _plain(temporal.DateType, 0),
-        "TIMESTAMP_LTZ": _plain(LocalZonedTimestampType, 1),
+        "TIMESTAMP_LTZ": _plain(temporal.LocalZonedTimestampType, 1),
         "DOUBLE":     double,
         "TIME":       time,
         "TIMESTAMP":  timestamp,

@@ -65,19 +65,10 @@ def multiset_of_argument(args: ArgumentTypes) -> DataType:
     return MultisetType(args.types[0])
 
 
-def _argument_type(args: ArgumentTypes, i: int) -> DataType | None:
-    return None if args.types[i].root is R.NULL else args.types[i]
-
-
 def lag_type(args: ArgumentTypes) -> DataType:
     """The type of the first argument, NOT NULL only with a default that is NOT NULL."""
     default = args.types[2] if len(args.types) > 2 else None
     return args.types[0].with_nullability(default is None or default.is_nullable)
-
-
-def _default(args: ArgumentTypes, i: int) -> DataType | None:
-    """The type of a default that SQL compares with the value."""
-    return args.types[i] if sql_comparable(args.types[0], args.types[i]) else None
 
 
 def _fraction(args: ArgumentTypes, i: int) -> DataType | None:
@@ -96,9 +87,13 @@ def quantile(args: ArgumentTypes) -> DataType:
 
 
 STAR = keyword("*")
-TYPED = Parameter("<ANY>", _argument_type)
+#: Any argument but an untyped NULL.
+TYPED = Parameter("<ANY>", lambda args, i: None if args.types[i].root is R.NULL else args.types[i])
 TILES = literal_up_to(MAX_INT)
-DEFAULT = Parameter("<ANY>", _default)
+#: A default that SQL compares with the value.
+DEFAULT = Parameter(
+    "<ANY>", lambda args, i: args.types[i] if sql_comparable(args.types[0], args.types[i]) else None
+)
 FRACTION = Parameter("<FRACTION>", _fraction)
 
 FUNCTIONS = (

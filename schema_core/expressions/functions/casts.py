@@ -24,7 +24,7 @@ from schema_core.types import DataTypes as T
 from schema_core.types.casts import CastMode, why_not
 
 if TYPE_CHECKING:
-    from schema_core.expressions.typed import Typed
+    pass
 
 
 def _castable(args: ArgumentTypes, i: int) -> DataType | None:
@@ -42,16 +42,11 @@ def _castable(args: ArgumentTypes, i: int) -> DataType | None:
 
 def _castable_unless_array_of_literal(args: ArgumentTypes, i: int) -> DataType | None:
     """The same, but None for a string literal to an array."""
-    if args.types[i].root is TypeRoot.ARRAY and _is_string_literal(args.trees[0]):
-        return None
-    return _castable(args, i)
-
-
-def _is_string_literal(tree: Typed) -> bool:
-    """Whether the tree is a string literal, possibly within casts."""
+    tree = args.trees[0]
     while isinstance(tree, FunctionCall) and tree.function.name == "CAST":
         tree = tree.arguments[0]
-    return isinstance(tree, Constant) and tree.type.is_(TypeFamily.CHARACTER_STRING)
+    is_literal = isinstance(tree, Constant) and tree.type.is_(TypeFamily.CHARACTER_STRING)
+    return None if is_literal and args.types[i].root is TypeRoot.ARRAY else _castable(args, i)
 
 
 def cast(args: ArgumentTypes) -> DataType:

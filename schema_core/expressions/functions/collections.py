@@ -44,6 +44,7 @@ from schema_core.expressions.signatures import (
     map_,
     never,
     no_common_type,
+    of,
     operation,
     text_of,
 )
@@ -57,7 +58,6 @@ from schema_core.types import (
     RowField,
     RowType,
     StructuredType,
-    VariantType,
 )
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F
@@ -79,11 +79,6 @@ def row(args: ArgumentTypes) -> DataType:
 def multiset(args: ArgumentTypes) -> DataType:
     """A multiset of the least restrictive type of the arguments."""
     return MultisetType(least()(args))
-
-
-def _collection(args: ArgumentTypes, i: int) -> DataType | None:
-    type_ = args.types[i]
-    return type_ if isinstance(type_, ArrayType | MapType | RowType | VariantType) else None
 
 
 def _index(args: ArgumentTypes, i: int) -> DataType | None:
@@ -108,8 +103,8 @@ def item(args: ArgumentTypes) -> DataType:
         case MapType(value_type=value):
             return value.nullable()
         case RowType():
-            found = _field(collection, args)
-            return found.with_nullability(found.is_nullable or collection.is_nullable)
+            field = _field(collection, args)
+            return field.with_nullability(field.is_nullable or collection.is_nullable)
         case _:
             return collection.nullable()
 
@@ -153,11 +148,11 @@ def least_restrictive_of(start: int, step: int) -> Parameter:
     """
 
     def of_all(args: ArgumentTypes) -> DataType | None:
-        found = least_restrictive(args.types[start::step])
-        if found is None or not found.is_(F.INTERVAL):
-            return found
+        common = least_restrictive(args.types[start::step])
+        if common is None or not common.is_(F.INTERVAL):
+            return common
         spellings = set(map(_interval_spelling, args.trees[start::step])) - {None}
-        return found if len(spellings) <= 1 else None
+        return common if len(spellings) <= 1 else None
 
     def mismatch(args: ArgumentTypes, _: int) -> str | None:
         types = args.types[start::step]
@@ -170,29 +165,29 @@ def _out_of_columns(args: ArgumentTypes) -> DataType | None:
     """The least restrictive type of arguments without columns, which Flink plans as rows."""
     if any(map(_reads_columns, args.trees)) or any(map(_is_table, args.trees)):
         return None
-    found = least_restrictive(args.types)
-    is_datetime = found is not None and found.is_(F.DATETIME)
-    known = [type_ for type_ in args.types if type_.root is not R.NULL]
-    is_compound = isinstance(found, ArrayType) or (
-        isinstance(found, RowType) and len(found.fields) > 1
-    )
-    if is_compound and len(known) < len(args.types):
+    common = least_restrictive(args.types)
+    if common is None:
         return None
-    same_kind = all(found is not None and _kind(type_) is _kind(found) for type_ in known)
-    return None if is_datetime and not same_kind else found
+    typed = [type_ for type_ in args.types if type_.root is not R.NULL]
+    is_compound = isinstance(common, ArrayType) or (
+        isinstance(common, RowType) and len(common.fields) > 1
+    )
+    if is_compound and len(typed) < len(args.types):
+        return None
+    same_kind = all(_kind(type_) is _kind(common) for type_ in typed)
+    return None if common.is_(F.DATETIME) and not same_kind else common
 
 
 def _is_table(tree: Typed) -> bool:
     """Whether Flink plans a part of the tree as a table, or cannot reduce it."""
     parts = [part for part in walk(tree) if isinstance(part, FunctionCall)]
     nested = any(part.function.name == "MULTISET" for part in parts if part is not tree)
-    return nested or any(map(_reads_interval, parts))
-
-
-def _reads_interval(call: FunctionCall) -> bool:
-    """Whether the call casts a string to an interval."""
-    is_interval_cast = call.function.name == "CAST" and call.type.is_(F.INTERVAL)
-    return is_interval_cast and call.arguments[0].type.is_(F.CHARACTER_STRING)
+    return nested or any(
+        part.function.name == "CAST"
+        and part.type.is_(F.INTERVAL)
+        and part.arguments[0].type.is_(F.CHARACTER_STRING)
+        for part in parts
+    )
 
 
 def _kind(type_: DataType) -> F | R:
@@ -218,7 +213,7 @@ ITEM = least_restrictive_of(0, 1)
 CONSTANT = Parameter("<ANY> without columns", lambda args, _: args.memoized(_out_of_columns))
 KEY = least_restrictive_of(0, 2)
 VALUE = least_restrictive_of(1, 2)
-COLLECTION = Parameter("<ARRAY> | <MAP> | <ROW> | <VARIANT>", _collection)
+COLLECTION = of("<ARRAY> | <MAP> | <ROW> | <VARIANT>", R.ARRAY, R.MAP, R.ROW, R.VARIANT)
 INDEX = Parameter("<INDEX>", _index)
 
 

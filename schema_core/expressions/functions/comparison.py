@@ -25,14 +25,14 @@ from schema_core.expressions.signatures import (
     operation,
 )
 from schema_core.expressions.typed import FunctionCall, walk
-from schema_core.types import DataType, RowType, StructuredType, TypeRoot
+from schema_core.types import DataType, RowType, TypeRoot
 from schema_core.types import DataTypes as T
+from schema_core.types.casts import RECORDS
 from schema_core.types.common import least_restrictive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schema_core.expressions.typed import Typed
 
 TRUTH = exactly(T.BOOLEAN())
 
@@ -43,16 +43,17 @@ def _of_list(args: ArgumentTypes) -> DataType | None:
     A list with a MULTISET constructor has none: Flink treats both as tables.
     """
     value, *items = _comparison_types(args.types)
-    if any(_is_multiset(part) for tree in args.trees[1:] for part in walk(tree)):
+    parts = (part for tree in args.trees[1:] for part in walk(tree))
+    if any(isinstance(part, FunctionCall) and part.function.name == "MULTISET" for part in parts):
         return None
-    item = least_restrictive(items)
-    return item if item and sql_comparable(value.nullable(), item.nullable()) else None
+    common = least_restrictive(items)
+    return common if common and sql_comparable(value.nullable(), common.nullable()) else None
 
 
 def _comparison_types(types: Sequence[DataType]) -> list[DataType]:
     """The compared types: a row of one field is its field if the other side has no rows."""
     value, *items = types
-    rows = {isinstance(item, RowType) for item in items if item.root is not TypeRoot.NULL}
+    rows = {isinstance(type_, RowType) for type_ in items if type_.root is not TypeRoot.NULL}
     if rows == {not isinstance(value, RowType)}:
         return [_unwrap_row(value), *map(_unwrap_row, items)]
     return [*types]
@@ -64,10 +65,6 @@ def _unwrap_row(type_: DataType) -> DataType:
             return field.data_type
         case _:
             return type_
-
-
-def _is_multiset(tree: Typed) -> bool:
-    return isinstance(tree, FunctionCall) and tree.function.name == "MULTISET"
 
 
 def _upper(args: ArgumentTypes, i: int) -> DataType | None:
@@ -82,33 +79,32 @@ def _upper(args: ArgumentTypes, i: int) -> DataType | None:
 SELF_COMPARABLE = frozenset({TypeRoot.BITMAP, TypeRoot.VARIANT})
 
 
-def _member(args: ArgumentTypes, i: int) -> DataType | None:
-    return args.types[i] if args.memoized(_of_list) else None
-
-
 def membership(args: ArgumentTypes) -> DataType:
     """BOOLEAN, nullable if an operand, or for rows a field of one, is nullable."""
-    return T.BOOLEAN(any(map(_may_be_null, _comparison_types(args.types))))
-
-
-def _may_be_null(type_: DataType) -> bool:
-    if isinstance(type_, RowType | StructuredType):
-        return any(field.is_nullable for field in type_.children())
-    return type_.is_nullable
+    return T.BOOLEAN(
+        any(
+            part.is_nullable
+            for type_ in _comparison_types(args.types)
+            for part in (type_.children() if type_.root in RECORDS else (type_,))
+        )
+    )
 
 
 def _member_mismatch(args: ArgumentTypes, i: int) -> str | None:
     value, *items = _comparison_types(args.types)
-    item = least_restrictive(items)
-    if item is None:
+    common = least_restrictive(items)
+    if common is None:
         return no_common_type(items)
-    types = f"{value.as_summary_string()} and {item.as_summary_string()}"
-    return (
-        None if sql_comparable(value.nullable(), item.nullable()) else f"{types} are not comparable"
-    )
+    if sql_comparable(value.nullable(), common.nullable()):
+        return None
+    return f"{value.as_summary_string()} and {common.as_summary_string()} are not comparable"
 
 
-MEMBER = Parameter("<COMPARABLE_TYPE>", _member, _member_mismatch)
+MEMBER = Parameter(
+    "<COMPARABLE_TYPE>",
+    lambda args, i: args.types[i] if args.memoized(_of_list) else None,
+    _member_mismatch,
+)
 
 PAIR = (EQUAL, of_one_charset(EQUAL))
 RANGE = (ORDERED, of_one_charset(ORDERED))

@@ -61,11 +61,11 @@ def _rewritten_size(value: syntax.Expression) -> int:
     """The number of nodes after NULLIFs are rewritten, counted up to the limit."""
     waiting, count = [value], 0
     while waiting and count <= MAX_COPIES:
-        one = waiting.pop()
+        node = waiting.pop()
         count += 1
-        if isinstance(one, syntax.Call):
-            waiting += one.arguments
-            waiting += one.arguments[:1] if one.name == "NULLIF" else ()
+        if isinstance(node, syntax.Call):
+            waiting += node.arguments
+            waiting += node.arguments[:1] if node.name == "NULLIF" else ()
     return count
 
 
@@ -92,10 +92,10 @@ def _is_not_null(condition: Typed, value: Typed) -> bool:
 
 def choice(args: ArgumentTypes) -> DataType:
     """The least restrictive type of numbers or strings, else the type of the first value."""
-    one, other = args.types[1:]
-    if one.is_(F.NUMERIC) or one.is_(F.CHARACTER_STRING):
-        return common_argument_type(least_restrictive((one, other)))
-    return one
+    first, second = args.types[1:]
+    if first.is_(F.NUMERIC, F.CHARACTER_STRING):
+        return common_argument_type(least_restrictive((first, second)))
+    return first
 
 
 def unless_null(args: ArgumentTypes) -> DataType:

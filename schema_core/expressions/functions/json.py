@@ -49,12 +49,6 @@ def _clause(args: ArgumentTypes, i: int) -> DataType | None:
     return args.types[i] if is_clause else None
 
 
-def _key(args: ArgumentTypes, i: int) -> DataType | None:
-    """The type of a key, which must be NOT NULL."""
-    type_ = args.types[i]
-    return type_ if type_.is_(F.CHARACTER_STRING) and not type_.is_nullable else None
-
-
 def returning_type(args: ArgumentTypes) -> DataType:
     """The RETURNING type, STRING by default."""
     for tree in args.trees[2:]:
@@ -72,7 +66,7 @@ def json_query_type(args: ArgumentTypes) -> DataType:
             raise SchemaError(
                 f"JSON_QUERY cannot return {type_.as_summary_string()}", code="wrong-argument-type"
             )
-        if any(word_.startswith("EMPTY OBJECT") for word_ in words):
+        if any(word.startswith("EMPTY OBJECT") for word in words):
             raise SchemaError(
                 "EMPTY OBJECT is not allowed when JSON_QUERY returns an array",
                 code="invalid-argument-value",
@@ -81,7 +75,10 @@ def json_query_type(args: ArgumentTypes) -> DataType:
 
 
 CLAUSE = Parameter("<CLAUSE>", _clause)
-KEY = Parameter("<CHARACTER NOT NULL>", _key)
+KEY = Parameter(
+    "<CHARACTER NOT NULL>",
+    lambda args, i: None if args.types[i].is_nullable else CHARACTER.accepts(args, i),
+)
 
 FUNCTIONS = (
     # --- rules of SQL: name, parameters, return type ----------------------------------------------

@@ -33,6 +33,7 @@ from schema_core.expressions.signatures import (
     like,
     literal_up_to,
     never,
+    of,
     operation,
     text_of,
 )
@@ -142,8 +143,8 @@ SAME = Parameter("<DATETIME>", _of_one_kind)
 
 def ltz_of_number(args: ArgumentTypes) -> DataType:
     """TIMESTAMP_LTZ of the requested precision, 3 at least."""
-    known = constant_integer(args.trees[1], through_casts=False) if len(args.trees) > 1 else None
-    digits = 3 if known is None else known
+    digits = constant_integer(args.trees[1], through_casts=False) if len(args.trees) > 1 else None
+    digits = 3 if digits is None else digits
     if not 0 <= digits <= 9:
         raise SchemaError(
             f"the precision must be from 0 to 9, got {digits}", code="invalid-argument-value"
@@ -153,11 +154,11 @@ def ltz_of_number(args: ArgumentTypes) -> DataType:
 
 def ltz_of_string(args: ArgumentTypes) -> DataType:
     """TIMESTAMP_LTZ of the precision of the pattern, 3 at least."""
-    known = [text_of(tree) for tree in args.trees[1:]]
-    for text, problem in zip(known, (pattern_problem, zone_problem), strict=False):
-        if text is not None and (found := problem(text)):
-            raise SchemaError(found, code="invalid-argument-value")
-    pattern = known[0] if known else None
+    texts = [text_of(tree) for tree in args.trees[1:]]
+    for text, problem_of in zip(texts, (pattern_problem, zone_problem), strict=False):
+        if text is not None and (problem := problem_of(text)):
+            raise SchemaError(problem, code="invalid-argument-value")
+    pattern = texts[0] if texts else None
     return T.TIMESTAMP_LTZ(max(3, len(pattern) - len(pattern.rstrip("S")) if pattern else 0))
 
 
@@ -167,23 +168,18 @@ def to_timestamp_ltz(args: ArgumentTypes) -> DataType:
     return ltz_of_string(args) if is_string else ltz_of_number(args)
 
 
-def _digits(args: ArgumentTypes, i: int) -> DataType | None:
-    return args.types[i] if args.types[i].root is R.INTEGER else None
+def unless_untyped(label: str, inner: Parameter) -> Parameter:
+    """A parameter like `inner` that rejects an untyped NULL."""
+
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        return None if args.types[i].root is R.NULL else inner.accepts(args, i)
+
+    return Parameter(label, accepts)
 
 
-def _typed_string(args: ArgumentTypes, i: int) -> DataType | None:
-    """The string type of an argument other than an untyped NULL."""
-    return None if args.types[i].root is R.NULL else AS_STRING.accepts(args, i)
-
-
-def _typed_number(args: ArgumentTypes, i: int) -> DataType | None:
-    """The numeric type of an argument other than an untyped NULL."""
-    return None if args.types[i].root is R.NULL else AS_NUMBER.accepts(args, i)
-
-
-DIGITS = Parameter("<INTEGER>", _digits)
-TYPED_NUMBER = Parameter("<NUMERIC>", _typed_number)
-TYPED_STRING = Parameter("<CHARACTER_STRING>", _typed_string)
+DIGITS = of("<INTEGER>", R.INTEGER)
+TYPED_NUMBER = unless_untyped("<NUMERIC>", AS_NUMBER)
+TYPED_STRING = unless_untyped("<CHARACTER_STRING>", AS_STRING)
 
 
 def time_of_day(args: ArgumentTypes) -> DataType:
@@ -235,8 +231,8 @@ def extract_synonym(names: str) -> Function:
     name, _, field = names.partition(" ")
 
     def rewrite(call: syntax.Call) -> syntax.Expression:
-        word_ = syntax.Symbol(field or name, call.span)
-        return syntax.Call("EXTRACT", (word_, *call.arguments), span=call.span)
+        unit_ = syntax.Symbol(field or name, call.span)
+        return syntax.Call("EXTRACT", (unit_, *call.arguments), span=call.span)
 
     return Function(name, (DATETIME,), exactly(T.BIGINT()), rewrite=rewrite)
 
