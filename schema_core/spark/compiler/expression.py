@@ -16,7 +16,6 @@ from schema_core.expressions.aggregate_calls import may_be_empty
 from schema_core.expressions.signatures import EmptyInput
 from schema_core.expressions.typed import (
     Access,
-    Bound,
     Constant,
     FunctionCall,
     Over,
@@ -261,9 +260,9 @@ def _compile_chain(call: FunctionCall, context: TranslationContext) -> nodes.Nod
         inner = without_negation(inner)
         chain.append((inner, _context_of(inner, place)))
     compiled: tuple[nodes.Node, ...] = ()
-    for item, place in reversed(chain):
-        with at(item.function.name):
-            compiled = (_compile_call(item, compiled, place),)
+    for step, place in reversed(chain):
+        with at(step.function.name):
+            compiled = (_compile_call(step, compiled, place),)
     return compiled[0]
 
 
@@ -297,7 +296,9 @@ def _compile_call(
     )
     node = datetimes.translate_with_nanoseconds(translate, compiled)
     if compiled.window is not None and call.over is not None and _excludes_nulls(call.over):
-        node = nodes.Case(((nodes.is_null(_sorted_by(compiled.window)), _of_no_rows(call)),), node)
+        key = compiled.window.order[0]
+        value = key.value if isinstance(key, nodes.SortKey) else key
+        node = nodes.Case(((nodes.is_null(value), _of_no_rows(call)),), node)
     if node.facts & nodes.Fact.UDF_IN_LAMBDA:
         node = _with_udfs_outside(translate, compiled)
     if node.facts & nodes.Fact.SUBQUERY_IN_LAMBDA:
@@ -373,11 +374,6 @@ def _is_zero(distance: Typed) -> bool:
     return Decimal(distance.literal.text) == 0
 
 
-def _sorted_by(window: nodes.Window) -> nodes.Node:
-    first = window.order[0]
-    return first.value if isinstance(first, nodes.SortKey) else first
-
-
 def _of_no_rows(call: FunctionCall) -> nodes.Node:
     """Return the result of an aggregate of no rows."""
     if call.function.empty is not EmptyInput.VALUE:
@@ -415,15 +411,15 @@ def _frame(over: Over, context: TranslationContext) -> str:
     sorted_by = over.order_by[0].value.type.root if over.order_by else None
     unit = _UNITS_OF_RANGE.get(sorted_by) if over.frame.unit == "RANGE" else None
     frame = (over.frame.lower, over.frame.upper)
-    bounds = [_frame_bound(bound, context, over.frame.unit, unit) for bound in frame if bound]
+    bounds = [
+        bound.words
+        if bound.distance is None
+        else f"{_distance(bound.distance, context, over.frame.unit, unit)} {bound.words}"
+        for bound in frame
+        if bound
+    ]
     between = f"BETWEEN {' AND '.join(bounds)}" if len(bounds) > 1 else bounds[0]
     return f"{over.frame.unit} {between}"
-
-
-def _frame_bound(bound: Bound, context: TranslationContext, frame: str, unit: int | None) -> str:
-    if bound.distance is None:
-        return bound.words
-    return f"{_distance(bound.distance, context, frame, unit)} {bound.words}"
 
 
 #: Type by which RANGE is sorted -> the milliseconds of a unit of its distances.

@@ -104,21 +104,22 @@ def query_text(
         UnsupportedError: `not-executable` for what Spark cannot run as Flink does.
     """
     compiler = QueryCompiler(source, zone, user, rows, database=database, staged=staged)
-    given = relational.result_columns(relation)
-    nodes: list[Node] = [tree.Column(item.name) for item in given]
+    results = relational.result_columns(relation)
+    nodes: list[Node] = [tree.Column(column.name) for column in results]
     if any(call.function.name in UNDEFINED for call in relational.calls_in(relation)):
         nodes = [
-            as_returned(node, item.type, item.name) for node, item in zip(nodes, given, strict=True)
+            as_returned(node, column.type, column.name)
+            for node, column in zip(nodes, results, strict=True)
         ]
     columns = [
-        (to_physical(convert(node, item.type, target.type, zone), target.type), target.name)
-        for node, item, target in zip(nodes, given, targets or given, strict=True)
+        (to_physical(convert(node, column.type, target.type, zone), target.type), target.name)
+        for node, column, target in zip(nodes, results, targets or results, strict=True)
     ]
     text = compiler.write(relation)
     is_stored = all(isinstance(node, tree.Column) and node.name == name for node, name in columns)
-    if is_stored and names_in_text(relation) == [item.name for item in given]:
+    if is_stored and names_in_text(relation) == [column.name for column in results]:
         return text
-    return compiler.projection(columns, f"({text}) AS {_alias_of(relation, 'result', given)}")
+    return compiler.projection(columns, f"({text}) AS {_alias_of(relation, 'result', results)}")
 
 
 #: Characters of one query; Spark would plan a longer one for minutes.
@@ -386,13 +387,16 @@ class QueryCompiler:
         sides = zip(relation.columns, columns, strict=True)
         if all(first.type.nullable() == other.type.nullable() for first, other in sides):
             return text
-        given = relational.result_columns(relation)
-        pairs = zip(given, columns, strict=True)
+        sources = relational.result_columns(relation)
+        pairs = zip(sources, columns, strict=True)
         converted = [
-            (convert(tree.Column(item.name), item.type, to.type.nullable(), self.zone), item.name)
-            for item, to in pairs
+            (
+                convert(tree.Column(source.name), source.type, to.type.nullable(), self.zone),
+                source.name,
+            )
+            for source, to in pairs
         ]
-        return self.projection(converted, f"({text}) AS {_alias_all(given, 'side')}")
+        return self.projection(converted, f"({text}) AS {_alias_all(sources, 'side')}")
 
     def sort(self, sort: relational.Sort) -> str:
         """Return ORDER BY, LIMIT and OFFSET over their query.
@@ -538,7 +542,7 @@ class QueryCompiler:
             case types.ArrayType():
                 row = type_.element_type
                 if isinstance(row, types.RowType):
-                    fields = [tree.Field(element, item.name) for item in row.fields]
+                    fields = [tree.Field(element, part.name) for part in row.fields]
                     if row.is_nullable and not unnest.ordinality:
                         collection = inline("filter({v}, e -> e IS NOT NULL)", v=collection)
             case types.MapType():
@@ -550,7 +554,7 @@ class QueryCompiler:
                     v=collection,
                 )
                 if isinstance(type_.element_type, types.RowType):
-                    fields = [tree.Field(element, item.name) for item in type_.element_type.fields]
+                    fields = [tree.Field(element, part.name) for part in type_.element_type.fields]
             case _:
                 raise tree.unsupported_error(
                     f"UNNEST of {type_.as_summary_string()} is not supported on Spark"
@@ -594,7 +598,7 @@ class QueryCompiler:
         element = tree.Column(ELEMENT)
         fields: list[Node] = [element]
         if isinstance(apply.type, types.RowType):
-            fields = [tree.Field(element, item.name) for item in apply.type.fields]
+            fields = [tree.Field(element, part.name) for part in apply.type.fields]
         columns = ", ".join(map(to_sql, fields))
         collection, source = self.computed_first(rows)
         write_explode = self.write_explode(f"explode{suffix}", collection, quote(ELEMENT), source)
@@ -624,8 +628,10 @@ class QueryCompiler:
             millis = to_sql(clock_millis(time, type_, self.zone), Lifting(own=(own,)))
             rows = self.sessions(table, lengths[0], source(f"{millis} AS {TIME}"))
         else:
-            given = (table.function, time, type_, lengths, self.zone)
-            window = windows.spark_window(*given) or call("explode", windows.windows_of(*given))
+            arguments = (table.function, time, type_, lengths, self.zone)
+            window = windows.spark_window(*arguments) or call(
+                "explode", windows.windows_of(*arguments)
+            )
             rows = source(f"{to_sql(window, Lifting(own=(own,)))} AS {quote(ELEMENT)}")
         bounds = [
             windows.bound_of(part, tree.Column(ELEMENT), type_, self.zone)
@@ -786,7 +792,9 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
 
 
 def _reads(query: typed.Select, own: relational.Names, keys: Collection[Typed] = ()) -> list[Ref]:
-    return [item for item in relational.columns_read(query, keys) if relational.is_own(item, own)]
+    return [
+        column for column in relational.columns_read(query, keys) if relational.is_own(column, own)
+    ]
 
 
 def _require_grouped(query: typed.Select, own: relational.Names, keys: Collection[Typed]) -> None:
@@ -946,7 +954,7 @@ class Block:
         source = self.source or ("(SELECT 1)" if self.rows.columns else "")
         if not (where and self.rows.raises):
             return f"{source}{self.rows.laterals()}", where, self.hints
-        lifted = [item for item in self.scope.lifted() if item not in self.rows.quoted(self.mark)]
+        lifted = [name for name in self.scope.lifted() if name not in self.rows.quoted(self.mark)]
         rows = f"{source}{self.rows.laterals(0, self.mark)}{where}"
         below = self.nested(rows, self.hints, lifted)
         return f"{below}{self.rows.laterals(self.mark)}", "", ""
@@ -1083,11 +1091,11 @@ class Block:
     def bounds(self, key: FunctionCall, window: tree.Column) -> dict[Typed, Node]:
         name = GROUP_WINDOWS[key.function.name]
         return {
-            item: windows.bound_of(part, window, key.type, self.query_compiler.zone)
-            for item in calls_of(self.expressions)
-            if item.arguments == key.arguments
+            function_call: windows.bound_of(part, window, key.type, self.query_compiler.zone)
+            for function_call in calls_of(self.expressions)
+            if function_call.arguments == key.arguments
             for part in windows.BOUNDS
-            if item.function.name == f"{name}_{part}"
+            if function_call.function.name == f"{name}_{part}"
         }
 
     def seen(self, key: Typed) -> tuple[Typed, ...]:
@@ -1107,12 +1115,14 @@ class Block:
     def groupings(self, keys: Mapping[Typed, Node]) -> dict[Typed, Node]:
         """Return the values of GROUPING, GROUPING_ID and GROUP_ID; 0 without grouping sets."""
         values: dict[Typed, Node] = {}
-        for item in groupings_of(self.expressions):
-            if item.function.name == "GROUP_ID":
-                values[item] = set_number(_marks(max(_repetitions(self.sets or ()), default=0)))
+        for function_call in groupings_of(self.expressions):
+            if function_call.function.name == "GROUP_ID":
+                values[function_call] = set_number(
+                    _marks(max(_repetitions(self.sets or ()), default=0))
+                )
                 continue
-            nodes = [keys[key] for key in item.arguments if key in keys]
-            values[item] = grouping(nodes if self.sets is not None else ())
+            nodes = [keys[key] for key in function_call.arguments if key in keys]
+            values[function_call] = grouping(nodes if self.sets is not None else ())
         return values
 
     def group_by(self, keys: Sequence[str], *, is_aggregate: bool) -> str:
@@ -1130,11 +1140,11 @@ class Block:
             call.function.name == "GROUP_ID" for call in groupings_of(self.expressions)
         )
         numbers = _repetitions(sets) if reads_number else [0] * len(sets)
-        for item, number in zip(sets, numbers, strict=True):
+        for positions, number in zip(sets, numbers, strict=True):
             marks = [
                 to_sql(mark) for place, mark in enumerate(_marks(number)) if number >> place & 1
             ]
-            listed.append(f"({', '.join([*(keys[position] for position in item), *marks])})")
+            listed.append(f"({', '.join([*(keys[position] for position in positions), *marks])})")
         return f" GROUP BY GROUPING SETS ({', '.join(listed)})"
 
     def over_groups(self, keys: Sequence[str], groupings: Mapping[Typed, Node]) -> str:
@@ -1202,7 +1212,11 @@ def _is_group_window(key: Typed) -> TypeGuard[FunctionCall]:
 
 def groupings_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
     """Yield the calls that describe the grouping set of a group."""
-    return (item for item in calls_of(expressions) if item.function.name in OF_GROUPING)
+    return (
+        function_call
+        for function_call in calls_of(expressions)
+        if function_call.function.name in OF_GROUPING
+    )
 
 
 def calls_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:

@@ -189,13 +189,13 @@ def _value_and_default(arguments: Sequence[Typed]) -> Sequence[Typed]:
 
 #: Function -> arguments and rule; others are bounded by their types.
 BOUNDED: Mapping[str, tuple[Choice, Rule]] = {
-    "+": (_every, lambda found: max(found) + 1),
-    "-": (_every, lambda found: max(found) + 1),
+    "+": (_every, lambda digits: max(digits) + 1),
+    "-": (_every, lambda digits: max(digits) + 1),
     "*": (_every, sum),
     "CASE": (lambda arguments: [*arguments[1::2], arguments[-1]], max),
     "IF": (lambda arguments: arguments[1:], max),
-    "ROUND": (_first, lambda found: found[0] + 1),
-    "SUM": (_first, lambda found: found[0] + SUM_DIGITS),
+    "ROUND": (_first, lambda digits: digits[0] + 1),
+    "SUM": (_first, lambda digits: digits[0] + SUM_DIGITS),
     **dict.fromkeys(("COALESCE", "GREATEST", "IFNULL", "LEAST"), (_every, max)),
     **dict.fromkeys(("LAG", "LEAD"), (_value_and_default, max)),
     **dict.fromkeys(("%", "+x", "-x", "ABS", "AVG", "CAST", "CEIL", "FLOOR"), (_first, max)),
@@ -228,22 +228,22 @@ def _scale(type_: types.DataType) -> int:
 class Bounds:
     """The bounds of expressions over a source.
 
-    `tables` are the common tables in scope, each with those before it; `known` caches the bounds of
+    `tables` are the common tables in scope, each with those before it; `cache` has the bounds of
     columns of queries by identity and position.
     """
 
     source: relational.Relation | None = None
     tables: Mapping[str, tuple[relational.Relation, Bounds]] = field(default_factory=dict)
-    known: dict[tuple[int, int], int] = field(default_factory=dict)
+    cache: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def over(self, source: relational.Relation | None) -> Bounds:
         return replace(self, source=source)
 
     def within(self, query: relational.With) -> Bounds:
-        found = self
+        bounds = self
         for table in query.tables:
-            found = found.with_table(table)
-        return found
+            bounds = bounds.with_table(table)
+        return bounds
 
     def with_table(self, table: relational.Common) -> Bounds:
         """Return the bounds after one more common table, which may hide another."""
@@ -262,9 +262,9 @@ class Bounds:
             case FunctionCall(function=function, arguments=arguments) if function.name in BOUNDED:
                 choice, rule = BOUNDED[function.name]
                 chosen = choice(arguments)
-                is_rounded = any(_may_round(item.type, typed.type) for item in chosen)
-                found = [self.of(item, depth + 1) for item in chosen]
-                return min(bound, rule(found) + is_rounded)
+                is_rounded = any(_may_round(argument.type, typed.type) for argument in chosen)
+                chosen_digits = [self.of(argument, depth + 1) for argument in chosen]
+                return min(bound, rule(chosen_digits) + is_rounded)
             case _:
                 return bound
 
@@ -277,12 +277,12 @@ class Bounds:
                 case relational.Named(input=below, alias=alias, columns=columns) if (
                     alias == column.relation
                 ):
-                    found = [
-                        self.of_output(below, place, item.type, depth)
-                        for place, item in enumerate(columns)
-                        if item.name == column.name
+                    bounds = [
+                        self.of_output(below, place, output.type, depth)
+                        for place, output in enumerate(columns)
+                        if output.name == column.name
                     ]
-                    return max(found, default=MAX_DIGITS)
+                    return max(bounds, default=MAX_DIGITS)
                 case _:
                     continue
         return MAX_DIGITS
@@ -291,13 +291,13 @@ class Bounds:
         self, query: relational.Relation, place: int, type_: types.DataType, depth: int
     ) -> int:
         key = id(query), place
-        if key not in self.known:
-            self.known[key] = bound_of_type(type_)
+        if key not in self.cache:
+            self.cache[key] = bound_of_type(type_)
             if depth <= MAX_DEPTH:
-                self.known[key] = min(
-                    self.known[key], self._bound_of_query(query, place, depth + 1)
+                self.cache[key] = min(
+                    self.cache[key], self._bound_of_query(query, place, depth + 1)
                 )
-        return self.known[key]
+        return self.cache[key]
 
     def _bound_of_query(self, query: relational.Relation, place: int, depth: int) -> int:
         match query:

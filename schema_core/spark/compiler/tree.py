@@ -745,21 +745,21 @@ def relations_read(value: Node, values: Mapping[Node, Node]) -> frozenset[str | 
 
     An aggregate is a column of the query below, without an alias; an empty alias is unknown.
     """
-    found: set[str | None] = set()
+    relations: set[str | None] = set()
     rest = [value]
     while rest:
         node = rest.pop()
         if isinstance(node, Column):
-            found.add(node.relation)
+            relations.add(node.relation)
         elif isinstance(node, UserSql) and not children(node):
-            found.add("")  # SQL of a user's function, its arguments included
+            relations.add("")  # SQL of a user's function, its arguments included
         elif isinstance(node, Aggregate):
-            found.add(None)
+            relations.add(None)
         elif node in values:
             rest.append(values[node])
         else:
             rest += children(node)
-    return frozenset(found)
+    return frozenset(relations)
 
 
 # --- where an expression is computed -------------------------------------------------------------
@@ -902,13 +902,13 @@ class _Printer:
         return [f"transform(array({array}), {name} -> ", (let.body, place.within(1), 0), ")[0]"]
 
     def facts_of(self, value: Node) -> int:
-        found = value.facts
+        combined = value.facts
         rest = [value] if self.facts else []
         while rest:
             node = rest.pop()
-            found |= self.facts.get(node, 0)
+            combined |= self.facts.get(node, 0)
             rest += children(node)
-        return found
+        return combined
 
     def lift(self, value: Node, facts: int, text: str, place: _Place) -> str | None:
         lifting = place.lifting

@@ -320,19 +320,19 @@ def _sort_group(called: TranslatedCall) -> Node:
 
 def _compare_rows(one: Node, two: Node, keys: Sequence[tuple[str, SortDirection]]) -> Node:
     """Return -1, 0 or 1; NULL is the lowest value unless the key has NULLS LAST."""
-    found = nodes.node_of(0)
+    result = nodes.node_of(0)
     for name, key in reversed(keys):
         last = key.descending if key.nulls_last is None else key.nulls_last
-        found = inline(
+        result = inline(
             "CASE WHEN {a} <=> {b} THEN {next} WHEN {a} IS NULL THEN {null} WHEN {b} IS NULL"
             " THEN -{null} WHEN {a} < {b} THEN {less} ELSE -{less} END",
             a=nodes.Field(one, name),
             b=nodes.Field(two, name),
-            next=found,
+            next=result,
             null=nodes.node_of(1 if last else -1),
             less=nodes.node_of(1 if key.descending else -1),
         )
-    return found
+    return result
 
 
 def multiset_of(called: TranslatedCall) -> Node:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from schema_core import types
 from schema_core.base.lazy import dataclass
-from schema_core.expressions.typed import Constant, Typed
+from schema_core.expressions.typed import Constant
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline, sql
@@ -376,7 +376,7 @@ def cast_nested(node: Node, cast: CastContext) -> Node | None:
         return nodes.let(node, lambda v: _try_cast_nested(v, source, target, inner))
     match source, target:
         case types.ArrayType(), types.ArrayType():
-            return nodes.transform(node, lambda item: inner(item, 0))
+            return nodes.transform(node, lambda element: inner(element, 0))
         case (types.MultisetType(), types.MultisetType()) | (types.MapType(), types.MapType()):
             keys = nodes.call(
                 "transform_keys", node, nodes.function(lambda key, _: inner(key, 0), 2)
@@ -398,12 +398,12 @@ def _try_cast_nested(node: Node, source: DataType, target: DataType, inner: Inne
     """Return TRY_CAST of a nested value: NULL if a part becomes NULL."""
     match source, target:
         case types.ArrayType(), types.ArrayType():
-            cast = nodes.transform(node, lambda item: inner(item, 0))
+            cast = nodes.transform(node, lambda element: inner(element, 0))
             return nodes.let(cast, lambda cast_array: _null_unless_complete(node, cast_array))
         case types.MapType(), types.MapType():
             before = nodes.call("map_keys", node), nodes.call("map_values", node)
-            keys = nodes.transform(before[0], lambda item: inner(item, 0))
-            values = nodes.transform(before[1], lambda item: inner(item, 1))
+            keys = nodes.transform(before[0], lambda element: inner(element, 0))
+            values = nodes.transform(before[1], lambda element: inner(element, 1))
 
             def mapped(keys: Node, values: Node) -> Node:
                 lost = nodes.any_null(
@@ -469,9 +469,8 @@ def cast_to_string(node: Node, source: DataType, zone: str) -> Node:
         case types.YearMonthIntervalType() | types.DayTimeIntervalType():
             return datetimes.printed_interval(node, source)
         case types.ArrayType():
-            return _join_in_brackets(
-                "[", nodes.call("transform", node, _each(source.element_type, zone)), "]"
-            )
+            strings = nodes.transform(node, lambda v: _or_null(v, source.element_type, zone))
+            return _join_in_brackets("[", strings, "]")
         case types.MapType() | types.MultisetType():
             return _printed_map(node, source, zone)
         case types.RowType() | types.StructuredType():
@@ -486,10 +485,6 @@ def cast_to_string(node: Node, source: DataType, zone: str) -> Node:
 
 def _or_null(node: Node, source: DataType, zone: str) -> Node:
     return nodes.call("coalesce", cast_to_string(node, source, zone), "NULL")
-
-
-def _each(element: DataType, zone: str) -> Node:
-    return nodes.function(lambda item: _or_null(item, element, zone))
 
 
 def _join_in_brackets(opening: str, strings: Node, closing: str) -> Node:
@@ -543,20 +538,13 @@ def cast(*, try_: bool) -> TranslationRule:
     def translate(called: TranslatedCall) -> Node:
         target = called.call.arguments[1].type if len(called.arguments) > 1 else called.type
         converted = convert(called[0], called.types[0], target, called.zone, try_=try_)
-        if (
-            isinstance(target, types.DecimalType)
-            and _is_number(called.call.arguments[0])
-            and not try_
-        ):
+        value = called.call.arguments[0]  # Flink casts a literal while planning
+        is_number = isinstance(value, Constant) and not isinstance(value.type, types.NullType)
+        if isinstance(target, types.DecimalType) and is_number and not try_:
             return nodes.call("coalesce", converted, nodes.fail(f"the value does not fit {target}"))
         return converted
 
     return rewrite_rule(translate)
-
-
-def _is_number(tree: Typed) -> bool:
-    """Return whether a value is a literal that is not NULL: Flink casts it while planning."""
-    return isinstance(tree, Constant) and not isinstance(tree.type, types.NullType)
 
 
 def type_of(called: TranslatedCall) -> Node:

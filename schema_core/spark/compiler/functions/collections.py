@@ -282,9 +282,9 @@ def _is_in(equality: Equality, value: Node, array_: Node) -> Node:
 def _distinct(equality: Equality, array_: Node) -> Node:
     """Return an array without elements that occur before."""
 
-    def step(found: Node, one: Node) -> Node:
-        longer = nodes.call("concat", found, nodes.call("array", one))
-        return nodes.call("if", _is_in(equality, one, found), found, longer)
+    def step(seen: Node, one: Node) -> Node:
+        longer = nodes.call("concat", seen, nodes.call("array", one))
+        return nodes.call("if", _is_in(equality, one, seen), seen, longer)
 
     return nodes.let(
         array_,

@@ -172,7 +172,7 @@ def compare_equal(
     (a, left), (b, right) = _as_decimals(a, left, b, right)
     type_ = _equated_type(left, right)
     if type_ is not None:
-        a, b = (convert(node, item, type_, zone) for node, item in ((a, left), (b, right)))
+        a, b = (convert(node, source, type_, zone) for node, source in ((a, left), (b, right)))
         left = right = type_
     return compare_values(symbol, a, left, b, right, zone)
 
@@ -256,8 +256,8 @@ def _differ(left: DataType, right: DataType) -> bool:
     """Return whether parts of nested values are numbers or datetimes of different types."""
     if isinstance(left, types.ArrayType) and isinstance(right, types.ArrayType):
         return _differ(left.element_type, right.element_type)
-    known = all(isinstance(operand, (*NUMBERS, *TEMPORAL)) for operand in (left, right))
-    return known and left.nullable() != right.nullable()
+    are_scalars = all(isinstance(operand, (*NUMBERS, *TEMPORAL)) for operand in (left, right))
+    return are_scalars and left.nullable() != right.nullable()
 
 
 def _is_native(left: DataType, right: DataType) -> bool:
@@ -470,8 +470,8 @@ def between_rule(*, negated: bool) -> TranslationRule:
     """BETWEEN; SYMMETRIC bounds may come in either order."""
 
     def translate(called: TranslatedCall) -> Node:
-        written = called.call.written
-        symmetric = written is not None and written.symbol == "SYMMETRIC"
+        keyword = called.call.written
+        symmetric = keyword is not None and keyword.symbol == "SYMMETRIC"
         value, low, high = called.types[:3]
 
         def body(x: Node, *bounds: Node) -> Node:
@@ -512,9 +512,9 @@ def membership(*, negated: bool) -> TranslationRule:
         # OR does not compute operands after a true one, so those of IN must not fail
         is_total = not any(value.facts & nodes.Fact.RAISES for value in values)
         if len(values) > 1 and is_total and _have_one_type((first[1], *value_types)):
-            found: Node = nodes.Operator("IN", (first[0], *values))
+            is_member: Node = nodes.Operator("IN", (first[0], *values))
         else:
-            found = nodes.let(
+            is_member = nodes.let(
                 first[0],
                 lambda value: nodes.any_of(
                     *(
@@ -523,7 +523,7 @@ def membership(*, negated: bool) -> TranslationRule:
                     )
                 ),
             )
-        return nodes.negate(found) if negated else found
+        return nodes.negate(is_member) if negated else is_member
 
     return rewrite_rule(translate)
 
@@ -543,11 +543,11 @@ def _have_one_type(value_types: Sequence[DataType]) -> bool:
     """Return whether Spark's IN, whose common type has 38 digits, is exact for these types."""
     if any(map(is_fine, value_types)):
         return False
-    known = [type_ for type_ in value_types if not isinstance(type_, types.NullType)]
-    if known and all(isinstance(type_, (types.DecimalType, *INTEGERS)) for type_ in known):
-        digits = [digits_of(type_) for type_ in known]
+    non_null = [type_ for type_ in value_types if not isinstance(type_, types.NullType)]
+    if non_null and all(isinstance(type_, (types.DecimalType, *INTEGERS)) for type_ in non_null):
+        digits = [digits_of(type_) for type_ in non_null]
         return max(p - s for p, s in digits) + max(s for _, s in digits) <= 38
-    return any(all(isinstance(type_, group) for type_ in known) for group in _GROUPS)
+    return any(all(isinstance(type_, group) for type_ in non_null) for group in _GROUPS)
 
 
 def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
@@ -589,10 +589,10 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
             missing.append(nodes.operator("EXISTS", nodes.Subquery(nulls)))
         if type_.is_nullable:
             missing.append(nodes.all_of(nodes.is_null(one), nodes.operator("EXISTS", rows)))
-        found = nodes.operator("IN", one, rows)
+        is_member = nodes.operator("IN", one, rows)
         unknown = nodes.Cast(nodes.NULL, "BOOLEAN")
         inside, outside = (nodes.FALSE, nodes.TRUE) if negated else (nodes.TRUE, nodes.FALSE)
-        return nodes.Case(((found, inside), (nodes.any_of(*missing), unknown)), outside)
+        return nodes.Case(((is_member, inside), (nodes.any_of(*missing), unknown)), outside)
 
     return nodes.let(value, body)
 
@@ -607,8 +607,8 @@ def compile_quantified(symbol: str, *, every: bool) -> TranslationRule:
             return _with_extreme(called, symbol, every=every)
 
         def body(value: Node) -> Node:
-            found = [rule(symbol, value, first[1], *other, called.zone) for other in others]
-            return (nodes.all_of if every else nodes.any_of)(*found)
+            comparisons = [rule(symbol, value, first[1], *other, called.zone) for other in others]
+            return (nodes.all_of if every else nodes.any_of)(*comparisons)
 
         return nodes.let(first[0], body)
 
@@ -641,10 +641,12 @@ def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> Node:
         "CASE WHEN count(1) = 0 THEN TRUE WHEN count(`member`) < count(1) THEN NULL ELSE FALSE END"
     )
     is_empty = nodes.Subquery(f"(SELECT {state} {members})")  # NULL: there is a NULL among the rows
-    found = compare_values(symbol, called[0], called.types[0], bound, called.types[1], called.zone)
+    with_bound = compare_values(
+        symbol, called[0], called.types[0], bound, called.types[1], called.zone
+    )
     if every:
-        return inline("{e} IS TRUE OR {found} AND NOT {e}", e=is_empty, found=found)
-    return inline("{e} IS NOT TRUE AND ({found} OR {e})", e=is_empty, found=found)
+        return inline("{e} IS TRUE OR {with_bound} AND NOT {e}", e=is_empty, with_bound=with_bound)
+    return inline("{e} IS NOT TRUE AND ({with_bound} OR {e})", e=is_empty, with_bound=with_bound)
 
 
 def _member(value: DataType, node: Node, type_: DataType, zone: str) -> tuple[Node, DataType]:
@@ -719,9 +721,9 @@ def extreme(name: str) -> TranslationRule:
         values = branches(called, called.arguments, called.types)
         if len(values) == 1:
             return values[0]
-        found = _extreme_float if isinstance(called.type, FLOATS) else nodes.call
+        choose = _extreme_float if isinstance(called.type, FLOATS) else nodes.call
         return nodes.let_all(
-            values, lambda *names: nodes.null_or(nodes.any_null(*names), found(name, *names))
+            values, lambda *names: nodes.null_or(nodes.any_null(*names), choose(name, *names))
         )
 
     return rewrite_rule(translate)
@@ -729,7 +731,7 @@ def extreme(name: str) -> TranslationRule:
 
 def _extreme_float(name: str, *values: Node) -> Node:
     """Return GREATEST or LEAST of floats; unlike in Spark, -0.0 is less than 0.0."""
-    sign, zero = (">", "abs({found})") if name == "greatest" else ("<", "-abs({found})")
+    sign, zero = (">", "abs({chosen})") if name == "greatest" else ("<", "-abs({chosen})")
     zeros = [
         inline(f"{{v}} = 0 AND pow({{v}}, -1D) {sign} 0", v=value)
         for value in values
@@ -737,10 +739,10 @@ def _extreme_float(name: str, *values: Node) -> Node:
     ]
     if not zeros:
         return nodes.call(name, *values)
-    exact = f"if({{found}} = 0 AND ({{is_zero}}), {zero}, {{found}})"
+    exact = f"if({{chosen}} = 0 AND ({{is_zero}}), {zero}, {{chosen}})"
     return nodes.let(
         nodes.call(name, *values),
-        lambda found: inline(exact, found=found, is_zero=nodes.any_of(*zeros)),
+        lambda chosen: inline(exact, chosen=chosen, is_zero=nodes.any_of(*zeros)),
     )
 
 

@@ -245,8 +245,8 @@ _STAMP = (
 
 def _part(node: Node, shape: str, group: int, default: int = 0) -> Node:
     """Return a group of a pattern as an integer, or the default."""
-    found = nodes.call("regexp_extract", node, shape, group)
-    return nodes.call("coalesce", nodes.Cast(found, "INT"), default)
+    text = nodes.call("regexp_extract", node, shape, group)
+    return nodes.call("coalesce", nodes.Cast(text, "INT"), default)
 
 
 def _usually(
@@ -298,13 +298,13 @@ def constant(node: Node, target: DataType) -> Node | None:
         return None
     shape, kind = _LITERALS[type(target)]
     text = node.value
-    found = shape.fullmatch(text) if isinstance(text, str) else None
-    if found is None or is_fine(target):
+    match = shape.fullmatch(text) if isinstance(text, str) else None
+    if match is None or is_fine(target):
         return None
-    if isinstance(target, types.TimestampType) and len(found[1] or "") > target.precision:
+    if isinstance(target, types.TimestampType) and len(match[1] or "") > target.precision:
         return None
     try:
-        dt.datetime.fromisoformat(found[0])
+        dt.datetime.fromisoformat(match[0])
     except ValueError:
         return None
     return nodes.Literal(text, kind)

@@ -192,8 +192,8 @@ _MISSING = nodes.Cast(nodes.NULL, "STRING")
 
 
 def _find_part(text: Node, part: str, shape: str) -> Node:
-    found = nodes.call("regexp_extract", text, shape, 1)
-    return nodes.call("lower", found) if part == "PROTOCOL" else found
+    part_text = nodes.call("regexp_extract", text, shape, 1)
+    return nodes.call("lower", part_text) if part == "PROTOCOL" else part_text
 
 
 def is_key(key: str) -> bool:
@@ -208,9 +208,9 @@ def parse_url_key(node: Node, key: str) -> Node:
         parse_url(node, "QUERY"),
         lambda query: nodes.let(
             nodes.call("regexp_extract", query, shape, 1),
-            lambda found: inline(
-                "if({found} <> '', {found}, if(rlike({query}, {shape}), '', NULL))",
-                found=found,
+            lambda parameter: inline(
+                "if({parameter} <> '', {parameter}, if(rlike({query}, {shape}), '', NULL))",
+                parameter=parameter,
                 query=query,
                 shape=shape,
             ),

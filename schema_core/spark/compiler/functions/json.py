@@ -77,7 +77,7 @@ def write_json(node: Node, type_: types.DataType) -> Node:
             element = type_.element_type
             return join_json(
                 "[",
-                nodes.transform(node, lambda item: _or_null(item, element)),
+                nodes.transform(node, lambda element_: _or_null(element_, element)),
                 "]",
             )
         case types.RowType():
@@ -228,15 +228,17 @@ def _object_by_row(called: TranslatedCall) -> Node:
             text = nodes.call("coalesce", text, "null")
         pairs.append(nodes.call("named_struct", "key", called[index], "value", text))
 
-    def last_ones(given: Node) -> Node:
+    def last_ones(present: Node) -> Node:
         return inline(
             "array_sort(filter({pairs}, (x, i) -> NOT"
             " exists(slice({pairs}, i + 2, size({pairs})), y -> y.`key` = x.`key`)))",
-            pairs=given,
+            pairs=present,
         )
 
-    given = inline("filter({pairs}, x -> x.`value` IS NOT NULL)", pairs=nodes.call("array", *pairs))
-    entries = nodes.let(given, last_ones)
+    present = inline(
+        "filter({pairs}, x -> x.`value` IS NOT NULL)", pairs=nodes.call("array", *pairs)
+    )
+    entries = nodes.let(present, last_ones)
 
     def entry(one: Node) -> Node:
         return nodes.call(
@@ -414,8 +416,8 @@ def is_json(kind: str, *, negated: bool) -> TranslationRule:
         return nodes.call("coalesce", usual, call_udf("is_json", rest, kind))
 
     def translate(called: TranslatedCall) -> Node:
-        found = _with_document(called[0], usual, body, lambda text: call_udf("is_json", text, kind))
-        return nodes.negate(found) if negated else found
+        test = _with_document(called[0], usual, body, lambda text: call_udf("is_json", text, kind))
+        return nodes.negate(test) if negated else test
 
     return udf(translate)
 
@@ -440,7 +442,7 @@ def _with_document(
     return nodes.let(
         text,
         lambda s: nodes.let(
-            of_document(s, nodes.call("try_parse_json", s)), lambda found: body(s, found)
+            of_document(s, nodes.call("try_parse_json", s)), lambda usual: body(s, usual)
         ),
     )
 
@@ -538,8 +540,8 @@ def query(called: TranslatedCall) -> Node:
 
 def exists(called: TranslatedCall) -> Node:
     """JSON_EXISTS(string, path): whether the path has a value other than null."""
-    given = len(called.arguments) > 2
-    behavior = _clause(called, "ON ERROR")[0] if given else nodes.node_of("FALSE")
+    has_behavior = len(called.arguments) > 2
+    behavior = _clause(called, "ON ERROR")[0] if has_behavior else nodes.node_of("FALSE")
 
     def computed(text: Node) -> Node:
         return call_udf("json_exists", text, _path(called), behavior)

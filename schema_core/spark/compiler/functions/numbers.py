@@ -46,15 +46,6 @@ def _operands(called: TranslatedCall, result: DataType) -> tuple[Node, Node]:
 _BY_ZERO = "if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
 
 
-def _quotient(called: TranslatedCall, result: types.DecimalType) -> Node:
-    left, right = map(digits_of, called.types)
-    first, second = _operands(called, result)
-    found = quotient(
-        first, left, second, right, digits_of(result), integer_digits=called.integer_digits(0)
-    )
-    return called.cast(found)
-
-
 #: Division by zero returns an infinity or NaN, by both signs.
 _FLOAT_QUOTIENT = "if({b} = 0, {a} * pow({b}, -1), {a} / {b})"
 
@@ -132,7 +123,13 @@ def absolute(called: TranslatedCall) -> Node:
 def divide(called: TranslatedCall) -> Node:
     """Division: of integers towards zero."""
     if isinstance(called.type, types.DecimalType):
-        return _quotient(called, called.type)
+        dividend, divisor = map(digits_of, called.types)
+        first, second = _operands(called, called.type)
+        digits = called.integer_digits(0)
+        result = digits_of(called.type)
+        return called.cast(
+            quotient(first, dividend, second, divisor, result, integer_digits=digits)
+        )
     if isinstance(called.type, FLOATS):
         first, second = _operands(called, called.type)
         return called.cast(sql(_FLOAT_QUOTIENT, a=first, b=second))

@@ -454,17 +454,17 @@ def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node], Node]) 
     shape = f"(?s)^{_shape(pattern, simple_number_shape)}"
 
     def parsed(text: Node) -> Node:
-        found = {
+        numbers = {
             letter: _wrap_number(nodes.call("regexp_extract", text, shape, group))
             for group, letter in enumerate(pattern.letters, 1)
         }
         days = java_days_of(
-            *(found.get(letter, long(1970 if letter == "y" else 1)) for letter in "yMd")
+            *(numbers.get(letter, long(1970 if letter == "y" else 1)) for letter in "yMd")
         )
         millis = inline("{days} * 86400000L", days=days)
         for letter, unit in UNITS.items():
-            if letter in found:
-                millis = inline("{v} + {n} * {unit}", v=millis, n=found[letter], unit=long(unit))
+            if letter in numbers:
+                millis = inline("{v} + {n} * {unit}", v=millis, n=numbers[letter], unit=long(unit))
         return nodes.let(millis, body)
 
     return nodes.let(
@@ -694,23 +694,23 @@ def _strict_millis(text: Node, pattern: NumericPattern) -> Node:
     )
 
 
-def _strict_value(found: dict[str, Node]) -> Node:
+def _strict_value(numbers: dict[str, Node]) -> Node:
     """Return the milliseconds of fields within their ranges, or NULL.
 
     A day beyond the end of its month is the last day.
     """
-    year, month, day = (found.get(letter, long(1970 if letter == "y" else 1)) for letter in "yMd")
+    year, month, day = (numbers.get(letter, long(1970 if letter == "y" else 1)) for letter in "yMd")
     valid = [
-        inline("{n} BETWEEN {least} AND {most}", n=found[letter], least=least, most=most)
+        inline("{n} BETWEEN {least} AND {most}", n=numbers[letter], least=least, most=most)
         for letter, (least, most) in java_dates.RANGES.items()
-        if letter in found
+        if letter in numbers
     ]
-    time = {letter: found.get(letter, long(0)) for letter in "HmsS"}
-    if "H" in found:
+    time = {letter: numbers.get(letter, long(0)) for letter in "HmsS"}
+    if "H" in numbers:
         valid.append(inline("({H} < 24L OR {m} + {s} + {S} = 0L)", **time))
     first = inline("make_date(CAST({y} AS INT), CAST({m} AS INT), 1)", y=year, m=month)
     date: Node = first
-    if "d" in found:
+    if "d" in numbers:
         date = inline(
             "least(date_add({first}, CAST({day} AS INT) - 1), last_day({first}))",
             first=first,
@@ -718,9 +718,9 @@ def _strict_value(found: dict[str, Node]) -> Node:
         )
     value = inline("unix_date({date}) * 86400000L", date=date)
     for letter, unit in UNITS.items():
-        if letter in found:
-            value = inline("{v} + {n} * {unit}", v=value, n=found[letter], unit=long(unit))
-    if "y" in found:
+        if letter in numbers:
+            value = inline("{v} + {n} * {unit}", v=value, n=numbers[letter], unit=long(unit))
+    if "y" in numbers:
         valid.append(inline("{year} > 0L", year=year))
         value = inline(
             "if({year} <= 290000L, {value}, raise_error({problem}))",

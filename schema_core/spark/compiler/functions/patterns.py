@@ -66,14 +66,14 @@ def where_valid(
     def translate(called: TranslatedCall) -> Node:
         invalid = called.cast(otherwise)
         text, pattern, *others = called.arguments
-        known = nodes.string_of(pattern)
-        if known is not None:
-            count = group_count(known)
+        constant = nodes.string_of(pattern)
+        if constant is not None:
+            count = group_count(constant)
             if count < 0:
                 return nodes.null_or(nodes.is_null(text), invalid)
             groups = nodes.node_of(count)
             return nodes.let(
-                text, lambda v: build(PatternCall(v, pattern, groups, known, (*others,)))
+                text, lambda v: build(PatternCall(v, pattern, groups, constant, (*others,)))
             )
 
         def body(text: Node, pattern: Node, groups: Node, *others: Node) -> Node:
@@ -116,9 +116,9 @@ def _extract_group(match: PatternCall) -> Node:
         return nodes.Cast(nodes.NULL, "STRING")
     return nodes.let(
         nodes.call("regexp_extract", match.text, match.pattern, group),
-        lambda found: inline(
-            "if({found} <> '', {found}, if(rlike({s}, {p}), '', NULL))",
-            found=found,
+        lambda group_text: inline(
+            "if({group_text} <> '', {group_text}, if(rlike({s}, {p}), '', NULL))",
+            group_text=group_text,
             s=match.text,
             p=match.pattern,
         ),
@@ -175,12 +175,12 @@ def first(match: PatternCall) -> Node:
 
 def position(match: PatternCall) -> Node:
     """REGEXP_INSTR: where the first match begins, in UTF-16 units from 1; or 0."""
-    found = sql(
+    start = sql(
         "if({n} > 0, CAST(length(encode(left({s}, {n} - 1), 'UTF-16BE')) DIV 2 AS INT) + 1, {n})",
         n=nodes.call("regexp_instr", match.text, match.pattern),
         s=match.text,
     )
-    return match.or_if_empty(nodes.null_or(match.text_is_null, nodes.node_of(1)), found)
+    return match.or_if_empty(nodes.null_or(match.text_is_null, nodes.node_of(1)), start)
 
 
 def split(called: TranslatedCall) -> Node:
@@ -247,8 +247,8 @@ def similar(*, negated: bool) -> TranslationRule:
         shape = sql("concat({start}, {p}, {end})", start=r"\A(?:", p=pattern, end=r")\z")
         if (text := nodes.string_of(pattern)) is not None:
             shape = nodes.node_of(rf"\A(?:{text})\z")
-        found = nodes.call("rlike", called[0], shape)
-        return nodes.negate(found) if negated else found
+        is_match = nodes.call("rlike", called[0], shape)
+        return nodes.negate(is_match) if negated else is_match
 
     return udf(translate)
 

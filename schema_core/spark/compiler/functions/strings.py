@@ -54,8 +54,8 @@ def substring(called: TranslatedCall) -> Node:
 
 def _start(text: Node, position: Node) -> Node:
     """Return a position, or the one after the end if it lies before the first character."""
-    known = nodes.integer_of(position)
-    if known is not None and known >= 0:
+    constant = nodes.integer_of(position)
+    if constant is not None and constant >= 0:
         return position
     return inline("if({p} < -char_length({s}), char_length({s}) + 1, {p})", p=position, s=text)
 
@@ -368,24 +368,24 @@ def in_string(called: TranslatedCall) -> Node:
     if len(called.arguments) == 2:
         return nodes.call("instr", called[0], called[1])
     text, part, start, count = (*called.arguments, nodes.node_of(1))[:4]
-    known = nodes.integer_of(start)
-    if nodes.integer_of(count) != 1 or not known or abs(known) > MAX_UNITS:
+    start_position = nodes.integer_of(start)
+    if nodes.integer_of(count) != 1 or not start_position or abs(start_position) > MAX_UNITS:
         return call_udf("instr", text, part, nodes.Cast(start, "INT"), nodes.Cast(count, "INT"))
-    if known > 0:
-        return nodes.call("locate", part, text, known)
-    return nodes.let_all([text, part], lambda s, p: last_position(s, p, known))
+    if start_position > 0:
+        return nodes.call("locate", part, text, start_position)
+    return nodes.let_all([text, part], lambda s, p: last_position(s, p, start_position))
 
 
 def last_position(text: Node, part: Node, start: int) -> Node:
     """Return the position of the last occurrence that begins at a place counted from the end."""
 
-    def body(kept: Node) -> Node:
+    def body(head: Node) -> Node:
         return inline(
-            "CASE WHEN {kept} IS NULL THEN NULL WHEN {p} = '' THEN greatest({most}, 0)"
-            " WHEN contains({kept}, {p}) THEN char_length({kept}) - char_length({p}) + 2"
-            " - locate(reverse({p}), reverse({kept})) ELSE 0 END",
+            "CASE WHEN {head} IS NULL THEN NULL WHEN {p} = '' THEN greatest({most}, 0)"
+            " WHEN contains({head}, {p}) THEN char_length({head}) - char_length({p}) + 2"
+            " - locate(reverse({p}), reverse({head})) ELSE 0 END",
             p=part,
-            kept=kept,
+            head=head,
             most=inline("char_length({s}) + {n}", s=text, n=start + 2),
         )
 
@@ -397,9 +397,9 @@ def locate(called: TranslatedCall) -> Node:
     """LOCATE(part, text [, start])."""
     if len(called.arguments) == 2:
         return nodes.call("locate", called[0], called[1])
-    known = nodes.integer_of(called[2])
-    if known is not None and abs(known) < -LEAST:
-        return nodes.call("locate", called[0], called[1], max(known, 1))
+    constant = nodes.integer_of(called[2])
+    if constant is not None and abs(constant) < -LEAST:
+        return nodes.call("locate", called[0], called[1], max(constant, 1))
     return nodes.let_all([called[0], called[1], nodes.Cast(called[2], "INT")], locate_from)
 
 
@@ -463,9 +463,9 @@ def compile_printf(called: TranslatedCall) -> Node:
         value, kind = _format_argument(node, type_)
         values.append(value)
         kinds += kind
-    known = nodes.string_of(called[0])
-    if known is not None:
-        return nodes.let_all(values, lambda *names: _format_constantly(known, kinds, names))
+    constant = nodes.string_of(called[0])
+    if constant is not None:
+        return nodes.let_all(values, lambda *names: _format_constantly(constant, kinds, names))
 
     def body(format_: Node, *names: Node) -> Node:
         pairs = zip(names, kinds, strict=True)

@@ -214,8 +214,8 @@ def _period(row: Node, type_: DataType) -> tuple[Node, Node]:
     """Return the earlier and the later end of a period."""
     if not isinstance(type_, types.RowType):
         raise nodes.unsupported_error("OVERLAPS requires pairs of datetimes")
-    start, end = (nodes.Field(row, item.name) for item in type_.fields)
-    datetime, length = (item.data_type for item in type_.fields)
+    start, end = (nodes.Field(row, part.name) for part in type_.fields)
+    datetime, length = (part.data_type for part in type_.fields)
     last: Node = (
         add_interval(start, datetime, end, length) if length.is_(types.TypeFamily.INTERVAL) else end
     )
@@ -237,10 +237,10 @@ def date_format(called: TranslatedCall) -> Node:
             return numeric_patterns.convert_tz(node, "UTC", "UTC", shown)
         return call_udf("reformat_datetime", node, pattern)
     clock = datetimes.clock(node, type_, called.zone)
-    known = nodes.string_of(pattern)
-    if known is not None and is_plain(known):
-        return _format_plain(clock, known)
-    coarse = known is not None and re.search("SSSSSSS|[nNA]", known) is None
+    constant = nodes.string_of(pattern)
+    if constant is not None and is_plain(constant):
+        return _format_plain(clock, constant)
+    coarse = constant is not None and re.search("SSSSSSS|[nNA]", constant) is None
     beyond = datetimes.nanos(node) if is_fine(type_) and not coarse else 0
     return nodes.let(
         clock,

@@ -202,8 +202,8 @@ def util_offset(name: str, seconds: int) -> int:
     """
     if seconds < FIRST:
         return standard_offset(name)
-    known = _offset_of_block(name, seconds // BLOCK)
-    return _offset_at(name, seconds) if known is None else known
+    constant = _offset_of_block(name, seconds // BLOCK)
+    return _offset_at(name, seconds) if constant is None else constant
 
 
 @lru_cache(maxsize=20_000)
@@ -235,8 +235,8 @@ def util_instant(name: str, seconds: int) -> int:
     """
     if seconds < FIRST + util_offset(name, FIRST):
         return seconds - standard_offset(name)
-    known = _local_offset_of_block(name, seconds // BLOCK)
-    return seconds - (_local_offset_at(name, seconds) if known is None else known)
+    offset = _local_offset_of_block(name, seconds // BLOCK)
+    return seconds - (_local_offset_at(name, seconds) if offset is None else offset)
 
 
 @lru_cache(maxsize=20_000)

@@ -111,7 +111,7 @@ def extract_optional_groups(
     """
     if text is None or pattern is None or group is None or not may_skip_group(pattern, group):
         return None
-    return [found[group] for found in _compile_pattern(pattern).finditer(text)]
+    return [occurrence[group] for occurrence in _compile_pattern(pattern).finditer(text)]
 
 
 #: A named group, or an escape, which hides Python's syntax of groups.
@@ -180,8 +180,8 @@ def _quantifier(parser: PatternParser) -> int:
             raise RegexError("invalid quantifier")
         parser.take(r"[?+]")
         return least
-    found = parser.take(r"([*+?])[?+]?")
-    return 1 if found is None or found[1] == "+" else 0
+    match = parser.take(r"([*+?])[?+]?")
+    return 1 if match is None or match[1] == "+" else 0
 
 
 def _group(parser: PatternParser, depth: int) -> bool:
@@ -237,8 +237,8 @@ def _escape(parser: PatternParser, *, in_class: bool) -> None:
         return
     if parser.take(r"N\{[^}]+\}"):
         return
-    known = "adDefhHnrsStvVwW" if in_class else "aAbBdDefGhHnrRsStvVwWXzZ1-9"
-    parser.need(rf"[{known}]|[^A-Za-z0-9]", "invalid escape")
+    letters = "adDefhHnrsStvVwW" if in_class else "aAbBdDefGhHnrRsStvVwWXzZ1-9"
+    parser.need(rf"[{letters}]|[^A-Za-z0-9]", "invalid escape")
 
 
 def _property(name: str) -> None:
@@ -289,9 +289,9 @@ def _character(parser: PatternParser) -> str | None:
     name_or_code = parser.text[start + 1 : parser.position]
     if code := re.fullmatch(r"(?:x\{?|u)([0-9a-fA-F]+)\}?", name_or_code):
         return chr(min(int(code[1], 16), 0x10FFFF))
-    known = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
-    if name_or_code in known:
-        return known[name_or_code]
+    controls = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
+    if name_or_code in controls:
+        return controls[name_or_code]
     return name_or_code if len(name_or_code) == 1 and not name_or_code.isalnum() else None
 
 

@@ -46,15 +46,15 @@ def parse(text: str) -> Any:
     >>> parse('{"a": 1.50} and more')
     {'a': Decimal('1.50')}
     """
-    found = _BLANK.match(text)
+    blank = _BLANK.match(text)
     try:
-        value, end = DECODER.raw_decode(text, found.end() if found else 0)
+        value, end = DECODER.raw_decode(text, blank.end() if blank else 0)
     except RecursionError as error:
         raise ValueError("JSON that is nested too deeply") from error
     except InvalidOperation as error:
         raise ValueError("a number with too large an exponent") from error
     if not isinstance(value, dict | list | str) and text[end : end + 1].strip(" \t\r\n"):
-        raise ValueError(f"expected a space at position {end}, found {text[end]!r}")
+        raise ValueError(f"expected a space at position {end}, blank {text[end]!r}")
     return value
 
 
@@ -107,12 +107,12 @@ def serialize(value: Any) -> str:
         raise UdfError("the JSON value is nested too deeply") from None
     if _NUMBER_MARK in text:
         text = _MARKED.sub(r"\1", text)
-    return _CONTROL.sub(_upper_case, text) if "\\u" in text else text
-
-
-def _upper_case(found: re.Match[str]) -> str:
-    """Return an escape as Java writes it: control characters in upper case."""
-    return f"\\u{found[0][2:].upper()}" if found[0][1] == "u" else found[0]
+    if "\\u" not in text:
+        return text
+    # Java writes escapes in upper case; an escaped backslash stays
+    return _CONTROL.sub(
+        lambda match: f"\\u{match[0][2:].upper()}" if match[0][1] == "u" else match[0], text
+    )
 
 
 def json_document(text: str | None) -> str | None:
@@ -216,35 +216,35 @@ def compile_path(text: str) -> Path:
         raise NoSuchPathError(f"{text!r} is not a path")
     position, steps = 0, []
     while position < len(rest):
-        found = _STEP.match(rest, position)
-        if found is None:
+        token = _STEP.match(rest, position)
+        if token is None:
             raise NoSuchPathError(f"{text!r} is not a path")
-        if found["filter"] or found["call"]:
+        if token["filter"] or token["call"]:
             raise UdfError(f"filters and functions in path {text!r} are not supported")
-        step = _step(found)
+        step = _step(token)
         steps += [step] if step is not None else []
-        position = found.end()
+        position = token.end()
     return tuple(steps)
 
 
-def _step(found: re.Match[str]) -> Step | None:
+def _step(token: re.Match[str]) -> Step | None:
     """Return the step of a match; None for the dot before a bracket."""
-    match found.lastgroup:
+    match token.lastgroup:
         case "descendants":
             return Descendants()
         case "wildcard" | "star":
             return Wildcard()
         case "indices":
-            return Indices(tuple(int(part) for part in found["indices"].split(",")))
+            return Indices(tuple(int(part) for part in token["indices"].split(",")))
         case "names":
-            names = re.findall(_NAME, found["names"])
+            names = re.findall(_NAME, token["names"])
             return Members(tuple(re.sub(r"\\(.)", r"\1", name[1:-1]) for name in names))
         case "name":
-            return Members((found["name"],))
-        case None if ":" not in found[0]:
+            return Members((token["name"],))
+        case None if ":" not in token[0]:
             return None
         case _:
-            start, stop = found["from"], found["to"]
+            start, stop = token["from"], token["to"]
             return Slice(start and int(start), stop and int(stop))  # type: ignore[arg-type]
 
 
@@ -309,10 +309,10 @@ def _walk(value: Any, path: Path, position: int, *, upstream: bool, lax: bool) -
             raise NoSuchPathError("array access requires an array")
         return
     definite = upstream and _is_definite(path, position)
-    found = _apply(value, step, leaf=position == len(path) - 1)
-    if not found and definite and not lax:
+    matches = _apply(value, step, leaf=position == len(path) - 1)
+    if not matches and definite and not lax:
         raise NoSuchPathError(f"no value at {step}")
-    for inner in found:
+    for inner in matches:
         yield from _walk(inner, path, position + 1, upstream=definite, lax=lax)
 
 
@@ -379,12 +379,12 @@ def _evaluate(text: str, path: str) -> tuple[Any, bool]:
     if value is None:
         raise JsonPathError("the JSON document is null")
     try:
-        found = find(value, mode[2] if mode else path, lax=lax)
+        result = find(value, mode[2] if mode else path, lax=lax)
     except NoSuchPathError as error:
         raise JsonPathError(str(error)) from None
-    if found is None and not lax:
+    if result is None and not lax:
         raise JsonPathError(f"the value at {path!r} is null")
-    return found, lax
+    return result, lax
 
 
 def _fallback(behavior: str, default: str | None, problem: str) -> str | None:
@@ -484,15 +484,16 @@ def json_query_list(
     if text is None or path is None:
         return None
     value = _query(text, path, wrapper, on_empty, on_error, listed=True)
-    return (
-        None
-        if value is None
-        else [element if element is None else _element(element) for element in value]
-    )
-
-
-def _element(value: Any) -> str:
-    return scalar_string(value) if is_scalar(value) else serialize(value)
+    if value is None:
+        return None
+    return [
+        element
+        if element is None
+        else scalar_string(element)
+        if is_scalar(element)
+        else serialize(element)
+        for element in value
+    ]
 
 
 def json_exists(text: str | None, path: str | None, on_error: str) -> bool | None:

@@ -42,12 +42,12 @@ def parse_all(texts: Sequence[str | None]) -> list[Any]:
 def _parse_some(texts: list[str]) -> list[Any]:
     """Parse strings together, or in halves if one is not just one value."""
     try:
-        found = json.DECODER.decode(f"[{_BETWEEN.join(texts)}]")
+        values = json.DECODER.decode(f"[{_BETWEEN.join(texts)}]")
     except (ValueError, RecursionError, InvalidOperation):
-        found = []
-    marks = found[1::2]
-    if len(found) == 2 * len(texts) - 1 and marks.count(_MARK) == len(marks):
-        documents: list[Any] = found[::2]
+        values = []
+    marks = values[1::2]
+    if len(values) == 2 * len(texts) - 1 and marks.count(_MARK) == len(marks):
+        documents: list[Any] = values[::2]
         return documents
     if len(texts) <= 4:
         return list(map(_parse_one, texts))
@@ -121,15 +121,15 @@ def json_query_all(
     steps = _steps(path)
     if steps is None or wrapper != "WITHOUT" or on_error == "ERROR":
         return None
-    found = _find_all(texts, steps)
+    values = _find_all(texts, steps)
     try:
-        strings = iter(serialize_all([item for item in found if type(item) in _CONTAINERS]))
+        strings = iter(serialize_all([value for value in values if type(value) in _CONTAINERS]))
     except UdfError:
         return None
     otherwise = json.query_fallback(on_error)
     return [
-        next(strings) if type(item) in _CONTAINERS else None if text is None else otherwise
-        for text, item in zip(texts, found, strict=True)
+        next(strings) if type(value) in _CONTAINERS else None if text is None else otherwise
+        for text, value in zip(texts, values, strict=True)
     ]
 
 
@@ -149,9 +149,9 @@ def json_value_all(
     otherwise = default_on_error if on_error == "DEFAULT" else None
     return [
         (None if text is None else otherwise)
-        if item is None or type(item) in _CONTAINERS
-        else json.scalar_string(item)
-        for text, item in zip(texts, _find_all(texts, steps), strict=True)
+        if value is None or type(value) in _CONTAINERS
+        else json.scalar_string(value)
+        for text, value in zip(texts, _find_all(texts, steps), strict=True)
     ]
 
 
@@ -164,8 +164,8 @@ def json_exists_all(
         return None
     otherwise = {"TRUE": True, "FALSE": False}.get(on_error)
     return [
-        True if item is not None else None if text is None else otherwise
-        for text, item in zip(texts, _find_all(texts, steps), strict=True)
+        True if value is not None else None if text is None else otherwise
+        for text, value in zip(texts, _find_all(texts, steps), strict=True)
     ]
 
 
@@ -181,6 +181,6 @@ def is_json_all(texts: Sequence[str | None], kind: str | None) -> list[bool] | N
         if data_type is not object and json.is_kind(data_type(), kind)
     }
     return [
-        type(item) in accepted and text is not None
-        for text, item in zip(texts, documents, strict=True)
+        type(value) in accepted and text is not None
+        for text, value in zip(texts, documents, strict=True)
     ]

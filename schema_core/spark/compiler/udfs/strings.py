@@ -206,11 +206,11 @@ def from_base64(text: str | None) -> str | None:
     """
     if text is None:
         return None
-    found = re.fullmatch(r"([A-Za-z0-9+/]*)(={0,2})", text)
-    if found is None or (found[2] and len(text) % 4) or len(found[1]) % 4 == 1:
+    match = re.fullmatch(r"([A-Za-z0-9+/]*)(={0,2})", text)
+    if match is None or (match[2] and len(text) % 4) or len(match[1]) % 4 == 1:
         raise UdfError(f"{text!r} is not valid Base64")
     try:
-        data = base64.b64decode(found[1] + "=" * (-len(found[1]) % 4))
+        data = base64.b64decode(match[1] + "=" * (-len(match[1]) % 4))
     except binascii.Error as error:
         raise UdfError(f"{text!r} is not valid Base64: {error}") from None
     return data.decode("utf-8", "replace")
@@ -291,10 +291,10 @@ def url_parts(text: str) -> dict[str, str | None] | None:
     >>> url_parts("http://user@h:80/p?q#r")["AUTHORITY"]
     'user@h:80'
     """
-    found = re.fullmatch(r"(?:url:)?([a-zA-Z][\w+.-]*):(.*)", text.strip(" \t\r\n"), re.DOTALL)
-    if found is None or found[1].lower() not in SCHEMES:
+    match = re.fullmatch(r"(?:url:)?([a-zA-Z][\w+.-]*):(.*)", text.strip(" \t\r\n"), re.DOTALL)
+    if match is None or match[1].lower() not in SCHEMES:
         return None
-    scheme, rest = found[1].lower(), found[2]
+    scheme, rest = match[1].lower(), match[2]
     rest, mark, reference = rest.partition("#")
     query: str | None = None
     if scheme == "mailto":
@@ -346,10 +346,10 @@ def parse_url_key(text: str | None, part: str | None, key: str | None) -> str | 
     if query is None or key is None or part != "QUERY":
         return None
     try:
-        found = re.search(rf"(?:&|^){key}=([^&]*)", query)
+        match = re.search(rf"(?:&|^){key}=([^&]*)", query)
     except re.error:
         return None
-    return None if found is None else found[1]
+    return None if match is None else match[1]
 
 
 def inet_aton(text: str | None) -> int | None:
