@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from docs.mapping_tables import code, table
-from schema_core.cli.commands import COMMANDS, EXIT_CODES
+from schema_core.cli.commands import COMMANDS, EXIT_CODES, summary
 from schema_core.cli.config import COMMON
 from schema_core.cli.findings import Output
 
 
 def commands() -> str:
     """The commands with their summaries."""
-    rows = [(code(name), value.summary) for name, value in COMMANDS.items()]
+    rows = [(code(name), summary(name)) for name in COMMANDS]
     return table(("command", "effect"), rows) + "\n"
 
 

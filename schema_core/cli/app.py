@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from schema_core.cli import UNREADABLE
-from schema_core.cli.commands import COMMANDS
+from schema_core.cli.commands import COMMANDS, GROUPS, summary
 from schema_core.cli.config import FILE, PREFIX, CliConfiguration, load
 from schema_core.errors import SchemaCoreError
 
@@ -101,6 +101,9 @@ class ParameterConversion:
 class LazyCommand(TyperCommand):
     """A command that the help lists by its summary, without an import."""
 
+    #: The summary; the one of the superclass, which sets it, is not used.
+    help = property(lambda self: summary(str(self.name)), lambda self, _: None)
+
     def make_context(
         self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: Any
     ) -> Context:
@@ -144,10 +147,9 @@ def exit_on_configuration_error() -> Iterator[None]:
 
 def load_command(name: str) -> Any:
     """Import a command or a group of commands."""
-    spec = COMMANDS[name]
-    module, _, attribute = spec.target.partition(":")
+    module, _, attribute = COMMANDS[name].partition(":")
     function = getattr(import_module(f"schema_core.cli.commands.{module}"), attribute)
-    if spec.is_group:
+    if name in GROUPS:
         app = function()
     else:
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -163,7 +165,7 @@ class Commands(Group):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: MutableMapping[str, AnyCommand] = {
-            name: LazyCommand(name, help=spec.summary) for name, spec in COMMANDS.items()
+            name: LazyCommand(name) for name in COMMANDS
         }
 
 

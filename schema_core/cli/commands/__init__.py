@@ -2,106 +2,49 @@
 
 from __future__ import annotations
 
+import ast
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
-
-class CommandSpec(NamedTuple):
-    """A command or a group of commands.
-
-    Attributes:
-        target: `module:function` below this package; the function of a group returns a Typer
-            application.
-        summary: The first paragraph of its help.
-        is_group: Whether it has commands of its own.
-    """
-
-    target: str
-    summary: str
-    is_group: bool = False
-
-
-#: Name -> the command, in the order of the help.
+#: Name -> `module:function` below this package, in the order of the help.
 COMMANDS = {
-    "run": CommandSpec(
-        "run:run", "Run a script in batch mode and print the results of its statements."
-    ),
-    "sql": CommandSpec(
-        "shell:sql",
-        "Run statements one by one: from a prompt, or from stdin if it is not a terminal.",
-    ),
-    "compile-plan": CommandSpec(
-        "run:compile_plan",
-        "Compile the last statement of a script to a plan; the statements before it are run.",
-    ),
-    "run-plan": CommandSpec(
-        "run:run_plan",
-        "Execute a plan, which `compile-plan` or COMPILE PLAN wrote, and wait for its job.",
-    ),
-    "ctas": CommandSpec(
-        "run:ctas", "Create a table from the rows of a query, and wait for the job."
-    ),
-    "recover": CommandSpec(
-        "run:recover", "Recover tables of jobs whose processes have ended: commit or roll back."
-    ),
-    "resolve": CommandSpec(
-        "resolve:resolve",
-        "Check every statement of a script without running it, and print the resolved schemas.",
-    ),
-    "compat": CommandSpec(
-        "compare:compat", "Compare the tables of a script with those of an older one, by path."
-    ),
-    "explain": CommandSpec(
-        "doctor:explain", "Print the page of an error code, or without a code a list of all."
-    ),
-    "doctor": CommandSpec(
-        "doctor:doctor",
-        "Show versions, extras, Java, implementations, why something cannot be used, and caches.",
-    ),
-    "check": CommandSpec(
-        "resolve:check_script",
-        "Check every statement of scripts, and the options of their tables, without running them.",
-    ),
-    "show": CommandSpec(
-        "tables:show", "Print the tables and views that a script leaves in its current catalog."
-    ),
-    "snapshot": CommandSpec(
-        "tables:snapshot",
-        "Write the tables and views of a catalog as files, with one CREATE statement each.",
-    ),
-    "convert": CommandSpec(
-        "tables:convert", "Convert CREATE TABLE statements from one SQL dialect to another."
-    ),
-    "validate": CommandSpec(
-        "migrate:validate",
-        "Count the rows that a wanted definition cannot hold, by file, with samples.",
-    ),
-    "drift": CommandSpec(
-        "migrate:drift",
-        "Report what was changed outside of migrations; exits with 1 if there is something.",
-    ),
-    "init": CommandSpec(
-        "new:init",
-        "Write the files of a new project: configuration, table, setup and workflow for CI.",
-    ),
-    "new": CommandSpec(
-        "new:new",
-        "Write a package with a catalog or connector that works, and tests which it passes.",
-    ),
-    "diff": CommandSpec(
-        "compare:diff_tables",
-        "Print the changes between the tables that two scripts leave, by path.",
-    ),
-    "plan": CommandSpec(
-        "compare:plan_tables", "Plan the migration of the tables that both scripts have, by path."
-    ),
-    "sweep": CommandSpec(
-        "sweep:sweep_catalog",
-        "Resolve and verify every table of a catalog on Spark, and print a report.",
-    ),
-    "migrate": CommandSpec(
-        "migrate:migrations", "Apply, undo and write migrations of a catalog.", is_group=True
-    ),
+    "run": "run:run",
+    "sql": "shell:sql",
+    "compile-plan": "run:compile_plan",
+    "run-plan": "run:run_plan",
+    "ctas": "run:ctas",
+    "recover": "run:recover",
+    "resolve": "resolve:resolve",
+    "compat": "compare:compat",
+    "explain": "doctor:explain",
+    "doctor": "doctor:doctor",
+    "check": "resolve:check_script",
+    "show": "tables:show",
+    "snapshot": "tables:snapshot",
+    "convert": "tables:convert",
+    "validate": "migrate:validate",
+    "drift": "migrate:drift",
+    "init": "new:init",
+    "new": "new:new",
+    "diff": "compare:diff_tables",
+    "plan": "compare:plan_tables",
+    "sweep": "sweep:sweep_catalog",
+    "migrate": "migrate:migrations",
 }
+#: The commands that are groups; their functions return Typer applications.
+GROUPS = frozenset({"migrate"})
+
+
+@cache
+def summary(name: str) -> str:
+    """Return the first paragraph of a command's docstring, without importing its module."""
+    module, _, function = COMMANDS[name].partition(":")
+    tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            return (ast.get_docstring(node) or "").partition("\n\n")[0].replace("\n", " ")
+    raise LookupError(name)
 
 
 class Meaning(NamedTuple):

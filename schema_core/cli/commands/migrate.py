@@ -69,9 +69,9 @@ MIGRATIONS = Path("migrations")
 
 
 def migrations() -> typer.Typer:
-    """Return the application of ``schema-core migrate``."""
+    """Apply, undo and write migrations of a catalog."""
     app = typer.Typer(
-        help="Apply, undo and write migrations of a catalog.",
+        help=migrations.__doc__,
         no_args_is_help=True,
         add_completion=False,
         cls=Group,
