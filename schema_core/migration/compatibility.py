@@ -221,7 +221,7 @@ def can_old_readers_read(
 ) -> list[Finding]:
     """Return the differences that affect readers and queries with the old definition.
 
-    Args and errors are those of `can_read_old_data`.
+    Arguments and errors are those of `can_read_old_data`.
 
     >>> from schema_core import DataTypes, ResolvedSchema
     >>> old = ResolvedSchema.physical(["id", "name"], [DataTypes.INT(), DataTypes.STRING()])

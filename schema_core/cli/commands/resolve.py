@@ -144,14 +144,14 @@ def _check_file(session: Session, file: Path, text: str) -> list[ReportedFinding
 
 
 def settings(*, batch: bool) -> EnvironmentSettings:
-    """Return the settings of a session in batch or streaming mode."""
+    """Return the settings of batch or streaming mode."""
     if batch:
         return EnvironmentSettings.in_batch_mode()
     return EnvironmentSettings.in_streaming_mode()
 
 
 def findings_of(file: Path, errors: Iterable[SchemaCoreError]) -> list[ReportedFinding]:
-    """Return the diagnostics of errors as findings; that something is not checked is a note."""
+    """Return errors as findings; `not-checked` is a note."""
     return [
         finding
         for error in errors
@@ -164,7 +164,7 @@ def findings_of(file: Path, errors: Iterable[SchemaCoreError]) -> list[ReportedF
 #: Code -> the level of a finding that is not an error.
 LEVELS = {"not-checked": Level.NOTE}
 
-#: The full path of an object (catalog, database, name), or a prefix of it.
+#: The full path of an object, or a prefix of it.
 Names: TypeAlias = tuple[str, ...]
 
 
@@ -177,9 +177,8 @@ def check(
 ) -> list[SchemaCoreError]:
     """Execute every statement in the session of a dry run, and return the errors.
 
-    An error that only reports as missing what an earlier, failed statement would have created is
-    omitted: it has the same cause. After `MAX_ERRORS` statements with errors, the rest is not
-    checked, and the last error reports this.
+    Errors only about objects of earlier, failed statements are omitted. After `MAX_ERRORS` errors,
+    the last one reports that the rest is not checked.
 
     Args:
         session: A session of `dry_run_session`.
@@ -228,7 +227,7 @@ def check(
 
 
 def names_created(session: Session, statement: statement_syntax.Statement) -> set[Names]:
-    """Return the full paths of what the statement would have created."""
+    """Return the full paths that a statement would have created."""
     match statement:
         case (
             statement_syntax.CreateTable()
@@ -251,7 +250,7 @@ def names_created(session: Session, statement: statement_syntax.Statement) -> se
 
 
 def names_affected(session: Session, statement: statement_syntax.Statement) -> set[Names]:
-    """Return the full paths of what the statement creates or drops."""
+    """Return the full paths that a statement creates or drops."""
     if isinstance(statement, statement_syntax.Drop) and statement.kind in TABLE_KINDS:
         return _qualify_names(session, statement.path.parts)
     return names_created(session, statement)
@@ -268,7 +267,7 @@ def _qualify_names(session: Session, parts: Names, *, of_database: bool = False)
 
 
 def is_consequence(error: SchemaCoreError, missing: set[Names]) -> bool:
-    """Return whether an error reports only objects that failed before as missing."""
+    """Return whether an error reports only objects of failed statements as missing."""
     return all(
         isinstance(part, NotFoundError)
         and any(part.names[:length] in missing for length in range(1, len(part.names) + 1))
@@ -279,10 +278,10 @@ def is_consequence(error: SchemaCoreError, missing: set[Names]) -> bool:
 def check_connector(
     session: Session, statement: statement_syntax.Statement, text: str, unusable: set[str]
 ) -> list[SchemaCoreError]:
-    """Check a table that was created or altered against its connector; return the errors.
+    """Check a created or altered table against its connector; return the errors.
 
-    Errors are placed at the option or column that they name, else at the name of the table, which
-    is added to the unusable ones.
+    They are placed at the option or column that they name, else at the table, which is added to
+    `unusable`.
     """
     match statement:
         case statement_syntax.CreateTable(path=path, options=options, elements=elements):
@@ -310,9 +309,9 @@ def check_connector(
 def check_options(
     session: Session, statement: statement_syntax.Statement, text: str
 ) -> list[SchemaCoreError]:
-    """Check the options of a table that cannot be created, such as for errors of its columns.
+    """Check the options of a table that cannot be created, for example for its columns.
 
-    Those of LIKE are not known, and neither is the connector of a table that a catalog manages.
+    Options of LIKE, and the connector of a managed table, are unknown.
     """
     if not isinstance(statement, statement_syntax.CreateTable) or statement.like is not None:
         return []
@@ -335,7 +334,7 @@ def _locate_error(
     text: str,
     default: Span,
 ) -> SchemaCoreError:
-    """Place an error and those with it at the option or column that they name, and return it."""
+    """Place an error and its others at the option or column that they name."""
     for other in (error, *error.others):
         place = f"{other.problem} {' '.join(other.path)}"
         spans = [span for key, span in options.items() if key in place]
@@ -350,7 +349,7 @@ def _locate_error(
 def describe_to(
     form: Form, shown: dict[ObjectIdentifier, str]
 ) -> Callable[[Session, statement_syntax.Statement], None]:
-    """Return a function that adds the schema of a created table or view to those shown."""
+    """Return a function that adds the schema of a created table or view to `shown`."""
 
     def add(session: Session, statement: statement_syntax.Statement) -> None:
         if isinstance(statement, statement_syntax.CreateTable | statement_syntax.CreateView):
@@ -376,8 +375,7 @@ def describe_table(entry: FoundTable, form: Form) -> str:
 
 # --- warnings ------------------------------------------------------------------------------------
 
-#: (function, number of arguments) -> its result for a string that does not match the pattern; as in
-#: Flink it is neither an error nor NULL.
+#: (function, number of arguments) -> Flink's result for a string that does not match the pattern.
 LENIENT_RESULTS = {
     ("TO_DATE", 2): "a date in the year 1705471",
     ("UNIX_TIMESTAMP", 1): "-9223372036854775808",
@@ -391,7 +389,7 @@ DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
 def lenient_calls(statement: statement_syntax.Statement, text: str) -> Iterator[Diagnostic]:
     """Yield a warning for each call that returns a value for a string that does not match.
 
-    There is none if string and pattern are literals that match.
+    Literals that match are not reported.
     """
     pending: list[object] = [statement]
     while pending:

@@ -69,7 +69,7 @@ def run(
 
 
 def require_valid(file: Path, text: str) -> None:
-    """Check a script in a dry run; print its errors on stderr and exit with 1 if there are some."""
+    """Check a script in a dry run; print its errors and exit with 1 if there are some."""
     with dry_run_session(EnvironmentSettings.in_batch_mode()) as session:
         findings = findings_of(file, check(session, text))
     if errors := [finding for finding in findings if finding.level is Level.ERROR]:
@@ -119,7 +119,7 @@ def ctas(
 
 
 def create_table_as(table: str, query: str, options: list[str], *, replace: bool = False) -> str:
-    """Return the statement that creates a table from a query.
+    """Return the CREATE TABLE AS of a query.
 
     Raises:
         SchemaError: with code `wrong-argument` for an option of another form.
@@ -193,7 +193,7 @@ def run_plan(
 
 # --- recovery ------------------------------------------------------------------------------------
 
-#: The statements that `recover` executes: the catalogs and the meaning of tables depend on them.
+#: The statements that `recover` executes: catalogs and tables depend on them.
 SETTING_UP: tuple[type[statement_syntax.Statement], ...] = (
     statement_syntax.CreateCatalog,
     statement_syntax.CreateFunction,

@@ -1,4 +1,4 @@
-"""``schema-core sql``: a shell for SQL statements; only here is prompt_toolkit imported."""
+"""``schema-core sql``: a shell for SQL; only this module imports prompt_toolkit."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 #: Rows of a result that the shell shows.
 MAX_ROWS = 1_000
-#: The prompts of the first line of a statement and of the others.
+#: The prompts of a statement's first line and of the others.
 PROMPT, CONTINUED = "sql> ", "...> "
-#: Words that are not SQL -> whether they end the shell; with or without a semicolon.
+#: Words that are not SQL -> whether they end the shell.
 WORDS = {"exit": True, "quit": True, "help": False}
 HELP = """\
 A statement ends with a semicolon, and may have several lines. Tab completes names and keywords.
@@ -82,7 +82,7 @@ def is_interactive() -> bool:
 
 
 def run_text(environment: TableEnvironment, text: str, output: Console) -> bool:
-    """Run the statements of a text up to the first that fails; return whether all succeeded."""
+    """Run statements up to the first that fails; return whether all succeeded."""
     try:
         for statement in read_statements(text):
             if isinstance(statement, SchemaCoreError):
@@ -105,7 +105,7 @@ def run_text(environment: TableEnvironment, text: str, output: Console) -> bool:
 
 
 def show(result: TableResult, console: Console) -> None:
-    """Print a result: on a terminal as a table that fits it, elsewhere as Flink does."""
+    """Print a result: as a table that fits the terminal, elsewhere as Flink does."""
     if not console.is_terminal or result.style is PrintStyle.RAW:
         result.print()
         return
@@ -128,7 +128,7 @@ def show(result: TableResult, console: Console) -> None:
 
 
 def interact(environment: TableEnvironment, session: PromptSession[str], console: Console) -> None:
-    """Read statements from a prompt and run them, until the end of the input."""
+    """Read and run statements until the end of the input."""
     while True:
         try:
             text = session.prompt(PROMPT)
@@ -161,7 +161,7 @@ def is_finished(text: str) -> bool:
 
 
 def history_file() -> Path:
-    """Return the file of the history: in the state directory of the user (XDG)."""
+    """Return the file in the user's state directory (XDG)."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "schema-core" / "history"
 
@@ -170,12 +170,12 @@ def history_file() -> Path:
 def prompt_session(
     environment: TableEnvironment, history: Path, **devices: Any
 ) -> PromptSession[str]:
-    """Return the prompt, which completes statements and has the history of earlier shells.
+    """Return the prompt, which completes statements and has the history.
 
     Args:
         environment: The environment whose names are completed.
-        history: The file of the history; without one where it cannot be written.
-        devices: The input and output of the prompt, by default the terminal.
+        history: The file of the history, which is in memory if the file cannot be written.
+        devices: The input and output, by default the terminal.
     """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import Completer, Completion
@@ -228,7 +228,7 @@ def prompt_session(
 def completions(
     environment: TableEnvironment, text: str, position: int
 ) -> Iterable[tuple[str, int]]:
-    """Return completions at a position, each with the length of the word that it replaces.
+    """Return completions, each with the length of the word that it replaces.
 
     >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     >>> _ = environment.execute_sql("CREATE TABLE orders (id INT)")

@@ -361,10 +361,9 @@ CHUNK = 1024
 def parse_batches(
     batches: Iterable[pa.RecordBatch], dialect: CsvDialect, others: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Parse lines into records.
+    """Parse lines, which have content, file and other columns, into records.
 
-    A line has its content, its file, and others; a record has the file, the number of its first
-    line, its fields, and the others of its last line.
+    A record has the file, the number of its first line, its fields, and others of its last line.
     """
     import pyarrow as pa
 
@@ -424,10 +423,10 @@ def _parse_lines(reader: FileReader, lines: pa.RecordBatch, offset: int, records
 
 
 def split_plain(contents: pa.Array, dialect: CsvDialect) -> list[pa.Array] | None:
-    """Return the columns of lines if none needs `Scanner`, which is slower; else None.
+    """Return the columns of lines, or None if one needs `Scanner`, which is slower.
 
-    A line needs it for a quote, an escape, another line end, a possible comment, bytes that are not
-    UTF-8, or another number of fields.
+    That is for a quote, an escape, another line end, a possible comment, bytes that are not UTF-8,
+    or another number of fields.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -528,9 +527,9 @@ def read_csv(
 ) -> DataFrame:
     """Return the records of csv files: `FILE`, `LINE`, the columns and the partitions, all strings.
 
-    With `metadata` there is also `FILE_METADATA`; with the options of a `streaming` source, later
-    files are read, too. Tasks read whole files in a session of their own. Over Spark Connect, where
-    a frame belongs to one session, a task reads each file at once.
+    `metadata` adds `FILE_METADATA`; the options of a `streaming` source, later files. Tasks read
+    whole files in a session of their own; over Spark Connect, where a frame belongs to one session,
+    each file at once.
     """
     from pyspark.sql.types import LongType, StringType, StructField, StructType
 

@@ -206,10 +206,7 @@ class FilesystemConnector:
         return self.read_with_statistics(context)[0]
 
     def read_with_statistics(self, context: ReadContext) -> tuple[DataFrame, frozenset[str]]:
-        """Return what `read` returns, and the columns without NULL.
-
-        The sources are footers of parquet and orc files, names of directories, and surveys of csv
-        files.
+        """Return the columns as `read`, and those without NULL, which footers and surveys show.
 
         Raises:
             ExternalError: as `read`.
@@ -292,13 +289,10 @@ class FilesystemConnector:
         return MONITOR_INTERVAL.of(options)
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Return the columns of all files, also of later ones.
-
-        The schemas of present files are checked as for a batch job.
+        """Return the columns of all files, also of later ones; present ones are checked.
 
         Raises:
-            ExternalError: with code `files-not-found` without such a directory,
-            `file-schema-mismatch`.
+            ExternalError: with code `files-not-found` or `file-schema-mismatch`.
             UnsupportedError: with code `streaming-not-supported` for a path that is a pattern for
             Spark,
                 and for a file that has a column by two names.
@@ -350,12 +344,12 @@ class FilesystemConnector:
         """Return a hidden directory within the table's, whose files the commit moves.
 
         INSERT OVERWRITE replaces as Flink's ``FileSystemCommitter`` and ``PartitionLoader`` (2.3):
-        all files of a table without partitions; else those of each partition that gets rows and,
-        where a PARTITION clause has a value for every key, of this partition, even if it gets none.
+        all files of a table without partitions; else partitions that get rows and, if PARTITION
+        names a value for every key, this partition.
 
         Raises:
             SchemaError: with code `path-not-empty` if the directory of a new table contains files,
-                `not-a-directory` for a path that is a file, `type-not-in-file-format`.
+                `not-a-directory`, `type-not-in-file-format`.
             ExternalError: with code `file-system-failed`.
         """
         session, replaced = context.session, context.replaced
@@ -456,10 +450,7 @@ def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
 
 
 def _require_one_name(layout: FileLayout, checked: CheckedFiles) -> None:
-    """Refuse to stream files that have a column or field by several of its names.
-
-    One of these belongs to a dropped column. A stream reads files by all names at once.
-    """
+    """Refuse to stream files with several names of a column, one of which is a dropped one's."""
     if checked.repeated is not None:
         path, names = checked.repeated
         raise UnsupportedError(
@@ -537,8 +528,6 @@ def is_plain(text: str, type_: types.DataType) -> bool:
 
     >>> is_plain("7", types.IntType()), is_plain("2024-02-30", types.DateType())
     (True, False)
-    >>> is_plain("1.50", types.DecimalType(3, 2)), is_plain("15.50", types.DecimalType(3, 2))
-    (True, False)
     """
     digits = 0
     match type_:
@@ -571,12 +560,11 @@ def is_plain(text: str, type_: types.DataType) -> bool:
 
 
 def partition_value(node: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return the value that the name of a directory has, or NULL if it is not of the type.
+    """Return the value in the name of a directory, or NULL if it is not of the type.
 
     Flink (``PartitionPathUtils``, ``RowDataPartitionComputer``) writes a timestamp in ISO-8601, the
     days of a DATE since 1970 and the milliseconds of a TIME, and reads ISO-8601 only; any name but
-    ``true`` is FALSE. Dates and times as in a CAST are read, too. Four digits may be a year or
-    days, so they are not a DATE.
+    ``true`` is FALSE. The forms of a CAST are read, too. Four digits, a year or days, are no DATE.
     """
     match type_:
         case types.CharType() | types.VarCharType():
@@ -613,8 +601,8 @@ def partition_value(node: nodes.Node, type_: types.DataType) -> nodes.Node:
 def partition_text(value: nodes.Node, type_: types.DataType) -> nodes.Node:
     """Return a partition value as Flink writes it to the name of a directory.
 
-    A timestamp is printed as by ``LocalDateTime.toString``; DATE and TIME in the form that Flink
-    reads, since it cannot read the numbers that it writes.
+    A timestamp is that of ``LocalDateTime.toString``; DATE and TIME have the form that Flink reads,
+    since it cannot read the numbers that it writes.
     """
     text = convert(value, type_, TEXT, PARTITION_ZONE)
     if isinstance(type_, types.BooleanType):
@@ -703,10 +691,7 @@ def _canonical(
 def _canonical_of_column(
     context: WriteContext, layout: FileLayout, key: str, texts: Collection[str]
 ) -> Mapping[str, str]:
-    """Return the values of a partition column as they are written, where they may differ.
-
-    Values that are not of its type are omitted.
-    """
+    """Return how values of a partition column are written, where they may differ."""
     type_ = context.physical_columns[key].nullable()
     default = DEFAULT_PARTITION.of(layout.options)
     asked = [(text,) for text in texts if text != default and not is_canonical(text, type_)]
@@ -840,10 +825,7 @@ class FileLayout:
         ]
 
     def load(self, session: SparkSession, *, metadata: bool) -> DataFrame:
-        """Return the rows of all files, strings for text formats.
-
-        `FILE_METADATA` is added with `metadata`, and for formats whose errors name the file.
-        """
+        """Return the rows of all files, strings for text formats, maybe with `FILE_METADATA`."""
         self.require_types()
         if self.form is file_formats.JSON and file_formats.JSON_ERRORS.of(self.options):
             return self._objects(session)
@@ -879,13 +861,7 @@ class FileLayout:
         frame: DataFrame,
         groups: Mapping[stored_names.StoredNames, Sequence[str]],
     ) -> DataFrame:
-        """Return the rows of files under the current names of columns.
-
-        Args:
-            session: The session.
-            frame: The rows of all files by the current names.
-            groups: The files by the former names that they have.
-        """
+        """Return the rows of files by current names; `groups` are files by former names."""
         if not any(groups):
             return frame
         inner = self.inner()
@@ -1009,7 +985,7 @@ class FileLayout:
     ) -> tuple[DataFrame, str, dict[str, str]]:
         """Return csv lines with the partitions, and Spark's format and options to write them.
 
-        Only Spark's csv writer writes headers; it quotes all fields.
+        Headers require Spark's csv writer, which quotes all fields.
         """
         inner = [field for field in fields if field.name not in self.partitions]
         columns = [
@@ -1048,11 +1024,7 @@ class FileLayout:
     def _inner(
         self, names: Mapping[Path, str] | None = None, *, is_exact: bool = False
     ) -> list[StructField]:
-        """Return the fields that the reader reads, also by former names.
-
-        With `names`, they are those of files that have columns and fields by these names; with
-        `is_exact`, the ones that `parse_objects` takes.
-        """
+        """Return the fields to read, also by former names; `names` are those of files."""
         fields = []
         for field in self.inner():
             path, declared = (field.name,), field.data_type.nullable()
@@ -1072,9 +1044,9 @@ class FileLayout:
         return fields
 
     def _reads_every_name(self) -> bool:
-        """Return whether a reader reads columns by all names that they have had.
+        """Return whether columns are read by all names that they have had.
 
-        Files that list their columns are read by their own names, except by streams; csv files by
+        Files that list their columns are read by their own names, except by streams; csv by
         position.
         """
         is_listed = self.form.identifier in LISTED and not self.streams
@@ -1090,7 +1062,7 @@ class FileLayout:
     def _literal_reader(self, reader: DataFrameReader) -> DataFrameReader:
         """Make a reader take the path literally; directories are partitions if there are any.
 
-        Spark's streaming source finds only the partitions that exist at its start.
+        Spark's streaming source finds only partitions that exist at its start.
         """
         reader = reader.option("__globPaths__", "false")
         is_flat = self.streams or not self.partitions
@@ -1099,10 +1071,7 @@ class FileLayout:
     def reader(
         self, session: SparkSession, names: Mapping[Path, str] | None = None
     ) -> DataFrameReader:
-        """Return a reader of the physical columns, strings for text formats.
-
-        `names` are those of columns and fields in the files, if not the current ones.
-        """
+        """Return a reader of the physical columns; `names` are those of files, if not current."""
         from pyspark.sql.types import StructType
 
         partitions = () if self.streams else self.partitions
@@ -1149,12 +1118,11 @@ class FileLayout:
     ) -> dict[str, nodes.Node]:
         """Return the partition columns, in expressions by which Spark prunes partitions.
 
-        Values that Spark casts as Flink does are cast; others are computed here, once.
+        Values that Spark casts differently from Flink are computed here, once.
 
         Raises:
-            ExternalError: with code `file-schema-mismatch` for a directory whose value is not of
-            the
-                column's type.
+            ExternalError: with code `file-schema-mismatch` for a value that is not of the column's
+            type.
         """
         column_types = context.physical_columns
         default = DEFAULT_PARTITION.of(self.options) or ""
