@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ COMMANDS = {
 GROUPS = frozenset({"migrate"})
 
 
-@cache
+@lru_cache(maxsize=64)
 def summary(name: str) -> str:
     """Return the first paragraph of a command's docstring, without importing its module."""
     module, _, function = COMMANDS[name].partition(":")
