@@ -1,8 +1,8 @@
 """Third-party packages that extras install, and implementations that other packages register.
 
-The core needs the standard library only. Implementations have identifiers (FLIP-32): `OWN` lists
-the library's own, so nothing depends on installed metadata; other packages register entry points of
-the same groups. `HIGHER` names what a lower layer calls of a higher one. Only these two tables name
+The core needs the standard library only. `OWN` lists the library's implementations by identifier
+(FLIP-32), so nothing depends on installed metadata; other packages register entry points of the
+same groups. `HIGHER` names what a lower layer calls of a higher one. Only these two tables name
 modules that their readers must not import.
 """
 

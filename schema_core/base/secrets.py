@@ -1,9 +1,8 @@
 """Secrets in options, in their values and in SQL: which they are, and how they are masked.
 
-`SECRET_WORDS` and `SECRET_PARTS` are the only table of words. An option is secret if its key
-contains one of them, or if a connector or a type of catalog declares its key secret. Within other
-values, credentials are masked: what follows such a word as a parameter, header, element, flag or
-property, the password of a URL, and tokens of a known form.
+`SECRET_WORDS` and `SECRET_PARTS` are the only table of words: an option is secret if its key
+contains one, or if a connector or a catalog declares it secret. Within other values, credentials
+are masked: what follows such a word, the password of a URL, and tokens of a known form.
 
 An excerpt of a statement may not parse: `mask_text` works on tokens, and when in doubt masks.
 """
@@ -523,10 +522,9 @@ _LITERALS = frozenset({"string", "escaped", "unicode", "name", "double_quoted"})
 def mask_text(text: str) -> str:
     """Mask the secrets in SQL, which need not be valid, for excerpts in messages.
 
-    Each masked character becomes an asterisk, so that carets still fit. Masked are the values of
-    secret keys and literals with credentials in WITH, OPTIONS and SET clauses; in a malformed
-    clause also values without a key and everything after a secret word; if a quote is not closed,
-    the rest of the clause.
+    Each masked character becomes an asterisk, so that carets still fit: values of secret keys and
+    literals with credentials; in a malformed clause also values without a key and everything after
+    a secret word; if a quote is not closed, the rest of the clause.
 
     >>> mask_text("CREATE TABLE t (a INT) WITH ('password' = 'hunter2', 'path' = 'x')")
     "CREATE TABLE t (a INT) WITH ('password' = *********, 'path' = 'x')"

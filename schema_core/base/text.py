@@ -1,8 +1,8 @@
 """Source text: quoting, spans, positions, limits for external input, and the tokens of Flink's SQL.
 
 White space is blank, tab, newline, carriage return and form feed; comments are ``-- ..``, ``// ..``
-and ``/* .. */``, but ``/*+`` opens a hint and is a token. A character with which no token begins
-becomes a token of the kind `bad`, which no grammar accepts: every text has tokens.
+and ``/* .. */``, but ``/*+`` is a token, the start of a hint. A character with which no token
+begins becomes a token `bad`, which no grammar accepts: every text has tokens.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("a\tb\u202e"))
     a\tb\u202e
     """
-    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _UNSEEN.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def show(value: object, width: int = 80) -> str:
@@ -110,7 +110,7 @@ _NEWLINE = regex("\n")
 @lru_cache(maxsize=2)
 def line_starts(text: str) -> list[int]:
     """Return the offset of every line; cached, since a script may have many errors."""
-    return [0, *(found.end() for found in _NEWLINE.finditer(text))]
+    return [0, *(match.end() for match in _NEWLINE.finditer(text))]
 
 
 def position(text: str, offset: int) -> tuple[int, int]:

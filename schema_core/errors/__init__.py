@@ -92,10 +92,9 @@ class Diagnostic:
 class SchemaCoreError(Exception):
     """Base class of all errors of the library.
 
-    `problem` is the message without its location, `code` a stable name in kebab-case, `hint` a
-    suggestion, `path` the steps to the location, `span` a range of characters of `text`.
-    `diagnostics` are this error and those reported with it. A code of `BY_CODE` decides the class
-    that is raised.
+    `problem` is the message without its location, `code` a stable name in kebab-case, `path` the
+    steps to the location, `span` a range of characters of `text`. `diagnostics` are this error and
+    those reported with it. A code of `BY_CODE` decides the class that is raised.
     """
 
     default_code = "unclassified-error"

@@ -1,14 +1,14 @@
 """Stored types of file formats and engines: which may be read as which declared type, and how.
 
 A format stores a data type as a *physical type* (Avro stores TINYINT, SMALLINT and INT as `int`)
-and *promotes* some physical types to others. A value that it reads may not be one of the new data
-type: an `int` of 1000 is not a TINYINT; `READINGS` has what then happens.
+and *promotes* some to others. A value that it reads may not be one of the new type: an `int` of
+1000 is not a TINYINT; `READINGS` has what then happens.
 
-The readers of files take `FILES` from here; `tests/spark/test_stores.py` writes every type in every
-format and reads it as every other. Sources of the other rules: "Schema Resolution" and "Decimal" in
-the Avro specification 1.12, "Schema Evolution" in the Iceberg table specification (versions 1 and
-2), measurements of Spark 4.3's reader of parquet, and Flink's implicit casts;
-`tests/cases/compatibility.jsonl` has the answers of the real tools.
+The readers of files take `FILES` from here; `tests/spark/test_stores.py` reads every type in every
+format as every other. Other sources: "Schema Resolution" and "Decimal" in the Avro specification
+1.12, "Schema Evolution" in the Iceberg table specification (versions 1 and 2), measurements of
+Spark 4.3's reader of parquet, and Flink's implicit casts; `tests/cases/compatibility.jsonl` has the
+answers of the real tools.
 """
 
 from __future__ import annotations
@@ -123,13 +123,11 @@ class RuleSet:
     """How a format or an engine reads rows of an old type by a new type.
 
     Attributes:
-        name: The name of the rules.
-        source: Where they are documented.
+        source: Where the rules are documented.
         physical: Root -> physical type, with parameters in braces; others cannot be stored.
         promotions: Physical type -> the others as which its values are read.
         promotes_decimal: Decides where a decimal is read, or is what is read.
         parsed: Physical type -> the others as which each value is read, or refused.
-        lookup: How columns and fields are found.
         reads_former_names: Whether older rows are read by the names that a catalog keeps.
         refuses_unknown_columns: Whether a column that no file has is refused, so that misspelt
             names are noticed; one that some files have is NULL in the others.

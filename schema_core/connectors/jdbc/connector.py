@@ -1,8 +1,8 @@
 """The connector `jdbc`: tables of databases, read by Spark's JDBC source and upserted by key.
 
-Options are those of Flink's JDBC connector. Columns stay plain attributes, so that Spark sends
+Options are those of Flink's connector. Columns stay plain attributes, so that Spark sends
 predicates to the database, except on strings of SQLite, which compares them differently. Rows are
-first written into a table of their own, and merged into the target in one transaction.
+staged in a table of their own, and merged into the target in one transaction.
 """
 
 from __future__ import annotations

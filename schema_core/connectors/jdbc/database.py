@@ -1,9 +1,8 @@
 """Connections of the connector `jdbc`, through the JVM or a database driver of Python.
 
-The driver connects through Spark's own ``JdbcDialect`` and JDBC options, so that it reaches a table
-as the tasks do. Over Spark Connect the server reads and writes rows through JDBC; this process
-executes the statements around them (columns, stages, the transaction of a commit), and must reach
-the database under the same URL: PostgreSQL by psycopg, SQLite by the standard library.
+The driver connects through Spark's ``JdbcDialect`` and JDBC options, as the tasks do. Over Spark
+Connect the server reads and writes rows; this process executes the statements around them and must
+reach the database under the same URL: PostgreSQL by psycopg, SQLite by the standard library.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """SQL dialects of the connector `jdbc`: quoting, types, drivers and statements of each database.
 
-Types follow Flink's JDBC dialects (flink-connector-jdbc, "Data Type Mapping"). SQLite has none in
-Flink; its values have types of their own, so that each is checked when it is read.
+Types follow Flink's JDBC dialects (flink-connector-jdbc, "Data Type Mapping"). SQLite has none
+there; its values have types of their own, so each is checked when it is read.
 """
 
 from __future__ import annotations
@@ -88,10 +88,7 @@ class DatabaseColumn:
 class Selected:
     """A column in the query that is sent to the database.
 
-    Attributes:
-        sql: The expression.
-        as_string: Whether the connector converts a string.
-        invalid: A predicate that is true for values that are not of the type.
+    With `as_string` the connector converts a string; `invalid` is a predicate of wrong values.
     """
 
     sql: str
@@ -151,23 +148,16 @@ class JdbcDialect:
     """A dialect of SQL.
 
     Attributes:
-        name: The name of the database, for messages.
         prefixes: How its URLs begin.
-        driver: The class of its driver.
         coordinates: The Maven coordinates of the driver.
-        types: The supported types.
         decimals: The highest precision of DECIMAL.
         fraction: The highest precision of timestamps.
-        quotes: The quotes of identifiers.
         fold: The case of unquoted identifiers.
         long: The type of 64-bit integers in casts.
-        upsert: The statement that inserts or updates rows.
-        select: How a column is selected.
         limit: The clause that limits the rows of a query.
         text: The type in which strings and datetimes are staged, or None for their own.
-        create: The statement that creates a table from a query.
         transactional_ddl: Whether CREATE and DROP TABLE are part of a transaction.
-        column_types: The types of the columns of new tables, None if the connector creates none.
+        column_types: The types of new columns, None if the connector creates no tables.
         missing: The SQLSTATE or a part of the message if a table does not exist.
         taken: The same if it exists.
         parallel: Whether several tasks can write at the same time.

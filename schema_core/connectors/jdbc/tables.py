@@ -30,10 +30,8 @@ class StageName:
     """The name of the table with the rows of a job: the target, the job, and its process.
 
     The stage of a CREATE or REPLACE TABLE AS shows that the job has not committed. Only the
-    recovery of this job drops it, and the recovery of a table with the same path in its catalog and
-    no mark of the
-    job: another catalog may have one. The name fits every database: at most 63 lower-case
-    characters.
+    recovery of this job drops it, and of a table at the same path without a mark of the job:
+    another catalog may have one. Every database takes the name: at most 63 lower-case characters.
     """
 
     target: str

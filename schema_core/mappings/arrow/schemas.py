@@ -1,8 +1,8 @@
 """Convert fields and schemas to Arrow and back, with exact-type metadata; `types` has the mapping.
 
-The physical type of a field is correct for readers that ignore the metadata. The exact type in it
-is used only while the physical type still matches, so a field that was changed is read by its
-physical type. Layouts (large, view, dictionary, other time units) are not part of the type.
+The exact type in the metadata is used only while the physical type of the field matches: a changed
+field is read by its physical type. Layouts (large, view, dictionary, other time units) are not part
+of the type.
 """
 
 from __future__ import annotations
@@ -281,7 +281,7 @@ def field_metadata(field: pa.Field) -> dict[str, str]:
     metadata = field.metadata
     if not metadata:
         return {}
-    found = {
+    own = {
         key: metadata[key.encode()].decode("utf-8", "replace")
         for key in (
             exact_types.TYPE_KEY,
@@ -292,9 +292,9 @@ def field_metadata(field: pa.Field) -> dict[str, str]:
         if key.encode() in metadata
     }
     if (spark := metadata.get(exact_types.SPARK_METADATA_KEY.encode())) is None:
-        return found
+        return own
     return {
         key: value
         for key, value in exact_types.read_object(spark).items()
         if isinstance(value, str)
-    } | found
+    } | own

@@ -1,9 +1,8 @@
 """Convert Arrow schemas to Spark's and back by way of Flink's types, without silent changes.
 
-Exact types and layouts are stored in Spark's metadata under keys of this library, and in Arrow also
-under `SPARK::metadata::json`, where Spark stores the metadata of its fields. PySpark's own mapping
-is internal, silently changes 19 of 51 types and refuses 18; here a type is restored or the column
-is refused.
+Exact types and layouts are stored in Spark's metadata, and in Arrow also under
+`SPARK::metadata::json`, Spark's own key. PySpark's internal mapping silently changes 19 of 51 types
+and refuses 18; here a type is restored or the column is refused.
 """
 
 from __future__ import annotations

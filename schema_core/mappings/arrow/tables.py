@@ -1,7 +1,6 @@
 """Rows of Arrow and pandas as Arrow tables whose values are validated against their exact types.
 
-Arrow enforces neither NOT NULL nor the length of a string. Whole arrays are checked; only values
-that may be wrong become values of Python.
+Arrow enforces neither NOT NULL nor the length of a string. Whole arrays are checked.
 """
 
 from __future__ import annotations
@@ -373,8 +372,8 @@ def _infer_series(series: Any) -> tuple[Any, DataType]:
         )
     if getattr(array.type, "unit", None) == "ns":
         array = _microseconds(array)
-    found = from_field(pa.field("", array.type))
-    return array.cast(to_field("", found).type), found
+    type_ = from_field(pa.field("", array.type))
+    return array.cast(to_field("", type_).type), type_
 
 
 def _microseconds(array: Any) -> Any:

@@ -1,7 +1,6 @@
 """The mapping of Arrow types from and to Flink's, one row for each; and memory layouts as JSON.
 
-`ARROW_KINDS` has one row for each kind of Arrow type, `TO_ARROW` one for each Flink type; layouts
-use the names and parameters of `ARROW_KINDS`. Kinds without a row (unions, month-day-nano
+Layouts use the names and parameters of `ARROW_KINDS`. Kinds without a row (unions, month-day-nano
 intervals) have no counterpart in Flink. Source: Arrow's columnar format, "Data Types" and
 "Canonical Extension Types".
 """

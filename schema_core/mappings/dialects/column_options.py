@@ -1,7 +1,6 @@
 """The grammar of columns: their names, types and options, shared by all engines.
 
-Options that a schema cannot represent are kept as strings in `dropped`; options of storage, or that
-state the default, are skipped.
+Options that a schema cannot represent are kept as strings in `dropped`.
 """
 
 from __future__ import annotations
@@ -90,11 +89,11 @@ def _mysql_attributes(cursor: Cursor, column: ColumnDefinition) -> None:
             is_unsigned = True
             column.dropped.append(grammar.excerpt(cursor, start))
         elif cursor.accept("BYTE"):
-            text = _binary_type(text)
+            text = _to_binary_type(text)
         elif any(cursor.accept(*words) for words in CHARACTER_SETS):
             cursor.accept("=")
             if cursor.advance().value.lower() == "binary":
-                text = _binary_type(text)
+                text = _to_binary_type(text)
             else:
                 column.dropped.append(grammar.excerpt(cursor, start))
         elif cursor.accept("BINARY") or cursor.accept("ASCII") or cursor.accept("UNICODE"):
@@ -105,7 +104,7 @@ def _mysql_attributes(cursor: Cursor, column: ColumnDefinition) -> None:
     column.type = replace(column.type, text=text)
 
 
-def _binary_type(text: str) -> str:
+def _to_binary_type(text: str) -> str:
     name, bracket, arguments = text.partition("(")
     return BINARY_TYPES.get(name, name) + bracket + arguments
 
@@ -134,13 +133,13 @@ def _next_phrase(cursor: Cursor, phrases: Phrases) -> tuple[str, ...] | None:
     return next((words for words in phrases.get(cursor.key, ()) if cursor.follows(*words)), None)
 
 
-def _null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _parse_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     column.nullable = True
 
 
-def _not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _parse_not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse NOT NULL; one that the engine does not check holds only with RELY."""
-    attributes = _attributes(cursor)
+    attributes = _skip_attributes(cursor)
     column.nullable = False
     if attributes & UNCHECKED and "RELY" not in attributes:
         column.nullable = None
@@ -149,21 +148,21 @@ def _not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
         column.dropped.append(grammar.excerpt(cursor, start))
 
 
-def _key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _parse_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse PRIMARY KEY, whether checked or not: Flink does not enforce keys."""
     column.is_key = True
-    if "ON CONFLICT" in _attributes(cursor):
+    if "ON CONFLICT" in _skip_attributes(cursor):
         column.dropped.append(grammar.excerpt(cursor, start))
 
 
-def _short_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _parse_short_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     if column.engine.name == "mysql":
-        _key(cursor, column, start)
+        _parse_key(cursor, column, start)
     else:
         column.dropped.append(grammar.excerpt(cursor, start))
 
 
-def _constraint(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _parse_constraint_name(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     name = constraint_name(cursor, column.engine)
     if cursor.key == "PRIMARY":
         column.key_name = name
@@ -178,11 +177,11 @@ def constraint_name(cursor: Cursor, engine: Engine) -> str | None:
     return None if cursor.key in UNNAMED else grammar.identifier(cursor, engine)
 
 
-def _comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _parse_comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     column.comment = cursor.string_literal()
 
 
-def _options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _parse_options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     cursor.expect("(")
     for _ in grammar.elements(cursor):
         if cursor.accept("DESCRIPTION", "="):
@@ -199,7 +198,7 @@ def _parse_generated(shape: Operand, cursor: Cursor, column: ColumnDefinition, s
     column.expression = cursor.span_from(begin)
 
 
-def _keep_beside(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _drop_option(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     shape(cursor)
     column.dropped.append(grammar.excerpt(cursor, start))
 
@@ -208,33 +207,33 @@ def _skip_phrase(shape: Operand, cursor: Cursor, column: ColumnDefinition, start
     shape(cursor)
 
 
-def _identity(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _parse_identity(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse a column that the engine numbers; most engines then refuse NULL."""
-    _keep_beside(shape, cursor, column, start)
+    _drop_option(shape, cursor, column, start)
     if column.engine.numbers_not_null:
         column.nullable = False
 
 
-def _serial(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _parse_serial(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse MySQL's ``SERIAL DEFAULT VALUE``: NOT NULL AUTO_INCREMENT UNIQUE."""
     column.nullable = False
     column.dropped.append(grammar.excerpt(cursor, start))
 
 
-def _no_operand(cursor: Cursor) -> None:
+def _skip_nothing(cursor: Cursor) -> None:
     """Skip nothing: the option has no operand."""
 
 
-def _one_token(cursor: Cursor) -> None:
+def _skip_token(cursor: Cursor) -> None:
     cursor.advance()
 
 
-def _group(cursor: Cursor) -> None:
+def _skip_group(cursor: Cursor) -> None:
     if cursor.key == "(":
         grammar.skip_token(cursor)
 
 
-def _value(cursor: Cursor) -> None:
+def _skip_value(cursor: Cursor) -> None:
     """Skip ``= value``, where MySQL allows to omit the sign."""
     cursor.accept("=")
     cursor.advance()
@@ -244,9 +243,9 @@ def _value(cursor: Cursor) -> None:
 SEQUENCE = {"START": ("WITH", "="), "INCREMENT": ("BY", "=")}
 
 
-def _sequence(cursor: Cursor) -> None:
+def _skip_sequence(cursor: Cursor) -> None:
     """Skip ``(1, 1)``, or ``START 1 INCREMENT 1 ORDER`` as Snowflake prints it."""
-    _group(cursor)
+    _skip_group(cursor)
     while cursor.key in SEQUENCE or cursor.key in {"ORDER", "NOORDER"}:
         words = SEQUENCE.get(cursor.advance().key)
         if words is not None:
@@ -256,43 +255,43 @@ def _sequence(cursor: Cursor) -> None:
             cursor.advance()
 
 
-def _name_and_group(cursor: Cursor) -> None:
+def _skip_path(cursor: Cursor) -> None:
     """Skip a path, which a group in parentheses may follow."""
     cursor.advance()
     while cursor.accept("."):
         cursor.advance()
-    _group(cursor)
+    _skip_group(cursor)
 
 
-def _policy(cursor: Cursor) -> None:
+def _skip_policy(cursor: Cursor) -> None:
     """Skip the name of a policy, and ``USING (a, b)`` or ``USING COLUMNS (a, b)``."""
-    _name_and_group(cursor)
+    _skip_path(cursor)
     if cursor.accept("USING"):
         cursor.accept("COLUMNS")
-        _group(cursor)
+        _skip_group(cursor)
 
 
-def _action(cursor: Cursor) -> None:
+def _skip_action(cursor: Cursor) -> None:
     """Skip ``CASCADE``, ``NO ACTION`` or ``SET NULL (a)`` of a foreign key."""
     if cursor.advance().key in {"SET", "NO"}:
         cursor.advance()
-        _group(cursor)
+        _skip_group(cursor)
 
 
 #: How a constraint is checked -> the parser of what follows.
 ATTRIBUTES: dict[str, Operand] = {
-    "ON DELETE":              _action,
-    "ON UPDATE":              _action,
-    "ON CONFLICT":            _one_token,
-    "MATCH":                  _one_token,
-    "USING INDEX TABLESPACE": _one_token,
+    "ON DELETE":              _skip_action,
+    "ON UPDATE":              _skip_action,
+    "ON CONFLICT":            _skip_token,
+    "MATCH":                  _skip_token,
+    "USING INDEX TABLESPACE": _skip_token,
     **dict.fromkeys(
         (
             "NULLS NOT DISTINCT", "NULLS DISTINCT", "NO INHERIT", "NOT VALID", "ENABLE", "DISABLE",
             "VALIDATE", "NOVALIDATE", "RELY", "NORELY", "ENFORCED", "NOT ENFORCED", "DEFERRABLE",
             "NOT DEFERRABLE", "INITIALLY DEFERRED", "INITIALLY IMMEDIATE", "ASC", "DESC",
         ),
-        _no_operand,
+        _skip_nothing,
     ),
 }  # fmt: skip
 _ATTRIBUTES = _phrases(ATTRIBUTES)
@@ -300,7 +299,7 @@ _ATTRIBUTES = _phrases(ATTRIBUTES)
 UNCHECKED = frozenset({"DISABLE", "NOVALIDATE", "NOT ENFORCED", "NOT VALID"})
 
 
-def _attributes(cursor: Cursor) -> frozenset[str]:
+def _skip_attributes(cursor: Cursor) -> frozenset[str]:
     attributes = set()
     while words := _next_phrase(cursor, _ATTRIBUTES):
         cursor.index += len(words)
@@ -312,7 +311,7 @@ def _attributes(cursor: Cursor) -> frozenset[str]:
 
 def _parse_constraint(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     shape(cursor)
-    _attributes(cursor)
+    _skip_attributes(cursor)
     column.dropped.append(grammar.excerpt(cursor, start))
 
 
@@ -320,7 +319,7 @@ def _parse_constraint(shape: Operand, cursor: Cursor, column: ColumnDefinition, 
 OPEN_WORDS = frozenset({"IS", "NOT", "THEN", "ELSE", "WHEN", "AND", "OR", "LIKE", "IN", "CASE"})
 
 
-def _expression(cursor: Cursor) -> None:
+def _skip_expression(cursor: Cursor) -> None:
     grammar.skip_token(cursor)
     while cursor.key not in {",", ")", ";"} and cursor.token.kind != "end":
         before = cursor.tokens[cursor.index - 1]
@@ -330,58 +329,58 @@ def _expression(cursor: Cursor) -> None:
         grammar.skip_token(cursor)
 
 
-def _optional_expression(cursor: Cursor) -> None:
+def _skip_optional_expression(cursor: Cursor) -> None:
     if cursor.key not in COLUMN_ENDS and cursor.token.kind != "end" and option(cursor) is None:
-        _expression(cursor)
+        _skip_expression(cursor)
 
 
-def _default(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+def _parse_default(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Skip the expression of a default; DEFAULT NULL is what every column has without one."""
-    _expression(cursor)
+    _skip_expression(cursor)
     if (text := grammar.excerpt(cursor, start)).upper() != "DEFAULT NULL":
         column.dropped.append(text)
 
 
 #: Words -> the parser of the rest. Options of storage, or that state the default, are skipped.
 OPTIONS: dict[str, OptionParser] = {
-    "NOT NULL":                                 _not_null,
-    "NULL":                                     _null,
-    "PRIMARY KEY":                              _key,
-    "KEY":                                      _short_key,
-    "CONSTRAINT":                               _constraint,
-    "COMMENT":                                  _comment,
-    "OPTIONS":                                  _options,
-    "SERIAL DEFAULT VALUE": _serial,
-    "DEFAULT": _default,
+    "NOT NULL":                                 _parse_not_null,
+    "NULL":                                     _parse_null,
+    "PRIMARY KEY":                              _parse_key,
+    "KEY":                                      _parse_short_key,
+    "CONSTRAINT":                               _parse_constraint_name,
+    "COMMENT":                                  _parse_comment,
+    "OPTIONS":                                  _parse_options,
+    "SERIAL DEFAULT VALUE": _parse_serial,
+    "DEFAULT": _parse_default,
     **{
         phrase: partial(parse, operand)
         for parse, operand, phrases in (
-            (_parse_generated, _group, "GENERATED ALWAYS AS | AS"),
-            (_parse_generated, _expression, "ALIAS | MATERIALIZED"),
-            (_identity, _group,
+            (_parse_generated, _skip_group, "GENERATED ALWAYS AS | AS"),
+            (_parse_generated, _skip_expression, "ALIAS | MATERIALIZED"),
+            (_parse_identity, _skip_group,
                 ("GENERATED ALWAYS AS IDENTITY | GENERATED BY DEFAULT AS IDENTITY | "
                 "GENERATED BY DEFAULT ON NULL AS IDENTITY")),
-            (_identity, _sequence, "IDENTITY | AUTOINCREMENT"),
-            (_identity, _no_operand, "AUTO_INCREMENT"),
-            (_keep_beside, _optional_expression, "EPHEMERAL"),
-            (_keep_beside, _expression, "ON UPDATE | TTL"),
-            (_parse_constraint, _no_operand, "UNIQUE | UNIQUE KEY"),
-            (_parse_constraint, _group, "CHECK"),
-            (_parse_constraint, _name_and_group, "REFERENCES | FOREIGN KEY REFERENCES"),
-            (_keep_beside, _name_and_group, "COLLATE"),
-            (_keep_beside, _one_token, "CHARACTER SET | CHARSET | SRID"),
-            (_keep_beside, _no_operand,
+            (_parse_identity, _skip_sequence, "IDENTITY | AUTOINCREMENT"),
+            (_parse_identity, _skip_nothing, "AUTO_INCREMENT"),
+            (_drop_option, _skip_optional_expression, "EPHEMERAL"),
+            (_drop_option, _skip_expression, "ON UPDATE | TTL"),
+            (_parse_constraint, _skip_nothing, "UNIQUE | UNIQUE KEY"),
+            (_parse_constraint, _skip_group, "CHECK"),
+            (_parse_constraint, _skip_path, "REFERENCES | FOREIGN KEY REFERENCES"),
+            (_drop_option, _skip_path, "COLLATE"),
+            (_drop_option, _skip_token, "CHARACTER SET | CHARSET | SRID"),
+            (_drop_option, _skip_nothing,
                 ("INVISIBLE | WITH SYSTEM VERSIONING | WITHOUT SYSTEM VERSIONING | DISTKEY | "
                 "SORTKEY")),
-            (_keep_beside, _policy,
+            (_drop_option, _skip_policy,
                 ("MASKING POLICY | WITH MASKING POLICY | PROJECTION POLICY | "
                 "WITH PROJECTION POLICY | MASK")),
-            (_keep_beside, _group, "TAG | WITH TAG | WITH"),
-            (_skip_phrase, _one_token,
+            (_drop_option, _skip_group, "TAG | WITH TAG | WITH"),
+            (_skip_phrase, _skip_token,
                 "ENCODE | STORAGE | COMPRESSION | USING COMPRESSION | COLUMN_FORMAT"),
-            (_skip_phrase, _group, "CODEC | STATISTICS | SETTINGS"),
-            (_skip_phrase, _value, "ENGINE_ATTRIBUTE | SECONDARY_ENGINE_ATTRIBUTE"),
-            (_skip_phrase, _no_operand, "STORED | VIRTUAL | PERSISTENT | SIGNED | VISIBLE"),
+            (_skip_phrase, _skip_group, "CODEC | STATISTICS | SETTINGS"),
+            (_skip_phrase, _skip_value, "ENGINE_ATTRIBUTE | SECONDARY_ENGINE_ATTRIBUTE"),
+            (_skip_phrase, _skip_nothing, "STORED | VIRTUAL | PERSISTENT | SIGNED | VISIBLE"),
         )
         for phrase in phrases.split(" | ")
     },

@@ -1,7 +1,4 @@
-"""Conversion of the syntax of definitions to schemas, options and distributions.
-
-Names and expressions keep their spans, so that later errors point into the statement.
-"""
+"""Conversion of the syntax of definitions to schemas, options and distributions, with spans."""
 
 from __future__ import annotations
 

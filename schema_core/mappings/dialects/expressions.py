@@ -1,8 +1,7 @@
 """Convert expressions of generated columns between engines and Flink, if the meaning is the same.
 
-Nodes without a row in the tables are refused. Operands other than names and literals are put into
-parentheses. Casts and division are not supported: engines differ in rounding and in integer
-division.
+Nodes without a row are refused. Operands other than names and literals get parentheses. Casts and
+division are not supported: engines differ in rounding.
 """
 
 from __future__ import annotations

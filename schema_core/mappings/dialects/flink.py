@@ -1,7 +1,6 @@
 """Flink as a dialect: tables as CREATE TABLE statements, and the tables of a script.
 
-The statements are those of SHOW CREATE TABLE, the parser is the environment's. A statement is read
-as the table that it was written from, except for its losses.
+A statement is read as the table that it was written from, except for its losses.
 """
 
 from __future__ import annotations
@@ -74,9 +73,9 @@ def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) ->
             problem = f"a path has at most {MAX_NAMES} names, got {len(path)}"
             raise UnsupportedError(problem, code="name-not-in-dialect")
     with errors.catching():
-        schema = _schema(table.schema, losses)
+        schema = _to_sql_schema(table.schema, losses)
     with errors.catching():
-        distribution = _distribution(table.distribution, losses)
+        distribution = _to_sql_distribution(table.distribution, losses)
     with errors.catching():
         for key, value in () if masking.enabled else table.options.items():
             if HIDDEN in value:
@@ -88,7 +87,7 @@ def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) ->
     errors.raise_all()
     if table.snapshot is not None:
         losses.append(loss_of(("table",), "member", f"the snapshot {table.snapshot}", ""))
-    comment = _comment(table.comment, "table", losses)
+    comment = _to_sql_comment(table.comment, "table", losses)
     stored = replace(table, schema=schema, distribution=distribution, comment=comment)
     columns = stored_columns(schema, masking) if schema.columns else []
     clauses = [*columns, *table_clauses(stored, masking)]
@@ -103,22 +102,22 @@ def _check_name(name: str) -> None:
         )
 
 
-def _comment(comment: str | None, place: str, losses: Losses) -> str | None:
+def _to_sql_comment(comment: str | None, place: str, losses: Losses) -> str | None:
     if comment == "":
         losses.append(loss_of((place,), "member", "the empty comment", ""))
     return comment or None
 
 
-def _schema(schema: Schema, losses: Losses) -> Schema:
+def _to_sql_schema(schema: Schema, losses: Losses) -> Schema:
     errors = Gathering()
     columns: list[schema_columns.UnresolvedColumn] = []
     for column in schema.columns:
         with errors.catching(), at(f"column {column.name!r}"):
-            columns.append(_column(column, losses))
+            columns.append(_to_sql_column(column, losses))
     watermarks: list[schema_columns.UnresolvedWatermarkSpec] = []
     for spec in schema.watermark_specs:
         with errors.catching(), at(f"watermark of {spec.column_name!r}"):
-            expression = _expression(spec.watermark_expression)
+            expression = _to_sql_expression(spec.watermark_expression)
             watermarks.append(replace(spec, watermark_expression=expression))
     if schema.primary_key is not None:
         with errors.catching(), at("primary key"):
@@ -131,24 +130,24 @@ def _schema(schema: Schema, losses: Losses) -> Schema:
     return Schema(tuple(columns), tuple(watermarks), schema.primary_key)
 
 
-def _column(
+def _to_sql_column(
     column: schema_columns.UnresolvedColumn, losses: Losses
 ) -> schema_columns.UnresolvedColumn:
     _check_name(column.name)
-    comment = _comment(column.comment, column.name, losses)
+    comment = _to_sql_comment(column.comment, column.name, losses)
     if isinstance(column, schema_columns.UnresolvedComputedColumn):
-        return replace(column, expression=_expression(column.expression), comment=comment)
-    return replace(column, data_type=_type(column.data_type), comment=comment)
+        return replace(column, expression=_to_sql_expression(column.expression), comment=comment)
+    return replace(column, data_type=_require_sql_type(column.data_type), comment=comment)
 
 
-def _expression(expression: schema_columns.Written) -> schema_columns.SqlExpression:
+def _to_sql_expression(expression: schema_columns.Written) -> schema_columns.SqlExpression:
     """Return an expression as it is printed, so that no text of a schema ends a clause."""
     return schema_columns.SqlExpression(
         print_expression(parse_expression(expression_text(expression)))
     )
 
 
-def _type(declared: schema_columns.WrittenType) -> DataType:
+def _require_sql_type(declared: schema_columns.WrittenType) -> DataType:
     """Return the type, if SQL can express it.
 
     Raises:
@@ -168,7 +167,7 @@ def _type(declared: schema_columns.WrittenType) -> DataType:
     return type_
 
 
-def _distribution(
+def _to_sql_distribution(
     distribution: TableDistribution | None, losses: Losses
 ) -> TableDistribution | None:
     """Return the distribution that SQL can express: without keys only a bucket count."""
@@ -320,7 +319,7 @@ class FlinkScript:
         if statement.or_replace:
             self._remove(path)
         with at(f"table {'.'.join(path)!r}"):
-            table = _table(statement, self.text)
+            table = _build_table(statement, self.text)
         self._add(DeclaredTable(path, statement, table, statement.options), statement.path.span)
 
 
@@ -347,7 +346,7 @@ def read_script(text: str) -> FlinkScript:
     return script
 
 
-def _table(statement: syntax.CreateTable, text: str) -> CatalogTable:
+def _build_table(statement: syntax.CreateTable, text: str) -> CatalogTable:
     if statement.like is not None or statement.query is not None or statement.elements.names:
         raise UnsupportedError(
             "the statement does not list the columns of the table",

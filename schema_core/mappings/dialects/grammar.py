@@ -88,13 +88,13 @@ def identifier(cursor: Cursor, engine: Engine) -> str:
 
 def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
     """Parse names separated by dots, which BigQuery allows within the quotes."""
-    parts = _path_part(cursor, engine)
+    parts = _parse_path_part(cursor, engine)
     while cursor.accept("."):
-        parts += _path_part(cursor, engine)
+        parts += _parse_path_part(cursor, engine)
     return tuple(parts)
 
 
-def _path_part(cursor: Cursor, engine: Engine) -> list[str]:
+def _parse_path_part(cursor: Cursor, engine: Engine) -> list[str]:
     """Parse one name, or all names of a path in one pair of quotes; the first may contain dots."""
     token = cursor.token
     name = identifier(cursor, engine)
@@ -155,11 +155,11 @@ class _EngineTypes(type_strings.TypeGrammar[Cursor, ForeignType, ForeignChild]):
             words = text = f"{text}.{cursor.advance().value.lower()}"
         if words in COMPOSITE and cursor.key in type_strings.BRACKETS:
             return self.composite_type(cursor, words)
-        text += _arguments(cursor)
-        while more := _more_words(cursor, self.engine, words, self.stop):
+        text += _parse_arguments(cursor)
+        while more := _next_words(cursor, self.engine, words, self.stop):
             cursor.index += len(more)
             words = " ".join((words, *more))
-            text = " ".join((text, *more)) + _arguments(cursor)
+            text = " ".join((text, *more)) + _parse_arguments(cursor)
         return ForeignType(text)
 
     def composite_type(self, cursor: Cursor, name: str) -> ForeignType:
@@ -187,13 +187,13 @@ class _EngineTypes(type_strings.TypeGrammar[Cursor, ForeignType, ForeignChild]):
         elif cursor.accept("NULL"):
             nullable = True
         type_ = replace(type_, text=text, nullable=nullable)
-        return ForeignChild(type_, name, _field_comment(cursor))
+        return ForeignChild(type_, name, _parse_field_comment(cursor))
 
     def missing_comma(self, cursor: Cursor, closing: str) -> Exception:
         return cursor.missing(closing)
 
 
-def _field_comment(cursor: Cursor) -> str | None:
+def _parse_field_comment(cursor: Cursor) -> str | None:
     """Parse ``COMMENT 'string'`` or ``OPTIONS(description='string')``."""
     if cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
         text = cursor.string_literal()
@@ -217,7 +217,7 @@ def _multi_word_names(engine: str) -> dict[str, list[tuple[str, ...]]]:
     return {first: sorted(names, key=len, reverse=True) for first, names in names_by_word.items()}
 
 
-def _more_words(
+def _next_words(
     cursor: Cursor, engine: Engine, words: str, stop: Callable[[], object]
 ) -> tuple[str, ...]:
     begun = tuple(words.split())
@@ -230,7 +230,7 @@ def _more_words(
     return ()
 
 
-def _arguments(cursor: Cursor) -> str:
+def _parse_arguments(cursor: Cursor) -> str:
     """Return ``(10, 2)``, ``('a' = 1)``, ``<date>`` in a normalized form, or an empty string."""
     if cursor.key not in type_strings.BRACKETS:
         return ""
@@ -245,11 +245,11 @@ def _arguments(cursor: Cursor) -> str:
             waiting.pop()
         elif token.key in type_strings.BRACKETS:
             waiting.append(type_strings.BRACKETS[token.key])
-        pieces.append(_argument(cursor, pieces[-1]))
+        pieces.append(_format_argument(cursor, pieces[-1]))
     return "".join(pieces)
 
 
-def _argument(cursor: Cursor, before: str) -> str:
+def _format_argument(cursor: Cursor, before: str) -> str:
     token = cursor.tokens[cursor.index - 1]
     match token.kind:
         case "string":
@@ -301,7 +301,7 @@ class UserTypes:
             return UserType(foreign)
         dropped: list[str] = []
         expanded_type = self._expand(foreign, dropped)
-        if _count(expanded_type) > MAX_PARTS:
+        if _count_types(expanded_type) > MAX_PARTS:
             raise UnsupportedError(
                 f"the type consists of more than {MAX_PARTS} types", code="type-not-in-flink"
             )
@@ -319,7 +319,7 @@ class UserTypes:
         return replace(foreign, parts=tuple(parts))
 
 
-def _count(foreign: ForeignType) -> int:
+def _count_types(foreign: ForeignType) -> int:
     waiting, count = [foreign], 0
     while waiting and count <= MAX_PARTS:
         type_ = waiting.pop()
@@ -346,7 +346,7 @@ def create_type(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
         return True
     if cursor.accept("("):
         dropped: list[str] = []
-        definition = types.expand(_fields(cursor, engine, dropped))
+        definition = types.expand(_parse_fields(cursor, engine, dropped))
         types.add(name, replace(definition, dropped=(*definition.dropped, *dropped)))
         return True
     if engine.name != "duckdb":
@@ -374,7 +374,7 @@ def create_domain(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
     return True
 
 
-def _fields(cursor: Cursor, engine: Engine, dropped: list[str]) -> ForeignType:
+def _parse_fields(cursor: Cursor, engine: Engine, dropped: list[str]) -> ForeignType:
     parts = []
     for _ in () if cursor.accept(")") else elements(cursor):
         name = identifier(cursor, engine)

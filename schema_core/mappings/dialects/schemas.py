@@ -1,7 +1,7 @@
 """Convert schemas to CREATE TABLE statements of other engines, and table definitions to schemas.
 
-With the policy `note` the comment of a column contains its exact type, if the engine supports
-comments. Losses, and all errors of the columns of a table, are reported at once.
+With the policy `note` the comment of a column contains its exact type. Losses, and all errors of
+the columns of a table, are reported at once.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def write_schema(
     if key is not None and _can_have_key(key, columns, engine, losses):
         lines += _key_lines(key, engine, losses)
         if engine.key_tail:
-            tail = engine.key_tail.format(columns=_names(key.columns, engine))
+            tail = engine.key_tail.format(columns=_quote_names(key.columns, engine))
     unsupported: list[tuple[str, object]] = [
         *(("watermark", watermark) for watermark in schema.watermark_specs),
         *(("index", index) for index in schema.indexes),
@@ -142,7 +142,7 @@ def column_ddl(
                 shown = column.as_summary_string()
                 losses.append(loss_of(place, "member", shown, "a physical column"))
             case ComputedColumn():
-                return _generated_column(column, schema, engine, losses)
+                return _write_generated(column, schema, engine, losses)
             case _:
                 assert_never(column)
         before = len(losses)
@@ -193,13 +193,13 @@ def _with_comment(
 # --- generated columns ----------------------------------------------------------------------------
 
 
-def _generated_column(
+def _write_generated(
     column: ComputedColumn, schema: ResolvedSchema, engine: Engine, losses: Losses
 ) -> ColumnDdl | None:
     """Return the definition with its expression; None if the engine would compute another value."""
     type_losses: Losses = []
     try:
-        text = _expression(column, schema, engine)
+        text = _write_stored_expression(column, schema, engine)
         write = partial(write_part, position="column") if engine.wraps_nullable else write_type
         type_ = write(column.data_type, engine=engine, path=(column.name,), losses=type_losses)
     except SchemaCoreError:
@@ -211,7 +211,7 @@ def _generated_column(
     return _with_comment(f"{name} {generated}", column.name, column.comment, engine, losses)
 
 
-def _expression(column: ComputedColumn, schema: ResolvedSchema, engine: Engine) -> str:
+def _write_stored_expression(column: ComputedColumn, schema: ResolvedSchema, engine: Engine) -> str:
     if engine.generated is None:
         raise UnsupportedError(
             f"{engine.name} does not support generated columns",
@@ -267,13 +267,13 @@ def _key_lines(key: UniqueConstraint, engine: Engine, losses: Losses) -> list[st
         losses.append(loss_of(("primary key",), "member", f"the name {key.name!r}", ""))
     if engine.key is None or engine.key_tail:
         return []
-    text = engine.key.format(columns=_names(key.columns, engine))
+    text = engine.key.format(columns=_quote_names(key.columns, engine))
     if is_named and engine.named_keys:
         text = f"CONSTRAINT {write_name(key.name, engine, ('primary key',), losses)} {text}"
     return [text]
 
 
-def _names(columns: tuple[str, ...], engine: Engine) -> str:
+def _quote_names(columns: tuple[str, ...], engine: Engine) -> str:
     return ", ".join(engine.quote_name(engine.fold_case(column)) for column in columns)
 
 
@@ -348,7 +348,7 @@ def _read_column(
         type_: DataType = NullType()  # the type of the expression is used
     else:
         type_ = read_part(foreign, "column", engine, place, type_losses)
-    type_, comment = _exact_type(type_, column, engine, type_text)
+    type_, comment = _find_exact_type(type_, column, engine, type_text)
     if column.comment == comment:
         losses += type_losses
     losses += [loss_of(place, "member", text, "") for text in (*declared.dropped, *column.dropped)]
@@ -357,7 +357,7 @@ def _read_column(
     return UnresolvedPhysicalColumn(column.name, type_.not_null(), comment, declared=type_)
 
 
-def _exact_type(
+def _find_exact_type(
     type_: DataType,
     column: ColumnDefinition,
     engine: Engine,

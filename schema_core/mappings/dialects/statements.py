@@ -153,14 +153,14 @@ def _record_loss(cursor: Cursor, table: TableDefinition, start: int, stop: int) 
         table.dropped.append(text)
 
 
-def _tail_key(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
+def _parse_key_clause(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     if not cursor.accept("PRIMARY", "KEY"):
         return False
-    table.key = _key_columns(cursor, table)
+    table.key = _parse_key_columns(cursor, table)
     return True
 
 
-def _partitions(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
+def _parse_partitions(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     """Parse ``PARTITIONED BY (day DATE)``, which declares columns, or ``PARTITIONED BY (day)``.
 
     Transforms such as ``bucket(4, id)`` are not parsed.
@@ -186,7 +186,7 @@ def _partitions(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     return True
 
 
-def _table_comment(cursor: Cursor, table: TableDefinition, find: Find | None = None) -> bool:
+def _parse_table_comment(cursor: Cursor, table: TableDefinition, find: Find | None = None) -> bool:
     """Parse ``COMMENT 'string'`` or ``COMMENT = 'string'``."""
     cursor.advance()
     cursor.accept("=")
@@ -197,7 +197,7 @@ def _table_comment(cursor: Cursor, table: TableDefinition, find: Find | None = N
     return True
 
 
-def _tail_options(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
+def _parse_options(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     """Parse BigQuery's ``OPTIONS(description='string')`` if it is the only option."""
     if table.engine.name != "bigquery" or not cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
         return False
@@ -208,20 +208,20 @@ def _tail_options(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     return True
 
 
-def _inherits(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
+def _parse_inherits(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     """Parse ``INHERITS (parent)``: the parents' columns come first."""
     if not cursor.accept("INHERITS", "("):
         return False
     inherited: list[ColumnDefinition] = []
     for _ in grammar.elements(cursor):
-        inherited += _copy_columns(_other_table(cursor, table, find))
+        inherited += _copy_columns(_parse_other_table(cursor, table, find))
     own = {column.name for column in table.columns}
     merged = {column.name: column for column in inherited if column.name not in own}
     table.columns[:0] = merged.values()
     return True
 
 
-def _other_table(cursor: Cursor, table: TableDefinition, find: Find) -> TableDefinition:
+def _parse_other_table(cursor: Cursor, table: TableDefinition, find: Find) -> TableDefinition:
     """Parse the path of another table of the script.
 
     Raises:
@@ -255,11 +255,11 @@ def _copy_columns(other: TableDefinition) -> list[ColumnDefinition]:
 
 #: First word of a clause -> its parser; False: another clause.
 TAILS: dict[str, Callable[[Cursor, TableDefinition, Find], bool]] = {
-    "PRIMARY":     _tail_key,
-    "PARTITIONED": _partitions,
-    "COMMENT":     _table_comment,
-    "OPTIONS":     _tail_options,
-    "INHERITS":    _inherits,
+    "PRIMARY":     _parse_key_clause,
+    "PARTITIONED": _parse_partitions,
+    "COMMENT":     _parse_table_comment,
+    "OPTIONS":     _parse_options,
+    "INHERITS":    _parse_inherits,
 }  # fmt: skip
 #: Clauses that are not a loss.
 PARSED_TAILS = frozenset({"COMMENT", "OPTIONS", "PARTITIONED"})
@@ -286,7 +286,7 @@ def _parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
         return
     start = cursor.token
     if cursor.accept("LIKE"):
-        other = _other_table(cursor, table, find)
+        other = _parse_other_table(cursor, table, find)
         table.columns += _copy_columns(other)
         if table.engine.name == "mysql":  # its LIKE copies the key, too
             table.key, table.key_name = other.primary_key()
@@ -296,7 +296,7 @@ def _parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
     if cursor.accept("PRIMARY", "KEY"):
         while cursor.key not in {"(", "end"}:  # CLUSTERED, the name of an index
             cursor.advance()
-        table.key, table.key_name = _key_columns(cursor, table), name
+        table.key, table.key_name = _parse_key_columns(cursor, table), name
         grammar.skip_until(cursor, (",",))
         return
     if cursor.accept("NOT", "NULL"):
@@ -307,7 +307,7 @@ def _parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
     table.dropped.append(grammar.excerpt(cursor, start.start))
 
 
-def _key_columns(cursor: Cursor, table: TableDefinition) -> tuple[str, ...]:
+def _parse_key_columns(cursor: Cursor, table: TableDefinition) -> tuple[str, ...]:
     """Parse ``(a, b DESC)``; ClickHouse allows one name without parentheses.
 
     A key on part of the values, ``(a(10))`` or ``(a WITHOUT OVERLAPS)``, is a loss.
@@ -347,7 +347,7 @@ def _accept_column_word(cursor: Cursor) -> None:
     cursor.accept("IF", "NOT", "EXISTS")
 
 
-def _existing_column(cursor: Cursor, table: TableDefinition) -> ColumnDefinition:
+def _parse_existing_column(cursor: Cursor, table: TableDefinition) -> ColumnDefinition:
     """Parse the name of an existing column.
 
     Raises:
@@ -362,14 +362,14 @@ def _existing_column(cursor: Cursor, table: TableDefinition) -> ColumnDefinition
     return column
 
 
-def _add(cursor: Cursor, table: TableDefinition) -> bool:
+def _parse_add(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``ADD COLUMN a int``, or ``ADD CONSTRAINT k PRIMARY KEY (a)`` as in dumps."""
     engine = table.engine
     cursor.advance()
     if _begins_constraint(cursor, engine):
         name = constraint_name(cursor, engine) if cursor.accept("CONSTRAINT") else None
         if cursor.accept("NOT", "NULL"):
-            _existing_column(cursor, table).nullable = False
+            _parse_existing_column(cursor, table).nullable = False
             grammar.skip_until(cursor, (",", ";"))
             return True
         if not cursor.accept("PRIMARY", "KEY"):
@@ -379,7 +379,7 @@ def _add(cursor: Cursor, table: TableDefinition) -> bool:
             cursor.advance()
         if cursor.key != "(":
             return False
-        table.key, table.key_name = _key_columns(cursor, table), name
+        table.key, table.key_name = _parse_key_columns(cursor, table), name
         grammar.skip_until(cursor, (",", ";"))
         return True
     if cursor.key in NOT_COLUMNS:
@@ -389,28 +389,30 @@ def _add(cursor: Cursor, table: TableDefinition) -> bool:
     if cursor.accept("("):  # several columns
         table.columns += [column(cursor, engine) for _ in grammar.elements(cursor)]
         return True
-    _place(cursor, table, column(cursor, engine), len(table.columns))
+    _insert_column(cursor, table, column(cursor, engine), len(table.columns))
     return True
 
 
-def _place(cursor: Cursor, table: TableDefinition, added: ColumnDefinition, default: int) -> None:
+def _insert_column(
+    cursor: Cursor, table: TableDefinition, added: ColumnDefinition, default: int
+) -> None:
     """Insert a column at the position of FIRST or AFTER, else at a default position."""
     if cursor.accept("FIRST"):
         default = 0
     elif cursor.accept("AFTER"):
-        default = _index(table, _existing_column(cursor, table)) + 1
+        default = _index_of(table, _parse_existing_column(cursor, table)) + 1
     table.columns.insert(default, added)
 
 
-def _index(table: TableDefinition, wanted: ColumnDefinition) -> int:
+def _index_of(table: TableDefinition, wanted: ColumnDefinition) -> int:
     return next(place for place, column in enumerate(table.columns) if column is wanted)
 
 
-def _alter_column(cursor: Cursor, table: TableDefinition) -> bool:
+def _parse_alter_column(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``ALTER COLUMN a SET NOT NULL``, ``DROP NOT NULL`` or ``[SET DATA] TYPE t``."""
     cursor.advance()
     _accept_column_word(cursor)
-    changed = _existing_column(cursor, table)
+    changed = _parse_existing_column(cursor, table)
     start = cursor.token
     if cursor.accept("SET", "NOT", "NULL"):
         changed.nullable = False
@@ -431,7 +433,7 @@ def _alter_column(cursor: Cursor, table: TableDefinition) -> bool:
     return True
 
 
-def _modify(cursor: Cursor, table: TableDefinition) -> bool:
+def _parse_modify(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``MODIFY a bigint NOT NULL`` or ``CHANGE a b bigint``, which redefine a column."""
     is_change = cursor.advance().key == "CHANGE"
     if not is_change and cursor.key == "(":
@@ -440,20 +442,20 @@ def _modify(cursor: Cursor, table: TableDefinition) -> bool:
     changed = table.column(grammar.identifier(cursor, table.engine)) if is_change else None
     if changed is None:
         before = cursor.index
-        changed = _existing_column(cursor, table)
+        changed = _parse_existing_column(cursor, table)
         cursor.index = before
     added = column(cursor, table.engine)
     added.is_key = added.is_key or changed.is_key
-    place = _index(table, changed)
+    place = _index_of(table, changed)
     del table.columns[place]
     table.reindex_columns()
-    _place(cursor, table, added, place)
+    _insert_column(cursor, table, added, place)
     table.reindex_columns()
     table.rename_column(changed, added.name)
     return True
 
 
-def _drop(cursor: Cursor, table: TableDefinition) -> bool:
+def _parse_drop(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``DROP COLUMN a``, ``DROP PRIMARY KEY`` or ``DROP CONSTRAINT k`` of the key."""
     cursor.advance()
     if cursor.accept("PRIMARY", "KEY"):
@@ -475,13 +477,13 @@ def _drop(cursor: Cursor, table: TableDefinition) -> bool:
             table.key = tuple(key_name for key_name in table.key if key_name != dropped.name)
         elif dropped.name in table.key:  # the engine drops the key, too
             table.drop_key()
-        del table.columns[_index(table, dropped)]
+        del table.columns[_index_of(table, dropped)]
         table.reindex_columns()
     grammar.skip_until(cursor, (",", ";"))
     return True
 
 
-def _rename(cursor: Cursor, table: TableDefinition) -> bool:
+def _parse_rename(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``RENAME COLUMN a TO b`` or ``RENAME TO t``."""
     cursor.advance()
     if cursor.accept("TO"):
@@ -491,13 +493,13 @@ def _rename(cursor: Cursor, table: TableDefinition) -> bool:
     if cursor.key in NOT_COLUMNS or _begins_constraint(cursor, table.engine):
         return False
     _accept_column_word(cursor)
-    renamed = _existing_column(cursor, table)
+    renamed = _parse_existing_column(cursor, table)
     cursor.expect("TO")
     table.rename_column(renamed, grammar.identifier(cursor, table.engine))
     return True
 
 
-def _set(cursor: Cursor, table: TableDefinition) -> bool:
+def _parse_set_schema(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``SET SCHEMA s``, which moves the table."""
     if not cursor.accept("SET", "SCHEMA"):
         return False
@@ -507,14 +509,14 @@ def _set(cursor: Cursor, table: TableDefinition) -> bool:
 
 #: First word of an action -> its parser; False: another action.
 ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
-    "ADD":     _add,
-    "ALTER":   _alter_column,
-    "MODIFY":  _modify,
-    "CHANGE":  _modify,
-    "DROP":    _drop,
-    "RENAME":  _rename,
-    "SET":     _set,
-    "COMMENT": _table_comment,
+    "ADD":     _parse_add,
+    "ALTER":   _parse_alter_column,
+    "MODIFY":  _parse_modify,
+    "CHANGE":  _parse_modify,
+    "DROP":    _parse_drop,
+    "RENAME":  _parse_rename,
+    "SET":     _parse_set_schema,
+    "COMMENT": _parse_table_comment,
 }  # fmt: skip
 
 #: Actions that concern owners, indexes, triggers and storage.
@@ -667,7 +669,7 @@ def parse_script(cursor: Cursor, engine: Engine) -> ScriptDefinitions:
     script = ScriptDefinitions(engine)
     while cursor.token.kind != "end":
         if not cursor.accept(";"):
-            _statement(cursor, script)
+            _parse_statement(cursor, script)
     if not script.tables:
         raise cursor.fail(
             "the script has no CREATE TABLE", code="missing-create-table", span=Span(0, 1)
@@ -675,7 +677,7 @@ def parse_script(cursor: Cursor, engine: Engine) -> ScriptDefinitions:
     return script
 
 
-def _statement(cursor: Cursor, script: ScriptDefinitions) -> None:
+def _parse_statement(cursor: Cursor, script: ScriptDefinitions) -> None:
     start, index = cursor.token, cursor.index
     own = OWN_SKIPPED.get(script.engine.name, frozenset())
     is_skipped = _begins(cursor, SKIPPED) or _begins(cursor, own)
@@ -703,7 +705,7 @@ def _can_change(cursor: Cursor, index: int) -> bool:
     return sets_path or any(token.key == "INTO" for token in tokens)
 
 
-def _create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     engine, start = script.engine, cursor.tokens[cursor.index - 1]
     replaces, is_temporary = cursor.key == "OR", False
     while cursor.key in MODIFIERS:
@@ -744,7 +746,7 @@ def _create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return None, False
 
 
-def _comment_on(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+def _parse_comment_on(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse ``COMMENT ON TABLE t IS 'string'`` or ``COMMENT ON COLUMN t.c IS 'string'``."""
     if cursor.accept("TABLE"):
         table = script.find(path(cursor, script.engine))
@@ -767,7 +769,7 @@ def _comment_on(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return table, True
 
 
-def _alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+def _parse_alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse ALTER TABLE; undeclared tables are reported as losses."""
     is_conditional = cursor.accept("IF", "EXISTS")
     cursor.accept("ONLY")
@@ -784,7 +786,7 @@ def _alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return table, True
 
 
-def _rename_tables(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+def _parse_rename_tables(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse MySQL's ``RENAME TABLE a TO b, c TO d``."""
     is_complete = True
     while True:
@@ -799,7 +801,7 @@ def _rename_tables(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
             return None, is_complete
 
 
-def _drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+def _parse_drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse DROP: tables, also of dropped schemas, leave the script.
 
     Other objects cannot be dropped together with parts of tables, except with CASCADE.
@@ -824,7 +826,7 @@ def _drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return None, not cascades or kind in {"SCHEMA", "DATABASE"} or (kind == "TABLE" and not removed)
 
 
-def _use(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+def _parse_use(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse ``USE [SCHEMA] name``; a catalog or a database of schemas is a loss."""
     kind = cursor.advance().key if cursor.peek().kind in {"word", "name"} else ""
     if kind in {"", "SCHEMA", "NAMESPACE"} or (
@@ -837,7 +839,7 @@ def _use(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return None, False
 
 
-def _setting(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+def _parse_setting(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse ``SET search_path = a, b`` of PostgreSQL; other settings are skipped."""
     if not cursor.accept("SESSION"):
         cursor.accept("LOCAL")
@@ -855,11 +857,11 @@ def _setting(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
 
 
 STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]] = {
-    ("CREATE",):         _create,
-    ("COMMENT", "ON"):   _comment_on,
-    ("ALTER", "TABLE"):  _alter,
-    ("RENAME", "TABLE"): _rename_tables,
-    ("DROP",):           _drop_objects,
-    ("USE",):            _use,
-    ("SET",):            _setting,
+    ("CREATE",):         _parse_create,
+    ("COMMENT", "ON"):   _parse_comment_on,
+    ("ALTER", "TABLE"):  _parse_alter,
+    ("RENAME", "TABLE"): _parse_rename_tables,
+    ("DROP",):           _parse_drop_objects,
+    ("USE",):            _parse_use,
+    ("SET",):            _parse_setting,
 }  # fmt: skip

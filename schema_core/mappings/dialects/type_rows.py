@@ -84,9 +84,24 @@ def byte_strings(plain: str) -> tuple[TypeRow, ...]:
     return tuple(write(plain, pattern, "length") for pattern in ("BINARY({n})", "VARBINARY({n})"))
 
 
-def written_text(foreign: str, *patterns: str) -> tuple[TypeRow, ...]:
-    """Return rows for types that the engine does not have, written as strings."""
+def written_as(foreign: str, *patterns: str) -> tuple[TypeRow, ...]:
+    """Return rows for types that the engine does not have, written as another."""
     return tuple(write(foreign, pattern, "type") for pattern in patterns)
+
+
+def fixed_digits(foreign: str, flink: str, digits: int = 6) -> tuple[TypeRow, ...]:
+    """Return rows for a type with ``{p}`` digits, written as one with `digits`."""
+    return write(foreign, flink, "precision", p=digits), write(foreign, flink, "digits")
+
+
+def decimals(names: str, default: str | None = None, **most: int) -> tuple[TypeRow, ...]:
+    """Return rows for decimals of these names; `default` is the type without parameters."""
+    exact, whole = (
+        " | ".join(f"{name}({parameters})" for name in names.split())
+        for parameters in ("{p}, {s}", "{p}")
+    )
+    rows = (both(exact, "DECIMAL({p}, {s})", **most), read(whole, "DECIMAL({p}, 0)"))
+    return rows if default is None else (*rows, read(" | ".join(names.split()), default))
 
 
 def sized_spellings(*names: str) -> str:
@@ -132,8 +147,7 @@ def _interval(resolution: str) -> Iterator[TypeRow]:
     leading = f"{first}({{n}})" if widest != first else first
     text = f"INTERVAL {' TO '.join((leading, *last))}"
     if resolution.endswith("SECOND"):
-        yield write(foreign, f"{text}({{p}})", "precision", p=6)
-        yield write(foreign, f"{text}({{p}})", "digits")
+        yield from fixed_digits(foreign, f"{text}({{p}})")
     elif leading != first:
         yield write(foreign, text, "precision")
 
@@ -147,8 +161,7 @@ def year_month(foreign: str) -> tuple[TypeRow, ...]:
 def day_time(foreign: str, digits: int = 6) -> tuple[TypeRow, ...]:
     """Return rows for day-time intervals, written as one type with `digits` fractional digits."""
     return (
-        write(foreign, "INTERVAL {any}SECOND({p})", "precision", p=digits),
-        write(foreign, "INTERVAL {any}SECOND({p})", "digits"),
+        *fixed_digits(foreign, "INTERVAL {any}SECOND({p})", digits),
         write(foreign, "INTERVAL {any}", "type"),
     )
 
@@ -164,8 +177,7 @@ POSTGRES_FAMILY: tuple[TypeRow, ...] = (
     both("double precision | float8 | float", "DOUBLE"),
     read("float({n})",               "FLOAT",              n=24),
     read("float({n})",               "DOUBLE",             n=53),
-    both("numeric({p}, {s}) | decimal({p}, {s}) | dec({p}, {s})", "DECIMAL({p}, {s})"),
-    read("numeric({p}) | decimal({p}) | dec({p})", "DECIMAL({p}, 0)"),
+    *decimals("numeric decimal dec"),
     both("date",                     "DATE"),
     both("timestamp({p}) | timestamp({p}) without time zone", "TIMESTAMP({p})", p=6),
     read("timestamp | timestamp without time zone", "TIMESTAMP(6)"),
@@ -269,10 +281,7 @@ MYSQL_NUMBERS: tuple[TypeRow, ...] = (
     both("double | double precision | real | float8", "DOUBLE"),
     read("double({p}, {s}) | double precision({p}, {s}) | real({p}, {s}) | float8({p}, {s})",
          "DOUBLE",                   "length"),
-    both("decimal({p}, {s}) | dec({p}, {s}) | numeric({p}, {s}) | fixed({p}, {s})",
-         "DECIMAL({p}, {s})", s=30),
-    read("decimal({p}) | dec({p}) | numeric({p}) | fixed({p})", "DECIMAL({p}, 0)"),
-    read("decimal | dec | numeric | fixed", "DECIMAL(10, 0)"),
+    *decimals("decimal dec numeric fixed", "DECIMAL(10, 0)", s=30),
     read("decimal({p}, {s}) | dec({p}, {s}) | numeric({p}, {s}) | fixed({p}, {s})",
          "DECIMAL(38, {s})",         "range"),
     read("decimal({p}) | dec({p}) | numeric({p}) | fixed({p})", "DECIMAL(38, 0)", "range"),
@@ -345,7 +354,7 @@ MYSQL: tuple[TypeRow, ...] = (
     read("bit({n})",                 "BYTES",              "layout"),
     read("geometry | point | linestring | polygon | multipoint | multilinestring | multipolygon"
          " | geometrycollection | geomcollection | vector | vector({n})", "BYTES", "layout"),
-    *written_text("varchar(64)", "INTERVAL {any}"),
+    *written_as("varchar(64)", "INTERVAL {any}"),
     *collections("json"),
 )  # fmt: skip
 
@@ -377,7 +386,7 @@ SQLITE: tuple[TypeRow, ...] = (
     *as_text("STRING", "json", "jsonb"),
     *as_text("CHAR(36)", "uuid"),
     read("",                         "VARIANT",            "type"),
-    *written_text("text", "INTERVAL {any}"),
+    *written_as("text", "INTERVAL {any}"),
     *collections("text"),
     # "Determination Of Column Affinity": substrings of the type name determine the type, in this
     # order.
@@ -424,8 +433,7 @@ DUCKDB: tuple[TypeRow, ...] = (
     write("timestamp",               "TIMESTAMP({p})",     "precision",   p=6),
     write("timestamp_ns",            "TIMESTAMP({p})",     "range"),
     both("timestamptz | timestamp with time zone", "TIMESTAMP_LTZ(6)"),
-    write("timestamptz",             "TIMESTAMP_LTZ({p})", "precision",   p=6),
-    write("timestamptz",             "TIMESTAMP_LTZ({p})", "digits"),
+    *fixed_digits("timestamptz", "TIMESTAMP_LTZ({p})"),
     write("timestamptz",             "TIMESTAMP({p}) WITH TIME ZONE", "zone"),
     *as_text("STRING", "interval", "json", "bit", "bitstring"),
     *as_text("CHAR(36)", "uuid"),
@@ -442,9 +450,7 @@ HADOOP: tuple[TypeRow, ...] = (
     both("int | integer",                "INT"),
     both("float | real",                 "FLOAT"),
     both("double | double precision",    "DOUBLE"),
-    both("decimal({p}, {s}) | dec({p}, {s}) | numeric({p}, {s})", "DECIMAL({p}, {s})"),
-    read("decimal({p}) | dec({p}) | numeric({p})", "DECIMAL({p}, 0)"),
-    read("decimal | dec | numeric",      "DECIMAL(10, 0)"),
+    *decimals("decimal dec numeric", "DECIMAL(10, 0)"),
     both("string | string collate utf8_binary", "STRING"),
     read("string collate {any}",         "STRING",        "collation"),
     both("char({n}) | character({n})",   "CHAR({n})",    n=255),
@@ -460,17 +466,15 @@ DATABRICKS: tuple[TypeRow, ...] = (
     *HADOOP,
     both("timestamp_ntz",            "TIMESTAMP(6)"),
     both("timestamp | timestamp_ltz", "TIMESTAMP_LTZ(6)"),
-    write("timestamp_ntz",           "TIMESTAMP({p})",     "precision",   p=6),
-    write("timestamp_ntz",           "TIMESTAMP({p})",     "digits"),
-    write("timestamp",               "TIMESTAMP_LTZ({p})", "precision",   p=6),
-    write("timestamp",               "TIMESTAMP_LTZ({p})", "digits"),
+    *fixed_digits("timestamp_ntz", "TIMESTAMP({p})"),
+    *fixed_digits("timestamp", "TIMESTAMP_LTZ({p})"),
     write("timestamp",               "TIMESTAMP({p}) WITH TIME ZONE", "zone"),
     *intervals(*YEAR_MONTH, *DAY_TIME),
     both("variant",                  "VARIANT"),
     both("void",                     "NULL"),
     read("object",                   "STRING",             "type"),
     read("geometry({any}) | geography({any})", "BYTES",    "layout"),
-    *written_text("string", "TIME({p})"),
+    *written_as("string", "TIME({p})"),
 )  # fmt: skip
 
 SPARK: tuple[TypeRow, ...] = (
@@ -489,7 +493,7 @@ HIVE: tuple[TypeRow, ...] = (
     write("timestamp with local time zone", "TIMESTAMP_LTZ({p})", "precision"),
     write("timestamp with local time zone", "TIMESTAMP({p}) WITH TIME ZONE", "zone"),
     both("void",                     "NULL"),
-    *written_text("string", "TIME({p})", "INTERVAL {any}"),
+    *written_as("string", "TIME({p})", "INTERVAL {any}"),
     write("string",                  "VARIANT",            "layout"),
 )  # fmt: skip
 
@@ -536,10 +540,7 @@ TRINO: tuple[TypeRow, ...] = (
 #: Snowflake, "Data types": integers are NUMBERs.
 SNOWFLAKE: tuple[TypeRow, ...] = (
     both("boolean",                  "BOOLEAN"),
-    both("number({p}, {s}) | decimal({p}, {s}) | numeric({p}, {s}) | dec({p}, {s})",
-         "DECIMAL({p}, {s})"),
-    read("number({p}) | decimal({p}) | numeric({p}) | dec({p})", "DECIMAL({p}, 0)"),
-    read("number | decimal | numeric | dec", "DECIMAL(38, 0)"),
+    *decimals("number decimal numeric dec", "DECIMAL(38, 0)"),
     read("int | integer | bigint | smallint | tinyint | byteint", "DECIMAL(38, 0)"),
     write("number(3, 0)",            "TINYINT",            "type"),
     write("number(5, 0)",            "SMALLINT",           "type"),
@@ -580,16 +581,14 @@ SNOWFLAKE: tuple[TypeRow, ...] = (
     read("vector(int, {n})",         "ARRAY<INT NOT NULL>", "length"),
     *as_text("STRING", "geography", "geometry"),
     *as_text("CHAR(36)", "uuid"),
-    *written_text("varchar", "INTERVAL {any}"),
+    *written_as("varchar", "INTERVAL {any}"),
 )  # fmt: skip
 
 #: BigQuery, "Data types".
 BIGQUERY: tuple[TypeRow, ...] = (
     both("bool | boolean",           "BOOLEAN"),
     both("int64 | int | smallint | integer | bigint | tinyint | byteint", "BIGINT"),
-    write("int64",                   "TINYINT",            "type"),
-    write("int64",                   "SMALLINT",           "type"),
-    write("int64",                   "INT",                "type"),
+    *written_as("int64", "TINYINT", "SMALLINT", "INT"),
     both("float64",                  "DOUBLE"),
     write("float64",                 "FLOAT",              "type"),
     both("numeric({p}, {s}) | decimal({p}, {s})", "DECIMAL({p}, {s})", s=9, whole=29),
@@ -611,12 +610,9 @@ BIGQUERY: tuple[TypeRow, ...] = (
     both("timestamp",                "TIMESTAMP_LTZ(6)"),
     read("timestamp({p})",           "TIMESTAMP_LTZ({p})"),
     read("timestamp({p})",           "TIMESTAMP_LTZ(9)",   "digits"),
-    write("time",                    "TIME({p})",          "precision",   p=6),
-    write("time",                    "TIME({p})",          "digits"),
-    write("datetime",                "TIMESTAMP({p})",     "precision",   p=6),
-    write("datetime",                "TIMESTAMP({p})",     "digits"),
-    write("timestamp",               "TIMESTAMP_LTZ({p})", "precision",   p=6),
-    write("timestamp",               "TIMESTAMP_LTZ({p})", "digits"),
+    *fixed_digits("time", "TIME({p})"),
+    *fixed_digits("datetime", "TIMESTAMP({p})"),
+    *fixed_digits("timestamp", "TIMESTAMP_LTZ({p})"),
     write("timestamp",               "TIMESTAMP({p}) WITH TIME ZONE", "zone"),
     *as_text("STRING", "interval", "json", "geography", "range<{any}>"),
     *year_month("interval"),
@@ -678,5 +674,5 @@ CLICKHOUSE: tuple[TypeRow, ...] = (
     read("Enum({any}) | Enum8({any}) | Enum16({any})", "STRING", "member"),
     both("Dynamic",                  "VARIANT"),
     read("Variant({any}) | Dynamic({any})", "VARIANT",     "type"),
-    *written_text("String", "TIME({p})", "INTERVAL {any}"),
+    *written_as("String", "TIME({p})", "INTERVAL {any}"),
 )  # fmt: skip

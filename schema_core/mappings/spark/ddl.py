@@ -1,8 +1,8 @@
-r"""Parse and print Spark's DDL: ``a INT NOT NULL COMMENT 'x', b STRUCT<c: STRING>``.
+r"""Parse and print Spark's DDL: ``a INT NOT NULL COMMENT 'x', b STRUCT<c: STRING>``, without a JVM.
 
-DDL is converted to the JSON form of Spark's types and back, without a JVM. The grammar was compared
-with Spark 4.3 (``StructType.fromDDL``). A printed tree is parsed to the same tree, except for what
-DDL cannot express: NOT NULL of elements and map values, and metadata other than comments.
+The grammar was compared with Spark 4.3 (``StructType.fromDDL``). A printed tree is parsed to the
+same tree, except for what DDL cannot express: NOT NULL of elements and map values, and metadata
+other than comments.
 """
 
 from __future__ import annotations

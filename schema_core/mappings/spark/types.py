@@ -1,9 +1,7 @@
-"""The mapping between Flink's types and Spark's, in the JSON form of Spark's types.
+"""The mapping between Flink's types and Spark's, in the JSON form of Spark's types, without a JVM.
 
-A Spark type is a *tree*: a string such as ``"decimal(10,2)"``, or a dict for arrays, maps and
-structs. Neither a JVM nor pyspark is needed. The exact Flink type is stored in the metadata of a
-field and used only while the physical type matches it; the nullability of nested types is not
-compared, because files and tables do not preserve it.
+The exact Flink type is stored in the metadata of a field and used only while the physical type
+matches it; the nullability of nested types is not compared, as files and tables do not preserve it.
 """
 
 from __future__ import annotations
