@@ -244,7 +244,6 @@ class GroupingKeys(dict["Typed", int]):
 def _nullable_sources(
     bindings: Iterable[SourceBinding], missing: Collection[Typed]
 ) -> Iterable[SourceBinding]:
-    """Yield the sources, with the columns that are missing keys nullable."""
     names = {(key.relation, key.name) for key in missing if isinstance(key, Ref)}
     for binding in bindings:
         columns = tuple(
@@ -260,7 +259,6 @@ def _nullable_sources(
 
 
 def _sets_of(item: syntax.GroupItem) -> Sets:
-    """Return the grouping sets of one item of GROUP BY."""
     match item:
         case syntax.GroupingSets(kind="ROLLUP", sets=sets, span=span):
             elements = [_flat(set_) for set_ in sets]
@@ -313,14 +311,12 @@ def _join_elements(
 
 
 def _product(items: list[Sets]) -> Sets:
-    """Return each combination of one set from every item."""
     count = 1
     for sets in items:
         count *= len(sets)
         if count > MAX_SETS:
             raise SchemaError(
-                f"GROUP BY has more than {MAX_SETS:,} grouping sets",
-                code="too-many-grouping-sets",
+                f"GROUP BY has more than {MAX_SETS:,} grouping sets", code="too-many-grouping-sets"
             )
     keys = sum(sum(map(len, sets)) * count // (len(sets) or 1) for sets in items)
     if count > 1:

@@ -171,8 +171,6 @@ def _expression(expression: syntax.Expression, scope: SelectScope) -> syntax.Exp
 
 
 def _change(scope: SelectScope) -> syntax.Change:
-    """Return a function that expands names, subqueries and calls in a scope."""
-
     def change(node: syntax.Expression) -> syntax.Expression | None:
         match node:
             case syntax.Name(parts=parts, span=span):

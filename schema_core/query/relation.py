@@ -2,17 +2,16 @@
 
 A tree follows SQL block by block, so that an engine can generate SQL from it alone:
 
-* `Select` is one block. Its expressions refer to columns of `source` by `Ref(name, type,
-  relation)`; `relation` is the alias of a `Named` node of that source or of an enclosing block
-  (the innermost with the alias).
-* Everything in FROM that has columns is below a `Named`, with a generated alias (``EXPR$0``) if
-  none is written. No two aliases of a block are equal.
-* `Join.condition` is complete: USING and NATURAL are equations, and a merged column is an
-  expression (``COALESCE(l.k, r.k)`` under FULL JOIN).
-* `Sort` keys are output columns (``relation`` is None) or expressions over the source of the block.
-* `With` keeps common tables by name; `CommonScan` reads one. Names hide as in SQL.
+* Expressions of a `Select`, one block, refer to columns of `source` by `Ref(name, type, relation)`;
+  `relation` is the alias of a `Named` node of that source, or else of the nearest enclosing block.
+* Everything in FROM that has columns is below a `Named`, whose alias may be generated
+  (``EXPR$0``). No two aliases of a block are equal.
+* `Join.condition` is complete: USING and NATURAL are equations; merged columns are expressions
+  (``COALESCE(l.k, r.k)`` under FULL JOIN).
+* `Sort` keys are output columns (``relation`` is None) or expressions over the block's source.
+* `CommonScan` reads a common table by name; names hide as in SQL.
 * Named windows are put in where they are used.
-* Subqueries in expressions are `typed.Select` nodes, whose `rows` is a relation.
+* Subqueries in expressions are `typed.Select` nodes over relations.
 
 Column names can repeat; `result_columns` makes those of a result unique.
 """
@@ -77,11 +76,7 @@ class Tables(Protocol):
     """The tables that a query can read."""
 
     def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
-        """Return the table or view of a path (1 to 3 parts, as written).
-
-        Raises:
-            SchemaCoreError: if there is none.
-        """
+        """Return the table or view of a path as written, or raise a `SchemaCoreError`."""
         ...
 
 
@@ -385,7 +380,6 @@ def positional_names(names: Iterable[str]) -> list[str]:
 
 
 def _drops_sort_key(relation: Relation) -> bool:
-    """Return whether a sort key is not in the select list."""
     if not isinstance(relation, Sort) or not isinstance(relation.input, Select):
         return False
     items = frozenset(item.expression for item in relation.input.items)
@@ -400,7 +394,7 @@ def is_output(key: Typed) -> bool:
 
 
 def _result_names(relation: Relation) -> Iterator[str]:
-    """Yield the names of a result; without grouping, unnamed columns are numbered by position."""
+    """Yield names of a result; without grouping, unnamed columns are numbered by position."""
     while isinstance(relation, Sort | With | SetOperation):
         relation = relation.left if isinstance(relation, SetOperation) else relation.input
     if isinstance(relation, Select) and relation.grouping is None:
@@ -581,8 +575,8 @@ def is_aggregate(typed: Typed) -> bool:
 def subqueries_of_group(typed: Typed, keys: Collection[Typed]) -> Iterator[tuple[Subquery, bool]]:
     """Yield the subqueries that are computed once for each group.
 
-    Those within aggregates are computed for each row, those within keys before rows are grouped.
-    The flag is set for a subquery that is used as a value, not as rows.
+    Those in aggregates are computed for each row, those in keys before grouping. The flag is set
+    for a value, not for rows.
     """
     rest = [(typed, True)]
     while rest:
@@ -603,10 +597,7 @@ def subqueries_of_group(typed: Typed, keys: Collection[Typed]) -> Iterator[tuple
 # --- substitution ---------------------------------------------------------------------------------
 
 
-def substitute_parts(
-    relation: Relation,
-    change: Callable[[Relation], Relation | None],
-) -> Relation:
+def substitute_parts(relation: Relation, change: Callable[[Relation], Relation | None]) -> Relation:
     """Return a relation with parts replaced, except in subqueries of expressions.
 
     `change` returns what replaces a part, or None to visit its inputs. Long chains of joins and set
@@ -625,10 +616,8 @@ def substitute_parts(
 
 
 def _substitute_inputs(
-    relation: Relation,
-    change: Callable[[Relation], Relation | None],
+    relation: Relation, change: Callable[[Relation], Relation | None]
 ) -> Relation:
-    """Return a relation, not a join or set operation, with parts of its inputs replaced."""
     parts: dict[str, Any] = {}
     for name in ("source", "input"):
         part = getattr(relation, name, None)

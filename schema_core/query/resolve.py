@@ -56,16 +56,6 @@ from schema_core.query.sources import (
 )
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression
-from schema_core.sql.syntax import (
-    Call,
-    Expression,
-    Literal,
-    LiteralKind,
-    Name,
-    Star,
-    rewrite,
-    size,
-)
 from schema_core.types import DataType, RowType
 from schema_core.types.common import least_restrictive
 from schema_core.types.unresolved import LookUp
@@ -110,7 +100,7 @@ def resolve(query: syntax.Query, chain: ScopeChain) -> relational.Relation:
         case syntax.Ordered():
             return resolve_order(query, chain)
         case syntax.ExplicitTable(name=name, span=span):
-            star = syntax.SelectItem(Star(span=span), span=span)
+            star = syntax.SelectItem(syntax.Star(span=span), span=span)
             return resolve(syntax.Select((star,), syntax.TableName(name, span=span)), chain)
         case syntax.TableArgument(query=inner):
             return resolve(inner, chain)
@@ -143,7 +133,7 @@ class SelectOutput(NamedTuple):
     """A column of a SELECT, with the alias that its expression needs for the name."""
 
     name: str
-    expression: Expression
+    expression: syntax.Expression
     alias: str | None = None
     unnamed: bool = False
 
@@ -168,7 +158,7 @@ class ResolvedSelect:
     #: The number of nodes of the select list that the keys of ORDER BY repeat.
     _repeated: int = field(default=0, init=False, repr=False)
 
-    def output(self, name: Name) -> SelectOutput | None:
+    def output(self, name: syntax.Name) -> SelectOutput | None:
         """Return the column of the select list that a sort key names (`ambiguous-column`)."""
         if len(name.parts) != 1:
             return None
@@ -183,7 +173,7 @@ class ResolvedSelect:
             )
         return outputs[0] if outputs else None
 
-    def infer_sort_key(self, expression: Expression) -> Typed:
+    def infer_sort_key(self, expression: syntax.Expression) -> Typed:
         """Type a sort key over the rows or groups and the select list, whose names come first.
 
         Raises:
@@ -191,14 +181,14 @@ class ResolvedSelect:
         """
         scope = self.groups.scope if self.groups else self.scope
 
-        def change(node: Expression) -> Expression | None:
-            if not isinstance(node, Name):
+        def change(node: syntax.Expression) -> syntax.Expression | None:
+            if not isinstance(node, syntax.Name):
                 return None
             output = self.output(node)
             if output is None:
                 return replace_merged(node, self.merged)
-            if isinstance(output.expression, Call):
-                self._repeated += size(output.expression).nodes
+            if isinstance(output.expression, syntax.Call):
+                self._repeated += syntax.size(output.expression).nodes
             if self._repeated > MAX_REPEATED:
                 raise SchemaError(
                     f"the keys of ORDER BY repeat more than {MAX_REPEATED:,} parts of the select"
@@ -209,10 +199,10 @@ class ResolvedSelect:
                 )
             return output.expression
 
-        expression = rewrite(expression, change)
+        expression = syntax.rewrite(expression, change)
         if self.groups is None:
             refuse_grouping(scope, expression, "ORDER BY")
-        if isinstance(expression, Literal) and expression.kind is LiteralKind.NULL:
+        if isinstance(expression, syntax.Literal) and expression.kind is syntax.LiteralKind.NULL:
             return infer(scope, expression)
         return _value(scope, expression, self.groups)
 
@@ -260,7 +250,7 @@ def select(query: syntax.Select, chain: ScopeChain) -> ResolvedSelect:
 def _groups(
     query: syntax.Select, scope: SelectScope, outputs: tuple[SelectOutput, ...], merged: Merged
 ) -> Groups | None:
-    """Return the groups of a SELECT with GROUP BY, HAVING or an aggregate, else None."""
+    """Return the groups of a SELECT that aggregates, else None."""
     if (
         query.group_by is not None
         or query.having is not None
@@ -291,9 +281,8 @@ def _explaining_alias(
 
 
 def _condition(
-    scope: SelectScope, expression: Expression, clause: str, groups: Groups | None
+    scope: SelectScope, expression: syntax.Expression, clause: str, groups: Groups | None
 ) -> Typed:
-    """Type a condition on rows or groups."""
     check_calls(scope, expression)
     typed = condition(scope, expression, clause)
     _check_groups(typed, groups)
@@ -302,7 +291,7 @@ def _condition(
 
 def _qualify(
     scope: SelectScope,
-    expression: Expression,
+    expression: syntax.Expression,
     outputs: tuple[SelectOutput, ...],
     groups: Groups | None,
 ) -> Typed:
@@ -320,8 +309,7 @@ def _qualify(
     return _condition(scope, expression, "QUALIFY", groups)
 
 
-def _value(scope: SelectScope, expression: Expression, groups: Groups | None) -> Typed:
-    """Type a value of a row or group."""
+def _value(scope: SelectScope, expression: syntax.Expression, groups: Groups | None) -> Typed:
     check_calls(scope, expression)
     typed = value(scope, expression)
     _check_groups(typed, groups)
@@ -349,7 +337,7 @@ def _outputs(
     taken = relational.TakenNames()
     count = 0
     for item in query.items:
-        if isinstance(item.expression, Star):
+        if isinstance(item.expression, syntax.Star):
             for name, expression in _star(item.expression, scope, rows):
                 count += 1
                 relational.require_width(count, item.span)
@@ -368,25 +356,25 @@ def _outputs(
             yield SelectOutput(name, expression, None if is_named else own, own is None)
 
 
-def _own_name(expression: Expression) -> str | None:
+def _own_name(expression: syntax.Expression) -> str | None:
     """Return the name of the column that an expression reads, if any."""
     match expression:
-        case Name(parts=parts):
+        case syntax.Name(parts=parts):
             return parts[-1]
-        case Call(symbol="BARE", word=word):
+        case syntax.Call(symbol="BARE", word=word):
             return word
         case _:
             return None
 
 
-def _has_name(expression: Expression, name: str) -> bool:
+def _has_name(expression: syntax.Expression, name: str) -> bool:
     """Return whether the printed expression gives a column of that name without an alias."""
-    if isinstance(expression, Call) and expression.symbol == "BARE":
+    if isinstance(expression, syntax.Call) and expression.symbol == "BARE":
         return expression.name == name
     return _own_name(expression) == name
 
 
-def _star(star: Star, scope: SelectScope, rows: ResolvedSource | None) -> Iterator[StarItem]:
+def _star(star: syntax.Star, scope: SelectScope, rows: ResolvedSource | None) -> Iterator[StarItem]:
     """Yield the columns of ``*``, ``source.*`` or ``row.*``."""
     if rows is None:
         raise SchemaError("* requires a FROM clause", code="missing-from", span=star.span)
@@ -398,7 +386,7 @@ def _star(star: Star, scope: SelectScope, rows: ResolvedSource | None) -> Iterat
             yield from star_of(binding)
             return
     try:
-        typed = value(scope, Name(star.prefix, star.span))
+        typed = value(scope, syntax.Name(star.prefix, star.span))
     except SchemaError as error:
         raise SchemaError(
             f"unknown source {'.'.join(star.prefix)!r}",
@@ -411,13 +399,13 @@ def _star(star: Star, scope: SelectScope, rows: ResolvedSource | None) -> Iterat
             f"{'.'.join(star.prefix)!r} has no fields", code="unknown-source", span=star.span
         )
     for row_field in typed.type.fields:
-        yield StarItem(row_field.name, Name((*star.prefix, row_field.name), star.span))
+        yield StarItem(row_field.name, syntax.Name((*star.prefix, row_field.name), star.span))
 
 
 # --- ORDER BY -------------------------------------------------------------------------------------
 
 
-NUMBERS = frozenset({LiteralKind.EXACT, LiteralKind.APPROXIMATE})
+NUMBERS = frozenset({syntax.LiteralKind.EXACT, syntax.LiteralKind.APPROXIMATE})
 
 
 def resolve_order(query: syntax.Ordered, chain: ScopeChain) -> relational.Relation:
@@ -459,20 +447,19 @@ class SortedResult:
         items = resolved.relation.items if resolved else ()
         self.items: frozenset[Typed] = frozenset(item.expression for item in items)
 
-    def output(self, index: int, key: Expression) -> Ref:
+    def output(self, index: int, key: syntax.Expression) -> Ref:
         """Return a reference to a column of the result by its unique name."""
         return Ref(self.names[index], self.columns[index].type, None, key.span)
 
 
-def _by_position(key: Expression, result: SortedResult) -> Typed | None:
+def _by_position(key: syntax.Expression, result: SortedResult) -> Typed | None:
     """Return the column at a position, or None for a negative number.
 
-    >>> _by_position(
-    ...     Literal(LiteralKind.EXACT, "-1"), SortedResult(relational.Values((), ()))
-    ... ) is None
+    >>> minus_one = syntax.Literal(syntax.LiteralKind.EXACT, "-1")
+    >>> _by_position(minus_one, SortedResult(relational.Values((), ()))) is None
     True
     """
-    if not isinstance(key, Literal) or key.kind not in NUMBERS:
+    if not isinstance(key, syntax.Literal) or key.kind not in NUMBERS:
         return None
     value = Decimal(key.text)
     if value <= -1:
@@ -487,9 +474,9 @@ def _by_position(key: Expression, result: SortedResult) -> Typed | None:
     return result.output(int(value) - 1, key)
 
 
-def _by_name(key: Expression, result: SortedResult) -> Typed | None:
+def _by_name(key: syntax.Expression, result: SortedResult) -> Typed | None:
     """Return the column of that name; generated names do not count (`ambiguous-column`)."""
-    if not isinstance(key, Name) or len(key.parts) != 1:
+    if not isinstance(key, syntax.Name) or len(key.parts) != 1:
         return None
     name = key.parts[0]
     places = result.places.get(name, [])
@@ -498,8 +485,8 @@ def _by_name(key: Expression, result: SortedResult) -> Typed | None:
     return result.output(places[0], key) if places else None
 
 
-def _by_expression(key: Expression, result: SortedResult, chain: ScopeChain) -> Typed:
-    """Type an expression over a SELECT, or over the columns of another query."""
+def _by_expression(key: syntax.Expression, result: SortedResult, chain: ScopeChain) -> Typed:
+    """Type an expression over a SELECT, or over columns of another query."""
     resolved = result.resolved
     if resolved is None:
         scope = SelectScope(chain, (SourceBinding("", result.columns),))

@@ -11,12 +11,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.expressions.functions.collections import multiset
-from schema_core.expressions.scope import (
-    NOTHING_INFERRED,
-    Functions,
-    Inferred,
-    find_function,
-)
+from schema_core.expressions.scope import NOTHING_INFERRED, Functions, Inferred, find_function
 from schema_core.expressions.signatures import (
     ANY,
     ArgumentTypes,
@@ -307,7 +302,6 @@ class SelectScope:
     def _find_qualified(
         self, parts: tuple[str, ...], span: Span
     ) -> tuple[Ref, tuple[str, ...]] | None:
-        """Return the column of the source that the longest prefix names."""
         for length in range(len(parts) - 1, 0, -1):
             for binding in self.bindings:
                 if binding.answers_to(parts[:length]) and (
@@ -319,7 +313,6 @@ class SelectScope:
     def _find_unqualified(
         self, parts: tuple[str, ...], span: Span
     ) -> tuple[Ref, tuple[str, ...]] | None:
-        """Return the only column of a name in all sources."""
         return _only_match(
             [binding for binding in self.bindings if not binding.hidden], parts, span
         )

@@ -14,6 +14,7 @@ from enum import Enum
 from functools import reduce
 from typing import NamedTuple, assert_never
 
+from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, at, similar
@@ -44,17 +45,6 @@ from schema_core.query.table_functions import (
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
-from schema_core.types import (
-    ArrayType,
-    DataType,
-    IntType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    RowType,
-    TimestampKind,
-    TimestampType,
-)
 
 #: Maximum length of a chain of joins, each of which is one level of the tree.
 MAX_JOINS = 256
@@ -182,22 +172,21 @@ def table_source(
     return name_relation(scan, parts[-1], columns, tuple(table.identifier.to_list()))
 
 
-def _type_in_query(type_: DataType) -> DataType:
+def _type_in_query(type_: types.DataType) -> types.DataType:
     """Return the type of a table's column in a query, where time attributes have milliseconds."""
     readable = in_sql(type_)
-    if isinstance(readable, TimestampType | LocalZonedTimestampType) and (
-        readable.kind is TimestampKind.ROWTIME
+    if isinstance(readable, types.TimestampType | types.LocalZonedTimestampType) and (
+        readable.kind is types.TimestampKind.ROWTIME
     ):
         return type(readable)(3, readable.is_nullable, kind=readable.kind)
     return readable
 
 
 def _system_time(period: syntax.Expression, scope: SelectScope) -> Typed:
-    """Type the time attribute of FOR SYSTEM_TIME AS OF."""
     problem = "a table cannot be read as of a fixed point in time"
     if isinstance(period, syntax.Name):
         typed = value(scope, period)
-        if isinstance(typed.type, TimestampType | LocalZonedTimestampType):
+        if isinstance(typed.type, types.TimestampType | types.LocalZonedTimestampType):
             return typed
         problem = f"expected a TIMESTAMP or TIMESTAMP_LTZ, got {typed.type.as_summary_string()}"
     raise SchemaError(
@@ -260,9 +249,9 @@ def table_argument(
             )
 
 
-def row_columns(type_: DataType) -> Columns:
+def row_columns(type_: types.DataType) -> Columns:
     """Return the fields of a row, unaffected by its nullability, or the value itself."""
-    if isinstance(type_, RowType):
+    if isinstance(type_, types.RowType):
         return tuple(Column(field.name, field.data_type) for field in type_.fields)
     return (Column("EXPR$0", type_),)
 
@@ -417,7 +406,6 @@ def _check_form(source: syntax.Join) -> None:
 
 
 def _side(rows: ResolvedSource, *, misses: bool) -> tuple[SourceBinding, ...]:
-    """Return the bindings of a side, nullable if its rows may be missing."""
     if not misses:
         return rows.bindings
     return tuple(
@@ -487,12 +475,12 @@ def unnest(
             span=source.collections[0].span,
         )
     if source.ordinality:
-        columns = (*columns, Column("ORDINALITY", IntType(nullable=False)))
+        columns = (*columns, Column("ORDINALITY", types.IntType(nullable=False)))
     relation = relational.Unnest(collection, source.ordinality, columns)
     return name_relation(relation, generated_name(preceding), columns, lateral=True)
 
 
-def element_columns(type_: DataType) -> Columns | None:
+def element_columns(type_: types.DataType) -> Columns | None:
     """Return the columns of a collection's elements, or None for another type.
 
     >>> from schema_core.types import parse_type
@@ -500,9 +488,9 @@ def element_columns(type_: DataType) -> Columns | None:
     (Column(name='KEY', type=IntType(nullable=False)), Column(name='VALUE', type=DateType()))
     """
     match type_:
-        case ArrayType(element_type=element) | MultisetType(element_type=element):
+        case types.ArrayType(element_type=element) | types.MultisetType(element_type=element):
             return row_columns(element)
-        case MapType(key_type=key, value_type=value_type):
+        case types.MapType(key_type=key, value_type=value_type):
             return (Column("KEY", key), Column("VALUE", value_type))
         case _:
             return None

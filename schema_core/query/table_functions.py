@@ -12,6 +12,7 @@ from itertools import chain as chain_iterators
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
+from schema_core import types
 from schema_core.base.lazy import regex
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.typed import Ref, Typed
@@ -21,18 +22,7 @@ from schema_core.query.scope import ScopeChain, SelectScope, SourceBinding, valu
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
-from schema_core.types import (
-    DataTypes,
-    LocalZonedTimestampType,
-    TimestampKind,
-    TimestampType,
-    TypeFamily,
-)
 from schema_core.types.casts import supports_implicit_cast
-from schema_core.types.temporal import (
-    DayTimeIntervalType,
-    YearMonthIntervalType,
-)
 
 #: Arguments of a call by parameter.
 Arguments: TypeAlias = Mapping[str, syntax.Expression]
@@ -85,7 +75,7 @@ def window_table(
         if parameter in arguments
     )
     # the time of a window is a time attribute if the time column is one
-    bound, kind = TimestampType(3, nullable=False), time_type.kind
+    bound, kind = types.TimestampType(3, nullable=False), time_type.kind
     columns = (
         *data.columns,
         Column("window_start", bound),
@@ -122,7 +112,7 @@ def window_arguments(name: str, call: syntax.Call) -> Arguments:
 
 def _time_column(
     argument: syntax.Expression, scope: SelectScope
-) -> tuple[Ref, TimestampType | LocalZonedTimestampType]:
+) -> tuple[Ref, types.TimestampType | types.LocalZonedTimestampType]:
     """Return the column of a DESCRIPTOR, and its type."""
     match argument:
         case syntax.Call(name="DESCRIPTOR", arguments=(syntax.Name() as name, *_)):
@@ -134,7 +124,7 @@ def _time_column(
                 hint="write DESCRIPTOR(column)",
                 span=argument.span,
             )
-    if not isinstance(column.type, TimestampType | LocalZonedTimestampType):
+    if not isinstance(column.type, types.TimestampType | types.LocalZonedTimestampType):
         raise SchemaError(
             f"{column.name!r} is not a time column: {column.type.as_summary_string()}",
             code="wrong-argument-type",
@@ -146,7 +136,7 @@ def _time_column(
 
 def _interval(argument: syntax.Expression, scope: SelectScope) -> Typed:
     typed = value(scope, argument)
-    if not isinstance(typed.type, DayTimeIntervalType | YearMonthIntervalType):
+    if not isinstance(typed.type, types.DayTimeIntervalType | types.YearMonthIntervalType):
         raise SchemaError(
             f"expected an interval, got {typed.type.as_summary_string()}",
             code="wrong-argument-type",
@@ -292,7 +282,7 @@ def to_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) -> C
     _check_changes(changes, arguments)
     _check_uid(arguments.get("uid"))
     return (
-        Column(_operation(arguments), DataTypes.STRING()),
+        Column(_operation(arguments), types.DataTypes.STRING()),
         *columns,
         *_time(arguments, columns, chain),
     )
@@ -310,7 +300,7 @@ def from_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) ->
             or "name the column: op => DESCRIPTOR(...)",
             span=arguments["op"].span if "op" in arguments else arguments["input"].span,
         )
-    if not column.type.is_(TypeFamily.CHARACTER_STRING):
+    if not column.type.is_(types.TypeFamily.CHARACTER_STRING):
         raise SchemaError(
             f"column {name!r} for the kind of change must be a character string, got"
             f" {column.type.as_summary_string()}",
@@ -331,7 +321,6 @@ def from_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) ->
 
 
 def _operation(arguments: Arguments) -> str:
-    """Return the name of the column for the kind of change."""
     return _single_column(arguments["op"]).parts[0] if "op" in arguments else "op"
 
 
@@ -360,7 +349,6 @@ def _mapping(argument: syntax.Expression | None) -> dict[str, str]:
 
 
 def _check_changes(changes: list[str], arguments: Arguments) -> None:
-    """Require kinds of changes, each at most once."""
     for index, change in enumerate(changes):
         span = arguments["op_mapping"].span
         if change not in CHANGES:
@@ -396,7 +384,7 @@ def _time(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
     column = column_of(
         _single_column(arguments["on_time"]), SelectScope(chain, (SourceBinding("", columns),))
     )
-    kinds = (TimestampType, LocalZonedTimestampType)
+    kinds = (types.TimestampType, types.LocalZonedTimestampType)
     if not isinstance(column.type, kinds) or column.type.precision > 3:
         raise SchemaError(
             f"on_time requires a TIMESTAMP(3) or TIMESTAMP_LTZ(3), got"
@@ -404,7 +392,7 @@ def _time(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
             code="wrong-argument-type",
             span=column.span,
         )
-    kind = TimestampKind.ROWTIME if chain.context.streaming else TimestampKind.REGULAR
+    kind = types.TimestampKind.ROWTIME if chain.context.streaming else types.TimestampKind.REGULAR
     return (Column("rowtime", type(column.type)(3, nullable=False, kind=kind)),)
 
 

@@ -1,3 +1,1 @@
-from schema_core.schema.unresolved import (
-    Schema as Schema,
-)
+from schema_core.schema.unresolved import Schema as Schema

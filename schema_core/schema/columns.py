@@ -344,8 +344,7 @@ class Column(ABC):
         """Return a physical column.
 
         Raises:
-            SchemaError: with code `not-a-type`, or `wrong-argument` for a name that is not a
-            string.
+            SchemaError: with code `not-a-type` or `wrong-argument`.
         """
         require_instance(name, str, "the name of a column")
         return PhysicalColumn(name, require_data_type(data_type))
@@ -368,7 +367,7 @@ class Column(ABC):
         """Return a column provided by the connector; a virtual one is never written.
 
         Raises:
-            SchemaError: as `physical`; with code `wrong-argument` for another key or flag.
+            SchemaError: with code `not-a-type` or `wrong-argument`.
         """
         require_data_type(data_type)
         require_instance(metadata_key, (str, NoneType), "the metadata key")
@@ -570,11 +569,7 @@ class UniqueConstraint(Constraint):
 
     @staticmethod
     def primary_key(name: str, columns: Iterable[str]) -> UniqueConstraint:
-        """Return a primary key.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for names that are not strings.
-        """
+        """Return a primary key; other names are an error (`wrong-argument`)."""
         require_instance(name, str, "the name of the primary key")
         return UniqueConstraint(name, require_names(columns, "the primary key"))
 
@@ -591,11 +586,7 @@ class ImmutableColumns(Constraint):
 
     @staticmethod
     def of(name: str, columns: Iterable[str]) -> ImmutableColumns:
-        """Return a constraint of immutable columns.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for names that are not strings.
-        """
+        """Return a constraint of immutable columns; other names are an error (`wrong-argument`)."""
         require_instance(name, str, "the name of the immutable columns")
         return ImmutableColumns(name, require_names(columns, "the immutable columns"))
 
@@ -615,11 +606,7 @@ class Index:
 
     @staticmethod
     def of(name: str, columns: Iterable[str]) -> Index:
-        """Return an index.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for names that are not strings.
-        """
+        """Return an index; other names are an error (`wrong-argument`)."""
         require_instance(name, str, "the name of the index")
         return Index(name, require_names(columns, "the index"))
 

@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from schema_core.base.arguments import require_instance
 from schema_core.base.caching import Counted, cached, cached_by_identity
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
-from schema_core.expressions.scope import (
-    ColumnScope,
-    Functions,
-    Scope,
-    Subqueries,
-    find_function,
-)
+from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subqueries, find_function
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Ref, walk
 from schema_core.schema import columns as schema_columns
@@ -239,7 +233,6 @@ class SchemaResolver(AbstractSchemaResolver):
         columns: Columns,
         errors: Gathering,
     ) -> tuple[schema_columns.WatermarkSpec, ...]:
-        """Resolve the watermark, which can refer to all columns."""
         watermarks: list[schema_columns.WatermarkSpec] = []
         with errors.catching():
             require_one_watermark(specs)
@@ -327,7 +320,6 @@ RESOLVED = ResolvedColumns(f"{__name__}.ResolvedColumns", budget=50_000, unit="t
 
 
 def _schema_size(schema: Schema, *_: bool) -> int:
-    """Return the weight of a schema in a cache."""
     return (
         1
         + len(schema.columns)

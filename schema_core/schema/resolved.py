@@ -80,8 +80,7 @@ class ResolvedSchema:
         require_instance(immutable_columns, (ImmutableColumns, NoneType), "the immutable columns")
         if immutable_columns is not None and primary_key is None:
             raise SchemaError(
-                "immutable columns require a primary key",
-                code="immutable-columns-without-key",
+                "immutable columns require a primary key", code="immutable-columns-without-key"
             )
         object.__setattr__(self, "columns", _all(columns, Column, "column"))
         watermarks = _all(watermark_specs, WatermarkSpec, "watermark spec")

@@ -234,8 +234,7 @@ def resolve_immutable_columns(
     with errors.catching(), at(place, immutable.span):
         if key is None:
             raise SchemaError(
-                "immutable columns require a primary key",
-                code="immutable-columns-without-key",
+                "immutable columns require a primary key", code="immutable-columns-without-key"
             )
     with errors.catching(), at(place, immutable.span):
         require_unrepeated(immutable.column_names)

@@ -24,11 +24,7 @@ class TableSchemaBuilder:
         return self
 
     def build(self) -> TableSchema:
-        """Return the schema.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for a name or type of another class.
-        """
+        """Return the schema; another name or type is an error (`wrong-argument`)."""
         return TableSchema([name for name, _ in self._fields], [type_ for _, type_ in self._fields])
 
 
@@ -78,20 +74,12 @@ class TableSchema:
         return list(self.data_types)
 
     def get_field_name(self, field_index: int) -> str | None:
-        """Return the name of the column at a position from 0, or None.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for a position that is not an integer.
-        """
+        """Return the name of the column at a position from 0, or None."""
         require_instance(field_index, int, "field_index")
         return self.field_names[field_index] if 0 <= field_index < len(self.field_names) else None
 
     def get_field_data_type(self, field: int | str) -> DataType | None:
-        """Return the type of a column by its position from 0 or its name, or None.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for any other argument.
-        """
+        """Return the type of a column by its position from 0 or its name, or None."""
         if not isinstance(field, int):
             require_instance(field, str, "field")
             field = self.field_names.index(field) if field in self.field_names else -1

@@ -12,15 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from sys import intern
 from types import NoneType
-from typing import (
-    ClassVar,
-    Literal,
-    Protocol,
-    TypeAlias,
-    TypeVar,
-    assert_never,
-    get_args,
-)
+from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar, assert_never, get_args
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
 from schema_core.base.lazy import dataclass
@@ -71,19 +63,13 @@ class Translator(Protocol):
         ...
 
     def to_ddl(
-        self,
-        schema: Schema,
-        dialect: str,
-        name: str | tuple[str, ...],
-        *,
-        on_loss: OnLoss,
+        self, schema: Schema, dialect: str, name: str | tuple[str, ...], *, on_loss: OnLoss
     ) -> str:
         """Return the CREATE TABLE statement of a schema."""
         ...
 
 
 def _first(ask: Callable[[Translator], Answer], dialect: str) -> Answer:
-    """Return the result of the first translator that supports the dialect."""
     unknown = NotFoundError(
         f"there is no dialect {show(dialect)}",
         code="unknown-dialect",
@@ -122,7 +108,7 @@ ExpressionArgument: TypeAlias = str | Expression | Written
 
 
 def _constraint_name(name: str, constraint: str) -> str:
-    """Return the name of a constraint; Flink refuses blank ones."""
+    """Return the name of a constraint, which is not blank."""
     if is_blank(require_instance(name, str, f"the name of {constraint}")):
         raise SchemaError(f"the name of {constraint} must not be blank", code="blank-name")
     return name
@@ -147,6 +133,8 @@ def _require_type(data_type: WrittenType) -> WrittenType:
 
 class SchemaBuilder:
     """Builder of a schema; every method returns the builder.
+
+    Each raises a SchemaError with code `wrong-argument` for an argument of another class.
 
     >>> schema = (
     ...     Schema.new_builder()
@@ -215,7 +203,7 @@ class SchemaBuilder:
         Raises:
             SchemaError: with code `duplicate-primary-key` or `duplicate-immutable-columns` if both
             have
-                one, `wrong-argument` for anything but a schema.
+                one.
         """
         require_instance(unresolved_schema, Schema, "the schema to append")
         self._columns += unresolved_schema.columns
@@ -233,11 +221,7 @@ class SchemaBuilder:
         return self.from_schema(unresolve(resolved_schema))
 
     def from_columns(self, columns: Iterable[UnresolvedColumn]) -> SchemaBuilder:
-        """Append columns of another schema.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for anything but a column.
-        """
+        """Append columns of another schema."""
         kinds = get_args(UnresolvedColumn)
         columns = require_sequence(columns, "the columns to append")
         if not set(kinds).issuperset(map(type, columns)):
@@ -278,8 +262,7 @@ class SchemaBuilder:
         """Append a physical column; a type string is parsed when the schema is resolved.
 
         Raises:
-            SchemaError: with code `not-a-type`, or `wrong-argument` for a name that is not a
-            string.
+            SchemaError: with code `not-a-type`.
         """
         # the tables of a catalog repeat names: one string for all of them
         name = intern(str(require_instance(column_name, str, "the name of a column")))
@@ -290,8 +273,7 @@ class SchemaBuilder:
         """Append a computed column; a string is SQL over physical and metadata columns.
 
         Raises:
-            SchemaError: with code `not-an-expression`, or `wrong-argument` for a name that is not a
-            string.
+            SchemaError: with code `not-an-expression`.
         """
         name = require_instance(column_name, str, "the name of a column")
         self._columns.append(UnresolvedComputedColumn(name, self._rewrite(expr)))
@@ -307,15 +289,12 @@ class SchemaBuilder:
         """Append a metadata column, whose key is by default its name.
 
         Raises:
-            SchemaError: as `column`; with code `wrong-argument` for another key or flag.
+            SchemaError: with code `not-a-type`.
         """
         name = require_instance(column_name, str, "the name of a column")
         type_ = _require_type(data_type)
         key = require_instance(
-            metadata_key,
-            (str, NoneType),
-            "the metadata key",
-            hint="name the flag: is_virtual=True",
+            metadata_key, (str, NoneType), "the metadata key", hint="name the flag: is_virtual=True"
         )
         virtual = require_instance(is_virtual, bool, "is_virtual")
         self._columns.append(UnresolvedMetadataColumn(name, type_, key, virtual))
@@ -325,8 +304,7 @@ class SchemaBuilder:
         """Set the comment of the last column; None removes it.
 
         Raises:
-            SchemaError: with code `comment-without-column`, or `wrong-argument` for anything but a
-            string.
+            SchemaError: with code `comment-without-column`.
         """
         require_instance(comment, (str, NoneType), "the comment")
         if not self._columns:
@@ -342,7 +320,7 @@ class SchemaBuilder:
         """Append a watermark; a string is SQL over all columns.
 
         Raises:
-            SchemaError: as `column_by_expression`.
+            SchemaError: with code `not-an-expression`.
         """
         name = require_instance(column_name, str, "the name of the column of a watermark")
         self._watermark_specs.append(UnresolvedWatermarkSpec(name, self._rewrite(watermark_expr)))
@@ -357,8 +335,7 @@ class SchemaBuilder:
         """Set the primary key.
 
         Raises:
-            SchemaError: with code `duplicate-primary-key`, `blank-name`, `missing-key-columns`, or
-                `wrong-argument` for a name that is not a string.
+            SchemaError: with code `duplicate-primary-key`, `blank-name` or `missing-key-columns`.
         """
         name = _constraint_name(constraint_name, KEY)
         return self._set_primary_key(UnresolvedPrimaryKey(name, _key_columns(column_names, KEY)))
@@ -372,20 +349,14 @@ class SchemaBuilder:
         """Append an index.
 
         Raises:
-            SchemaError: with code `missing-key-columns`, or `wrong-argument` for a name that is not
-            a
-                string.
+            SchemaError: with code `missing-key-columns`.
         """
         name = require_instance(index_name, str, f"the name of {INDEX}")
         self._indexes.append(UnresolvedIndex(name, _key_columns(column_names, INDEX)))
         return self
 
     def immutable_columns(self, *column_names: str) -> SchemaBuilder:
-        """Declare immutable columns, named ``IMMUTABLE_COLUMNS_`` and the columns.
-
-        Raises:
-            SchemaError: as `immutable_columns_named`.
-        """
+        """Declare immutable columns, named ``IMMUTABLE_COLUMNS_`` and the columns."""
         names = _key_columns(column_names, IMMUTABLE)
         return self.immutable_columns_named(generated_name("IMMUTABLE_COLUMNS", names), *names)
 
@@ -393,9 +364,8 @@ class SchemaBuilder:
         """Declare immutable columns.
 
         Raises:
-            SchemaError: with code `duplicate-immutable-columns`, `blank-name`,
-            `missing-key-columns`, or
-                `wrong-argument` for a name that is not a string.
+            SchemaError: with code `duplicate-immutable-columns`, `blank-name` or
+            `missing-key-columns`.
         """
         name = _constraint_name(constraint_name, IMMUTABLE)
         names = _key_columns(column_names, IMMUTABLE)

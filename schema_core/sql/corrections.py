@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from schema_core.base.cursor import Repairs
@@ -37,7 +38,7 @@ class Correction:
         self.progress: str | None = None
 
     def _within_one_statement(self, failure: Failure) -> Failure:
-        """Ignore failures in later statements of a statement set."""
+        """Ignore failures in later statements of a set."""
         later = self.tokens[self.index :]
         stop = next((token.start for token in later if token.key == ";"), later[-1].stop)
 
@@ -94,7 +95,6 @@ def corrected_hint(
 
 
 def _suspects(correction: Correction) -> Iterator[int]:
-    """Yield the indices of words near the error that may be misspelt keywords."""
     index, opening = correction.index, correction.opening()
     places = [index, index - 1, index + 1, index - 2, index + 2]
     if opening is not None:
@@ -133,14 +133,6 @@ def _misspelt(correction: Correction, *, like_keywords: bool) -> str | None:
             if failed > max(reached, place):
                 reached, correction.progress = failed, hint
     return None
-
-
-def _keyword(correction: Correction) -> str | None:
-    return _misspelt(correction, like_keywords=True)
-
-
-def _name_like_a_keyword(correction: Correction) -> str | None:
-    return _misspelt(correction, like_keywords=False)
 
 
 def _closing_parenthesis(correction: Correction) -> str | None:
@@ -186,7 +178,6 @@ def _comma_to_remove(correction: Correction) -> str | None:
 
 
 def _equals_sign(correction: Correction) -> str | None:
-    """Return the hint for a missing ``=`` in an option."""
     index, opening = correction.index, correction.opening()
     token, before = correction.at(index), correction.at(index - 1)
     if token and before and token.key == ":" and before.kind == "string":
@@ -230,6 +221,6 @@ _OPENING = frozenset({"SELECT", "VALUES", "WITH", "("})
 
 #: Rules in order of priority.
 RULES: tuple[Callable[[Correction], str | None], ...] = (
-    _keyword, _closing_parenthesis, _opening_parenthesis, _comma_to_remove, _equals_sign, _comma,
-    _as, _name_like_a_keyword,
+    partial(_misspelt, like_keywords=True), _closing_parenthesis, _opening_parenthesis,
+    _comma_to_remove, _equals_sign, _comma, _as, partial(_misspelt, like_keywords=False),
 )  # fmt: skip

@@ -254,7 +254,6 @@ def _is(stack: Operands, operator: Infix) -> bool:
 
 
 def _not(stack: Operands, operator: Infix) -> bool | None:
-    """Parse negated operators such as ``NOT IN``."""
     negated = NEGATED.get(stack.cursor.peek().key)
     if negated is None:
         return None
@@ -447,7 +446,6 @@ def _query_or_expression(cursor: QueryCursor) -> syntax.Expression:
 
 
 def _row(cursor: QueryCursor, operands: list[syntax.Expression], start: int) -> syntax.Call:
-    """Parse the rest of a row, from a comma or its closing parenthesis."""
     while cursor.key == ",":
         cursor.index += 1
         operands.append(expression(cursor))
@@ -612,7 +610,6 @@ def _temporal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expressio
 
 
 def _odbc_literal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
-    """Parse ``{d '2024-02-29'}``."""
     start = cursor.advance().start
     node = literals.temporal(cursor, kind, start, None)
     cursor.expect("}")
@@ -620,7 +617,6 @@ def _odbc_literal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expre
 
 
 def _jdbc_function(cursor: QueryCursor) -> syntax.Expression:
-    """Parse ``{fn UCASE(a)}``."""
     start = cursor.advance().start
     token = cursor.token
     if token.kind not in ("word", "reserved"):
@@ -1094,7 +1090,6 @@ def _translate(name: str, cursor: QueryCursor) -> Arguments:
 
 
 def _json_start(cursor: QueryCursor) -> list[syntax.Expression]:
-    """Parse the document and path of a JSON function."""
     document = expression(cursor)
     cursor.expect(",")
     return [document, expression(cursor)]
@@ -1177,7 +1172,6 @@ NULLS = ("NULL ON NULL", "ABSENT ON NULL")
 
 
 def _pair(cursor: QueryCursor) -> list[syntax.Expression]:
-    """Parse ``KEY a VALUE b``, ``a VALUE b`` or ``a: b``."""
     cursor.accept("KEY")
     key = expression(cursor)
     if not cursor.accept(":"):

@@ -188,7 +188,6 @@ def _foreign(cursor: Cursor, expected: str) -> str | None:
 
 
 def _column_clause(cursor: Cursor, key: str) -> str | None:
-    """Return the hint for another system's clause in a definition of columns."""
     advice = COLUMN_CLAUSES.get(key)
     if advice is None or "." in ((_before(cursor) or cursor.token).key, cursor.peek().key):
         return None
@@ -293,7 +292,6 @@ _BEGINS_QUERY = frozenset({"SELECT", "UNION", "INTERSECT", "EXCEPT", "MINUS"})
 
 
 def _statement_start(cursor: Cursor) -> int:
-    """Return the index of the first token of the statement."""
     index = cursor.index
     while index and cursor.tokens[index - 1].key != ";":
         index -= 1
@@ -324,7 +322,6 @@ def _semicolon(cursor: Cursor, expected: str) -> str | None:
 
 
 def _misspelt(cursor: Cursor, expected: str) -> str | None:
-    """Return the hint for a misspelt keyword at the cursor or before it."""
     for token in (cursor.token, _before(cursor)):
         if (
             token is None

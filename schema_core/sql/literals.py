@@ -124,7 +124,7 @@ def _text(cursor: Cursor, continues: Callable[[Cursor], bool]) -> Literal:
 
 
 def _requires_new_line(cursor: Cursor) -> bool:
-    """Return True if a piece begins on a new line, else raise."""
+    """Return True, or raise if a piece does not begin on a new line."""
     before, token = cursor.tokens[cursor.index - 1], cursor.token
     if "\n" not in cursor.text[before.start : token.start]:
         raise cursor.fail(
@@ -216,10 +216,7 @@ _TIME = r"\s*0*(?P<hour>\d{1,2}):\s*0*(?P<minute>\d{1,2}):\s*0*(?P<second>\d{1,2
 TEMPORAL = {
     LiteralKind.DATE: (regex(_DATE, re.ASCII), "yyyy-MM-dd"),
     LiteralKind.TIME: (regex(_TIME, re.ASCII), "HH:mm:ss[.f]"),
-    LiteralKind.TIMESTAMP: (
-        regex(rf"{_DATE}(?:[ ]{_TIME})?", re.ASCII),
-        "yyyy-MM-dd HH:mm:ss[.f]",
-    ),
+    LiteralKind.TIMESTAMP: (regex(rf"{_DATE}(?:[ ]{_TIME})?", re.ASCII), "yyyy-MM-dd HH:mm:ss[.f]"),
 }
 
 #: Part -> range of its values.

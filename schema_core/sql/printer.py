@@ -304,7 +304,6 @@ def render(node: syntax.Expression, left: int, right: int) -> str:
 
 
 def _leaf(node: syntax.Expression) -> str:
-    """Return the text of a node that needs no parentheses."""
     match node:
         case syntax.Literal():
             return print_literal(node)
@@ -373,7 +372,6 @@ def render_unit(node: syntax.Expression) -> str:
 
 
 def _period(node: syntax.Expression, left: int, right: int) -> str:
-    """Return a side of OVERLAPS, a row as a period."""
     if isinstance(node, syntax.Call) and node.name == "ROW":
         return f"PERIOD ({render_list(node.arguments, left, right)})"
     return render(node, left, right)
@@ -492,7 +490,6 @@ def _constructor_query(call: syntax.Call, left: int, right: int) -> str:
 def _join_by_words(
     name: str, words: tuple[str, ...], call: syntax.Call, left: int, right: int
 ) -> str:
-    """Return arguments with keywords between them: ``POSITION(a IN b FROM c)``."""
     first, *rest = [render(argument, left, right) for argument in call.arguments]
     pairs = zip(words, rest, strict=False)
     return f"{name}({' '.join([first, *(f'{word} {text}' for word, text in pairs)])})"
@@ -527,7 +524,6 @@ def _json_exists(call: syntax.Call, left: int, right: int) -> str:
 
 
 def _json_path(call: syntax.Call, left: int, right: int) -> str:
-    """Return JSON_VALUE or JSON_QUERY."""
     text = render_list(call.arguments[:2], left, right)
     for clause in call.arguments[2:]:
         match clause:
@@ -543,7 +539,6 @@ def _json_path(call: syntax.Call, left: int, right: int) -> str:
 
 
 def _json_pairs(call: syntax.Call, left: int, right: int) -> str:
-    """Return JSON_OBJECT or JSON_OBJECTAGG."""
     nulls, *rest = [render(argument, left, right) for argument in call.arguments]
     pairs = [f"KEY {key} VALUE {value}" for key, value in zip(rest[::2], rest[1::2], strict=True)]
     return f"{call.name}({' '.join([', '.join(pairs), nulls]).strip()})"
@@ -754,7 +749,6 @@ def _bracket_several(text: str, keys: Sized) -> str:
 
 
 def _set_operation(query: syntax.SetOperation) -> str:
-    """Return a set operation, with parentheses where precedence requires them."""
     precedences, bracketed = (
         expression.OPERATORS,
         (syntax.Ordered, syntax.With, syntax.SetOperation),
@@ -850,7 +844,6 @@ def _sample(sample: syntax.Sample) -> str:
 
 
 def _join(join: syntax.Join, gap: str = "\n") -> str:
-    """Return joins, separated by `gap`."""
     chain = [join]
     while isinstance(chain[-1].left, syntax.Join):
         chain.append(chain[-1].left)

@@ -47,12 +47,10 @@ def query(cursor: QueryCursor, first: syntax.Subquery | None = None) -> syntax.Q
 
 
 def _rest_of_query(cursor: QueryCursor, start: int, first: syntax.Query) -> syntax.Query:
-    """Parse set operations, ORDER BY and limits after a first operand."""
     return _order_by(cursor, start, _set_operations(cursor, start, first, 1))
 
 
 def _names(cursor: QueryCursor) -> tuple[str, ...]:
-    """Parse names in parentheses if present."""
     if not cursor.accept("("):
         return ()
     names = parse_separated(cursor, identifier)
@@ -135,7 +133,6 @@ def _order_by(cursor: QueryCursor, start: int, inner: syntax.Query) -> syntax.Qu
 
 
 def _row_count(cursor: QueryCursor) -> syntax.Expression:
-    """Parse a number of rows without a sign."""
     token = cursor.token
     if token.kind not in ("integer", "decimal"):
         raise refuse(cursor, "a number of rows")
@@ -144,7 +141,6 @@ def _row_count(cursor: QueryCursor) -> syntax.Expression:
 
 
 def _row(value: syntax.Expression) -> tuple[syntax.Expression, ...]:
-    """Return the values of a row, or a single value."""
     match value:
         case syntax.Call(name="ROW", arguments=values):
             return values
@@ -245,7 +241,6 @@ def source(cursor: QueryCursor) -> syntax.Source:
 
 
 def _rest_of_sources(cursor: QueryCursor, start: int, first: syntax.Source) -> syntax.Source:
-    """Parse joins and further sources after a first one."""
     left = _joins(cursor, start, first)
     while cursor.accept(","):
         inner = cursor.token.start
@@ -276,7 +271,6 @@ def _joins(cursor: QueryCursor, start: int, left: syntax.Source) -> syntax.Sourc
 
 
 def _single_source(cursor: QueryCursor) -> syntax.Source:
-    """Parse a source without joins."""
     start = cursor.token.start
     lateral = cursor.accept("LATERAL")
     relation: syntax.Source
@@ -301,7 +295,6 @@ def _as_source(
 
 
 def _with_suffixes(cursor: QueryCursor, start: int, relation: syntax.Source) -> syntax.Source:
-    """Parse a row pattern, an alias and a sample after a source."""
     if cursor.accept("MATCH_RECOGNIZE"):
         relation = match_recognize(cursor, start, relation)
     name = alias(cursor)

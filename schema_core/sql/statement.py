@@ -161,7 +161,6 @@ def _assignment(cursor: QueryCursor) -> tuple[Name, Expression]:
 
 
 def _statement_set(cursor: QueryCursor, start: int) -> nodes.StatementSet:
-    """Parse ``SET BEGIN insert; ... END``."""
     cursor.expect("SET", "BEGIN")
     inserts: list[nodes.Insert] = []
     while not inserts or cursor.key in WRITING:
@@ -338,9 +337,7 @@ def describe(cursor: QueryCursor) -> nodes.Statement:
 
 
 def _plain(
-    words: str,
-    build: Callable[..., nodes.Statement],
-    *parts: Callable[[QueryCursor], object],
+    words: str, build: Callable[..., nodes.Statement], *parts: Callable[[QueryCursor], object]
 ) -> Callable[[QueryCursor], nodes.Statement]:
     """Return a parser of keywords and the parts after them."""
 

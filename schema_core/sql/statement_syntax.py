@@ -7,7 +7,6 @@ when it is looked up. Spans are offsets into the text; equality ignores them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import MISSING, field, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
@@ -367,28 +366,20 @@ HEADING_FIELDS = ("kind", "subject", "span")
 
 def summary(statement: Any) -> str:
     """Return the heading of a statement and its fields that differ from defaults."""
-    parts = ", ".join(
-        f"{name}: [{format_value(value)}]" for name, value in _changed_fields(statement)
-    )
-    return f"{_heading(statement)}: ({parts})" if parts else _heading(statement)
-
-
-def _heading(statement: Any) -> str:
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(statement).__name__).upper()
     kind = getattr(statement, "kind", None) or getattr(statement, "subject", None)
-    return " ".join(filter(None, [name, kind.value if isinstance(kind, Enum) else kind]))
-
-
-def _changed_fields(node: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the fields that differ from their defaults."""
-    for field_ in fields(node):
-        value = getattr(node, field_.name)
+    heading = " ".join(filter(None, [name, kind.value if isinstance(kind, Enum) else kind]))
+    parts = []
+    for field_ in fields(statement):
+        value = getattr(statement, field_.name)
         default = field_.default if field_.default_factory is MISSING else field_.default_factory()
         if field_.name in HEADING_FIELDS or (default is not MISSING and value == default):
             continue
-        if field_.name == "value" and hasattr(node, "key"):
-            value = masked_value(node.key or "", value)
-        yield re.sub(r"_(\w)", lambda match: match[1].upper(), field_.name), value
+        if field_.name == "value" and hasattr(statement, "key"):
+            value = masked_value(statement.key or "", value)
+        label = re.sub(r"_(\w)", lambda match: match[1].upper(), field_.name)
+        parts.append(f"{label}: [{format_value(value)}]")
+    return f"{heading}: ({', '.join(parts)})" if parts else heading
 
 
 def format_value(value: Any) -> str:

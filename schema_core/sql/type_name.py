@@ -146,8 +146,6 @@ def _characters(varying: str) -> _ParseParts:
 
 
 def _parse_time(keyword: str) -> _ParseParts:
-    """Return a parser of TIME and TIMESTAMP."""
-
     def parse(grammar: _SqlTypes, cursor: Cursor) -> _Parts:
         parts: _Parts = {"parameters": tuple(parse_numbers(cursor, 1, grammar.integer))}
         if grammar.time_zone(cursor) == "LOCAL":
