@@ -1,8 +1,7 @@
 """Connectors of the Spark planner: how rows are read and written.
 
-A connector reads and writes the columns that it stores: the physical columns of the table and the
-metadata that its columns name. The planner does the rest for every connector: computed columns,
-casts of metadata, NOT NULL, lengths, the order of columns and ``OPTIONS`` hints.
+A connector reads and writes the columns that it stores: physical columns and metadata. The planner
+does the rest: computed columns, casts of metadata, NOT NULL, lengths, order and ``OPTIONS`` hints.
 """
 
 from __future__ import annotations
@@ -56,12 +55,12 @@ if TYPE_CHECKING:
     from schema_core.environment.planner import BoundTable
     from schema_core.types import DataType
 
-#: What the name of a metadata column begins with in the frames of connectors, as in Flink's plans.
+#: Prefix of metadata columns in the frames of connectors, as in Flink's plans.
 METADATA_PREFIX = "$metadata$"
 
 
 def metadata_column(key: str) -> str:
-    """Return the name of the column that holds the metadata of a key in frames of connectors.
+    """Return the column of a metadata key in frames of connectors.
 
     >>> metadata_column("file.path")
     '$metadata$file.path'
@@ -69,14 +68,14 @@ def metadata_column(key: str) -> str:
     return METADATA_PREFIX + key
 
 
-#: Prefix of columns with the values that a physical column is truncated from.
+#: Prefix of columns with the values that a physical column truncates.
 RAW_PREFIX = "$raw$"
 
 
 def raw_column(name: str) -> str:
-    """Return the name of the column that holds the values which a TIMESTAMP column truncates.
+    """Return the column of the values that a TIMESTAMP column truncates.
 
-    A frame of a connector may have it, if its reader can skip rows by comparisons of it.
+    A frame may have it if its reader can skip rows by comparing it.
 
     >>> raw_column("at")
     '$raw$at'
@@ -120,9 +119,9 @@ class ReadContext(TableContext):
     """The table that a connector reads, and what the query needs of it.
 
     Attributes:
-        projection: The physical columns that the query reads, in the order of the table, or None
+        projection: The physical columns that the query reads, in the table's order, or None
             for all. Only with `Ability.PROJECTION_PUSH_DOWN`.
-        filters: The filters that the connector accepted. Only with `Ability.FILTER_PUSH_DOWN`.
+        filters: The accepted filters. Only with `Ability.FILTER_PUSH_DOWN`.
         limit: How many rows the query needs at most, or None for all: any rows for which the
             accepted filters are TRUE. Only with `Ability.LIMIT_PUSH_DOWN`.
     """
@@ -141,7 +140,7 @@ class ReadContext(TableContext):
 
     @property
     def spark_schema(self) -> StructType:
-        """The columns that `read` returns, as PySpark's schema: those to read, then metadata.
+        """PySpark's schema of what `read` returns: the columns to read, then metadata.
 
         All are nullable: the planner checks NOT NULL.
         """
@@ -152,9 +151,9 @@ class ReadContext(TableContext):
         return StructType([StructField(name, to_spark(value)) for name, value in every.items()])
 
     def frame(self, rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> DataFrame:
-        """Return Python rows as a frame for `read`, in the order or by the names of the columns.
+        """Return Python rows, by order or by names of the columns, as a frame for `read`.
 
-        A mapping may lack columns, which are NULL.
+        Columns that a mapping lacks are NULL.
         """
         schema = self.spark_schema
         names = schema.names
@@ -184,12 +183,11 @@ class ReadContext(TableContext):
 class MicroBatch:
     """The rows that a streaming job writes at once.
 
-    A job that was killed writes its last micro-batch again when it is restarted, with the same rows
-    and the same numbers.
+    A killed job writes its last micro-batch again when restarted, with the same rows and numbers.
 
     Attributes:
         job: Identifies the job over all of its runs: 32 hexadecimal digits.
-        number: The number of the micro-batch, from 0. Numbers increase; some may be left out.
+        number: The number of the micro-batch, from 0; increasing, with gaps.
     """
 
     job: str
@@ -205,11 +203,11 @@ class WriteContext(TableContext):
         partition: The values of the PARTITION clause, which limits what is replaced.
         creates: Whether the job is a CREATE or REPLACE TABLE AS: the table must hold no rows,
             except those of `replaced`.
-        replaced: The definition that REPLACE puts another one in place of (unresolved if its
-            functions or types are missing).
+        replaced: The definition that REPLACE replaces (unresolved if its functions or types are
+            missing).
         stage: What `SupportsStaging.stage` returned for the job, else None.
-        job: The id of a CREATE or REPLACE TABLE AS that recovery finishes or undoes if its process
-            ends, 32 hexadecimal digits, else an empty string.
+        job: The id (32 hexadecimal digits) of a CREATE or REPLACE TABLE AS that recovery finishes
+            or undoes if its process ends, else an empty string.
         batch: The micro-batch that the frame holds; None in a batch job.
     """
 
@@ -223,7 +221,7 @@ class WriteContext(TableContext):
 
     @property
     def upsert_key(self) -> tuple[str, ...]:
-        """The columns of the primary key, by which `Ability.UPSERT` replaces rows; () if none."""
+        """The columns of the primary key, by which `Ability.UPSERT` replaces rows; may be empty."""
         key = self.table.resolved_schema.primary_key
         return tuple(key.columns) if key is not None else ()
 
@@ -235,14 +233,13 @@ class SparkConnector(Connector, Protocol):
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the table: the columns of the context, by name, and the metadata.
 
-        Each column has the Spark type that `schema_core.mappings.spark.pyspark_types.to_spark`
-        maps its type to; the metadata of a key is in the column `metadata_column(key)`, of the
-        type that `metadata` declares. Further physical columns are ignored. The planner checks
-        names and types.
+        Columns have the Spark types of `schema_core.mappings.spark.pyspark_types.to_spark`. The
+        metadata of a key is in `metadata_column(key)`, with the type that `metadata` declares.
+        Further physical columns are ignored. The planner checks names and types.
         """
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
-        """Write rows: the physical columns, in order, then the metadata, as `read` returns them."""
+        """Write rows: the physical columns, in order, then the metadata, as in `read`."""
 
 
 # --- abilities -----------------------------------------------------------------------------------
@@ -253,9 +250,9 @@ class SupportsStaging(SparkConnector, Protocol):
     """A connector with `Ability.STAGING`: no row of a job is visible before its stage commits."""
 
     def stage(self, context: WriteContext) -> Stage:
-        """Return a stage for the rows of a job, which `write` gets in its context.
+        """Return a stage for a job's rows, for `WriteContext.stage`.
 
-        Errors that it raises are raised before the job starts.
+        Raise errors here, before the job starts.
         """
 
 
@@ -271,19 +268,19 @@ def stages(connector: SparkConnector, context: WriteContext) -> TypeGuard[Suppor
 class SupportsRecovery(SparkConnector, Protocol):
     """A connector with staging that finds out what jobs of ended processes have left.
 
-    Without it, the table of a CREATE TABLE AS whose process ended within its commit stays.
+    Without it, CREATE TABLE AS whose process ended within its commit leaves the table.
     """
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
         """Return whether the rows of a CREATE TABLE AS, whose process has ended, are visible.
 
-        `job` is what `WriteContext.job` was. It is only called for a job that was about to commit.
+        Only called with the `WriteContext.job` of a job that was about to commit.
         """
 
     def recover(self, context: WriteContext) -> None:
         """Finish what jobs on the table have committed, and remove the stages of ended processes.
 
-        It may be called at any time, also while other jobs write the table.
+        May be called at any time, also while other jobs write the table.
         """
 
 
@@ -292,11 +289,11 @@ class SupportsCleanUp(SparkConnector, Protocol):
     """A connector without staging that can remove the rows of a CREATE TABLE AS (FLIP-218)."""
 
     def clean_up(self, context: WriteContext) -> None:
-        """Remove what the job `WriteContext.job` has written; it may be called repeatedly.
+        """Remove what the job `WriteContext.job` has written; may be called repeatedly.
 
-        It is called when the job of a level with rollback has failed, or its process has ended. A
-        job of another table may write into the same place: a connector removes only rows that it
-        can tell by the id of the job, or refuses such places in `validate_write`.
+        Called when a job of a level with rollback has failed or its process has ended. A job of
+        another table may write into the same place: remove only rows identified by the job's id, or
+        refuse such places in `validate_write`.
         """
 
 
@@ -313,15 +310,14 @@ class SupportsStreamingRead(SparkConnector, Protocol):
     def read_stream(self, context: ReadContext) -> DataFrame:
         """Return an unbounded table as a streaming frame, with columns as `read` returns them.
 
-        The frame contains no operation with state. `ReadContext.filters` and `ReadContext.limit`
-        are never set.
+        The frame has no operation with state. `ReadContext.filters` and `limit` are never set.
         """
 
 
 def can_replay(connector: SparkConnector) -> bool:
-    """Return whether a connector reads the rows of a micro-batch again after a kill.
+    """Return whether a connector can read the rows of a micro-batch again after a kill.
 
-    One that cannot has an attribute of this name that is false: jobs with a checkpoint refuse it.
+    One that cannot sets an attribute of this name to False: jobs with a checkpoint refuse it.
     """
     return bool(getattr(connector, "can_replay", True))
 
@@ -330,11 +326,11 @@ def can_replay(connector: SparkConnector) -> bool:
 class SupportsMicroBatches(SupportsStaging, Protocol):
     """A connector with staging that writes each micro-batch once: `WriteContext.batch`.
 
-    A stage whose micro-batch has been committed before discards its rows.
+    The stage of a micro-batch that was committed before discards its rows.
     """
 
     def last_batch(self, context: WriteContext, job: str) -> int | None:
-        """Return the number of the last micro-batch of a job that the table holds, or None."""
+        """Return the number of a job's last micro-batch in the table, or None."""
 
 
 @runtime_checkable
@@ -342,10 +338,10 @@ class SupportsFilterPushDown(SparkConnector, Protocol):
     """A connector with `Ability.FILTER_PUSH_DOWN`: it can leave out rows that a query filters."""
 
     def apply_filters(self, filters: Sequence[Filter], context: ReadContext) -> FilterResult:
-        """Return which filters are accepted: `read` gets these in its context.
+        """Return which filters are accepted, for `ReadContext.filters`, and which remain.
 
-        The query evaluates all filters itself too, so an accepted one may select more rows than it
-        should, but then it also remains.
+        The query evaluates all filters itself as well. An accepted one may select too many rows if
+        it also remains.
         """
 
 
@@ -354,10 +350,9 @@ class SupportsFilterExplanation(SparkConnector, Protocol):
     """A connector whose frames Spark pushes filters into, which EXPLAIN shows."""
 
     def explain_filter(self, given: Filter, frame: DataFrame, context: ReadContext) -> str:
-        """Return what evaluates a filter that the connector did not accept, with the reason.
+        """Return what evaluates a filter that was not accepted, with the reason, for EXPLAIN.
 
-        It is part of a line of EXPLAIN, such as ``Spark: b is compared as a string``. `frame` is
-        that of the last `read`.
+        For example ``Spark: b is compared as a string``. `frame` is the result of the last `read`.
         """
 
 
@@ -376,9 +371,9 @@ class SupportsReuse(SparkConnector, Protocol):
     def data_version(self, context: ReadContext) -> object | None:
         """Return what identifies the data of a table, or None if it cannot be compared.
 
-        While the version is equal, `read` would return the same rows, and would not raise: a frame
-        is used for other queries. Rows may come from files that the frame lists; they need not be
-        equal if a file changes while a job reads it.
+        While it is equal, `read` must return the same rows and not raise: a frame is used for other
+        queries. Rows of files that the frame lists may differ if a file changes while a job reads
+        it.
         """
 
 
@@ -389,7 +384,7 @@ class SupportsDiagnosis(SparkConnector, Protocol):
     def diagnose(self, context: ReadContext, error: BaseException) -> SchemaCoreError | None:
         """Return the error that names the place, or None if the job failed for another reason.
 
-        `error` is the error of the job; the conditions of Spark's error are in its cause.
+        `error` is the job's; its cause has the conditions of Spark's error.
         """
 
 
@@ -400,14 +395,14 @@ class SupportsWriteValidation(SparkConnector, Protocol):
     def validate_write(self, context: WriteContext) -> None:
         """Raise if the table cannot be written.
 
-        It is called before the job, and before CREATE TABLE AS creates the table.
+        Called before the job, and before CREATE TABLE AS creates the table.
         """
 
 
 class SupportsProjectionPushDown:
     """A subclass of `ConnectorBase` with `Ability.PROJECTION_PUSH_DOWN`.
 
-    `ReadContext.columns` are those that the query reads, at least one.
+    `ReadContext.columns` are the columns that the query reads, at least one.
     """
 
 
@@ -422,31 +417,29 @@ class SupportsOverwrite:
 class SupportsReplacement:
     """A subclass of `ConnectorBase` with `Ability.REPLACEMENT`, for those that cannot overwrite.
 
-    REPLACE TABLE AS has `WriteContext.overwrite` and `WriteContext.replaced`; INSERT OVERWRITE is
-    refused.
+    REPLACE TABLE AS sets `WriteContext.overwrite` and `replaced`; INSERT OVERWRITE is refused.
     """
 
 
 class SupportsPartitioning:
     """A subclass of `ConnectorBase` with `Ability.PARTITIONS`.
 
-    The partition columns are columns of the frame like all others.
+    The frame has the partition columns.
     """
 
 
 class SupportsBucketing:
     """A subclass of `ConnectorBase` with `Ability.BUCKETS`.
 
-    It writes the rows into the buckets of ``context.table.distribution`` or refuses the
-    distribution in `validate_write`.
+    It writes rows into the buckets of ``context.table.distribution`` or refuses that in
+    `validate_write`.
     """
 
 
 class SupportsUpsert:
     """A subclass of `ConnectorBase` with `Ability.UPSERT`: see `WriteContext.upsert_key`.
 
-    INSERT INTO replaces the rows that have the key of a new row; of several new rows with the same
-    key one is kept.
+    INSERT INTO replaces the rows that have the key of a new row, and keeps one new row of each key.
     """
 
 
@@ -467,8 +460,8 @@ ABILITIES: Mapping[type, Ability] = {
 class ConnectorBase:
     """Base class of connectors for Spark: implements `SparkConnector` except for the rows.
 
-    A subclass sets `identifier` and `options` and overrides `read`, `write` or both. Its abilities
-    are those of the `Supports...` classes that it also extends.
+    A subclass sets `identifier` and `options` and overrides `read`, `write` or both. It also
+    extends the `Supports...` classes of its abilities.
     """
 
     identifier: ClassVar[str]
@@ -500,8 +493,8 @@ class ConnectorBase:
     def visibility(self, options: Mapping[str, str]) -> Visibility:
         """Return when the rows of a job that writes a table with these options are visible.
 
-        With `Ability.STAGING` it is `Visibility.FINAL`. Without, it is `Visibility.WRITE_VISIBLE`,
-        which guarantees nothing; override it to guarantee more.
+        `Visibility.FINAL` with `Ability.STAGING`, else `Visibility.WRITE_VISIBLE`, which guarantees
+        nothing; override it to guarantee more.
         """
         staged = Ability.STAGING in self.abilities
         return Visibility.FINAL if staged else Visibility.WRITE_VISIBLE
@@ -554,13 +547,11 @@ def open_spark_connector(
 def metadata_types(
     connector: Connector, table: ResolvedCatalogTable, *, persisted: bool = False
 ) -> dict[str, DataType]:
-    """Return the keys of the metadata columns of a table, or only of those that are written.
-
-    Each has the type that the connector declares.
+    """Return the types that the connector declares for a table's (written) metadata keys.
 
     Raises:
-        SchemaError: with code `duplicate-column` for a physical column with the name that the
-            metadata has in frames of connectors.
+        SchemaError: with code `duplicate-column` for a physical column that has the name of
+            metadata in frames of connectors.
     """
     keys = [
         column.key for column in metadata_columns(table) if column.is_persisted() or not persisted
@@ -612,8 +603,8 @@ def for_spark(connector: Connector) -> SparkConnector:
 
 
 # --- the invalid record of a failed job ---------------------------------------------------------
-# Readers of Spark do not count lines. A connector that leaves parsing to them can read the files
-# again by itself once a job has failed, and report the file, line and column.
+# Readers of Spark do not count lines. After a failure, a connector can read the files again by
+# itself, and report the file, line and column.
 
 
 #: A connector and what it read.
@@ -625,7 +616,7 @@ T = TypeVar("T")
 
 @contextmanager
 def diagnosing(reads: Sequence[Read]) -> Iterator[None]:
-    """Replace the error of a job by a more exact one, if a connector of its sources has one.
+    """Replace a job's error by a more exact one, if a connector of its sources has one.
 
     Raises:
         SchemaCoreError: as `SupportsDiagnosis.diagnose` returns.

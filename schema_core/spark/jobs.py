@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 
 def is_connection_lost(error: BaseException) -> bool:
-    """Return whether an error is one of the connection to a JVM that has ended.
+    """Return whether an error is that of a connection to an ended JVM.
 
-    An error within py4j is that of a connection, also if another thread has started a JVM since.
+    An error within py4j is one, even if another thread has started a JVM since.
     """
     if getattr(error, "java_exception", None) is not None:
         return False
@@ -49,7 +49,7 @@ def is_connection_lost(error: BaseException) -> bool:
 
 @contextmanager
 def jvm_errors() -> Iterator[None]:
-    """Convert errors of a connection to a JVM that has ended; others are raised as they are.
+    """Convert errors of a connection to an ended JVM; raise others unchanged.
 
     Raises:
         ExternalError: with code `spark-session-stopped`.
@@ -65,9 +65,7 @@ def jvm_errors() -> Iterator[None]:
 
 
 class SparkJob(JobExecution):
-    """A job of Spark: an action within a transaction.
-
-    Its errors are those of the library. Spark jobs run in a job group with the id of the job.
+    """A job of Spark: an action within a transaction, in a job group with the job's id.
 
     Args:
         session: The session of the job.
@@ -75,7 +73,7 @@ class SparkJob(JobExecution):
         action: Writes the rows.
         transaction: What the job does before and after; by default nothing.
         located: Returns a context manager that adds locations to errors.
-        properties: The local properties that the job runs with, of `local_properties`.
+        properties: The result of `local_properties`.
     """
 
     def __init__(
@@ -123,9 +121,9 @@ class SparkJob(JobExecution):
 
     @jvm_errors()
     def cancel(self, job_id: str) -> None:
-        """Cancel the Spark jobs of the group, and those that it starts later.
+        """Cancel the Spark jobs of the group, present and future.
 
-        Over Spark Connect the operations that run with the tag of the job are interrupted.
+        Over Spark Connect, interrupt the operations with the job's tag.
         """
         if is_connect(self._session):
             self._session.interruptTag(job_id)
@@ -136,7 +134,7 @@ class SparkJob(JobExecution):
     def progress(self, job_id: str) -> tuple[int, int] | None:
         """Return the tasks that are done, and all tasks, of the Spark jobs so far.
 
-        They are not known over Spark Connect.
+        Unknown over Spark Connect.
         """
         if is_connect(self._session):
             return None
@@ -154,7 +152,7 @@ class SparkJob(JobExecution):
 
 
 def local_properties(session: SparkSession) -> Any:
-    """Return a copy of the local properties of this thread in the JVM; None over Spark Connect."""
+    """Copy this thread's local properties in the JVM; None over Spark Connect."""
     if is_connect(session):
         return None
     return session.sparkContext._jsc.sc().getLocalProperties().clone()  # noqa: SLF001
@@ -173,8 +171,8 @@ JOB_PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.inter
 def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
     """Run Spark jobs in a job group with this id, by which they can be cancelled.
 
-    The properties of job groups are per thread, not per session: the user's are restored. Over
-    Spark Connect the id is a tag of the operations of this thread.
+    Job groups are properties of the thread, not the session: the user's are restored. Over Spark
+    Connect the id is a tag of this thread's operations.
     """
     if is_connect(session):
         session.addTag(job_id)
@@ -220,7 +218,7 @@ def spark_errors(session: SparkSession | None = None) -> Iterator[None]:
         raise failure(error, status) from error
 
 
-#: The condition of PySpark's error for an attribute that needs the JVM of this process.
+#: PySpark's condition for an attribute that needs the JVM of this process.
 _NO_JVM = "[JVM_ATTRIBUTE_NOT_SUPPORTED]"
 
 
@@ -290,7 +288,7 @@ _RAISED = regex(r"^([\w.]*(?:Error|Exception): .*)$", re.MULTILINE)
 def reason(error: BaseException) -> str:
     """Return the cause of a failure in one line: of a generated check, else the innermost one.
 
-    An error of Python code, such as that of a connector, has its class and its line.
+    An error of Python code, such as a connector's, has its class and line.
     """
     mark = "[USER_RAISED_EXCEPTION] "
     messages = _messages(error)
@@ -308,12 +306,12 @@ def reason(error: BaseException) -> str:
     return found if file is None or file in found else f"{found} in file {file!r}"
 
 
-#: The packages whose errors report what happened elsewhere: in the JVM, or in a worker.
+#: Packages whose errors report what happened elsewhere: in the JVM, or in a worker.
 ENGINES = frozenset({"py4j", "pyspark", "grpc"})
 
 
 def _line_of(error: BaseException) -> str:
-    """Return the file and line of the code that raised an error, unless it is of a library."""
+    """Return the file and line of user code that raised an error, if any."""
     for frame, line in reversed([*traceback.walk_tb(error.__traceback__)]):
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
         if package not in _LIBRARIES:

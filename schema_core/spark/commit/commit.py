@@ -1,15 +1,13 @@
 """The commit of files: a job's new files become visible and the old ones are deleted, atomically.
 
-A job writes into a staging directory that readers skip. Its commit takes the lock of the table's
-directory and writes a journal that lists the files to move in and the files to delete; renaming
-the journal to its final name is the commit point. Then the new files are moved and checked, the
-old files are deleted, and finally the staging directory and the journal.
+A job writes into a staging directory that readers skip. Its commit locks the table's directory and
+writes a journal of the files to move in and to delete; renaming the journal to its final name is
+the commit point. Then files are moved, checked and deleted, and the stage and journal removed.
 
-Killed before the commit point, a job leaves a staging directory, which the next write recognises
-by its name and removes. Killed after it, a job leaves a journal, which the next write or read
-carries out: each of its steps may be repeated, also by several processes at once. See
-``docs/decisions/0013-commit-journal.md``. When a job commits, and what it does to the catalog, is
-decided by the `TableTransaction` in `schema_core.environment.jobs.atomicity`.
+A job killed before the commit point leaves a staging directory, which the next write removes.
+Killed after it, it leaves a journal, which the next read or write carries out: steps are
+idempotent. See ``docs/decisions/0013-commit-journal.md``; `TableTransaction` decides when to
+commit.
 """
 
 from __future__ import annotations
@@ -41,12 +39,10 @@ from schema_core.spark.commit.file_systems import (
 
 T = TypeVar("T")
 
-#: Prefix of all names of this library in the directory of a table. Readers skip it: it begins
-#: with a dot.
+#: Prefix of all names of this library in a table's directory. Readers skip names with a dot.
 PREFIX: Final = ".schema-core-"
 LOCK: Final = f"{PREFIX}lock"
-#: The file that a stage holds from its start: an engine creates the directory again if it is
-#: removed while a job writes, but not this file.
+#: Keeps the stage recognisable: an engine creates a removed directory again, but not this file.
 OPEN: Final = f"{PREFIX}open"
 #: Lock timeout of a commit, in seconds.
 LOCK_TIMEOUT: Final = 600.0
@@ -67,7 +63,7 @@ FORMER_ABANDONED: Final = 86_400.0
 
 
 class CommitFileKind(Enum):
-    """The kinds of files and directories that a commit leaves in the directory of a table."""
+    """Kinds of files and directories that a commit leaves in a table's directory."""
 
     STAGE = "stage"
     #: a journal that has no effect
@@ -83,7 +79,7 @@ class CommitFileKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CommitFileName:
-    """A name of this library in the directory of a table, with the process that owns it."""
+    """A name of this library in a table's directory, with the process that owns it."""
 
     kind: CommitFileKind
     owner: Owner
@@ -95,7 +91,7 @@ class CommitFileName:
 
     @classmethod
     def parse(cls, name: str) -> CommitFileName | None:
-        """Parse a name; None if it is not a name of this library."""
+        """Parse a name; None for other names."""
         if not (found := _NAME.fullmatch(name)):
             return None
         kind, host, pid, started, id_ = found.groups()
@@ -108,8 +104,8 @@ class CommitFileName:
 
 _KINDS = "|".join(kind.value for kind in CommitFileKind)
 _NAME = regex(rf"{re.escape(PREFIX)}({_KINDS})-{OWNER}-([0-9a-f]{{32}})")
-#: The jobs of this process that may still commit, by the id of their names. It is shared by all
-#: environments, since the names of stages identify the process; each job removes itself.
+#: Jobs of this process that may still commit, by the id of their names: names of stages identify
+#: the process, so all environments share it. Each job removes itself.
 _RUNNING: set[str] = set()
 
 
@@ -118,7 +114,7 @@ _RUNNING: set[str] = set()
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A definition that a catalog holds: the identifier of the table, and a digest of the rest."""
+    """A definition that a catalog holds: the table's identifier, and a digest of the rest."""
 
     table: str
     digest: str
@@ -126,10 +122,10 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A micro-batch of a streaming job, by the id of the job and its number.
+    """A micro-batch of a streaming job, by the job's id and its number.
 
-    Its record is an empty file in the directory of the table, named by it: a job that is restarted
-    finds there which micro-batches were committed, and does not write them again.
+    An empty file of this name in the table's directory records that it was committed, so a
+    restarted job does not write it again.
     """
 
     job: str
@@ -149,7 +145,7 @@ _BATCH = regex(rf"{re.escape(PREFIX)}batch-([0-9a-f]{{32}})-([0-9]{{1,19}})")
 
 
 def last_batch(directory: Directory, job: str) -> int | None:
-    """Return the number of the last micro-batch of a job that has a record, or None."""
+    """Return the number of a job's last recorded micro-batch, or None."""
     return max((record.number for record in _records(directory, job)), default=None)
 
 
@@ -160,12 +156,11 @@ def _records(directory: Directory, job: str) -> list[Batch]:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """The steps of a commit: which files are added, with their sizes, and which are deleted.
+    """The steps of a commit: the files to add, with their sizes, and those to delete.
 
-    Paths are below the table's directory, and below `stage` for the new files. With `definition`
-    the commit belongs to a change of the catalog: it has effect once the catalog holds that. With
-    `batch` the record of a micro-batch is written. A journal with it has another version, which
-    versions of the library without streaming jobs refuse.
+    Paths are below the table's directory, new files below `stage`. With `definition` the commit has
+    effect once the catalog holds it. With `batch` a micro-batch is recorded; such a journal has
+    another version, which versions of the library without streaming jobs refuse.
     """
 
     stage: str
@@ -187,7 +182,7 @@ class Journal:
 
     @classmethod
     def decode(cls, content: bytes, name: CommitFileName) -> Journal:
-        """Parse the content of the journal with a name, which anyone may have written.
+        """Parse the untrusted content of a journal.
 
         Raises:
             UnknownJournalVersion: for a journal of another version of the library.
@@ -236,7 +231,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _file_path(value: object) -> str:
-    """Return the path of a file that readers do not skip, below the directory of the table."""
+    """Return the path, below the table's directory, of a file that readers do not skip."""
     if not isinstance(value, str) or not is_plain(value):
         raise ValueError(f"it names the file {value!r}, which is not in the directory")
     *directories, file = value.split("/")
@@ -282,17 +277,17 @@ def _strings(value: Any, *keys: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The directory of a table, with every operation on it checked.
+    """The directory of a table, with every operation checked.
 
-    What the file system raises, and what it reports by returning False, becomes an `ExternalError`
-    with code `file-system-failed`.
+    A failure that the file system raises, or reports by False, is an `ExternalError` with code
+    `file-system-failed`.
     """
 
     system: FileSystem
     root: str
 
     def path(self, name: object) -> str:
-        """The path of an entry; the empty name is that of the directory."""
+        """The path of an entry; the directory's own for the empty name."""
         return f"{self.root}/{name}" if name else self.root
 
     def call(self, action: str, operation: Callable[[], T]) -> T:
@@ -308,7 +303,7 @@ class Directory:
         return self.call(f"read the status of {path!r}", lambda: self.system.status(path))
 
     def entries(self, prefix: str) -> list[FileStatus]:
-        """The entries of the directory with this prefix; none if it is a file or does not exist."""
+        """The entries with this prefix; none if the directory is a file or missing."""
         here = self.call(f"read the status of {self.root!r}", lambda: self.system.status(self.root))
         if here is None or not here.is_directory:
             return []
@@ -355,7 +350,7 @@ class Directory:
         return self.call(action, lambda: self.system.can_publish(self.root))
 
     def publish(self, name: object) -> bool:
-        """Put a directory beside this one in its place; False if this one is not empty."""
+        """Replace this directory by one beside it; False if this one is not empty."""
         source = self.outer.path(name)
         action = f"rename {source!r} to {self.root!r}"
         return self.call(action, lambda: self.system.publish(source, self.root))
@@ -386,7 +381,7 @@ class Directory:
         return self._delete(name, self.system.delete)
 
     def delete_file(self, name: object) -> bool:
-        """Delete a file as `delete`; it is an error if it is a directory with entries."""
+        """Delete a file; raise if it is a directory with entries."""
         return self._delete(name, self.system.delete_file)
 
     def _delete(self, name: object, delete: Callable[[str], bool]) -> bool:
@@ -397,7 +392,7 @@ class Directory:
         return deleted
 
     def require_unlinked(self, paths: Iterable[str]) -> None:
-        """Refuse paths that only a symbolic link within the directory leads to.
+        """Refuse paths that lead through a symbolic link within the directory.
 
         Raises:
             ExternalError: with code `link-not-followed`.
@@ -438,11 +433,11 @@ def _failure_of(action: str, reason: str) -> ExternalError:
 
 
 def read_journal(directory: Directory, name: CommitFileName) -> Journal | None:
-    """Return the journal with a name; None if it was removed meanwhile.
+    """Return a journal; None if it was removed meanwhile.
 
     Raises:
-        ExternalError: with code `invalid-journal` for a file that this library has not written,
-            with code `commit-unfinished` for that of another version, `file-system-failed`.
+        ExternalError: with code `invalid-journal` if this library has not written it,
+            `commit-unfinished` if another version has, or `file-system-failed`.
     """
     try:
         content = directory.read(name)
@@ -478,8 +473,7 @@ def finish(directory: Directory, name: CommitFileName) -> None:
     """Complete a committed journal. Every step is idempotent, also under concurrent recovery.
 
     Raises:
-        ExternalError: with code `commit-unfinished`; the rows are committed nevertheless. With code
-            `invalid-journal`.
+        ExternalError: with code `commit-unfinished` (the rows are committed) or `invalid-journal`.
     """
     journal = read_journal(directory, name)
     if journal is None:
@@ -524,7 +518,7 @@ def _retry(step: Callable[[], object]) -> None:
 
 
 def _move(directory: Directory, name: CommitFileName, source: str, path: str, size: int) -> None:
-    """Move one new file to its place and check that it is there as it was written."""
+    """Move one new file to its place and check its size there."""
     try:
         directory.rename(source, path)
     except ExternalError:
@@ -546,7 +540,7 @@ def _move(directory: Directory, name: CommitFileName, source: str, path: str, si
 
 
 def _record(directory: Directory, batch: Batch) -> None:
-    """Write the record of a micro-batch, and delete those of earlier ones of the job."""
+    """Record a micro-batch, and delete the records of the job's earlier ones."""
     if directory.status(batch) is None:
         try:
             directory.create(batch, b"")
@@ -579,8 +573,7 @@ def _remove(directory: Directory, name: CommitFileName, path: str) -> None:
 def recover(directory: Directory, held: Definition | None) -> None:
     """Complete every commit whose job ended before it was complete.
 
-    `held` is the definition of the table as its catalog holds it: a journal that waits for just
-    this definition has effect.
+    A journal that waits for `held`, the definition in the table's catalog, has effect.
 
     Raises:
         ExternalError: with code `commit-unfinished`, `invalid-journal` or `file-system-failed`.
@@ -599,9 +592,9 @@ def recover(directory: Directory, held: Definition | None) -> None:
 
 
 def is_uncommitted(directory: Directory, job: str) -> bool:
-    """Return whether files of a job are still to be committed, after `recover`.
+    """Return whether, after `recover`, a job has files to commit.
 
-    A commit removes the stage and the journal of its job last.
+    A commit removes its stage and journal last.
     """
     places = [directory, directory.outer] if directory.can_publish() else [directory]
     left = (CommitFileKind.STAGE, CommitFileKind.DRAFT, CommitFileKind.PENDING)
@@ -611,8 +604,8 @@ def is_uncommitted(directory: Directory, job: str) -> bool:
 def remove_leftovers(directory: Directory, held: Definition | None = None) -> None:
     """Remove the files of jobs that ended before their commit point. The caller holds the lock.
 
-    A journal that waits for the definition of another table than `held` may yet take effect: only
-    that table, which has the same directory, shows whether its catalog has changed.
+    A journal that waits for a definition of a table other than `held` stays: two tables may share
+    the directory, and only the other one shows whether its catalog has changed.
     """
     now = time.time()
     for name, entry in list(directory.iterate_names(CommitFileKind.DRAFT, CommitFileKind.PENDING)):
@@ -653,9 +646,9 @@ def clean(directory: Directory, held: Definition | None, *, created: bool = Fals
     """Complete the commits of killed jobs, and remove their uncommitted files.
 
     Args:
-        directory: The directory of a table.
+        directory: The table's directory.
         held: The definition that its catalog holds.
-        created: Whether a CREATE TABLE AS is undone: an empty directory is removed with it.
+        created: Whether a CREATE TABLE AS is undone: an empty directory is removed as well.
     """
     if directory.can_publish():
         remove_stages(directory.outer)
@@ -680,13 +673,13 @@ def _is_abandoned(name: CommitFileName, age: float) -> bool:
 
 
 def read_consistently(directory: Directory, held: Definition | None, load: Callable[[], T]) -> T:
-    """Load the files of a table so that every commit is seen whole or not at all.
+    """Load a table's files so that every commit is seen whole or not at all.
 
     A concurrent commit makes `load` run again; after a few attempts commits wait for it.
 
     Raises:
-        ExternalError: with code `concurrent-writes` if the files change every time, which needs
-            writers that ignore the lock, or a directory in which the reader cannot create it.
+        ExternalError: with code `concurrent-writes` if the files change every time: writers ignore
+            the lock, or the reader cannot create it.
     """
     for attempt in range(READ_ATTEMPTS):
         with nullcontext() if attempt < UNLOCKED_ATTEMPTS else _lock_if_possible(directory):
@@ -707,7 +700,7 @@ def read_consistently(directory: Directory, held: Definition | None, load: Calla
 
 @contextmanager
 def _lock_if_possible(directory: Directory) -> Iterator[None]:
-    """Hold the lock of a directory, unless it is held for too long or cannot be created."""
+    """Lock a directory, unless that takes too long or the lock cannot be created."""
     release: Release | None = None
     with suppress(ExternalError):
         release = take_lock(directory, READ_LOCK_TIMEOUT)
@@ -733,7 +726,7 @@ def take_lock(directory: Directory, timeout: float = LOCK_TIMEOUT) -> Release:
     """Wait for the lock of a table's directory and take it.
 
     Raises:
-        ExternalError: with code `write-locked` if another writer holds it for too long.
+        ExternalError: with code `write-locked` after the timeout.
     """
     path = directory.path(LOCK)
     directory.mkdirs("")
@@ -778,11 +771,10 @@ Canonical: TypeAlias = Callable[
 class OverwriteScope:
     """Which files of the table a commit replaces.
 
-    `everything` replaces all of them; `partitions` is the number of partition directories in a
-    path: partitions that get files are replaced, and `fixed`, the values of one partition, is
-    replaced also if it gets none. `canonical` maps the values in directories to those that a job
-    writes for the same partition, such as ``01`` to ``1``; without it they are compared as strings.
-    `empty` requires that there is no file to replace.
+    `everything` replaces all. With `partitions`, the number of partition directories in a path,
+    partitions that get files are replaced, and `fixed`, the values of one partition, in any case.
+    `canonical` maps values in directories to those that a job writes, such as ``01`` to ``1``;
+    without it they are compared as strings. `empty` requires that there is no file to replace.
     """
 
     everything: bool = False
@@ -792,7 +784,7 @@ class OverwriteScope:
     canonical: Canonical | None = None
 
     def find_replaced(self, new: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
-        """The `old` files that are deleted when the `new` ones are committed."""
+        """The `old` files to delete when the `new` ones are committed."""
         if self.everything:
             return tuple(old)
         if not self.partitions:
@@ -824,7 +816,7 @@ def partition_of(path: str, count: int) -> PartitionValues | None:
 
 
 def unescape_partition(text: str) -> str:
-    """Return a key or value of a partition without the escapes of directory names."""
+    """Return a partition's key or value without the escapes of directory names."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
@@ -832,11 +824,11 @@ APPEND = OverwriteScope()
 
 
 class FileStage:
-    """The rows of one job in a hidden directory within that of the table, until the job has ended.
+    """The rows of one job in a hidden directory within the table's, until the job has ended.
 
-    `held` is the definition of the table that its catalog holds when the job starts, and
-    `definition` the one that it is to hold when the rows become visible, if that is another. A
-    stage of a micro-batch, `batch`, that was committed before discards its rows.
+    `held` is the definition that the catalog holds when the job starts, `definition` the one that
+    it is to hold when the rows become visible, if another. A stage of a `batch` that was committed
+    before discards its rows.
     """
 
     def __init__(
@@ -855,8 +847,8 @@ class FileStage:
         self.name: CommitFileName = CommitFileName(
             CommitFileKind.STAGE, Owner.this(), id or uuid.uuid4().hex
         )
-        #: whether the rows are visible, or will be when a process completes the commit; None where
-        #: the file system failed before it could be found out
+        #: whether the rows are visible, or will be once the commit is completed; None if the file
+        #: system failed before that was known
         self.committed: bool | None = False
         self._held = held
         self._definition = definition
@@ -868,7 +860,7 @@ class FileStage:
         self._is_new = directory.status("") is None
         self._marker = self.name.of(CommitFileKind.DRAFT)
         self._is_decided = False
-        #: whether the stage is beside the directory of the table, which it replaces by one rename
+        #: whether the stage is beside the table's directory, which one rename replaces by it
         self.is_beside: bool = False
         self._is_prepared = False
         self._is_open = False
@@ -912,7 +904,7 @@ class FileStage:
         self._is_open = True
 
     def _require_stage(self) -> None:
-        """Check that the stage holds all that the job wrote, under the lock where there is one.
+        """Check that the stage holds all that the job wrote, under the lock if there is one.
 
         Raises:
             ExternalError: with code `file-system-failed`.
@@ -924,14 +916,14 @@ class FileStage:
         self._is_open = False
 
     def _restrict(self) -> None:
-        """Give the files, which an engine has written, no more permissions than their stage has."""
+        """Restrict the permissions of the engine's files to those of their stage."""
         path, system = self.staging_directory, self.directory.system
         self.directory.call(f"set the permissions in {path!r}", lambda: system.restrict(path))
 
     def _move_beside(self) -> None:
-        """Stage beside a new table, where one rename can make all of its files visible.
+        """Stage beside a new table, where one rename makes all of its files visible.
 
-        Programs that read the files without this library then see all of them or none.
+        Programs without this library then also see all of them or none.
         """
         if self._definition is None:
             self.directory.mkdirs("")
@@ -939,7 +931,7 @@ class FileStage:
             self.is_beside = is_empty and self.directory.can_publish()
 
     def _prepare_beside(self) -> None:
-        """Prepare the directory that replaces that of the table; or move it into that."""
+        """Prepare the directory that replaces the table's, or move it into that."""
         outer = self.directory.outer
         remove_stages(outer)
         self._require_stage()
@@ -956,7 +948,7 @@ class FileStage:
     def prepare(self) -> None:
         """Do everything that can fail before the rows become visible.
 
-        Unless one rename does it, the table's lock is held from here on.
+        The table's lock is held from here on, unless one rename commits.
         """
         if self.is_beside:
             self._prepare_beside()
@@ -1002,8 +994,8 @@ class FileStage:
         """Make the rows visible; call `prepare` before it.
 
         Raises:
-            ExternalError: with code `file-system-failed` if nothing was committed, and with code
-                `commit-unfinished` if the rows are committed but some files are still to be moved.
+            ExternalError: with code `file-system-failed` if nothing was committed,
+                `commit-unfinished` if the rows are committed but files are still to be moved.
         """
         if not self._is_prepared:
             self.prepare()
@@ -1026,11 +1018,10 @@ class FileStage:
         self._close()
 
     def _publish(self) -> bool:
-        """Rename the stage: this is the commit point and the whole commit.
+        """Commit by one rename of the stage.
 
-        Returns:
-            False if a reader has left its lock in the directory since `prepare`: the stage is moved
-            into it then, with a journal.
+        Return False if a reader has left its lock in the directory since `prepare`: the stage is
+        then moved into it, with a journal.
         """
         self._is_decided = True
         try:
@@ -1065,7 +1056,7 @@ class FileStage:
             self._remove_directory()
 
     def _withdraw(self) -> None:
-        """Delete the journal. If another process has committed it, so are the rows."""
+        """Delete the journal. If another process has committed it, the rows are committed."""
         self.committed = None if self._is_decided else False
         if self.is_beside:
             self.committed = self._is_decided and self._took_effect()
@@ -1077,8 +1068,8 @@ class FileStage:
     def _took_effect(self) -> bool:
         """Return whether a commit took effect whose stage or draft is gone.
 
-        Others may have removed these, as a program that deletes temporary files does: then the new
-        files are gone, too.
+        If others removed these, as a program that deletes temporary files does, so are the new
+        files.
         """
         if self.is_beside and self._home.status(self.name) is not None:
             return False
@@ -1096,7 +1087,7 @@ class FileStage:
             self.directory.call("release the lock", release)
 
     def _remove_directory(self) -> None:
-        """Remove the table's directory if this job created it and it holds nothing."""
+        """Remove the table's directory if this job created it and it is empty."""
         root, system = self.directory.root, self.directory.system
         if self.directory.status("") is not None:
             self.directory.call(f"delete {root!r}", lambda: system.delete_empty(root))

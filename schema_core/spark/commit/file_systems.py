@@ -1,7 +1,7 @@
 """File systems of tables: the operations that reading and committing files need.
 
 Paths are absolute strings. Python accesses local files; Hadoop's classes in Spark's JVM access all
-others, so a table may be on HDFS or in an object store.
+others, such as HDFS and object stores.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ try:
 except ImportError:  # pragma: no cover - Windows has no advisory locks of this kind
     fcntl = None
 
-#: Permissions of others to read a directory: with them nothing is to be restricted.
+#: Permissions of others to read a directory: with them nothing needs restricting.
 _READABLE: Final = 0o055
 #: How many bytes a small file has at most.
 MAX_SMALL: Final = 1 << 28
-#: After how many seconds a lock of a file system without advisory locks counts as abandoned.
+#: Seconds after which a lock of a file system without advisory locks counts as abandoned.
 ABANDONED_LOCK: Final = 3600.0
 
-#: A suffix of names that Spark skips: ``hdfs dfs -put`` appends it while it copies a file.
+#: A suffix that Spark skips: ``hdfs dfs -put`` appends it while it copies a file.
 COPYING: Final = "._COPYING_"
 
 Release = Callable[[], None]
@@ -46,7 +46,7 @@ Release = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class FileStatus:
-    """A file or directory: its name, its size in bytes, and when it changed (seconds, Unix)."""
+    """A file or directory: its name, size in bytes, and time of change (Unix seconds)."""
 
     name: str
     is_directory: bool
@@ -55,14 +55,14 @@ class FileStatus:
 
 
 class IrregularFileError(OSError):
-    """There is a link, a pipe, a directory or a large file in place of a small regular file."""
+    """A link, a pipe, a directory or a large file in place of a small regular file."""
 
 
 class FileSystem(Protocol):
     """The operations of a file system that the commit of files uses.
 
-    As with Hadoop's ``FileSystem``, `rename`, `delete` and `mkdirs` may report a failure by
-    returning False or by raising: callers handle both.
+    As in Hadoop's ``FileSystem``, `rename`, `delete` and `mkdirs` may report a failure by returning
+    False or by raising.
     """
 
     def status(self, path: str) -> FileStatus | None:
@@ -87,10 +87,10 @@ class FileSystem(Protocol):
         """Whether `publish` can put another directory in place of this one, which exists."""
 
     def publish(self, source: str, target: str) -> bool:
-        """Rename a directory to the path of an empty one, in one step; False if it has entries."""
+        """Rename a directory to the path of an empty one, atomically; False if that has entries."""
 
     def delete(self, path: str) -> bool:
-        """Delete a file, or a directory with its content; False if nothing was deleted.
+        """Delete a file or a directory tree; False if nothing was deleted.
 
         Of a symbolic link only the link is deleted.
         """
@@ -99,7 +99,7 @@ class FileSystem(Protocol):
         """Delete a file as `delete`; raise if it is a directory with entries."""
 
     def delete_empty(self, path: str) -> bool:
-        """Delete a directory if it has no entries; return whether it no longer exists."""
+        """Delete a directory if it is empty; return whether it no longer exists."""
 
     def mkdirs(self, path: str) -> bool:
         """Create a directory and its parents; True also if it exists."""
@@ -115,9 +115,9 @@ class FileSystem(Protocol):
 
 
 def is_hidden(name: str, *, is_directory: bool) -> bool:
-    """Return whether readers skip an entry of a directory of files, by Spark's and Hadoop's rule.
+    """Return whether Spark's and Hadoop's readers skip an entry of a directory of files.
 
-    A directory ``_p=1`` holds the partition of a column named ``_p`` and is not hidden.
+    A directory ``_p=1`` holds the partition of a column ``_p`` and is not hidden.
     """
     return name.startswith(("_", ".")) and not (is_directory and "=" in name)
 
@@ -186,7 +186,7 @@ class LocalFiles:
     def can_publish(self, path: str) -> bool:
         """Whether the directory is a plain one of this user, beside which others can be created.
 
-        A mount point, a symbolic link and the directory of another user are not replaced.
+        Mount points, symbolic links and other users' directories are not replaced.
         """
         parent = os.path.dirname(path)  # noqa: PTH120
         if os.name != "posix" or parent == path or os.path.islink(path):  # noqa: PTH114
@@ -210,7 +210,7 @@ class LocalFiles:
         return True
 
     def delete(self, path: str) -> bool:
-        """Delete a file, with the checksum file that Hadoop keeps for it, or a directory."""
+        """Delete a file, with Hadoop's checksum file for it, or a directory."""
         if not os.path.lexists(path):
             return False
         if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
@@ -241,8 +241,7 @@ class LocalFiles:
     def restrict(self, path: str) -> None:
         """Take permissions that a directory lacks from what it contains.
 
-        The directory is one of this process, whose umask applies to it; the files are Spark's,
-        which has another one.
+        The directory has this process's umask; the files have that of Spark's process.
         """
         permitted = stat.S_IMODE(os.stat(path).st_mode)  # noqa: PTH116
         if permitted & _READABLE == _READABLE:
@@ -278,7 +277,7 @@ class LocalFiles:
 
 
 def _open_regular_file(path: str, flags: int, mode: str) -> BinaryIO:
-    """Open a small regular file, but not through a symbolic link, and without waiting for a pipe.
+    """Open a small regular file, without following a symbolic link or waiting for a pipe.
 
     Raises:
         IrregularFileError: for anything else at the path.
@@ -300,7 +299,7 @@ def _open_regular_file(path: str, flags: int, mode: str) -> BinaryIO:
 
 
 def _delete_tree(path: str) -> bool:
-    """Delete a directory with its content, which another process may be deleting as well."""
+    """Delete a directory tree, which another process may be deleting as well."""
     with contextlib.suppress(FileNotFoundError), os.scandir(path) as found:
         for entry in found:
             if entry.is_dir(follow_symlinks=False):
@@ -331,7 +330,7 @@ def _release(file: BinaryIO, path: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class HadoopFiles:
-    """The files of a file system of Hadoop, accessed in the JVM of a Spark session."""
+    """Files of a Hadoop file system, accessed in the JVM of a Spark session."""
 
     session: SparkSession
     system: Any
@@ -357,7 +356,7 @@ class HadoopFiles:
         )
 
     def is_link(self, path: str) -> bool:
-        """False: the file systems of Hadoop that are not local have no symbolic links."""
+        """False: Hadoop's file systems that are not local have no symbolic links."""
         return False
 
     def read(self, path: str) -> bytes:
@@ -414,8 +413,8 @@ class HadoopFiles:
 def _lock_by_creation(system: FileSystem, path: str) -> Release | None:
     """Take a lock by creating a file; None if the file exists.
 
-    The lock is exclusive where the file system creates files exclusively, as HDFS, Azure and
-    Google's store do. A lock older than `ABANDONED_LOCK` is taken over: its holder was killed.
+    It is exclusive where the file system creates files exclusively: HDFS, Azure, Google's store. A
+    lock older than `ABANDONED_LOCK` is taken over: its holder was killed.
     """
     held = system.status(path)
     if held is not None:
@@ -440,10 +439,10 @@ def _lock_by_creation(system: FileSystem, path: str) -> Release | None:
 
 
 def absolute(session: SparkSession, path: str) -> str:
-    """Return a path; a relative one of a local file below the current directory of this process.
+    """Return a path; a relative local one below the current directory of this process.
 
-    Spark would resolve it against the directory in which its JVM was started. On another default
-    file system (``fs.defaultFS``) the file system resolves it.
+    Spark would resolve it against the JVM's first directory. On another default file system
+    (``fs.defaultFS``) the file system resolves it.
     """
     if not is_relative(path):
         return path
@@ -464,8 +463,8 @@ def locate_file_system(session: SparkSession, path: str) -> tuple[FileSystem, st
     """Return the file system of a path, as Spark resolves it, and the absolute path in it.
 
     Raises:
-        UnsupportedError: with code `not-over-connect` over Spark Connect, unless the path is that
-            of a local file and the server has the local files of this process.
+        UnsupportedError: with code `not-over-connect` over Spark Connect, unless the file is local
+            and the server has the local files of this process.
     """
     if is_connect(session):
         return LocalFiles(), _path_of_server(session, path)
@@ -478,9 +477,9 @@ def locate_file_system(session: SparkSession, path: str) -> tuple[FileSystem, st
     return HadoopFiles(session, system), str(whole.toString())
 
 
-#: The conditions of Spark's errors for a file that the driver or an executor does not have.
+#: Spark's conditions for a file that the driver or an executor does not have.
 _MISSING: Final = regex(r"PATH_NOT_FOUND|FAILED_READ_FILE|FILE_NOT_EXIST|FileNotFound")
-#: A setting of our session of Spark Connect: whether the server has the files of this process.
+#: A setting of our Spark Connect session: whether the server has this process's files.
 _SHARES_FILES: Final = "schema_core.sharesFiles"
 
 

@@ -1,13 +1,11 @@
 """What a query needs of each table that it scans: the columns, and the filters and limit to push.
 
-The analysis only widens: a column that might be read counts as read, and whatever cannot be shown
-to be safe to push is not offered. The query itself stays as it is, so it also evaluates the filters
-and the limit that a connector applies.
+The analysis only widens: a column that might be read counts as read, and only what is shown to be
+safe is pushed. The query evaluates pushed filters and limits itself as well.
 
-Filters move down to a scan from WHERE and from the ON of joins, through joins (not into the side
-whose rows may be missing), derived tables and views (not through grouping, windows, LIMIT or
-OFFSET) and UNION ALL. A limit moves down to a scan if nothing below it selects, merges, adds or
-orders rows, other than filters that are offered with it.
+Filters move down from WHERE and ON, through joins (not into the side whose rows may be missing),
+derived tables and views (not through grouping, windows, LIMIT or OFFSET) and UNION ALL. A limit
+moves down if nothing below it selects, merges, adds or orders rows, except filters offered with it.
 """
 
 from __future__ import annotations
@@ -48,9 +46,9 @@ class ScanDemand:
     """What a query needs of one scan.
 
     Attributes:
-        columns: The names of the columns of the table that it reads.
+        columns: The names of the table's columns that it reads.
         filters: Predicates over physical columns; the query drops rows for which one is not TRUE.
-        limit: How many of the rows that pass all filters the query needs at most; None for all.
+        limit: How many rows that pass all filters the query needs at most; None for all.
     """
 
     columns: frozenset[str]
@@ -70,7 +68,7 @@ class ScanDemand:
 def scan_demands(query: relational.Relation) -> dict[int, ScanDemand]:
     """Return what a query needs of its scans, by the identity of each `Scan`.
 
-    A scan that is not in the result is needed with all its columns.
+    A scan that is not in the result needs all its columns.
     """
     analysis = _DemandAnalysis()
     analysis.relation(query, EVERYTHING)
@@ -79,7 +77,7 @@ def scan_demands(query: relational.Relation) -> dict[int, ScanDemand]:
 
 # --- predicates that can be pushed ---------------------------------------------------------------
 
-#: Functions that are deterministic, and cannot fail on operands of one family of types.
+#: Deterministic functions that cannot fail on operands of one family of types.
 _PREDICATES = frozenset({
     "=", "<>", "<", "<=", ">", ">=", "IN", "NOT IN", "BETWEEN", "NOT BETWEEN", "LIKE", "NOT LIKE",
     "IS NULL", "IS NOT NULL", "IS TRUE", "IS NOT TRUE", "IS FALSE", "IS NOT FALSE",
@@ -192,8 +190,7 @@ Positions: TypeAlias = "frozenset[int] | None"
 class Demand(NamedTuple):
     """What is needed of a relation.
 
-    The columns of `filters` are named by their position and have no qualifier. `limit` counts rows
-    that pass all of them.
+    Columns of `filters` are named by position, unqualified. `limit` counts rows that pass them all.
     """
 
     positions: Positions = None
@@ -212,8 +209,8 @@ def _position(ref: Ref) -> int:
 class _DemandAnalysis:
     """The columns that the expressions of a block read, and the demand of each scan.
 
-    What can read a column of a source is visited before that source: expressions and subqueries
-    before the sources of their block, and sources from right to left.
+    All readers of a source are visited before it: expressions and subqueries before the sources of
+    their block, and sources from right to left.
     """
 
     found: dict[int, ScanDemand] = field(default_factory=dict)
@@ -443,8 +440,8 @@ def _union(needs: Iterable[Positions]) -> Positions:
     return found
 
 
-#: Kinds of joins of which every row has a row of the left (right) side, on which a filter over the
-#: joined rows can be evaluated; and those whose ON condition selects rows of that side.
+#: Kinds of joins whose rows all have a row of the left (right) side, so that a filter over the
+#: joined rows applies to it; and those whose ON condition selects rows of that side.
 _BOTH = {JoinKind.INNER, JoinKind.COMMA, JoinKind.CROSS}
 _KEEPS_LEFT = _BOTH | {JoinKind.LEFT}
 _KEEPS_RIGHT = _BOTH | {JoinKind.RIGHT}
@@ -476,14 +473,14 @@ def _plain_item(block: relational.Select, place: int) -> Ref | None:
 
 
 def _of_operands(operation: relational.SetOperation, demand: Demand) -> Demand:
-    """Return what is needed of the operands of a set operation; only UNION ALL keeps all rows."""
+    """Return what is needed of a set operation's operands; only UNION ALL keeps all rows."""
     return demand if (operation.operator, operation.all) == ("UNION", True) else EVERYTHING
 
 
 def _of_side(
     side: relational.Relation, operation: relational.SetOperation, demand: Demand
 ) -> Demand:
-    """Return what is needed of an operand, whose columns may be cast to those of the operation."""
+    """Return what is needed of an operand, whose columns may be cast to the operation's."""
     given, wanted = side.columns, operation.columns
 
     def column(ref: Ref) -> Ref | None:

@@ -1,8 +1,8 @@
 """The rows of a table that a connector reads: checked, cast, and with computed columns.
 
-A connector may be third-party code. The frame that its `read` returns is checked once, before the
-query is compiled: its session, its columns and their Spark types. Metadata is cast to the types of
-its columns, NOT NULL is checked, and computed columns are computed.
+A connector may be third-party code: session, columns and Spark types of the frame that it reads are
+checked once, before the query is compiled. Metadata is cast to the types of its columns, NOT NULL
+is checked, and computed columns are added.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ if TYPE_CHECKING:
 
 
 class Source(NamedTuple):
-    """All columns of a table, in order, and the raw columns of those that are `raw`.
+    """All columns of a table, in order, and the raw columns of those in `raw`.
 
-    `version` is that of the data before it was read, None if it cannot be compared.
+    `version` identifies the data before it was read; None if it cannot be compared.
     """
 
     frame: DataFrame
@@ -82,8 +82,8 @@ def source_frame(
         connector: The connector of the table.
         context: What to read.
         needed: The columns that the query reads; the others are NULL. None for all.
-        database: The current database, which computed columns may call.
-        streams: Whether the frame is that of a streaming job, which reads an unbounded table.
+        database: The current database, whose functions computed columns may call.
+        streams: Whether a streaming job reads an unbounded table.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported` for a connector without streams.
@@ -189,8 +189,8 @@ def checked_frame(
 ) -> DataFrame:
     """Return what a connector's `read` returned, if it is a frame of the declared columns.
 
-    Columns are matched by name, with case; nullability and metadata of the frame are not compared.
-    The frame may have columns that are `ignored`.
+    Columns are matched by name, with case; nullability and metadata are not compared. The frame may
+    have `ignored` columns.
 
     Raises:
         ExternalError: with code `invalid-connector-result`, for every column that is missing,
@@ -226,7 +226,7 @@ def _frame_of(frame: object, connector: str, session: SparkSession) -> DataFrame
 def _problems(
     frame: DataFrame, declared: Mapping[str, DataType], connector: str, ignored: Collection[str]
 ) -> Iterator[ExternalError]:
-    """Yield every difference between the columns of a frame and those that it must have."""
+    """Yield every difference between the columns of a frame and the declared ones."""
     given = {field.name: field.dataType for field in frame.schema.fields}
     expected = {name: to_spark(type_) for name, type_ in declared.items()}
     for name, count in Counter(frame.columns).items():
@@ -279,8 +279,8 @@ def read_context(
 ) -> ReadContext:
     """Return the context of a scan with the columns, filters and limit that the connector can use.
 
-    Metadata that the query does not read is not requested from any connector. A limit is only
-    passed on if the connector applies all filters exactly, as the query would.
+    Unread metadata is never requested. A limit is passed on only if the connector applies all
+    filters exactly.
 
     Raises:
         ExternalError: with code `invalid-connector-result`.
@@ -353,16 +353,15 @@ def _checked_result(
 
 
 # --- conditions on raw values -------------------------------------------------------------------
-# TIMESTAMP(3) is read from a file with microseconds by truncating each value: a reader of files has
-# no use for a filter on the result. `t < TIMESTAMP '...12.345'` holds exactly where the value in
-# the file is before the first millisecond that is not before 12.345: a reader can skip rows by it.
-# A frame of a connector has such values in further columns, named by `raw_column`.
+# TIMESTAMP(3) is read from microseconds by truncation: a reader of files cannot use a filter on the
+# result. `t < TIMESTAMP '...12.345'` holds exactly where the file's value is before the first
+# millisecond not before 12.345, so a reader can skip rows by the value in `raw_column`.
 
 
 def with_raw_conditions(
     view: str, schema: ResolvedSchema, raw: Collection[str], filters: Iterable[Filter]
 ) -> str:
-    """Return the rows of a view that filters may select, without its raw columns, as SQL.
+    """Return SQL of a view's rows that filters may select, without its raw columns.
 
     Args:
         view: The name of the view, as SQL.
@@ -425,13 +424,13 @@ def _first(value: dt.datetime, unit: int, *, after: bool) -> str | None:
     return f"TIMESTAMP_NTZ '{found.isoformat(' ')}'"
 
 
-# --- views that are kept ------------------------------------------------------------------------
+# --- cached views -------------------------------------------------------------------------------
 # Reading a table again would list and check the same files, and analyse the same frame. A view is
-# used again if the definition of the table, the configuration and the time zone are equal, and if
-# the connector finds its data unchanged (`SupportsReuse`). See decision 22.
+# reused if the table's definition, the configuration and the time zone are equal, and the connector
+# finds its data unchanged (`SupportsReuse`). See decision 22.
 
 
-#: How many views an environment keeps. Each holds the list of its files in the JVM.
+#: Views that an environment keeps. Each holds the list of its files in the JVM.
 MAX_KEPT: Final = 64
 
 #: Abilities by which a frame depends on the query that reads it.
@@ -444,7 +443,7 @@ _OF_QUERY: Final = frozenset(
 class ScanRequest:
     """All that a scan depends on besides the data; `derived` are the other columns that it reads.
 
-    Physical columns do not matter: Spark reads those of a view that a query uses.
+    Physical columns do not matter: Spark reads only those that a query uses.
     """
 
     identifier: ObjectIdentifier
@@ -476,7 +475,7 @@ class ScanRequest:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The columns of the view: those derived that the query reads, and all physical ones."""
+        """The view's columns: the derived ones that the query reads, and all physical ones."""
         columns = self.bound.table.resolved_schema.columns
         return self.derived.union(
             column.name for column in columns if isinstance(column, PhysicalColumn)
@@ -485,9 +484,9 @@ class ScanRequest:
 
 @dataclass(slots=True, eq=False)
 class KeptScan:
-    """A view, the connector that read its frame, and the version of the data that it read.
+    """A view, the connector and data version that its frame was read with.
 
-    `users` are queries that are compiled.
+    `users` counts queries that are being compiled.
     """
 
     request: ScanRequest
@@ -547,9 +546,9 @@ class ScanCache:
         context: ReadContext,
         source: Source,
     ) -> KeptScan | None:
-        """Keep the frame of a scan as a view, unless it may differ from one query to the next.
+        """Keep a scan's frame as a view, unless it may differ from one query to the next.
 
-        The caller must release what is returned.
+        The caller must release the result.
         """
         version = source.version
         is_kept = can_be_kept(connector) and version is not None
@@ -595,7 +594,7 @@ class ScanCache:
 def is_deterministic(frame: DataFrame) -> bool:
     """Return whether a plan gives the same rows each time: ``rand()`` has its seed in the plan.
 
-    Plans of Spark Connect are not known here.
+    Plans of Spark Connect are unknown.
     """
     if is_connect(frame):
         return False

@@ -1,9 +1,9 @@
-"""Checkpoints of streaming jobs: where a job that is started again continues, and which job it is.
+"""Checkpoints of streaming jobs: where a restarted job continues, and which job it is.
 
-The directory of a job is below ``execution.checkpointing.dir``. It holds the checkpoint of Spark's
-streaming query, which lists what was read, and a description of the job. A job continues only from
-its own checkpoint: another query would skip the rows that the first one has read. The schemas of
-its tables may change as the rules of migrations permit.
+A job's directory, below ``execution.checkpointing.dir``, holds the checkpoint of Spark's streaming
+query and a description of the job. A job continues only from its own checkpoint: another query
+would skip the rows that the first one has read. Schemas of its tables may change as migrations
+permit.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 JOB: Final = "job.json"
 DRAFT: Final = ".job.json"
 LOCK: Final = ".lock"
-#: What errors of Spark contain for a file that is missing or damaged, and for one of a state.
+#: Parts of Spark's errors for a missing or damaged file, and for a file of a state.
 _UNREADABLE = regex(
     r"CANNOT_LOAD_STATE_STORE|STATE_STORE|MISSING_STATE_DIRECTORY|ChecksumException|EOFException|FileNotFoundException"
     r"|does not exist|Incomplete log file|Malformed log file|Stream is corrupted"
@@ -63,11 +63,11 @@ _UNREADABLE = regex(
 _STATE = regex(
     r"CANNOT_LOAD_STATE_STORE|STATE_STORE|MISSING_STATE_DIRECTORY|StateStore|streaming\.state\."
 )
-#: How many frames of the innermost error show what it read: some errors have no message.
+#: Frames of the innermost error that show what it read: some errors have no message.
 FRAMES: Final = 8
 #: How many bytes a description has at most.
 MAX_DESCRIPTION: Final = 1 << 24
-#: How many characters the name of a directory has at most; file systems permit 255 bytes.
+#: Maximum characters of a directory's name; file systems permit 255 bytes.
 MAX_NAME: Final = 200
 
 
@@ -78,8 +78,7 @@ class JobDescription:
     Attributes:
         sink: The path of its sink.
         query: A digest of its query.
-        untyped: A digest of the query without types, which the schemas of its tables determine; an
-            empty string if it is not known.
+        untyped: A digest without the types that the schemas of tables determine; empty if unknown.
         sources: The columns that it reads.
         written: The columns that it writes.
         has_state: Whether its query has a state.
@@ -112,7 +111,7 @@ class JobDescription:
 #: Fields that do not matter to a query: all columns of its sources, of which it may read some, and
 #: the syntax of subqueries, which are in the tree.
 _IRRELEVANT = frozenset({"columns", "schema", "subquery"})
-#: Class -> its name in digests, if that differs: the digests of existing checkpoints stay the same.
+#: Class -> its name in digests where that differs: digests of existing checkpoints stay the same.
 _NAMES_IN_DIGESTS: dict[type, str] = {SourceTable: "Table"}
 
 
@@ -123,11 +122,11 @@ def digest_of(
     *,
     typed: bool = True,
 ) -> str:
-    """Return a digest of what a job writes, the same in every process.
+    """Return a digest of what a job writes, equal in every process.
 
-    It depends on the query, the columns of its sink and the options of that, `place`. Columns that
-    the query does not read, names of its result and spans do not matter. If it is not `typed`,
-    neither do types that are not written in the query, and implicit casts.
+    It covers the query, and the sink's columns and options, `place`. Unread columns, names of the
+    result and spans do not matter. Unless `typed`, neither do implicit casts and types that are not
+    in the query's text.
     """
     digest = hashlib.sha256()
     if isinstance(query, Select):
@@ -167,7 +166,7 @@ class Checkpoint:
         directory: The directory of the job.
         path: The same directory as Spark names it.
         description: What the job does.
-        found: The id in the directory, if there is one of this job.
+        found: The id of this job in the directory, if any.
         stream: The id of Spark's query; None for a job that has not read anything yet.
     """
 
@@ -267,10 +266,7 @@ class Checkpoint:
         self._files.delete_checksums()
 
     def _describe(self) -> None:
-        """Write the description of the job in place of an earlier one.
-
-        If the process ends meanwhile, the draft is the description.
-        """
+        """Replace the description of the job. If the process ends meanwhile, the draft is used."""
         ids = {"id": self.id, "stream": self._stream}
         content = {"version": 1, **ids, **asdict(self._description)}
         self._directory.delete(DRAFT)
@@ -293,7 +289,7 @@ class Checkpoint:
             release()
 
     def remove(self) -> None:
-        """Remove the description of a new job that has begun, but has not started."""
+        """Remove the description of a new job that has begun but not started."""
         if self._release is None:
             return
         if self.is_new:
@@ -303,7 +299,7 @@ class Checkpoint:
 
 
 def directory_name(name: str) -> str:
-    """Return the name of the directory of a job, which stays within that of all checkpoints.
+    """Return the name of a job's directory, which stays within the directory of all checkpoints.
 
     >>> directory_name("c.d.t"), directory_name("a/b"), directory_name("..")
     ('c.d.t', 'a%2Fb', '%2E.')
@@ -324,18 +320,17 @@ def checkpoint_of(
     *,
     creates: bool,
 ) -> Checkpoint | None:
-    """Return the checkpoint of a job, None where the options of the session name no directory.
+    """Return the checkpoint of a job, None if the session's options name no directory.
 
     Args:
         session: The session of the job.
         options: The options of the environment.
         description: What the job does.
-        creates: Whether the job creates its table: it then has to start from the beginning.
+        creates: Whether the job creates its table: it must then start from the beginning.
 
     Raises:
         ConflictError: with code `checkpoint-mismatch` if another job wrote the checkpoint,
-            `checkpoint-schema-mismatch` if the schemas of its tables have changed and it cannot
-            continue with the new ones.
+            `checkpoint-schema-mismatch` if it cannot continue with its tables' new schemas.
         AlreadyExistsError: with code `checkpoint-exists` if the job creates its table.
         ExternalError: with code `invalid-checkpoint`, or `file-system-failed`.
     """

@@ -1,8 +1,8 @@
 """Queries of unbounded tables: which operations Spark computes as rows arrive, with which state.
 
-Spark computes projections, filters, UNNEST, UNION ALL of unbounded tables and joins with bounded
-tables from the new rows alone. One operation of a query may have a state (`OperatorState`).
-Everything else, which needs all rows, is refused before the job.
+Projections, filters, UNNEST, UNION ALL of unbounded tables and joins with bounded tables need only
+the new rows. One operation of a query may have a state (`OperatorState`). Everything else, which
+needs all rows, is refused before the job.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 from schema_core.types import BigIntType, BooleanType, LocalZonedTimestampType, TimestampType
 from schema_core.types.temporal import TimestampKind
 
-#: Kind of a join -> which of its sides, left and right, may be unbounded. The rows of the other
-#: side are complete when a micro-batch starts, so a row without a match never gets one later.
+#: Kind of a join -> which sides, left and right, may be unbounded. The other side is complete when
+#: a micro-batch starts, so a row without a match never gets one later.
 _SIDES: dict[JoinKind, tuple[bool, bool]] = {
     JoinKind.COMMA: (True, True),
     JoinKind.CROSS: (True, True),
@@ -115,16 +115,16 @@ FIRST_NUMBER: Final = Constant(Literal(LiteralKind.EXACT, "1"), BigIntType(nulla
 #: The bounds of a window that identify it.
 START, END = "start", "end"
 BOUNDS: Final = frozenset({START, END})
-#: The bounds among the columns of a source, by alias and name, or of a query, by position.
+#: Time bounds among a source's columns, by alias and name, or a query's, by position.
 Bounds: TypeAlias = "Mapping[object, str]"
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """ROW_NUMBER of which a query keeps the first row, in a block without other functions of OVER.
+    """ROW_NUMBER of which a query keeps the first row, in a block without other OVER functions.
 
     Attributes:
-        block: The block whose item it is.
+        block: The block that computes it.
         rank: The position of the row number in the result of the block.
         key: The positions of the columns of PARTITION BY.
         time: The position of the column of ORDER BY.
@@ -146,14 +146,13 @@ class StreamPlan:
         query: The query, without common tables.
         table: The path of an unbounded table that it reads.
         state: The state of `operation`; None if all of the query is computed from new rows.
-        operation: The operation with state: a part of `query`. Without DISTINCT for
-            `OperatorState.DISTINCT`.
-        rest: Whether what is above the operation is computed from the rows of each micro-batch,
-            which then has all rows of the windows that it has any of.
+        operation: The part of `query` with state. Without DISTINCT for `OperatorState.DISTINCT`.
+        rest: Whether what is above the operation is computed from each micro-batch, which then
+            has all rows of the windows that it has any of.
         windows: The window functions over unbounded tables.
         key: The positions of the columns that identify a row of the result, if rows are updated.
         ranking: The first rows that `OperatorState.FIRST` and `OperatorState.RANKED` keep.
-        sides: The sides of `OperatorState.JOIN`, which the query reads from frames of their own.
+        sides: The sides of `OperatorState.JOIN`, each read from a frame of its own.
     """
 
     query: relational.Relation
@@ -177,9 +176,9 @@ class StreamPlan:
         return self.state in WINDOWED
 
     def clock(self, zone: str) -> str | None:
-        """Return the time zone of the clock that watermarks are; None without watermarks.
+        """The time zone of the clock of watermarks; None without watermarks.
 
-        Windows end by the clock of the session. Rowtimes that are joined are compared as they are.
+        Windows end by the session's clock. Rowtimes that are joined are compared as they are.
         """
         if self.state is OperatorState.JOIN:
             return "UTC"
@@ -187,7 +186,7 @@ class StreamPlan:
 
     @property
     def streamed_input(self) -> relational.Relation | None:
-        """The operation with state; the input of a session window, whose rows Spark collects."""
+        """The operation with state; for a session window its input, whose rows Spark collects."""
         operation = self.operation
         if self.state is not OperatorState.SESSION:
             return operation
@@ -245,8 +244,7 @@ def stream_plan(
         is_unbounded: Whether a scan reads an unbounded table.
 
     Raises:
-        UnsupportedError: with code `streaming-not-supported`, which names the operation and the
-            table, for an operation that cannot be computed as rows arrive.
+        UnsupportedError: with code `streaming-not-supported`, naming the operation and table.
     """
     query = without_common_tables(query)
     found = _StreamAnalysis(is_unbounded).table(query)
@@ -280,9 +278,9 @@ def stream_plan(
 def updated_parts(
     query: relational.Relation, is_unbounded: Callable[[relational.Scan], bool]
 ) -> Mapping[int, bool]:
-    """Return whether the rows of each part of a query are updated, by the identity of the part.
+    """Return whether rows of each part of a query are updated, by the part's identity.
 
-    Parts that are computed only together with the one above them are left out.
+    Parts that are computed only together with the one above are left out.
 
     Raises:
         UnsupportedError: as `stream_plan`.
@@ -295,9 +293,9 @@ def updated_parts(
 def require_no_expiry(
     plan: StreamPlan, query: relational.Relation, options: Mapping[str, str]
 ) -> None:
-    """Require that permanent state of a query is not declared to expire.
+    """Refuse permanent state that is declared to expire, by the option or the hint STATE_TTL.
 
-    Flink removes state that has been idle for the time of the option or of the hint STATE_TTL.
+    Flink removes state that has been idle for this time.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
@@ -330,8 +328,8 @@ def _as_computed(
 ) -> relational.Select | relational.SetOperation:
     """Return the operation with state as Spark computes it.
 
-    Duplicates are removed from frames, and the number of the first row is 1. An aggregate without
-    GROUP BY is one of a group, which is returned when it has its first row, as in Flink.
+    Frames remove duplicates, and the first row has number 1. An aggregate without GROUP BY becomes
+    one of a single group, which is returned when it has its first row, as in Flink.
     """
     if isinstance(block, relational.SetOperation):
         return replace(block, all=True)
@@ -352,9 +350,9 @@ def _as_computed(
 
 
 class _StreamAnalysis:
-    """Methods return what is known of a relation over an unbounded table, None of a bounded one.
+    """Methods return a `_Stream` for a relation over an unbounded table, None for a bounded one.
 
-    Chains of joins and set operations are long: they are not followed recursively to the left.
+    Left-deep chains of joins and set operations are long: they are followed without recursion.
     """
 
     def __init__(self, is_unbounded: Callable[[relational.Scan], bool]) -> None:
@@ -672,7 +670,7 @@ def _names_window(found: _Stream, expressions: Iterable[Typed]) -> bool:
 
 
 def _needs_rows(parts: Iterable[Typed]) -> bool:
-    """Return whether an aggregate is DISTINCT or of the user, which Spark's streams do not have."""
+    """Return whether an aggregate is DISTINCT or a user's, which Spark's streams do not have."""
     calls = (part for part in parts if isinstance(part, FunctionCall) and is_aggregate(part))
     return any(call.symbol == "DISTINCT" or bool(call.function.path) for call in calls)
 
@@ -756,7 +754,7 @@ def _refuse_state(operation: str, found: _Stream) -> None:
 
 
 def _refuse(operation: str, found: _Stream | None, hint: str = HINT) -> None:
-    """Refuse an operation on an unbounded table; None is a bounded one.
+    """Refuse an operation on a stream, unless that is None: a bounded table.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported`.

@@ -1,6 +1,6 @@
 """Streaming jobs: queries of unbounded tables as streaming queries of Spark, in micro-batches.
 
-Each micro-batch is written by the connector of the table as a batch job would be. See
+The table's connector writes each micro-batch as a batch job. See
 ``docs/decisions/0027-streaming-jobs.md``.
 """
 
@@ -95,10 +95,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Maximum wait of a cancelled job for its micro-batch, which may be in its commit, in seconds.
+#: Maximum wait of a cancelled job for its micro-batch, which may be committing, in seconds.
 STOP_TIMEOUT: Final = 60.0
-#: Maximum starts of a query whose Python worker did not connect in time. Spark waits ten seconds,
-#: which a busy machine exceeds.
+#: Maximum starts of a query whose Python worker did not connect within Spark's ten seconds, which a
+#: busy machine exceeds.
 STARTS: Final = 5
 TOO_SLOW: Final = "Python worker failed to connect back"
 
@@ -108,8 +108,8 @@ class MicroBatches:
 
     Args:
         streamed: The query.
-        write: Called with the rows of a micro-batch and its number, on a thread of Spark.
-        checkpoint: The location of the checkpoint; None for one that is deleted at the end.
+        write: Called with a micro-batch's rows and number, on a thread of Spark.
+        checkpoint: Its location; None for one that is deleted at the end.
         interval: How often a micro-batch starts; None for as soon as there are rows.
     """
 
@@ -132,7 +132,7 @@ class MicroBatches:
         self._writing = threading.Lock()
 
     def run(self) -> None:
-        """Run the query until it fails or is stopped; raise the error of a micro-batch as it is."""
+        """Run until the query fails or is stopped; raise a micro-batch's error unchanged."""
         try:
             if is_connect(self._streamed.frame):
                 self._run_over_connect()
@@ -160,7 +160,7 @@ class MicroBatches:
                 query.awaitTermination()
 
     def stop(self) -> None:
-        """Stop the query, also one that has not started yet; do not wait for its micro-batch."""
+        """Stop the query, even before it starts, without waiting for its micro-batch."""
         with self._lock:
             self._is_stopped = True
         if self._query is not None:
@@ -172,7 +172,7 @@ class MicroBatches:
                 self._query.stop()
 
     def _start(self, function: Callable[[DataFrame, int], None]) -> StreamingQuery | None:
-        """Start the query with a function for each micro-batch; return None if it is stopped."""
+        """Start the query; return None if it is stopped."""
         frame, mode = self._streamed.frame, self._streamed.mode
         writer = frame.writeStream.foreachBatch(function).outputMode(mode)
         if self._checkpoint is not None:
@@ -211,9 +211,9 @@ class MicroBatches:
 
 
 def require_streaming(frame: DataFrame, mode: str = "append") -> None:
-    """Require that Spark computes a frame as rows arrive, by its own check of the plan and a mode.
+    """Require that Spark computes a frame as rows arrive, by its own check of the plan and mode.
 
-    A server of Spark Connect checks the plan when the query starts.
+    A server of Spark Connect checks when the query starts.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
@@ -234,14 +234,14 @@ def require_streaming(frame: DataFrame, mode: str = "append") -> None:
 
 
 class StreamingJob(JobExecution):
-    """A job without end: it runs until it is cancelled or fails. What it has written stays.
+    """A job that runs until it is cancelled or fails. What it has written stays.
 
     Args:
         batches: The query and its micro-batches.
-        checkpoint: The checkpoint of the job, None for a sink that needs none.
-        registration: How the table of a CREATE TABLE AS is created, before the job starts.
+        checkpoint: The job's checkpoint, None for a sink that needs none.
+        registration: How CREATE TABLE AS creates the table, before the job starts.
         located: Returns a context manager that adds locations to errors.
-        properties: The local properties that the job runs with, of `jobs.local_properties`.
+        properties: The result of `jobs.local_properties`.
     """
 
     has_end = False
@@ -283,7 +283,7 @@ class StreamingJob(JobExecution):
                 self._checkpoint.end()
 
     def abort(self) -> None:
-        """Keep what was written: the table and the checkpoint, from which the job can continue."""
+        """Keep the table and the checkpoint, from which the job can continue."""
         self._batches.stop()
         if self._checkpoint is not None:
             if self._has_begun:
@@ -348,9 +348,9 @@ def write_batch(
 ) -> None:
     """Write the rows of a micro-batch; they are visible at the end.
 
-    A query that `has_state` returns no rows in most micro-batches. A connector that records
-    micro-batches then commits no file. Other connectors may read the rows more than once: they are
-    kept, so that the state is read once.
+    If the query `has_state`, most micro-batches have no rows: a connector that records
+    micro-batches then commits no file. For other connectors, which may read the rows repeatedly,
+    they are cached so that the state is read once.
     """
     if not stages(connector, context):
         connector.write(rows, context)
@@ -404,11 +404,11 @@ def rows_as_they_arrive(
     rows_of: Callable[[DataFrame], Iterator[T]],
     interval: timedelta | None = None,
 ) -> Iterator[T]:
-    """Yield the rows of a streaming frame, forever; the query stops when the iterator is closed.
+    """Yield the rows of a streaming frame, forever; closing the iterator stops the query.
 
     Args:
         streamed: The query.
-        rows_of: Returns the rows of a micro-batch. The next one starts when they are yielded.
+        rows_of: Returns a micro-batch's rows. The next one starts when they are yielded.
         interval: How often a micro-batch starts; None for as soon as there are rows.
     """
     fetched: queue.Queue[list[T] | BaseException | None] = queue.Queue(maxsize=1)
@@ -461,8 +461,8 @@ class StreamPlanner:
         """Return the plan of a query that reads unbounded tables in streaming mode, else None.
 
         Raises:
-            UnsupportedError: with code `streaming-not-supported` for an operation on such a table
-                that cannot be computed as rows arrive, or whose state cannot expire as declared.
+            UnsupportedError: with code `streaming-not-supported` for an operation that cannot be
+                computed as rows arrive, or whose state cannot expire as declared.
         """
         if not is_streaming(self._context.options):
             return None
@@ -475,7 +475,7 @@ class StreamPlanner:
         return is_unbounded(self._context.source(scan))
 
     def changelog_modes(self, query: Relation) -> ChangesOf:
-        """Return the changes of the rows of each part of a query: updates have both of their rows.
+        """Return the changes of each part of a query; updates have both of their rows.
 
         Raises:
             UnsupportedError: with code `streaming-not-supported`, as `plan`.
@@ -550,7 +550,7 @@ class StreamPlanner:
         partition: Mapping[str, str] | None = None,
         registration: Registration | None = None,
     ) -> JobGraph:
-        """Prepare a job that writes the rows of a query in micro-batches.
+        """Prepare a job that writes a query's rows in micro-batches.
 
         With a registration it creates the table first.
         """
@@ -644,7 +644,7 @@ class StreamPlanner:
     def _require_unchanged(self, identifier: ObjectIdentifier) -> Callable[[], None]:
         """Return a function that raises if others have altered or dropped a table since.
 
-        The table of a CREATE TABLE AS is compared with that of the first call.
+        The table of CREATE TABLE AS is compared with the one at the first call.
 
         Raises:
             ConflictError: with code `table-changed`.
@@ -674,10 +674,7 @@ class StreamPlanner:
         return check
 
     def _interval(self, reads: Sequence[Read]) -> timedelta | None:
-        """Return how often a micro-batch starts; None for as soon as there are rows.
-
-        It is the shortest interval of all unbounded tables, if every one has an interval.
-        """
+        """Return the shortest interval of the unbounded tables; None unless all have one."""
         if (interval := CHECKPOINT_INTERVAL.of(self._context.options)) is not None:
             return interval
         intervals = [
@@ -711,7 +708,7 @@ class StreamPlanner:
         *,
         creates: bool,
     ) -> Checkpoint | None:
-        """Return the checkpoint of a streaming job, None for a sink that needs none.
+        """Return a streaming job's checkpoint, None for a sink that needs none.
 
         Raises:
             SchemaError: with code `missing-checkpoint`.

@@ -1,8 +1,8 @@
-"""The rows of a query: as Python values, as record batches, as pandas, and as a DataFrame.
+"""The rows of a query: as Python values, record batches, pandas, and a DataFrame.
 
-Rows are fetched as Arrow, a few partitions at a time: the first alone, then as many as are expected
-to fit into `WAVE` bytes. Nothing runs while the caller does not read, and nothing after it stops.
-Results that Spark returns without computing all partitions (constants, LIMIT) are fetched at once.
+Rows are fetched as Arrow, a few partitions at a time: first one, then as many as are expected to
+fit into `WAVE` bytes. Nothing runs while the caller does not read. Results that Spark returns
+without computing all partitions (constants, LIMIT) are fetched at once.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ if TYPE_CHECKING:
 
 STRING = VarCharType(MAX_LENGTH)
 
-#: How many bytes one job is expected to fetch at most, unless a single partition has more.
+#: Bytes that one job is expected to fetch at most, unless a single partition has more.
 WAVE = 32 << 20
 
 #: How many times more partitions a job fetches than the one before.
 GROWTH = 4
 
-#: How many rows are fetched at once where Spark computes no more than these.
+#: Rows that are fetched at once where Spark computes no more.
 AT_ONCE = 10_000
 
 
@@ -68,7 +68,7 @@ AT_ONCE = 10_000
 
 
 def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a frame as Python values of the types of its columns.
+    """Yield a frame's rows as Python values of the types of its columns.
 
     Raises:
         ExternalError: with code `job-failed` for a NULL in a column that is NOT NULL.
@@ -95,7 +95,7 @@ def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]
 
 
 def _has_lists_as_keys(type_: DataType) -> bool:
-    """Return whether a type has maps whose keys contain arrays, which PySpark cannot collect."""
+    """Return whether maps have keys with arrays, which PySpark cannot collect."""
     return any(
         isinstance(part, MapType | MultisetType)
         and any(isinstance(inner, ArrayType) for inner in part.children()[0].walk())
@@ -138,7 +138,7 @@ def string_rows(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple
 def _is_small(frame: DataFrame) -> bool:
     """Return whether Spark returns a few rows without computing all partitions.
 
-    Plans of Spark Connect are not known here.
+    Plans of Spark Connect are unknown.
     """
     if is_connect(frame):
         return False
@@ -184,7 +184,7 @@ def _value(value: Any, type_: DataType) -> Any:
 
 
 def values_of(array: Any, type_: DataType) -> list[Any]:
-    """Return an array of Arrow, as Spark writes it, as Python values of a Flink type."""
+    """Return Spark's Arrow array as Python values of a Flink type."""
     match type_:
         case LocalZonedTimestampType():
             return [value and value.replace(tzinfo=dt.UTC) for value in array.to_pylist()]
@@ -218,7 +218,7 @@ def values_of(array: Any, type_: DataType) -> list[Any]:
 
 
 def _hashable(key: Any) -> Any:
-    """Return a key of a map as a key of a dictionary: lists become tuples."""
+    """Return a map's key as a dictionary's: lists become tuples."""
     return tuple(map(_hashable, key)) if isinstance(key, list) else key
 
 
@@ -240,7 +240,7 @@ def _slice_values(array: Any, values: list[Any], make: Callable[[Any], Any]) -> 
 
 
 def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a frame as record batches, in Spark's layout, as they are read.
+    """Yield a frame's rows as record batches in Spark's layout, as they are read.
 
     Over Spark Connect all rows are fetched first.
     """
@@ -253,7 +253,7 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
     context: Any = session.sparkContext
     runner = java_class(session, "org.apache.spark.api.python.PythonRDD")
     schema = _wire_schema(frame)
-    # Tasks outside of an SQL execution get the settings of the session from this RDD.
+    # Tasks outside of an SQL execution get the session's settings from this RDD.
     with active_session(session):
         rows = java_class(session, "org.apache.spark.sql.execution.SQLExecutionRDD")(
             frame._jdf.toArrowBatchRdd(),  # noqa: SLF001
@@ -336,11 +336,9 @@ def _blocks(served: Any) -> Iterator[Iterator[bytes]]:
 def arrow_reader(
     frame: DataFrame, resolved: ResolvedSchema, reads: Sequence[Read] = ()
 ) -> pa.RecordBatchReader:
-    """Return a reader of the rows of a frame, with the schema of `mappings.arrow.to_schema`.
+    """Return a reader of a frame's rows, with the schema of `mappings.arrow.to_schema`.
 
-    The frame is that of `as_exchanged`.
-
-    Errors are those of `diagnosing` the sources in `reads`.
+    The frame is from `as_exchanged`. Errors are those of `diagnosing` the sources in `reads`.
     """
     import pyarrow as pa
 
@@ -406,7 +404,7 @@ def _series(array: Any, type_: DataType, zone: str) -> Any:
 
 
 def _is_beyond_doubles(array: Any) -> bool:
-    """Return whether a column of integers has a NULL and a value that is not a double."""
+    """Return whether integers have a NULL and a value that is not a double."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -444,10 +442,10 @@ def _cast(frame: DataFrame, casts: Iterable[tuple[str, Sequence[SparkType]]]) ->
 
 
 def to_user_frame(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> DataFrame:
-    """Return a frame in a session of the user, with the exact types of its columns as metadata.
+    """Return a frame in the user's session, with exact types as metadata of its columns.
 
-    Columns and their parts are NOT NULL where their types are: Spark derives nullability anew from
-    the query and would lose it.
+    Columns and their parts are NOT NULL where their types are: Spark, which derives nullability
+    anew from the query, would lose it.
     """
     if is_connect(session):
         return _exposed_over_connect(frame, schema, session)
@@ -516,9 +514,9 @@ def without_metadata(spark: SparkType) -> object:
 
 
 # --- nullability --------------------------------------------------------------------------------
-# Spark derives nullability from the query, so that it may expect NULL where a type is NOT NULL. A
-# default in its place is never used, but makes the expression NOT NULL. Over Spark Connect there is
-# no other way: the expressions that only assert it are not SQL.
+# Spark derives nullability from the query and may expect NULL where a type is NOT NULL. A default
+# that is never used makes the expression NOT NULL. Over Spark Connect there is no other way: the
+# expressions that only assert it are not SQL.
 
 
 def with_nullability(value: str, given: StructField, wanted: StructField, depth: int = 0) -> str:

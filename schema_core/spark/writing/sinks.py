@@ -1,7 +1,7 @@
 """The rows that a connector writes: cast to the columns of the table, and checked.
 
-Values are assigned by implicit casts. The options of the session determine how NOT NULL and the
-lengths of strings are enforced. Metadata is cast to the types that the connector declares.
+Values are assigned by implicit casts. The session's options determine how NOT NULL and lengths of
+strings are enforced. Metadata is cast to the types that the connector declares.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Sink:
     def frame(self, frame: DataFrame, connector: SparkConnector, zone: str) -> DataFrame:
         """Return rows of the target columns as the connector writes them.
 
-        The physical columns come first, in order, then the metadata of each key.
+        Physical columns come first, in order, then the metadata of each key.
         """
         if NOT_NULL.of(self._options) == "DROP":
             needed = [
@@ -158,7 +158,7 @@ class Sink:
         return select(frame, [*physical, *metadata]) if metadata else frame
 
     def _check_column(self, name: str, type_: DataType) -> NamedNode:
-        """Return a column with the checks of its type, or NULL where the query does not fill it."""
+        """Return a column with its type's checks, or NULL if the query does not fill it."""
         if name not in self._given:
             return Cast(NULL, to_spark_sql(type_)), name
         node: Node = ColumnNode(name)
@@ -181,9 +181,9 @@ def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedN
 
 
 def _fit_string(node: Node, type_: LengthType) -> Node:
-    """Return a string cut or padded to the length of its type; most strings are left as they are.
+    """Cut or pad a string to the length of its type; most strings stay as they are.
 
-    Spark stores the number of bytes of a string, and every character has at least one.
+    Spark stores the number of bytes, and every character has at least one.
     """
     fits = "octet_length({v}) <= {length}"
     if isinstance(type_, CharType):
@@ -199,8 +199,8 @@ def _fit_string(node: Node, type_: LengthType) -> Node:
 def _require_fitting(node: Node, name: str, type_: LengthType) -> Node:
     """Return a string, or fail the job if it does not fit.
 
-    A string has at most as many characters as bytes, whose number Spark stores: characters are
-    counted only where there are more bytes than the length.
+    Characters are counted only where there are more bytes, whose number Spark stores, than the
+    length.
     """
     unfit = "length({v}) <> {length}"
     if not isinstance(type_, CharType):
@@ -258,21 +258,14 @@ _DIGITS: Mapping[type[DataType], int] = {
     IntType: 10,
     BigIntType: 19,
 }
-#: Type of binary floating point numbers -> the decimal digits that they keep of every number.
+#: Binary floating point type -> the decimal digits that it keeps of every number.
 _FLOATS: Mapping[type[DataType], int] = {FloatType: 6, DoubleType: 15}
 
 
 def sink_losses(
     query: Relation, target: BoundTable, connector: SparkConnector, options: Mapping[str, str]
 ) -> tuple[SinkLoss, ...]:
-    """Return what a table does not keep of the rows of a query, and of its own definition.
-
-    Args:
-        query: The query that fills the table.
-        target: The table.
-        connector: Its connector.
-        options: The options of the session.
-    """
+    """Return what a table does not keep of a query's rows, and of its own definition."""
     given = {column.name: column.type for column in result_columns(query)}
     columns = target.table.resolved_schema.columns
     found: list[SinkLoss] = []
@@ -288,7 +281,7 @@ def sink_losses(
 def _assignment_losses(
     column: schema_columns.Column, given: DataType, options: Mapping[str, str]
 ) -> Iterator[SinkLoss]:
-    """Yield what the assignment of a value of the query to a declared column loses."""
+    """Yield what assigning a value of the query to a declared column loses."""
     path, declared = (column.name,), column.data_type
     source, target = given.as_summary_string(), declared.as_summary_string()
     if given.is_nullable and not declared.is_nullable:
@@ -310,7 +303,7 @@ def _assignment_losses(
 
 
 def _holds(declared: DataType, given: DataType) -> bool:
-    """Return whether a column keeps every number or datetime of the type that is assigned to it."""
+    """Return whether a column keeps every number or datetime of an assigned type."""
     if isinstance(given, AnyTimestampType | TimeType) and type(given) is type(declared):
         return bool(given.precision <= getattr(declared, "precision", 0))
     whole, scale = _decimal_digits(given)
@@ -328,7 +321,7 @@ def _holds(declared: DataType, given: DataType) -> bool:
 
 
 def _decimal_digits(type_: DataType) -> tuple[int | None, int]:
-    """Return how many integer and fractional digits the numbers of a type have, if it has both."""
+    """Return a type's integer and fractional digits, if it has both."""
     if isinstance(type_, DecimalType):
         return type_.precision - type_.scale, type_.scale
     return _DIGITS.get(type(type_)), 0
@@ -365,7 +358,7 @@ def _definition(target: BoundTable, connector: SparkConnector) -> Iterator[SinkL
 
 
 def _files(target: BoundTable) -> Iterator[SinkLoss]:
-    """Yield what the files of a table do not store, for readers without the catalog."""
+    """Yield what a table's files do not store, for readers without the catalog."""
     options = target.table.options
     form = options.get("format", "")
     if options.get("connector") != "filesystem":
@@ -577,7 +570,7 @@ class Writer:
         registration: Registration,
         reads: Sequence[Read],
     ) -> JobGraph:
-        """Prepare a job that writes rows, in a stage if the connector has the ability."""
+        """Prepare a job that writes rows, in a stage if the connector supports it."""
         located = partial(using, context.identifier, context.options, "write")
         properties = local_properties(context.session)
         with located():
