@@ -47,15 +47,6 @@ if TYPE_CHECKING:
 
 # --- literals ----------------------------------------------------------------------------------
 
-#: Milliseconds of the units of an interval, and months.
-MILLIS = {
-    "WEEK": 604_800_000,
-    "DAY": 86_400_000,
-    "HOUR": 3_600_000,
-    "MINUTE": 60_000,
-    "SECOND": 1000,
-}
-MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
 _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 
@@ -85,14 +76,14 @@ def interval(literal: Interval, type_: types.DataType) -> int:
     sign = -1 if literal.negative != text.startswith("-") else 1
     numbers = re.split(r"[- :]", text.lstrip("+-").strip())
     if isinstance(type_, types.YearMonthIntervalType):
-        months = [12, 1] if literal.to else [MONTHS[literal.unit]]
+        months = [12, 1] if literal.to else [datetimes.MONTHS[literal.unit]]
         return sign * sum(
             int(number) * month for number, month in zip(numbers, months, strict=True)
         )
     first = _UNITS.index(literal.unit) if literal.unit in _UNITS else 0
-    units = [MILLIS[unit] for unit in _UNITS[first : first + len(numbers)]]
+    units = [datetimes.MILLIS[unit] for unit in _UNITS[first : first + len(numbers)]]
     if literal.unit not in _UNITS:
-        units = [MILLIS[literal.unit]]
+        units = [datetimes.MILLIS[literal.unit]]
     return sign * sum(_to_millis(n, unit) for n, unit in zip(numbers, units, strict=True))
 
 
@@ -375,7 +366,6 @@ def _is_zero(distance: Typed) -> bool:
 
 
 def _of_no_rows(call: FunctionCall) -> nodes.Node:
-    """Return the result of an aggregate of no rows."""
     if call.function.empty is not EmptyInput.VALUE:
         return nodes.NULL
     if call.function.name in {"COUNT", "APPROX_COUNT_DISTINCT"}:
@@ -388,7 +378,7 @@ def _of_no_rows(call: FunctionCall) -> nodes.Node:
 
 
 def _order_value(value: Typed, over: Over, context: TranslationContext) -> nodes.Node:
-    """Return a value by which a window is sorted; a TIME as milliseconds if RANGE measures it."""
+    """Return a value that sorts a window; a TIME in milliseconds if RANGE measures it."""
     require_orderable(value.type, "ORDER BY")
     node = _compile(value, context)
     is_measured = over.frame is not None and over.frame.unit == "RANGE" and may_be_empty(over)
@@ -433,9 +423,9 @@ MAX_ROWS = 2**31 - 1
 
 
 def _distance(distance: Typed, context: TranslationContext, frame: str, unit: int | None) -> str:
-    """Return the distance of a frame's bound as the literal that Spark requires.
+    """Return a frame's distance as the literal that Spark requires.
 
-    `unit` is the milliseconds of a unit in which rows that are sorted by a DATE or TIME differ.
+    `unit` is the milliseconds by which rows that are sorted by a DATE or TIME differ.
     """
     if isinstance(distance.type, types.YearMonthIntervalType | types.DayTimeIntervalType):
         if not isinstance(distance, Constant) or not isinstance(distance.literal, Interval):

@@ -151,7 +151,7 @@ def _alias_all(columns: relational.Columns, alias: str = "result") -> str:
 
 
 def names_in_text(relation: Relation) -> list[str] | None:
-    """Return the column names of a relation as it is written; None if they are uncertain.
+    """Return the column names of a relation as written; None if uncertain.
 
     Spark resolves fewer projections where an alias has no list of names.
     """
@@ -301,7 +301,6 @@ class QueryCompiler:
                 return f"({self.write(relation)})"
 
     def scan(self, scan: relational.Scan) -> str:
-        """Return a table with its columns as expressions see them."""
         if scan.period is not None:
             raise tree.unsupported_error("FOR SYSTEM_TIME AS OF is not supported on Spark")
         if _is_plain(scan):
@@ -313,7 +312,6 @@ class QueryCompiler:
         return self.projection(columns, self.source(scan))
 
     def select(self, block: Select, hidden: Sequence[Typed] = ()) -> str:
-        """Return a SELECT block; its rows are sorted by the `hidden` columns."""
         require_near_columns(block, hidden)
         return Block(self, block, hidden, self.hints(block)).write()
 
@@ -360,10 +358,7 @@ class QueryCompiler:
         return f"SELECT * FROM ({listed}) AS {_alias_all(values.columns, 'v')}"
 
     def set_operation(self, operation: relational.SetOperation) -> str:
-        """Return both sides in the types of the result.
-
-        A chain is written from its left end, without recursion.
-        """
+        """Return both sides in the types of the result; a chain is written without recursion."""
         chain = [operation]
         while isinstance(chain[-1].left, relational.SetOperation):
             chain.append(chain[-1].left)
@@ -383,7 +378,7 @@ class QueryCompiler:
         return text
 
     def align_columns(self, relation: Relation, text: str, columns: relational.Columns) -> str:
-        """Return the text of a relation with its columns in other types, by position."""
+        """Return a relation with its columns in other types, by position."""
         sides = zip(relation.columns, columns, strict=True)
         if all(first.type.nullable() == other.type.nullable() for first, other in sides):
             return text
@@ -472,7 +467,7 @@ class QueryCompiler:
     # --- sources -------------------------------------------------------------------------------
 
     def source_of(self, relation: Relation, scope: FromProjections) -> str:
-        """Return a source of FROM; values of ON conditions are lifted to the inputs of the join."""
+        """Return a source of FROM; values of ON are lifted to the inputs of the join."""
         match relation:
             case relational.Named(input, alias, columns, lateral):
                 if lateral:
@@ -526,7 +521,6 @@ class QueryCompiler:
         return f"LATERAL ({text}) AS {_alias_of(rows, named.alias, named.columns)}"
 
     def unnest(self, unnest: relational.Unnest, suffix: str = "") -> str:
-        """Return the elements of an array or the entries of a map as rows."""
         type_ = unnest.collection.type
         for subquery in relational.subqueries_in(unnest.collection):
             if any(relational.outer_columns(relational.rows_of(subquery))):
@@ -586,7 +580,6 @@ class QueryCompiler:
         return f"{generator}({self.collection(collection)}) AS e({names})"
 
     def function_table(self, table: relational.FunctionTable, suffix: str = "") -> str:
-        """Return the rows of a table function: the elements of the array that it returns."""
         apply = table.call
         if self.rows is None or not isinstance(apply, FunctionCall):
             raise tree.unsupported_error(
@@ -619,7 +612,6 @@ class QueryCompiler:
     # --- windows -------------------------------------------------------------------------------
 
     def window_table(self, table: relational.WindowTable) -> str:
-        """Return the rows of a window function: each once for each of its windows."""
         lengths = windows.lengths_of(table.function, table.sizes)
         time, type_ = tree.Column(table.time.name), table.time.type
         own = Projection()
@@ -648,10 +640,7 @@ class QueryCompiler:
         return f"SELECT *, {item} FROM ({self.write(table.input)}){own.laterals()}"
 
     def sessions(self, table: relational.WindowTable, gap: int, rows: str) -> str:
-        """Return rows, whose `TIME` is in milliseconds, with their sessions.
-
-        A session begins with a row that follows no other within the gap.
-        """
+        """Return rows with their sessions, which begin after a gap; `TIME` is in milliseconds."""
         keys = [quote(key.name) for key in table.partition_by]
         by = f"PARTITION BY {', '.join(keys)} " if keys else ""
         previous = f"lag({TIME}) OVER ({by}ORDER BY {TIME})"
@@ -675,8 +664,8 @@ class QueryCompiler:
 def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:
     """Refuse columns of enclosing queries where Spark cannot read them.
 
-    Spark reads a column only from the block directly around a subquery, and in a grouped block only
-    outside of its keys, items and aggregates.
+    Spark reads them only directly around a subquery, and in a grouped block only outside of its
+    keys, items and aggregates.
     """
     own = relational.columns_of(block.source)
     expressions = (*relational.expressions_of(block), *hidden)
@@ -707,7 +696,7 @@ def _foreign(columns: Iterable[Ref], own: relational.Names) -> Iterator[Ref]:
 
 
 def _grouped_parts(block: Select, hidden: Sequence[Typed]) -> Iterator[Typed]:
-    """Yield the expressions in which Spark reads only columns of the block's own sources."""
+    """Yield the expressions in which Spark reads only columns of own sources."""
     items = [*(item.expression for item in block.items), *hidden]
     conditions = [condition for condition in (block.having, block.qualify) if condition is not None]
     if block.grouping is not None:
@@ -735,7 +724,7 @@ def _lateral(source: Relation | None) -> Iterator[Relation]:
 def conditions_of(filters: Sequence[Typed], values: Sequence[Typed]) -> frozenset[int]:
     """Return the identities of the calls whose NULL has the effect of FALSE.
 
-    They are the conditions of clauses and of CASE, and the operands of AND, OR and NOT in these.
+    They are conditions of clauses and CASE, and operands of AND, OR and NOT in these.
     """
     rest = list(filters)
     for expression in (*filters, *values):
@@ -840,7 +829,7 @@ def aliases_of(source: Relation | None) -> tuple[str, ...]:
 
 
 class FromProjections:
-    """The projections of one FROM clause, whose columns have different names."""
+    """The projections of one FROM clause."""
 
     def __init__(self, depth: int = 0) -> None:
         self.names: count[int] = count(1)
@@ -857,7 +846,7 @@ class FromProjections:
 
 
 class Block:
-    """One SELECT block while it is written; its rows are sorted by the `hidden` columns."""
+    """One SELECT block while it is written; `hidden` columns sort its rows."""
 
     def __init__(
         self, query_compiler: QueryCompiler, block: Select, hidden: Sequence[Typed], hints: str
@@ -887,7 +876,7 @@ class Block:
         self.start()
 
     def start(self) -> None:
-        """Separate the values that are lifted from here on: they are computed after WHERE."""
+        """Separate the values that are lifted from here on, computed after WHERE."""
         self.mark: int = len(self.rows.columns)
         self.rows.raises = False
 
@@ -896,7 +885,6 @@ class Block:
     def compiler(
         self, around: tuple[Projection, ...], computed: Mapping[Typed, Node] | None = None
     ) -> Callable[[Typed], Node]:
-        """Return a function that compiles; subqueries can use the projections `around`."""
         block = self.block
         conditions = conditions_of(
             [
@@ -986,7 +974,7 @@ class Block:
     def over_windows(
         self, columns: Sequence[tuple[Node, str]], compiled: Callable[[Typed], Node]
     ) -> str:
-        """Return a block whose items use results of window functions more than once."""
+        """Return a block whose items repeat results of window functions."""
         self.rows.forget(self.mark)
         windowed, above = Projection(prefix=WINDOWED), Projection(self.relations, self.scope.names)
         lifting = Lifting(
@@ -1099,21 +1087,17 @@ class Block:
         }
 
     def seen(self, key: Typed) -> tuple[Typed, ...]:
-        """Return a key, and the nullable key that items see if some grouping set lacks it."""
+        """Return a key, and as items see it if some grouping set lacks it: nullable."""
         if self.sets is None:
             return (key,)
         return key, replace(key, type=key.type.with_nullability(True))
 
     def filters_sets(self) -> bool:
-        """Return whether HAVING or QUALIFY follows grouping sets.
-
-        There Spark resolves neither the grouping set nor keys with aliases of tables.
-        """
+        """Return whether HAVING or QUALIFY follows sets: Spark does not resolve their keys."""
         conditions = (self.block.having, self.block.qualify)
         return self.sets is not None and any(condition is not None for condition in conditions)
 
     def groupings(self, keys: Mapping[Typed, Node]) -> dict[Typed, Node]:
-        """Return the values of GROUPING, GROUPING_ID and GROUP_ID; 0 without grouping sets."""
         values: dict[Typed, Node] = {}
         for function_call in groupings_of(self.expressions):
             if function_call.function.name == "GROUP_ID":
@@ -1126,10 +1110,7 @@ class Block:
         return values
 
     def group_by(self, keys: Sequence[str], *, is_aggregate: bool) -> str:
-        """Return the GROUP BY clause.
-
-        Without keys Spark returns one row only if the query has an aggregate or HAVING.
-        """
+        """Return GROUP BY; without keys Spark returns one row only with an aggregate or HAVING."""
         sets = self.sets
         if not keys and len(sets or ()) < 2:
             return "" if is_aggregate else " HAVING TRUE"
@@ -1148,10 +1129,7 @@ class Block:
         return f" GROUP BY GROUPING SETS ({', '.join(listed)})"
 
     def over_groups(self, keys: Sequence[str], groupings: Mapping[Typed, Node]) -> str:
-        """Return a block whose items use values of aggregates more than once.
-
-        A query below computes keys and aggregates; HAVING is a WHERE over it.
-        """
+        """Return a block whose items repeat values of aggregates, over a query of these."""
         self.rows.forget(self.mark)
         names = [f"{GROUP_KEY}{index + 1}" for index in range(len(keys))]
         computed = {
@@ -1196,7 +1174,7 @@ class Block:
 
 
 def _repetitions(sets: Sequence[tuple[int, ...]]) -> list[int]:
-    """Return for each grouping set how many equal ones precede it."""
+    """Return how many equal grouping sets precede each."""
     keys = [frozenset(set_) for set_ in sets]
     return [keys[:place].count(key) for place, key in enumerate(keys)]
 
@@ -1211,7 +1189,7 @@ def _is_group_window(key: Typed) -> TypeGuard[FunctionCall]:
 
 
 def groupings_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
-    """Yield the calls that describe the grouping set of a group."""
+    """Yield the calls that describe a grouping set."""
     return (
         function_call
         for function_call in calls_of(expressions)

@@ -298,7 +298,7 @@ class Aggregate(Node):
 
 
 def children(node: Node) -> Sequence[Node]:
-    """Return the nodes directly below a node."""
+    """Return the nodes below a node."""
     match node:
         case Call(arguments=nodes) | PythonUdf(arguments=nodes) | Operator(operands=nodes):
             return nodes
@@ -346,7 +346,7 @@ _PATTERNS = frozenset({"rlike", "regexp_extract", "regexp_replace", "regexp_extr
 
 
 def is_total(call: Call) -> bool:
-    """Return whether a function, apart from its arguments, never fails the job."""
+    """Return whether a function itself never fails the job."""
     if call.name in _PATTERNS:
         return isinstance(call.arguments[1], Literal)
     return call.name in TOTAL
@@ -573,7 +573,10 @@ def quote(name: str) -> str:
 def string(value: str) -> str:
     r"""Return a string literal of Spark SQL that reads back as exactly this string.
 
-    It holds no ``${``, so `spark.sql.variable.substitute` has no effect on it.
+    It holds no ``${``, so `spark.sql.variable.substitute` has no effect.
+
+    Raises:
+        UnsupportedError: `not-executable` for a lone surrogate, which UTF-8 cannot hold.
 
     >>> print(string("it's\\"))
     'it\'s\\'
@@ -611,7 +614,7 @@ _PREFIXES = frozenset({"NOT", "EXISTS", "-"})
 
 
 def precedence(node: Node) -> int:
-    """Return how tightly the outermost operator of a node binds."""
+    """Return how tightly a node's outermost operator binds."""
     match node:
         case Operator(symbol=symbol, operands=operands):
             return _UNARY if symbol == "-" and len(operands) == 1 else PRECEDENCE[symbol]
@@ -741,9 +744,9 @@ class Lifting:
 
 
 def relations_read(value: Node, values: Mapping[Node, Node]) -> frozenset[str | None]:
-    """Return the aliases of the columns that a value reads.
+    """Return the aliases of the columns that a value reads; an empty alias is unknown.
 
-    An aggregate is a column of the query below, without an alias; an empty alias is unknown.
+    An aggregate is a column of the query below, without an alias.
     """
     relations: set[str | None] = set()
     rest = [value]
@@ -929,7 +932,7 @@ _NOT_IN_LAMBDA = Fact.UDF | Fact.SUBQUERY | Fact.AGGREGATE
 
 
 def is_repeated(facts: int, text: str, body: Node) -> bool:
-    """Return whether every use of a variable repeats the SQL of its value."""
+    """Return whether each use of a variable repeats its value."""
     if facts & (Fact.RANDOM | Fact.UDF):
         return False
     if facts & Fact.AGGREGATE:  # which Spark does not run within lambdas
@@ -938,7 +941,7 @@ def is_repeated(facts: int, text: str, body: Node) -> bool:
 
 
 def is_repeated_unlifted(facts: int, text: str, body: Node, mode: int) -> bool:
-    """Return whether a value that is not lifted is repeated, else it is a lambda's argument."""
+    """Return whether a value that is not lifted is repeated, else passed to a lambda."""
     if facts & Fact.RANDOM:
         return False
     if body.facts & _NOT_IN_LAMBDA:
@@ -1171,7 +1174,7 @@ NamedNode: TypeAlias = "tuple[Node, str]"
 
 
 def select(frame: DataFrame, columns: Iterable[NamedNode]) -> DataFrame:
-    """Return a frame of some columns; a step before computes what they use more than once.
+    """Return a frame of some columns; values used more than once are computed before.
 
     A frame that has exactly these columns is returned as it is.
     """

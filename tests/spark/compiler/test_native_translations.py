@@ -156,7 +156,7 @@ def test_conversion_between_zones(session: SparkSession) -> None:
 
     compare(
         session,
-        [f"{hour:%Y-%m-%d %H:%M:%S}" for hour in hours] + texts(native.STANDARD),
+        [f"{hour:%Y-%m-%d %H:%M:%S}" for hour in hours] + texts(java_dates.STANDARD_PATTERN),
         [
             (
                 native.convert_tz(TEXT, *pair),

@@ -297,7 +297,7 @@ def array_of(called: TranslatedCall) -> Node:
 
 
 def _sort_group(called: TranslatedCall) -> Node:
-    """Return the values of a group, sorted by ORDER BY, which Flink 2.3 accepts and ignores."""
+    """Return the values of a group by ORDER BY, which Flink 2.3 accepts and ignores."""
     order = called.call.order
     for key in called.types[1:]:
         require_orderable(key, "ORDER BY")
@@ -319,7 +319,6 @@ def _sort_group(called: TranslatedCall) -> Node:
 
 
 def _compare_rows(one: Node, two: Node, keys: Sequence[tuple[str, SortDirection]]) -> Node:
-    """Return -1, 0 or 1; NULL is the lowest value unless the key has NULLS LAST."""
     result = nodes.node_of(0)
     for name, key in reversed(keys):
         last = key.descending if key.nulls_last is None else key.nulls_last

@@ -135,7 +135,7 @@ def to_string(node: Node, cast: CastContext) -> Node | None:
 
 
 def fit(node: Node, source: DataType, target: types.LengthType) -> Node:
-    """Return a string cut to the length of its type and, for CHAR and BINARY, padded to it."""
+    """Return a string cut to the length of its type, or padded for CHAR and BINARY."""
     if isinstance(target, types.CharType):
         return nodes.call("rpad", node, target.length, " ")
     if isinstance(target, types.BinaryType):
@@ -147,7 +147,7 @@ def fit(node: Node, source: DataType, target: types.LengthType) -> Node:
 
 
 def _strict(node: Node, cast: CastContext, parse: Callable[[Node], Node]) -> Node:
-    """Return a parsed string; an invalid one fails the job unless TRY_CAST."""
+    """Return a parsed string; an invalid one fails unless TRY_CAST."""
     if cast.try_:
         return nodes.let(node, parse)
     problem = f"cannot cast to {cast.target.as_summary_string()}: "
@@ -276,7 +276,7 @@ def _decimal_by_spark(v: Node, target: types.DecimalType) -> Node:
 
 
 def _decimal_by_parser(v: Node, target: types.DecimalType) -> Node:
-    """Parse any string as a decimal; leading zeros count as digits of a short one."""
+    """Parse any decimal; leading zeros count as digits of a short one."""
     type_ = sql_type(target)
     strict = inline(
         "if(rlike({v}, {shape}), CAST(regexp_extract({v}, {shape}, 1) AS {type}), NULL)",

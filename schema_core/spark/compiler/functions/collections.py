@@ -72,7 +72,6 @@ def _row(
     values: Iterable[Node],
     value_types: Iterable[types.DataType],
 ) -> Node:
-    """Return values as a row, in the types of its fields."""
     return nodes.named_struct(
         (field.name, convert(node, was, field.data_type, called.zone))
         for field, node, was in zip(type_.fields, values, value_types, strict=True)
@@ -293,8 +292,6 @@ def _distinct(equality: Equality, array_: Node) -> Node:
 
 
 def _where_in(equality: Equality, arrays: list[Node], *, negated: bool) -> Node:
-    """Return the distinct elements of the first array that are, or are not, in the second."""
-
     def is_kept(one: Node) -> Node:
         is_in = _is_in(equality, one, arrays[1])
         return nodes.negate(is_in) if negated else is_in
@@ -328,7 +325,6 @@ def sorted_array(called: TranslatedCall) -> Node:
 
 
 def _sort_array(array_: Node, ascending: Node) -> Node:
-    """Sort an array in an order that Spark requires to be constant."""
     if isinstance(ascending, nodes.Literal):
         return nodes.call("sort_array", array_, ascending)
     return nodes.let(
@@ -377,7 +373,6 @@ def concat(name: str) -> TranslationRule:
 
 
 def _in_type(called: TranslatedCall, type_: types.DataType) -> list[Node]:
-    """Return all arguments in a type."""
     return [
         convert(node, source, type_, called.zone)
         for node, source in zip(called.arguments, called.types, strict=True)

@@ -108,7 +108,7 @@ def compare_values(
 
 
 def _compare_floats(symbol: str, a: Node, left: DataType, b: Node, right: DataType) -> Node:
-    """Compare numbers, one of them a FLOAT or DOUBLE, in the type in which Java compares them."""
+    """Compare numbers, one of them a float, in Java's type."""
     approximate = {
         sql_type(operand) for operand in (left, right) if not isinstance(operand, INTEGERS)
     }
@@ -191,7 +191,7 @@ def _as_decimals(
 
 
 def _equated_type(left: DataType, right: DataType) -> DataType | None:
-    """Return the type to which `=` casts its operands, if that makes a difference."""
+    """Return the type to which `=` casts, if that makes a difference."""
     match left, right:
         case types.DecimalType(), types.DecimalType() if not _fits(left, right):
             return common_decimal(left, right).nullable()
@@ -236,7 +236,7 @@ def _require_comparable(symbol: str, left: DataType, right: DataType) -> None:
 
 
 def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool:
-    """Return whether Spark has no common type for two operands, such as a number and a date.
+    """Return whether Spark has no common type, as for a number and a date.
 
     It casts a string to the other type, but not the strings of an array.
     """
@@ -253,7 +253,7 @@ def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool
 
 
 def _differ(left: DataType, right: DataType) -> bool:
-    """Return whether parts of nested values are numbers or datetimes of different types."""
+    """Return whether parts are numbers or datetimes of different types."""
     if isinstance(left, types.ArrayType) and isinstance(right, types.ArrayType):
         return _differ(left.element_type, right.element_type)
     are_scalars = all(isinstance(operand, (*NUMBERS, *TEMPORAL)) for operand in (left, right))
@@ -261,7 +261,6 @@ def _differ(left: DataType, right: DataType) -> bool:
 
 
 def _is_native(left: DataType, right: DataType) -> bool:
-    """Return whether Spark compares nested values as Flink does."""
     if _differ(left, right) or not (is_orderable(left) and is_orderable(right)):
         return False
     return left.nullable() == right.nullable() or sql_type(left) == sql_type(right)
@@ -310,7 +309,7 @@ def _arrays(
 
 
 def _entry_types(type_: DataType) -> tuple[DataType, DataType]:
-    """Return the types of keys and values; a MULTISET is a MAP of counts."""
+    """Return the types of keys and values; a MULTISET maps to counts."""
     if isinstance(type_, types.MapType):
         return type_.key_type, type_.value_type
     return type_.children()[0], types.IntType(nullable=False)
@@ -382,11 +381,11 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 def _decimals(
     symbol: str, a: Node, left: types.DecimalType, b: Node, right: types.DecimalType
 ) -> Node:
-    """Compare two decimals; where Spark has no type for all their digits, by fewer of them.
+    """Compare two decimals; where Spark has no type for all their digits, by fewer.
 
-    A number is greater than another one of more fractional digits if it is greater than that one
-    rounded down to its own scale, and so on; so each operand is computed once. Equality compares
-    integers and fractions.
+    A number is greater than one of more fractional digits if it is greater than that rounded down
+    to its scale, and so on, so each operand is computed once. Equality compares integers and
+    fractions.
     """
     if _fits(left, right):
         return nodes.operator(symbol, a, b)
@@ -598,7 +597,7 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
 
 
 def compile_quantified(symbol: str, *, every: bool) -> TranslationRule:
-    """Return the rule of a comparison with ALL or SOME values of a list or query."""
+    """Return the rule of a comparison with ALL or SOME values."""
     rule = compare_equal if symbol in {"=", "<>"} else compare_values
 
     def translate(called: TranslatedCall) -> Node:
@@ -618,8 +617,8 @@ def compile_quantified(symbol: str, *, every: bool) -> TranslationRule:
 def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> Node:
     """Return a comparison with the extreme row of a query.
 
-    Without rows it is TRUE for ALL and FALSE for SOME; a NULL leaves the result unknown unless
-    another row decides it.
+    Without rows it is TRUE for ALL and FALSE for SOME; otherwise NULL leaves the result unknown,
+    unless another row decides.
     """
     if symbol in {"=", "<>"}:
         raise nodes.unsupported_error(
@@ -669,7 +668,7 @@ def _same(
     *,
     as_set: bool,
 ) -> Node:
-    """Return equality as in a list; several literals are a set of values of the same type.
+    """Return equality as in a list; several literals are a set of values of one type.
 
     There floats are equal if their strings are, and decimals are rounded to a common type.
     """

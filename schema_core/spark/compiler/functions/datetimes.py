@@ -38,6 +38,17 @@ from schema_core.types import DataType
 #: Milliseconds of a day.
 DAY = 86_400_000
 
+#: Unit -> its milliseconds, or its months.
+MILLIS = {
+    "MILLISECOND": 1,
+    "SECOND": 1000,
+    "MINUTE": 60_000,
+    "HOUR": 3_600_000,
+    "DAY": DAY,
+    "WEEK": 7 * DAY,
+}
+MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+
 
 # --- counts ------------------------------------------------------------------------------------
 
@@ -222,19 +233,18 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
 
 _ISO_DATE = r"\d{4}-\d{1,2}-\d{1,2}"
 #: What Java's String.trim removes, around each number.
-_BLANKS = r"[\x00- ]*"
+BLANKS = r"[\x00- ]*"
 
 
 def _number_shape(digits: int) -> str:
-    """Return the shape of a number, whose digits after leading zeroes are a group."""
-    return rf"{_BLANKS}0*(\d{{1,{digits}}}){_BLANKS}"
+    return rf"{BLANKS}0*(\d{{1,{digits}}}){BLANKS}"
 
 
 _DATE = rf"^{_number_shape(4)}(?:-{_number_shape(2)}(?:-{_number_shape(2)})?)?\z"
 # A time zone has minutes only if the time has seconds.
 _TIME = (
     rf"(?s)^(?![^:+-]*(?::[^:+-]*)?[+-].*:){_number_shape(2)}(?::{_number_shape(2)}"
-    rf"(?::{_number_shape(2)}(?:\.{_BLANKS}([^+-]*?){_BLANKS}(?=[+-]|\z))?)?)?"
+    rf"(?::{_number_shape(2)}(?:\.{BLANKS}([^+-]*?){BLANKS}(?=[+-]|\z))?)?)?"
     rf"(?:([+-]){_number_shape(2)}(?::{_number_shape(2)})?)?\z"
 )
 _STAMP = (
@@ -244,7 +254,6 @@ _STAMP = (
 
 
 def _part(node: Node, shape: str, group: int, default: int = 0) -> Node:
-    """Return a group of a pattern as an integer, or the default."""
     text = nodes.call("regexp_extract", node, shape, group)
     return nodes.call("coalesce", nodes.Cast(text, "INT"), default)
 
@@ -311,7 +320,7 @@ def constant(node: Node, target: DataType) -> Node | None:
 
 
 def _has_mask(node: Node, mask: str) -> Node:
-    """Return whether a string has the separators of a mask of digits, and a digit at its end.
+    """Return whether a string has a mask's separators, and a digit at its end.
 
     If Spark casts it, all other characters are digits; a time may begin with a blank.
     """
@@ -466,7 +475,7 @@ def any_timestamp_of_string(node: Node, target: types.TimestampType) -> Node:
 
 
 def format_datetime(node: Node, source: DataType, zone: str) -> Node:
-    """Format a time or timestamp with exactly the digits of its precision."""
+    """Format a time or timestamp with the digits of its precision."""
     if isinstance(source, types.TimeType):
         text = nodes.Cast(node, "STRING")
         if source.precision == 0:
@@ -597,9 +606,9 @@ def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> 
     )
     is_local = isinstance(called.types[places[0]], types.TimestampType)
     is_up = name in {"CEIL", "CEILING"} and is_local and called.keyword(1) in DURATIONS
-    part = _rounded_up if is_up else micros_of
     arguments = tuple(
-        part(node) if place in places else node for place, node in enumerate(called.arguments)
+        _whole_micros(node, up=is_up) if place in places else node
+        for place, node in enumerate(called.arguments)
     )
     node = translate(replace(called, call=call, arguments=arguments))
     if not is_fine(called.type):
@@ -607,10 +616,12 @@ def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> 
     return make_nanosecond_struct(node, nanos(called[places[0]]) if name in SHIFTS else 0)
 
 
-def _rounded_up(node: Node) -> Node:
-    """Return the first microsecond that is not before a timestamp."""
-    up = "make_dt_interval(0, 0, 0, if({n} > 0, 0.000001, 0))"
-    return inline(f"{{at}} + {up}", at=micros_of(node), n=nanos(node))
+def _whole_micros(node: Node, *, up: bool) -> Node:
+    """Return a struct's timestamp, or the first microsecond that is not before it."""
+    if not up:
+        return micros_of(node)
+    step = "make_dt_interval(0, 0, 0, if({n} > 0, 0.000001, 0))"
+    return inline(f"{{at}} + {step}", at=micros_of(node), n=nanos(node))
 
 
 def require_micros(*checked: DataType) -> None:

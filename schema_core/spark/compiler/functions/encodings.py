@@ -96,7 +96,7 @@ _ASCII, _LATIN = "7F", "FF"
 
 
 def _of_one_byte(charset: Node) -> str | None:
-    """Return the last character, in hexadecimal, of a constant charset of one byte a character."""
+    """Return the last character, in hexadecimal, of a charset of one byte a character."""
     name = (nodes.string_of(charset) or "").lower()
     if name in {"us-ascii", "ascii"}:
         return _ASCII

@@ -191,7 +191,7 @@ def _object_of_map(node: Node, value: types.DataType) -> Node:
 
 
 def _object(pairs: dict[str, Node], *, absent: bool) -> Node:
-    """Return an object of constant keys, which are sorted, and strings of JSON."""
+    """Return an object of sorted constant keys and strings of JSON."""
     parts = []
     for key in sorted(pairs):
         name = dumps(key, ensure_ascii=False)
@@ -201,7 +201,7 @@ def _object(pairs: dict[str, Node], *, absent: bool) -> Node:
 
 
 def value_of(called: TranslatedCall, index: int) -> Node:
-    """Return an argument as JSON, or NULL; JSON of a function stays as it is."""
+    """Return an argument as JSON; JSON of a function stays as it is."""
     tree: Typed = called.call.arguments[index]
     if isinstance(tree, FunctionCall) and tree.function.name in {*MAKERS, DOCUMENT}:
         return called[index]
@@ -464,7 +464,7 @@ def _path(called: TranslatedCall) -> Node:
 
 
 def _clause(called: TranslatedCall, ending: str) -> tuple[Node, Node]:
-    """Return the behavior of ``NULL ON EMPTY`` or its variants, and its default."""
+    """Return an ON EMPTY or ON ERROR behavior and its default."""
     for index, tree in enumerate(called.call.arguments):
         if isinstance(tree, Keyword) and tree.symbol.word.endswith(ending):
             return nodes.node_of(tree.symbol.word.removesuffix(ending).strip()), _NULL_STRING

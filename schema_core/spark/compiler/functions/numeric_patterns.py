@@ -23,13 +23,16 @@ from schema_core.expressions.date_patterns import (
     parse_time_pattern,
 )
 from schema_core.spark.compiler import tree as nodes
+from schema_core.spark.compiler.functions.datetimes import BLANKS
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import Node
 from schema_core.spark.compiler.udfs import java_dates
 from schema_core.spark.compiler.udfs.calendars import (
     CUTOVER,
+    CYCLE,
     CYCLED_TO,
     FIRST,
+    FIRST_CYCLED,
     standard_offset,
     util_zone,
 )
@@ -160,9 +163,6 @@ _REGION = regex(
 )
 _UTC = frozenset({"UTC", "GMT", "Etc/UTC", "Etc/GMT"})
 
-_CYCLE = 146_097 * DAY
-_FIRST_CYCLED = 253_000_000_000
-
 
 def is_known_zone(name: str) -> bool:
     """Return whether Spark has the zone that java.util.TimeZone resolves a name to."""
@@ -173,7 +173,7 @@ def is_known_zone(name: str) -> bool:
 
 
 def fixed_offset(name: str) -> int | None:
-    """Return the offset in seconds of a zone without transitions; None for others."""
+    """Return the seconds of a zone without transitions; None for others."""
     zone = util_zone(name)
     if isinstance(zone, ZoneInfo):
         return 0 if zone.key in _UTC else None
@@ -220,13 +220,13 @@ def _convert_in_cycle(seconds: Node, convert: Callable[[Node], Node]) -> Node:
     """Convert a datetime after 9986 by the same place in a cycle of 400 years."""
 
     def body(n: Node) -> Node:
-        cycle = floor_div(inline("{n} - {to}", n=n, to=long(CYCLED_TO)), _CYCLE)
+        cycle = floor_div(inline("{n} - {to}", n=n, to=long(CYCLED_TO)), CYCLE)
         moved = sql(
             "if({n} < {limit}, 0L, {cycle} * {size})",
             n=n,
-            limit=long(_FIRST_CYCLED),
+            limit=long(FIRST_CYCLED),
             cycle=cycle,
-            size=long(_CYCLE),
+            size=long(CYCLE),
         )
         return nodes.let(
             moved,
@@ -274,9 +274,6 @@ def any_instant_of(seconds: Node, zone: str) -> Node:
         ),
     )
 
-
-#: The pattern of functions that are called without one.
-STANDARD = "yyyy-MM-dd HH:mm:ss"
 
 _COUNTS = {"y": (4,), "M": (1, 2), "d": (1, 2), "H": (1, 2), "m": (1, 2), "s": (1, 2), "S": (3,)}
 _SEPARATOR = regex(r"[-/:.,_ T]*")
@@ -359,7 +356,6 @@ def _escape_separator(text: str) -> str:
 
 
 def _parse_certain(node: Node, pattern: NumericPattern, type_: str = "TIMESTAMP_NTZ") -> Node:
-    """Return the timestamp or date of a string of the pattern's width, or NULL."""
     if _ISO.fullmatch(pattern.text):
         read = nodes.Cast(nodes.Cast(node, "TIMESTAMP_NTZ", safe=True), type_)
         return sql("if({same}, {read}, NULL)", same=_is_certain(node, pattern), read=read)
@@ -424,7 +420,6 @@ def _ascii_digits(node: Node) -> Node:
 
 
 def _shape(pattern: NumericPattern, number: Callable[[Part, tuple[Part, ...]], str]) -> str:
-    """Return the regular expression of a pattern, with a group for each number."""
     return "".join(
         _escape_separator(part.text)
         if part.letter == "'"
@@ -479,7 +474,7 @@ def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node], Node]) 
 
 
 def _usually(node: Node, usual: Callable[[Node], Node], rest: Callable[[Node], Node]) -> Node:
-    """Return what `usual` makes of a string, or if that is NULL, what `rest` does."""
+    """Return `usual` of a string, or where that is NULL, `rest`."""
     return nodes.let(
         node,
         lambda text: inline(
@@ -546,7 +541,9 @@ def to_date(node: Node, pattern: NumericPattern) -> Node:
             lambda millis: nodes.let(floor_div(millis, 1000 * DAY), _counted_days),
         )
         days = inline(
-            "coalesce({v}, {days})", v=days, days=long(java_dates.to_date("", STANDARD) or 0)
+            "coalesce({v}, {days})",
+            v=days,
+            days=long(java_dates.to_date("", java_dates.STANDARD_PATTERN) or 0),
         )
         return nodes.call("date_from_unix_date", nodes.Cast(days, "INT"))
 
@@ -555,7 +552,7 @@ def to_date(node: Node, pattern: NumericPattern) -> Node:
 
 def convert_tz(node: Node, source: str, target: str, output: NumericPattern | None = None) -> Node:
     """Return CONVERT_TZ, or with a pattern DATE_FORMAT of a string; NULL if unparseable."""
-    pattern = _numeric(STANDARD, parse_simple_pattern)
+    pattern = _numeric(java_dates.STANDARD_PATTERN, parse_simple_pattern)
     if pattern is None:  # pragma: no cover - the standard pattern is one of numbers
         raise AssertionError
     shown = output or pattern
@@ -585,7 +582,6 @@ def are_known(*zones: str) -> bool:
 
 
 def _format_certain(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
-    """Format an instant between 1909 and 9999, or NULL."""
     shown = inline("timestamp_micros({n} * 1000000L)", n=local_at(seconds, zone))
     return nodes.call("date_format", shown, pattern.text)
 
@@ -645,12 +641,11 @@ def from_unixtime(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
 
 # --- java.time -----------------------------------------------------------------------------------
 
-_TRIMMED = r"[\x00- ]*"
 _DATE = r"[+\d]\d{3}-(?:\+?[1-9]|0[1-9]|1[0-2])-(?:\+?[1-9]|0[1-9]|[12]\d|3[01])"
-_STANDARD_DATE = rf"^{_TRIMMED}({_DATE}){_TRIMMED}\z"
+_STANDARD_DATE = rf"^{BLANKS}({_DATE}){BLANKS}\z"
 _GROUPED = _DATE.replace("(?:", "(").replace("-", ")-", 1)
 _STANDARD_SHAPE = (
-    rf"^{_TRIMMED}({_GROUPED} ([+-]?\d+):([+-]?\d+):([+-]?\d+)(?:\.(\d{{1,9}}))?{_TRIMMED}\z"
+    rf"^{BLANKS}({_GROUPED} ([+-]?\d+):([+-]?\d+):([+-]?\d+)(?:\.(\d{{1,9}}))?{BLANKS}\z"
 )
 
 

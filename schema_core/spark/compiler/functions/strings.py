@@ -53,7 +53,7 @@ def substring(called: TranslatedCall) -> Node:
 
 
 def _start(text: Node, position: Node) -> Node:
-    """Return a position, or the one after the end if it lies before the first character."""
+    """Return a position; one before the first character is after the end."""
     constant = nodes.integer_of(position)
     if constant is not None and constant >= 0:
         return position
@@ -81,7 +81,7 @@ _BLANK_TRIMS = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 
 
 def _trim(side: str, text: Node, characters: Node) -> Node:
-    """Return a string without some characters at its ends; an empty set of them is an error."""
+    """Return a trimmed string; an empty set of characters is an error."""
     if nodes.string_of(characters) == " ":
         return nodes.call(_BLANK_TRIMS[side], text)
     return nodes.let_all(
@@ -130,7 +130,7 @@ _SUPPLEMENTARY = r"[\x{10000}-\x{10FFFF}]"
 
 
 def padded_constantly(name: str, text: Node, length: int, filler: str) -> Node:
-    """Pad a string to a constant length with a constant filler of characters of one unit."""
+    """Pad a string with a constant filler of characters of one unit."""
     return inline(
         "if(length({s}) = octet_length({s}) OR NOT rlike({s}, {supplementary}), {usual}, {rest})",
         s=text,
@@ -377,7 +377,7 @@ def in_string(called: TranslatedCall) -> Node:
 
 
 def last_position(text: Node, part: Node, start: int) -> Node:
-    """Return the position of the last occurrence that begins at a place counted from the end."""
+    """Return the position of the last occurrence from a place counted from the end."""
 
     def body(head: Node) -> Node:
         return inline(
@@ -501,7 +501,6 @@ _OTHER_CONVERSIONS = {"s": "hHtT", "d": "cCtT", **dict.fromkeys("lfbn", "tT")}
 
 
 def _format_argument(node: Node, type_: types.DataType) -> tuple[Node, str]:
-    """Return the value that PRINTF formats and its kind for `is_format`."""
     match type_:
         case _ if nodes.is_null_constant(node):
             return nodes.Cast(nodes.NULL, "STRING"), "n"

@@ -27,10 +27,11 @@ from schema_core.spark.compiler.translation import (
     udf,
 )
 from schema_core.spark.compiler.tree import Node
+from schema_core.spark.compiler.udfs import java_dates
 from schema_core.types import DataType
 
-MILLIS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
-MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
+#: Units of FLOOR and CEIL -> their months.
+MONTHS = {**datetimes.MONTHS, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
 
 #: Unit -> the field of a date `d`.
 DATE_FIELDS: dict[str, str] = {
@@ -115,7 +116,7 @@ FRACTIONS = {"MICROSECOND": 6, "NANOSECOND": 9}
 
 
 def _fraction(digits: int, node: Node, type_: types.AnyTimestampType, zone: str) -> Node:
-    """Return the fraction of a second as an integer: milliseconds are negative before 1970."""
+    """Return the fraction of a second; milliseconds are negative before 1970."""
     beyond = datetimes.nanos(node) if is_fine(type_) else 0
     return nodes.let(
         datetimes.micros(datetimes.util_clock(node, type_, zone)),
@@ -141,17 +142,12 @@ def part(unit: str) -> TranslationRule:
 
 
 def unit_of(word: str) -> str:
-    """Return a unit without the prefix of JDBC's names."""
+    """Return a unit without JDBC's prefix."""
     name = word.strip("`").upper().removeprefix("SQL_TSI_")
     return {"FRAC_SECOND": "MICROSECOND"}.get(name, name)
 
 
-#: Units that are counted in months.
-_MONTH_UNITS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
-
-
 def _unit_argument(called: TranslatedCall) -> str:
-    """Return the unit, a keyword or string."""
     return unit_of(called.keyword(0) or nodes.string_of(called[0]) or "")
 
 
@@ -159,13 +155,12 @@ def timestamp_add(called: TranslatedCall) -> Node:
     """TIMESTAMPADD(unit, number, datetime)."""
     unit, number, type_ = _unit_argument(called), called[1], called.type
     node = datetimes.convert(called[2], called.types[2], type_, called.zone)
-    if unit in _MONTH_UNITS:
-        count = inline("CAST({n} * {size} AS INT)", n=number, size=_MONTH_UNITS[unit])
+    if unit in datetimes.MONTHS:
+        count = inline("CAST({n} * {size} AS INT)", n=number, size=datetimes.MONTHS[unit])
         return add_interval(node, type_, count, types.YearMonthIntervalType())
-    sizes = {**MILLIS, "WEEK": 604_800_000}
-    if unit not in sizes:
+    if unit not in datetimes.MILLIS:
         raise nodes.unsupported_error(f"TIMESTAMPADD of {unit} is not supported on Spark")
-    count = nodes.operator("*", number, nodes.Literal(str(sizes[unit]), "L"))
+    count = nodes.operator("*", number, nodes.Literal(str(datetimes.MILLIS[unit]), "L"))
     return add_interval(node, type_, count, types.DayTimeIntervalType())
 
 
@@ -178,12 +173,12 @@ def timestamp_diff(called: TranslatedCall) -> Node:
             "Flink does not compare TIMESTAMP_LTZ with another datetime", hint="cast one of them"
         )
     clocks = [datetimes.clock(node, type_, "UTC") for node, type_ in pairs]
-    if unit in _MONTH_UNITS:
+    if unit in datetimes.MONTHS:
         count = months_between(clocks[1], clocks[0])
-        return inline("CAST({n} DIV {size} AS INT)", n=count, size=_MONTH_UNITS[unit])
+        return inline("CAST({n} DIV {size} AS INT)", n=count, size=datetimes.MONTHS[unit])
     gap = nodes.operator("-", datetimes.millis(clocks[1]), datetimes.millis(clocks[0]))
-    if unit in DIVIDED:
-        return inline("CAST({gap} DIV {size} AS INT)", gap=gap, size=DIVIDED[unit])
+    if unit in ("MINUTE", "HOUR", "DAY"):
+        return inline("CAST({gap} DIV {size} AS INT)", gap=gap, size=datetimes.MILLIS[unit])
     seconds = called.cast(inline("{gap} DIV 1000", gap=gap))  # which wraps
     if unit == "WEEK":
         return inline("CAST({n} DIV 604800 AS INT)", n=seconds)
@@ -191,9 +186,6 @@ def timestamp_diff(called: TranslatedCall) -> Node:
         raise nodes.unsupported_error(f"TIMESTAMPDIFF of {unit} is not supported on Spark")
     return nodes.operator("*", seconds, called.cast(nodes.Literal(PARTS[unit])))
 
-
-#: Units that are counted in full, in milliseconds.
-DIVIDED = {"MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
 
 #: Fractions of a second, counted as multiples of full seconds.
 PARTS = {"SECOND": 1, "MILLISECOND": 1000, "MICROSECOND": 1_000_000, "NANOSECOND": 1_000_000_000}
@@ -211,7 +203,6 @@ def overlaps(called: TranslatedCall) -> Node:
 
 
 def _period(row: Node, type_: DataType) -> tuple[Node, Node]:
-    """Return the earlier and the later end of a period."""
     if not isinstance(type_, types.RowType):
         raise nodes.unsupported_error("OVERLAPS requires pairs of datetimes")
     start, end = (nodes.Field(row, part.name) for part in type_.fields)
@@ -239,7 +230,12 @@ def date_format(called: TranslatedCall) -> Node:
     clock = datetimes.clock(node, type_, called.zone)
     constant = nodes.string_of(pattern)
     if constant is not None and is_plain(constant):
-        return _format_plain(clock, constant)
+        has_year = any((part["letters"] or "").startswith("y") for part in _PART.finditer(constant))
+        if not has_year:
+            return nodes.call("date_format", clock, constant)
+        # In Java `y` is the year of the era: the year 0 is 0001 BC. Spark agrees only if the
+        # pattern has an era, whose two letters (AD, BC) are removed again.
+        return nodes.call("substring", nodes.call("date_format", clock, f"G{constant}"), 3)
     coarse = constant is not None and re.search("SSSSSSS|[nNA]", constant) is None
     beyond = datetimes.nanos(node) if is_fine(type_) and not coarse else 0
     return nodes.let(
@@ -251,17 +247,6 @@ def date_format(called: TranslatedCall) -> Node:
             pattern,
         ),
     )
-
-
-def _format_plain(clock: Node, pattern: str) -> Node:
-    """Format a datetime by a plain pattern.
-
-    In Java `y` is the year of the era: the year 0 is 0001 BC. Spark agrees only if the pattern has
-    an era, whose two letters (AD, BC) are removed again.
-    """
-    if not any(part["letters"] and part["letters"][0] == "y" for part in _PART.finditer(pattern)):
-        return nodes.call("date_format", clock, pattern)
-    return nodes.call("substring", nodes.call("date_format", clock, f"G{pattern}"), 3)
 
 
 #: Parts of patterns that Spark formats as Flink does.
@@ -297,7 +282,7 @@ def is_plain(pattern: str) -> bool:
 TIMESTAMP_DIGITS = 3
 
 #: The pattern of functions without one.
-STANDARD = nodes.Literal(numeric_patterns.STANDARD)
+STANDARD = nodes.Literal(java_dates.STANDARD_PATTERN)
 
 
 def to_timestamp(called: TranslatedCall) -> Node:
@@ -310,7 +295,7 @@ def to_timestamp(called: TranslatedCall) -> Node:
 
 
 def _timestamp_by_pattern(node: Node, pattern: Node) -> Node:
-    """Parse a string by a pattern of java.time, without Python if it has constant numbers only."""
+    """Parse a string by a pattern; constant numbers without Python."""
     if numbers := numeric_patterns.time_pattern(pattern):
         return numeric_patterns.to_timestamp(node, numbers)
     return datetimes.of_micros(call_udf("to_timestamp", node, pattern), types.TimestampType(3))
@@ -355,7 +340,6 @@ def to_instant(called: TranslatedCall) -> Node:
 
 
 def _instant_by_row(count: Node, digits: Node, type_: DataType) -> Node:
-    """Return the instant of an integer with digits of a second by row."""
     number = nodes.Cast(count, "BIGINT")
     branches = tuple(
         (nodes.operator("=", digits, n), _instant(number, n, type_)) for n in range(10)
@@ -498,7 +482,7 @@ def rounding(*, up: bool) -> TranslationRule:
 
 
 def _is_repeated(called: TranslatedCall) -> bool:
-    """Return whether a rounding is repeated, which Flink's planner removes."""
+    """Return whether Flink's planner removes a repeated rounding."""
     outer, inner = called.call, called.call.arguments[0]
     return (
         isinstance(inner, FunctionCall)
@@ -546,8 +530,8 @@ def _integral(name: str, called: TranslatedCall) -> Node:
 
 def floor_to_unit(unit: str, node: Node, type_: DataType, *, up: bool) -> Node:
     """Round a datetime without a zone down (or up) to the start of a unit."""
-    if unit in MILLIS and not isinstance(type_, types.DateType):
-        return _stepped_time(MILLIS[unit], node, type_, up=up)
+    if unit in datetimes.MILLIS and unit != "WEEK" and not isinstance(type_, types.DateType):
+        return _stepped_time(datetimes.MILLIS[unit], node, type_, up=up)
 
     def body(day: Node) -> Node:
         return nodes.let(_reread(day), lambda shown: _stepped_day(unit, type_, day, shown, up=up))
@@ -567,7 +551,10 @@ def _rounded_up(unit: str, start: Node, shown: Node) -> Node:
 
     Flink ignores the time of day; of quarters only the first of a year stays.
     """
-    following = _following(unit, start)
+    if unit in ("DAY", "WEEK"):
+        following = nodes.call("date_add", start, 7 if unit == "WEEK" else 1)
+    else:
+        following = nodes.call("add_months", start, MONTHS.get(unit, 0))
     if unit not in STAYING:
         return following
     first = nodes.call("trunc", shown, "YEAR") if unit == "QUARTER" else start
@@ -646,12 +633,6 @@ def _start(unit: str, shown: Node, day: Node) -> Node:
             return inline(text, shown=shown)
         case _:
             raise nodes.unsupported_error(f"FLOOR to {unit} is not supported on Spark")
-
-
-def _following(unit: str, start: Node) -> Node:
-    if unit in ("DAY", "WEEK"):
-        return nodes.call("date_add", start, 7 if unit == "WEEK" else 1)
-    return nodes.call("add_months", start, MONTHS.get(unit, 0))
 
 
 _STREAMS = "it belongs to windows and watermarks of streams"

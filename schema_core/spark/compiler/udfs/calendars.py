@@ -50,7 +50,6 @@ def date_of(days: int) -> Date:
 
 
 def _from_march(year: int, day: int) -> Date:
-    """Return the date of a day counted from March 1 of a year."""
     month = (5 * day + 2) // 153
     return Date(year + (month >= 10), (month + 2) % 12 + 1, day - (153 * month + 2) // 5 + 1)
 
@@ -132,12 +131,15 @@ _FIXED = regex(r"GMT([+-])(\d{1,2})(?::?([0-5]\d))?")
 
 #: 1900-01-01, before which java.util.TimeZone has no transitions.
 FIRST = -2_208_988_800
-_CYCLE = 146_097 * 86_400
+#: Seconds of 400 years, after which the calendar repeats.
+CYCLE = 146_097 * 86_400
+#: Local seconds from which on datetimes are beyond the years that libraries represent.
+FIRST_CYCLED = 253_000_000_000
 #: Seconds within which no zone returns to an offset; the shortest such time are four days of
 #: Africa/Freetown in September 1939.
 BLOCK = 1 << 18
 #: 2400-03-01, from which datetimes stand for the same place in later cycles.
-CYCLED_TO = 951_782_400 + _CYCLE
+CYCLED_TO = 951_782_400 + CYCLE
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -166,9 +168,9 @@ def _local_datetime(seconds: int) -> dt.datetime:
     Later ones become years from 2400 on, with today's rules.
     """
     cycles = 0
-    if not -62_000_000_000 < seconds < 253_000_000_000:
-        cycles = (seconds - CYCLED_TO) // _CYCLE
-    return (_EPOCH + dt.timedelta(seconds=seconds - cycles * _CYCLE)).replace(tzinfo=None)
+    if not -62_000_000_000 < seconds < FIRST_CYCLED:
+        cycles = (seconds - CYCLED_TO) // CYCLE
+    return (_EPOCH + dt.timedelta(seconds=seconds - cycles * CYCLE)).replace(tzinfo=None)
 
 
 def _offset(value: dt.datetime) -> int:
@@ -181,7 +183,7 @@ def _offset_in(zone: dt.tzinfo, local: dt.datetime) -> int:
 
 @lru_cache(maxsize=200)
 def standard_offset(name: str) -> int:
-    """Return the offset of a zone's current standard time, in seconds.
+    """Return the seconds of a zone's current standard offset.
 
     >>> standard_offset("America/New_York")
     -18000

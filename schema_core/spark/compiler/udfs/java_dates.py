@@ -28,6 +28,9 @@ from schema_core.spark.compiler.udfs.calendars import (
 )
 from schema_core.spark.compiler.udfs.date_shapes import simple_fields, time_fields, wrap_int
 
+#: The pattern of functions that are called without one.
+STANDARD_PATTERN = "yyyy-MM-dd HH:mm:ss"
+
 SECOND = 1_000_000_000
 DAY = 86_400 * SECOND
 
@@ -101,7 +104,7 @@ def _number(read: Callable[[LocalDateTime], int]) -> Formatter:
 
 
 def _by_count(name: Formatter, number: Formatter) -> Formatter:
-    """Format a name if the letter is repeated more than twice, else a number."""
+    """Format a name from three letters on, else a number."""
     return lambda value, count: name(value, count) if count > 2 else number(value, count)
 
 
@@ -492,7 +495,7 @@ def reformat_datetime(text: str | None, pattern: str | None) -> str | None:
     >>> reformat_datetime("2020-02-30 10:00:00", "dd.MM.yyyy")
     '01.03.2020'
     """
-    millis = simple_parse(text, "yyyy-MM-dd HH:mm:ss", "UTC")
+    millis = simple_parse(text, STANDARD_PATTERN, "UTC")
     if millis is None or millis == UNPARSEABLE or pattern is None:
         return None
     return simple_format(millis // 1000, pattern, "UTC")
@@ -541,7 +544,7 @@ def convert_tz(text: str | None, source: str | None, target: str | None) -> str 
     """
     if source is None or target is None:
         return None
-    millis = simple_parse(text, "yyyy-MM-dd HH:mm:ss", source)
+    millis = simple_parse(text, STANDARD_PATTERN, source)
     if millis is None or millis == UNPARSEABLE:
         return None
-    return simple_format(millis // 1000, "yyyy-MM-dd HH:mm:ss", target)
+    return simple_format(millis // 1000, STANDARD_PATTERN, target)

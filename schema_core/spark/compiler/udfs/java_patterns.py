@@ -134,7 +134,6 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _alternatives(parser: PatternParser, depth: int) -> None:
-    """Parse alternatives, up to a closing parenthesis or the end."""
     if depth > 200:
         raise RegexError("groups are nested too deeply")
     start, bars = parser.groups, False
@@ -185,7 +184,7 @@ def _quantifier(parser: PatternParser) -> int:
 
 
 def _group(parser: PatternParser, depth: int) -> bool:
-    """Parse a group; return False for inline flags, which cannot be quantified."""
+    """Parse a group; False for inline flags, which cannot be quantified."""
     parser.position += 1
     flags = parser.take(r"\?([idmsuxU]*)(?:-([idmsuxU]*))?([:)])")
     comments = parser.comments
@@ -250,7 +249,6 @@ def _property(name: str) -> None:
 
 
 def _class(parser: PatternParser, depth: int) -> None:
-    """Parse a character class after its opening bracket."""
     if depth > 200:
         raise RegexError("character classes are nested too deeply")
     parser.take(r"\^")
@@ -270,7 +268,6 @@ def _class(parser: PatternParser, depth: int) -> None:
 
 
 def _range(parser: PatternParser, depth: int) -> None:
-    """Parse a character of a class, or a range, which must not be empty."""
     low = _character(parser)
     if not parser.take(r"-(?![\[\]]|$)"):
         return
@@ -280,7 +277,7 @@ def _range(parser: PatternParser, depth: int) -> None:
 
 
 def _character(parser: PatternParser) -> str | None:
-    """Parse a character; return None for a predefined class."""
+    """Parse a character; None for a predefined class."""
     if parser.next != "\\":
         parser.position += 1
         return parser.text[parser.position - 1]

@@ -130,7 +130,6 @@ def json_document(text: str | None) -> str | None:
 
 
 def _with_sorted_keys(value: Any) -> Any:
-    """Sort the keys of objects in the order of Java's strings."""
     match value:
         case dict():
             keys = sorted(value, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
@@ -433,7 +432,6 @@ def json_value(
 def _query(
     text: str, path: str, wrapper: str, on_empty: str, on_error: str, *, listed: bool
 ) -> Any:
-    """Return the value of JSON_QUERY before serialization, or None."""
     try:
         value, lax = _evaluate(text, path)
         if value is not None and (

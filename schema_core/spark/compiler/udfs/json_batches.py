@@ -40,7 +40,7 @@ def parse_all(texts: Sequence[str | None]) -> list[Any]:
 
 
 def _parse_some(texts: list[str]) -> list[Any]:
-    """Parse strings together, or in halves if one is not just one value."""
+    """Parse strings together, or in halves if one is not a single value."""
     try:
         values = json.DECODER.decode(f"[{_BETWEEN.join(texts)}]")
     except (ValueError, RecursionError, InvalidOperation):
