@@ -72,10 +72,10 @@ class Step:
     def __str__(self) -> str:
         types = [take.as_summary_string() for take in self.takes[:MAX_TYPES]]
         more = ["..."] if len(self.takes) > MAX_TYPES else []
-        given = f" of {', '.join([*types, *more])}" if types else ""
+        arguments = f" of {', '.join([*types, *more])}" if types else ""
         null = "" if self.nullability is None else f"; NULL {self.nullability}"
         by = ", put in by SQL" if self.implicit else ""
-        return f"{self.function}{given} gives {self.rule}{null}{by}"
+        return f"{self.function}{arguments} gives {self.rule}{null}{by}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -284,7 +284,7 @@ class ResolvedColumns(Counted):
 
     def add(
         self,
-        written: schema_columns.UnresolvedColumn,
+        unresolved: schema_columns.UnresolvedColumn,
         resolved: schema_columns.AnyColumn,
         *,
         is_plain: bool,
@@ -294,23 +294,23 @@ class ResolvedColumns(Counted):
         `is_plain` tells that no user-defined types were looked up: then a string contains none.
         """
         if not isinstance(resolved, schema_columns.PhysicalColumn) or not isinstance(
-            written, schema_columns.UnresolvedPhysicalColumn
+            unresolved, schema_columns.UnresolvedPhysicalColumn
         ):
             return
-        type_ = written.data_type
+        type_ = unresolved.data_type
         if type_ is resolved.data_type or (is_plain and isinstance(type_, str)):
-            self.keep(written, resolved)
+            self.keep(unresolved, resolved)
 
     def keep(
         self,
-        written: schema_columns.UnresolvedPhysicalColumn,
+        unresolved: schema_columns.UnresolvedPhysicalColumn,
         resolved: schema_columns.PhysicalColumn,
     ) -> schema_columns.PhysicalColumn:
         """Cache and return a resolved column."""
         weight = resolved.data_type.node_count
         if self.size + weight > self.budget:
             self.clear()
-        self.columns[id(written)] = resolved
+        self.columns[id(unresolved)] = resolved
         self.size += weight
         return resolved
 
