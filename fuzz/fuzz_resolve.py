@@ -14,8 +14,7 @@ from functools import cache
 from fuzz import driver
 from schema_core.cli.commands.resolve import Form, check, describe_to
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.plans.dry_run import DryRunPlanner
-from schema_core.environment.plans.dry_run_session import dry_run_session
+from schema_core.environment.plans.dry_run import DryRunPlanner, dry_run_session
 from schema_core.environment.session import Session
 from schema_core.environment.table_api.table import Table, of_query
 from schema_core.environment.table_environment import TableEnvironment

@@ -86,7 +86,7 @@ def test_rows_of_a_query_are_not_fetched() -> None:
     def formatted() -> Iterator[tuple[str | None, ...]]:
         raise AssertionError("the rows are fetched")
 
-    result = read(unread(formatted=formatted)._repr_html_())
+    result = read(unread(row_formatter=formatted)._repr_html_())
 
     assert "<b>" in result.cells
     assert "result: SUCCESS_WITH_CONTENT" in result.text

@@ -113,8 +113,8 @@ def sql(session: Session, text: str) -> Answer:
     if isinstance(statement, ShowCreate) and statement.kind in TABLE_KINDS:
         path = UnresolvedPath(statement.path.parts)
         return {"rows": [[environment.get_create_statement(str(path))]]}  # Flink masks nothing
-    if result.formatted is not None:
-        return {"rows": [list(row) for row in result.shown()]}
+    if result.row_formatter is not None:
+        return {"rows": [list(row) for row in result.format_rows()]}
     return {"rows": [list(map(java_text, row)) for row in result.rows]}
 
 

@@ -19,7 +19,7 @@ from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import INTERRUPTED, UNREADABLE, WRONG
 from schema_core.cli.findings import DASH, STDIN, diagnostic_findings, print_lines, text_lines
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.plans.dry_run_session import dry_run_session, dry_run_statement
+from schema_core.environment.plans.dry_run import dry_run_session, dry_run_statement
 from schema_core.errors import Diagnostic, SchemaCoreError, SchemaError, similar
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Alter, CreateTable, ObjectKind, RenameTo
@@ -77,7 +77,7 @@ def tables(file: Path) -> tuple[dict[ObjectIdentifier, ResolvedCatalogTable], st
             dry_run_statement(session, statement, text)
             match statement:
                 case CreateTable(path=path):
-                    paths.append(session.found(path).identifier)
+                    paths.append(session.look_up(path).identifier)
                 case Alter(kind=ObjectKind.TABLE, path=path, change=RenameTo() as change):
                     old = session.identifier(path)
                     new = replace(old, object_name=change.path.parts[-1])

@@ -36,7 +36,7 @@ class BoundTable:
     table: ResolvedCatalogTable
     is_temporary: bool = False
 
-    def hinted(self, hints: Sequence[Hint], configuration: Mapping[str, str]) -> BoundTable:
+    def with_hints(self, hints: Sequence[Hint], configuration: Mapping[str, str]) -> BoundTable:
         """Return the table with the options of its ``OPTIONS`` hints over its own.
 
         Raises:
@@ -79,9 +79,9 @@ class PlannerContext:
 
         Raises:
             NotFoundError: as `table`.
-            SchemaError: as `BoundTable.hinted`.
+            SchemaError: as `BoundTable.with_hints`.
         """
-        return self.table(scan.table.identifier).hinted(scan.hints, self.options)
+        return self.table(scan.table.identifier).with_hints(scan.hints, self.options)
 
 
 class Change(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has no further slots
@@ -106,13 +106,13 @@ class Rows:
 
     Values are what the type suggests: int, float, `Decimal`, str, bytes, `date`, `time`,
     `datetime` (with UTC for TIMESTAMP_LTZ), list, dict, tuple for ROW, None. `rows` can be iterated
-    once; `shown` gives the same rows as the strings of Flink's cast to STRING, None for NULL. Rows
-    that are updated are `Change`; all others are insertions.
+    once; `format_rows` returns them as the strings of Flink's cast to STRING, None for NULL.
+    Updated rows are `Change`; all others are insertions.
     """
 
     columns: tuple[tuple[str, DataType], ...]
     rows: Iterator[tuple[Any, ...]]
-    shown: Callable[[], Iterator[tuple[str | None, ...]]]
+    format_rows: Callable[[], Iterator[tuple[str | None, ...]]]
 
 
 class Registration:

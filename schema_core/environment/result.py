@@ -128,7 +128,7 @@ class TableResult:
     schema: ResolvedSchema
     rows: Iterable[tuple[Any, ...]]
     kind: ResultKind = ResultKind.SUCCESS_WITH_CONTENT
-    formatted: Callable[[], Iterable[tuple[str | None, ...]]] | None = field(
+    row_formatter: Callable[[], Iterable[tuple[str | None, ...]]] | None = field(
         default=None, repr=False
     )
     job: JobClient | None = None
@@ -168,10 +168,10 @@ class TableResult:
         types = self.schema.get_column_data_types()
         return CloseableIterator(_row(values, types) for values in self._await_rows())
 
-    def shown(self) -> Iterator[tuple[str | None, ...]]:
+    def format_rows(self) -> Iterator[tuple[str | None, ...]]:
         """Return the rows as tuples of strings, None for NULL."""
-        if self.formatted is not None:
-            return iter(self.formatted())
+        if self.row_formatter is not None:
+            return iter(self.row_formatter())
         return (tuple(map(_text, row)) for row in self._await_rows())
 
     def _await_rows(self) -> Iterator[tuple[Any, ...]]:
@@ -184,7 +184,7 @@ class TableResult:
 
         Only rows of queries are cut, at the option ``table.display.max-column-width``.
         """
-        rows = list(self.shown())
+        rows = list(self.format_rows())
         if self.style is PrintStyle.RAW:
             text = "\n".join(", ".join(cell or "" for cell in row) for row in rows)
         else:

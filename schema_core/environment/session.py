@@ -150,7 +150,7 @@ class Session:
         )
         self._numbers = count(1)
 
-    def derived(self, settings: EnvironmentSettings) -> Session:
+    def derive(self, settings: EnvironmentSettings) -> Session:
         """Return a session with other settings, the same engine and factories of hooks.
 
         It has no hooks of its own, and catalogs, functions and temporary objects are not shared.
@@ -206,7 +206,7 @@ class Session:
         with at_span(name.span if name else None):
             return self.registry.qualify_database(name.parts if name else ())
 
-    def found(self, name: Name) -> FoundTable:
+    def look_up(self, name: Name) -> FoundTable:
         """Return the table or view that a name in a statement refers to.
 
         Raises:
@@ -287,11 +287,13 @@ class Session:
         """
         return self._in_session(resolve_query, query, text)
 
-    def expanded(self, query: Query, text: str | None) -> Query:
+    def expand(self, query: Query, text: str | None) -> Query:
         """Return the query with every name in it qualified."""
         return self._in_session(expand_query, query, text)
 
-    def resolved(self, query: Query, text: str | None) -> tuple[Relation, Callable[[], Query]]:
+    def resolve_expandable(
+        self, query: Query, text: str | None
+    ) -> tuple[Relation, Callable[[], Query]]:
         """Resolve a query, and return a function that expands it with the same meaning.
 
         Few callers need the expanded query, and expanding resolves every block again. What the
@@ -342,7 +344,7 @@ class Session:
 
     def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         """Resolve a table in a query; the query of a view is checked."""
-        found = self._find_unnamed(path) or self.found(Name(path, span))
+        found = self._find_unnamed(path) or self.look_up(Name(path, span))
         with at_span(span):
             require_visible(found, partial(self._was_committed, found))
         if isinstance(found.table, objects.ResolvedCatalogView):
@@ -356,7 +358,7 @@ class Session:
         if isinstance(found.table, objects.ResolvedCatalogTable) and isinstance(
             planner := self.planner, SupportsJobRecovery
         ):
-            return planner.was_committed(self.bound_as_found(found), job)
+            return planner.was_committed(self.bind_found(found), job)
         return None
 
     def _find_unnamed(self, path: tuple[str, ...]) -> FoundTable | None:
@@ -435,23 +437,23 @@ class Session:
                 options = self.config.get_configuration()
                 context = PlannerContext(
                     options,
-                    self.bound,
+                    self.bind,
                     self._engine_session,
                     lambda: self.registry.current_database,
                 )
                 self._planner = find_planner(PLANNER.of(options) or "", context)
             return self._planner
 
-    def bound(self, identifier: ObjectIdentifier) -> BoundTable:
+    def bind(self, identifier: ObjectIdentifier) -> BoundTable:
         """Return the table at a path for an engine to read or write.
 
         Raises:
             NotFoundError: with code `table-not-found`.
             SchemaError: with code `not-a-table` for a view.
         """
-        return self.bound_as_found(self.get_table(identifier))
+        return self.bind_found(self.get_table(identifier))
 
-    def bound_as_found(self, found: FoundTable) -> BoundTable:
+    def bind_found(self, found: FoundTable) -> BoundTable:
         """Return a table that was found for an engine to read or write.
 
         Raises:

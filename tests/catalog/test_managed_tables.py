@@ -40,7 +40,7 @@ def test_the_directory_is_stored_and_not_shown(
 ) -> None:
     environment.execute_sql("CREATE TABLE t (a INT) WITH ('orc.compress' = 'ZLIB')")
     environment.execute_sql("CREATE TABLE u LIKE t")
-    bound = environment._session.bound(ObjectIdentifier.of("c", "default", "t"))
+    bound = environment._session.bind(ObjectIdentifier.of("c", "default", "t"))
 
     assert KEY not in environment.get_create_statement("t")
     assert {

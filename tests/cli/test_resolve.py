@@ -11,7 +11,7 @@ from schema_core.cli import GOOD, UNREADABLE, WRONG
 from schema_core.cli.app import application
 from schema_core.cli.commands.resolve import check
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.plans.dry_run_session import dry_run_session
+from schema_core.environment.plans.dry_run import dry_run_session
 from schema_core.errors import MAX_ERRORS
 from tests.test_pages import read_page
 

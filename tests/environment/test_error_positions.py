@@ -79,5 +79,5 @@ def test_position_of_an_error_while_formatting_rows() -> None:
     result = environment.execute_sql("SELECT 1")
 
     with pytest.raises(ExternalError) as caught:
-        list(result.shown())
+        list(result.format_rows())
     assert (1, 1) == (caught.value.diagnostics[0].line, caught.value.diagnostics[0].column)

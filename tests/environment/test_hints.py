@@ -8,8 +8,7 @@ import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.environment.planner import PlannerContext
-from schema_core.environment.plans.dry_run import DryRunPlanner
-from schema_core.environment.plans.dry_run_session import ValidatingPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner, ValidatingPlanner
 from schema_core.errors import SchemaCoreError
 
 METADATA = (
@@ -85,7 +84,7 @@ def test_a_table_without_a_connector_names_the_catalogs_with_a_warehouse(
     planner = ValidatingPlanner()
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=planner)
     planner.context = PlannerContext(
-        environment.get_config().get_configuration(), environment._session.bound
+        environment.get_config().get_configuration(), environment._session.bind
     )
     own = f", 'warehouse' = '{tmp_path}/files'" if warehouse else ""
     environment.execute_sql(

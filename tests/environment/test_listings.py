@@ -39,7 +39,7 @@ def environment() -> TableEnvironment:
 
 
 def rows(environment: TableEnvironment, statement: str) -> list[tuple[str | None, ...]]:
-    return list(environment.execute_sql(statement).shown())
+    return list(environment.execute_sql(statement).format_rows())
 
 
 def described(environment: TableEnvironment, statement: str) -> dict[str | None, str | None]:
@@ -192,7 +192,7 @@ def test_listings_are_printed_in_full(
 def test_plans_are_printed_as_they_are(
     environment: TableEnvironment, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    [(plan,)] = environment.execute_sql("EXPLAIN SELECT 1").shown()
+    [(plan,)] = environment.execute_sql("EXPLAIN SELECT 1").format_rows()
     assert printed(environment, capsys, "EXPLAIN SELECT 1") == f"{plan}\n"
 
 

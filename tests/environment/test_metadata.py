@@ -114,7 +114,7 @@ def test_metadata_columns_are_validated(
     queue = installed.pop("queue")
     environment.execute_sql(create(column, name="u"))
     installed["queue"] = queue
-    bound = environment._session.bound(environment._session.registry.qualify(path_of("u")))
+    bound = environment._session.bind(environment._session.registry.qualify(path_of("u")))
     assert read == code_of(lambda: open_connector(bound, "read", {}))
     assert written == code_of(lambda: open_connector(bound, "write", {}))
 
@@ -218,13 +218,13 @@ def test_definitions_are_not_validated_where_flink_is_followed(
     environment.execute_sql("SET 'table.metadata-columns.check-on-create' = 'false'")
     environment.execute_sql(create(BAD))
 
-    bound = environment._session.bound(environment._session.registry.qualify(path_of("t")))
+    bound = environment._session.bind(environment._session.registry.qualify(path_of("t")))
     assert "unknown-metadata" == code_of(lambda: open_connector(bound, "read", {}))
 
 
 def test_a_source_created_for_the_table_is_validated(environment: TableEnvironment) -> None:
     environment.execute_sql(create(BAD, connector="factory"))
-    bound = environment._session.bound(environment._session.registry.qualify(path_of("t")))
+    bound = environment._session.bind(environment._session.registry.qualify(path_of("t")))
 
     assert "unknown-metadata" == code_of(lambda: open_connector(bound, "read", {}))
 

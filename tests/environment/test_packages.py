@@ -234,7 +234,7 @@ def test_secret_connector_options_are_masked(environment: TableEnvironment) -> N
     environment.execute_sql(
         "CREATE TABLE t (id INT) WITH ('connector' = 'toy', 'combination' = '1234')"
     )
-    ((shown,),) = environment.execute_sql("SHOW CREATE TABLE t").shown()
+    ((shown,),) = environment.execute_sql("SHOW CREATE TABLE t").format_rows()
 
     assert "'combination' = '******'" in (shown or "")
     assert "'combination' = '1234'" in environment.get_create_statement("t")
@@ -292,7 +292,7 @@ def test_secret_connector_options_are_masked_in_hints(environment: TableEnvironm
     environment.execute_sql(
         "CREATE VIEW v AS SELECT * FROM t /*+ OPTIONS('combination' = '1234', 'number' = '5') */"
     )
-    ((shown,),) = environment.execute_sql("SHOW CREATE VIEW v").shown()
+    ((shown,),) = environment.execute_sql("SHOW CREATE VIEW v").format_rows()
 
     assert "'combination' = '******'" in (shown or "")
     assert "'number' = '5'" in (shown or "")
@@ -301,7 +301,7 @@ def test_secret_connector_options_are_masked_in_hints(environment: TableEnvironm
 def test_secret_catalog_options_are_masked(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE CATALOG box WITH ('type' = 'toy', 'vault-number' = '1234')")
     for statement in ("SHOW CREATE CATALOG box", "DESCRIBE CATALOG EXTENDED box"):
-        shown = str(list(environment.execute_sql(statement).shown()))
+        shown = str(list(environment.execute_sql(statement).format_rows()))
 
         assert "******" in shown, statement
         assert "1234" not in shown, statement
@@ -315,7 +315,8 @@ def test_secret_options_of_one_connector_are_not_masked_for_others(
             f"CREATE TABLE {name} (id INT) WITH ('connector' = '{connector}', 'combination' = '12')"
         )
     shown = [
-        str(list(environment.execute_sql(f"SHOW CREATE TABLE {name}").shown())) for name in "tu"
+        str(list(environment.execute_sql(f"SHOW CREATE TABLE {name}").format_rows()))
+        for name in "tu"
     ]
 
     assert ["12" in character for character in shown] == [False, True]

@@ -578,7 +578,7 @@ def folders(tmp_path: Path) -> list[str]:
 
 def fill(environment: TableEnvironment) -> Path:
     """Write a file into the directory of `m`."""
-    folder = Path(environment._session.bound(M).table.options["path"])
+    folder = Path(environment._session.bind(M).table.options["path"])
     (folder / "rows.csv").write_text("1\n")
     return folder
 

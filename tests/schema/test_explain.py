@@ -27,7 +27,7 @@ def of_statement(text: str) -> Explanation:
     session = Session(EnvironmentSettings.in_streaming_mode(), DryRunPlanner())
     for statement in parse_statements(text):
         run(session, statement, text)
-    return session.found(Name(("t",))).table.resolved_schema.explain()
+    return session.look_up(Name(("t",))).table.resolved_schema.explain()
 
 
 def reasons(column: ColumnExplanation | None) -> list[str]:

@@ -45,7 +45,9 @@ def test_select_returns_values_and_prints_them_as_flink(numbers: TableEnvironmen
     query = "SELECT a / 2 AS half, b = 0 AS zero, c FROM numbers ORDER BY a"
 
     assert [(2, True, None), (3, False, "x")] == rows(numbers, query)
-    assert [("2", "TRUE", None), ("3", "FALSE", "x")] == list(numbers.execute_sql(query).shown())
+    assert [("2", "TRUE", None), ("3", "FALSE", "x")] == list(
+        numbers.execute_sql(query).format_rows()
+    )
 
 
 def test_a_division_by_zero_fails_the_job(numbers: TableEnvironment) -> None:

@@ -211,7 +211,7 @@ class TestSparkPlanner:
         value = tuple(value) if isinstance(value, Row) else value
         assert repr(case.value) == repr(value)
         _, rows = recorder.selected[-1]
-        assert [(case.shown,)] == list(rows.shown())
+        assert [(case.shown,)] == list(rows.format_rows())
 
     def test_results_are_read_independently(
         self, environment: TableEnvironment, recorder: Recorder

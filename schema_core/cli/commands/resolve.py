@@ -37,7 +37,7 @@ from schema_core.environment.connector import (
 )
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.operations.jobs import require_closed
-from schema_core.environment.plans.dry_run_session import dry_run_session, dry_run_statement
+from schema_core.environment.plans.dry_run import dry_run_session, dry_run_statement
 from schema_core.environment.session import Session
 from schema_core.errors import (
     MAX_ERRORS,
@@ -293,13 +293,13 @@ def check_connector(
             spans, columns = {}, {}
         case _:
             return []
-    entry = session.found(path)
+    entry = session.look_up(path)
     if not isinstance(entry.table, ResolvedCatalogTable):
         return []
     name = entry.identifier.as_summary_string()
     unusable.discard(name)
     try:
-        check_definition(entry.identifier, session.bound_as_found(entry).table)
+        check_definition(entry.identifier, session.bind_found(entry).table)
     except SchemaCoreError as error:
         unusable.add(name)
         return [_locate_error(error, spans, columns, text, path.span)]
@@ -353,7 +353,7 @@ def describe_to(
 
     def add(session: Session, statement: statement_syntax.Statement) -> None:
         if isinstance(statement, statement_syntax.CreateTable | statement_syntax.CreateView):
-            entry = session.found(statement.path)
+            entry = session.look_up(statement.path)
             shown[entry.identifier] = describe_table(entry, form)
 
     return add

@@ -32,7 +32,7 @@ from schema_core.environment.plans.compiled_plan import (
     plan_path,
     write_plan_file,
 )
-from schema_core.environment.plans.dry_run_session import dry_run_session
+from schema_core.environment.plans.dry_run import dry_run_session
 from schema_core.environment.session import Session
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, within

@@ -109,7 +109,7 @@ def show(result: TableResult, console: Console) -> None:
     if not console.is_terminal or result.style is PrintStyle.RAW:
         result.print()
         return
-    rows = iter(result.shown())
+    rows = iter(result.format_rows())
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in result.schema.get_column_names():
         table.add_column(Text(escaped(name)), no_wrap=True, overflow="ellipsis")

@@ -19,7 +19,7 @@ from schema_core.cli import WRONG, script
 from schema_core.cli.commands.resolve import check, findings_of
 from schema_core.cli.findings import VERSION, Level, print_lines, text_lines
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.plans.dry_run_session import dry_run_session
+from schema_core.environment.plans.dry_run import dry_run_session
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.mappings.dialects import ddl_losses, read_tables, to_ddl
 

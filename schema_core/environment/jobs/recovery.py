@@ -216,9 +216,9 @@ def finish_for_write(session: Session, target: BoundTable) -> BoundTable:
     identifier = target.identifier
     if target.is_temporary or PendingTable(session.tables, identifier).job() is None:
         return target
-    before = session.bound(identifier).table.options
+    before = session.bind(identifier).table.options
     _await_commit(session, identifier)
-    found = session.bound(identifier)
+    found = session.bind(identifier)
     hints = {
         key: option for key, option in target.table.options.items() if before.get(key) != option
     }
@@ -263,7 +263,7 @@ def require_unchanged(session: Session, target: BoundTable) -> None:
         found = session.tables.find_permanent(identifier)
         if found is None or not isinstance(found.table, ResolvedCatalogTable):
             return
-        if _layout(session.bound_as_found(found).table) == _layout(target.table):
+        if _layout(session.bind_found(found).table) == _layout(target.table):
             return
         raise ConflictError(
             f"the table {identifier.as_summary_string()} was replaced or altered while the job "
@@ -346,7 +346,7 @@ def _finish_claimed(
     if table is None:  # dropped by others since
         return None
     if isinstance(table.table, ResolvedCatalogTable) and isinstance(planner, SupportsJobRecovery):
-        target = session.bound_as_found(table)
+        target = session.bind_found(table)
         pending = PendingTable(tables, identifier)
         replaced = ReplacedTable.of(pending.options())
         if job.level == ISOLATED and planner.was_committed(target, job.id) is not False:
@@ -450,7 +450,7 @@ def _recover_table(session: Session, identifier: ObjectIdentifier) -> Recovery |
     ):
         # what the job of a pending table has left shows whether it has committed
         if PendingJob.of(table.own_options) is None:
-            planner.recover(session.bound_as_found(table))
+            planner.recover(session.bind_found(table))
         action = action or RecoveryAction.CHECKED
     return None if action is None else Recovery(identifier, action)
 

@@ -185,7 +185,7 @@ def compile_statement(session: Session, statement: Statement, text: str) -> Plan
                 compiler.insert(insert, text)
         case CreateTable(query=query) if query is not None:
             creation = derive_creation(session, statement, session.query(query, text), text)
-            compiler.creation(creation, print_query(session.expanded(query, text)))
+            compiler.creation(creation, print_query(session.expand(query, text)))
         case _:
             raise UnsupportedError(
                 "only INSERT, a statement set and CREATE TABLE AS have a plan", code="not-a-plan"
@@ -213,7 +213,7 @@ class PlanCompiler:
     def insert(self, statement: Insert, text: str) -> None:
         """Add an INSERT."""
         relation, target = check_insert(self._session, statement, text)
-        query = print_query(self._session.expanded(statement.query, text))
+        query = print_query(self._session.expand(statement.query, text))
         options = hinted_options(statement.hints)
         self.writing(relation, query, target.identifier, Writing.of(statement), options)
 
@@ -287,7 +287,7 @@ class PlanCompiler:
             self._secrets,
         )
         try:
-            reopened = open_plan(plan, session.derived(session.settings))
+            reopened = open_plan(plan, session.derive(session.settings))
             for job in plan.jobs:
                 reopened.query(parse_query(job.query), job.query)
         except SchemaCoreError as error:
@@ -427,7 +427,7 @@ def open_plan(plan: PlanDocument, parent: Session) -> Session:
         SchemaCoreError: as `run_plan`.
     """
     settings = EnvironmentSettings(plan.reveal(plan.options), InMemoryCatalogStore())
-    session = parent.derived(settings)
+    session = parent.derive(settings)
     current_catalog, current_database = plan.current
     databases: dict[str, set[str]] = {name: set() for name in plan.catalogs}
     for path in (*(table.path for table in plan.objects), *(job.sink for job in plan.jobs)):
@@ -552,7 +552,7 @@ def _prepare_job(
     relation = session.query(parse_query(job.query), job.query)
     if isinstance(job, compiled_plan.PlanCreation):
         return _prepare_creation(session, plan, relation, job)
-    target = session.bound(job.sink)
+    target = session.bind(job.sink)
     if hints := plan.reveal(job.hints):
         require_no_own_options(hints)
         target = replace(target, table=target.table.copy({**target.table.options, **hints}))

@@ -161,7 +161,7 @@ def create_table_like(
         SchemaError: with code `invalid-like-source` where the source is not a table,
             `like-conflict` where both define what only one may define.
     """
-    source = session.found(like.source).table
+    source = session.look_up(like.source).table
     if not isinstance(source, CatalogTable):
         raise SchemaError(
             "LIKE requires a table, got a view", code="invalid-like-source", span=like.source.span
@@ -204,7 +204,7 @@ def _former_names(session: Session, like: Like, table: CatalogTable) -> FormerNa
     Raises:
         SchemaError: with code `former-name` for a new column by the former name of another one.
     """
-    found = session.found(like.source)
+    found = session.look_up(like.source)
     source = found.table
     if not isinstance(source, CatalogTable):  # replaced since `create_table_like` has read it
         return None
@@ -423,7 +423,7 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     stored, target = place_table(session, identifier, table)
     replaced = old if isinstance(old, CatalogTable) else None
     if isinstance(old, ResolvedCatalogTable):
-        replaced = session.bound(identifier).table
+        replaced = session.bind(identifier).table
     query = session.executable(relation)
     job = _pending_job(session, target, replaced, query)
     graph = session.planner.create_as(
@@ -495,7 +495,7 @@ def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:
 
 def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) -> JobGraph:
     """Prepare the write of the query into the existing table, as IF NOT EXISTS does in Flink."""
-    return prepare_write(session, relation, session.bound(identifier), Writing())
+    return prepare_write(session, relation, session.bind(identifier), Writing())
 
 
 def check_existing(

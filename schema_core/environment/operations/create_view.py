@@ -68,7 +68,7 @@ def view_of(
         SchemaError: with code `column-count-mismatch` unless the names are as many as the columns,
             `duplicate-column` for a name that comes twice.
     """
-    relation, expand = session.resolved(query, text)
+    relation, expand = session.resolve_expandable(query, text)
     schema = _name_columns(relation.columns, names)
     return objects.ResolvedCatalogView(
         unresolve(schema),
@@ -150,7 +150,7 @@ def materialized_table(
 ) -> objects.CatalogMaterializedTable:
     """Return the table of the statement, derived from its query as by CREATE TABLE AS."""
     query = statement.query
-    relation, expand = session.resolved(query, text)
+    relation, expand = session.resolve_expandable(query, text)
     columns = result_columns(relation)
     schema = derive_schema(statement.elements, columns, text)
     require(statement.partition_keys, [column.name for column in schema.columns], "partition key")

@@ -64,7 +64,7 @@ def run_query(session: Session, relation: relational.Relation) -> TableResult:
     return TableResult(
         result_schema(relation),
         rows.rows,
-        formatted=rows.shown,
+        row_formatter=rows.format_rows,
         max_column_width=DISPLAY_WIDTH.of(session.config.get_configuration()),
         by_type=session.streaming,
     )
@@ -172,9 +172,9 @@ def insert_target(session: Session, statement: Insert) -> BoundTable:
             hint="write INSERT INTO; a connector that replaces rows does so by the primary key",
         )
     with at_span(statement.path.span):
-        target = session.bound(session.identifier(statement.path))
+        target = session.bind(session.identifier(statement.path))
         check_table_hints(statement.hints, statement.path.parts[-1], "TABLE")
-        target = target.hinted(statement.hints, session.config.get_configuration())
+        target = target.with_hints(statement.hints, session.config.get_configuration())
         check_declared_metadata(target.table, "write")
         _require_on_conflict(target, statement)
         return target
@@ -278,7 +278,7 @@ def _staged_target(session: Session, target: BoundTable) -> BoundTable | None:
         return None
     connector = installed_connector(target.table.options)
     is_staged = Ability.STAGING in getattr(connector, "abilities", ())
-    return session.bound(target.identifier) if is_staged else None
+    return session.bind(target.identifier) if is_staged else None
 
 
 def _partition_values(partition: Partition) -> dict[str, str]:
@@ -468,7 +468,7 @@ def analyze(session: Session, statement: AnalyzeTable, text: str) -> TableResult
 def _refuse(
     session: Session, statement: Delete | Update | TruncateTable | AnalyzeTable, words: str
 ) -> TableResult:
-    found = session.found(statement.path)
+    found = session.look_up(statement.path)
     raise UnsupportedError(
         f"{words} is not supported for {found.identifier.as_summary_string()}",
         code="statement-not-supported",

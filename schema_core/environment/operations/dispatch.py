@@ -50,15 +50,19 @@ def run(session: Session, statement: Statement, text: str) -> TableResult:
         if session.statement_set is None or isinstance(statement, nodes.EndStatementSet):
             operation = operation_of(statement)
         else:
-            operation = _load_operation("jobs.collect")
+            operation = _load_operation("jobs.add_to_statement_set")
         result = operation(session, statement, text)
     if result.job is not None:
         result.job.locate(partial(locate_errors, statement, text))
     if not isinstance(statement, LAZY):
         return result
-    formatted = result.formatted
-    lines = None if formatted is None else lambda: _locate_row_errors(formatted(), statement, text)
-    return replace(result, rows=_locate_row_errors(result.rows, statement, text), formatted=lines)
+    locate = partial(_locate_row_errors, statement=statement, text=text)
+    format_rows = result.row_formatter
+    return replace(
+        result,
+        rows=locate(result.rows),
+        row_formatter=None if format_rows is None else lambda: locate(format_rows()),
+    )
 
 
 #: Statements whose rows are computed while they are iterated.

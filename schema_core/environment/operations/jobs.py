@@ -43,20 +43,20 @@ def _list_jobs(session: Session, runs: Iterable[JobRun]) -> TableResult:
     schema = ResolvedSchema.physical(list(COLUMNS), list(COLUMNS.values()))
     zone = ZoneInfo(session.config.get_local_timezone())
 
-    def formatted() -> list[tuple[str | None, ...]]:
-        return [(*row[:3], _format_time(row[3].astimezone(zone))) for row in rows]
+    def format_rows() -> list[tuple[str | None, ...]]:
+        times = (row[3].astimezone(zone).replace(tzinfo=None) for row in rows)
+        return [
+            (*row[:3], time.isoformat(" ", "milliseconds"))
+            for row, time in zip(rows, times, strict=True)
+        ]
 
-    return TableResult(schema, rows, formatted=formatted, style=PrintStyle.LISTING)
+    return TableResult(schema, rows, row_formatter=format_rows, style=PrintStyle.LISTING)
 
 
 def _start_of(run: JobRun) -> datetime:
     """Return when a job was submitted, in milliseconds."""
     started = run.started_at
     return started.replace(microsecond=started.microsecond // 1000 * 1000)
-
-
-def _format_time(time: datetime) -> str:
-    return time.replace(tzinfo=None).isoformat(" ", "milliseconds")
 
 
 def show_jobs(session: Session, statement: statement_syntax.Show) -> TableResult:
@@ -156,7 +156,9 @@ def _prepare_insert(
         return prepare_write(session, relation, target, Writing.of(insert))
 
 
-def collect(session: Session, statement: statement_syntax.Statement, text: str) -> TableResult:
+def add_to_statement_set(
+    session: Session, statement: statement_syntax.Statement, text: str
+) -> TableResult:
     """Add an INSERT to the open statement set, after it was checked.
 
     Raises:

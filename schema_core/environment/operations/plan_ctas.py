@@ -217,7 +217,7 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         action = "replace"
     target = BoundTable(identifier, table)
     if action == "insert" and isinstance(old, ResolvedCatalogTable):
-        target = session.bound(identifier)
+        target = session.bind(identifier)
     with found.catching():
         if action != "insert":
             target = BoundTable(identifier, place_table(session, identifier, table)[1])

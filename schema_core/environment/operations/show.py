@@ -124,7 +124,7 @@ def _path(statement: Show) -> Name:
 
 def _columns(session: Session, statement: Show) -> TableResult:
     """Return the rows of DESCRIBE for columns that match the pattern."""
-    schema = session.found(_path(statement)).table.resolved_schema
+    schema = session.look_up(_path(statement)).table.resolved_schema
     return described_columns(schema, lambda name: matches_pattern(statement.pattern, name))
 
 
@@ -217,7 +217,7 @@ def describe(session: Session, statement: Describe, text: str) -> TableResult:
 
 def _described_table(session: Session, statement: Describe) -> TableResult:
     try:
-        return described_columns(session.found(statement.path).table.resolved_schema)
+        return described_columns(session.look_up(statement.path).table.resolved_schema)
     except SchemaCoreError as error:
         stored = session.tables.find_stored(session.identifier(statement.path))
         if stored is None:

@@ -1,16 +1,32 @@
-"""A planner that runs no jobs: statements are resolved and change catalogs, but no rows are moved.
+"""Dry runs: statements are executed on the catalogs as usual, no rows are moved, nothing is kept.
 
-For checking a script before there is data or an engine.
+A catalog with transactions is changed within one that is rolled back at the end; other catalogs are
+only read. Jobs do nothing, but the tables that they read and write are checked as jobs check them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any, cast
 
-from schema_core.environment.connector import check_declared_metadata
+from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.stores.memory import InMemoryCatalog
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.connector import check_declared_metadata, open_connector, using
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
-from schema_core.environment.planner import BoundTable, Registration, Rows
+from schema_core.environment.operations.compile_plan import compile_statement
+from schema_core.environment.operations.dispatch import locate_errors, run
+from schema_core.environment.planner import BoundTable, PlannerContext, Registration, Rows
+from schema_core.environment.result import OK, TableResult
+from schema_core.environment.session import Session
+from schema_core.environment.table_api.inline import InlineTable
+from schema_core.environment.unbounded import scans_in
+from schema_core.errors import UnsupportedError
 from schema_core.query.relation import Relation, result_columns
+from schema_core.sql import statement_syntax as syntax
+from schema_core.sql.statement_syntax import Statement
 
 
 class Creation(JobExecution):
@@ -66,3 +82,154 @@ class DryRunPlanner:
     def explain(self, query: Relation) -> str:
         """Return a sentence: there is no plan."""
         return "the dry-run planner runs no jobs"
+
+
+class ValidatingPlanner(DryRunPlanner):
+    """A planner that runs no jobs, and checks the tables that they would read and write."""
+
+    def __init__(self) -> None:
+        self.context: PlannerContext | None = None
+
+    def select(self, query: Relation) -> Rows:
+        self._check_sources(query)
+        return super().select(query)
+
+    def insert(
+        self,
+        query: Relation,
+        target: BoundTable,
+        *,
+        columns: Sequence[str] | None = None,
+        overwrite: bool = False,
+        partition: Mapping[str, str] | None = None,
+    ) -> JobGraph:
+        self._check_sources(query)
+        self._check(target, "write")
+        return super().insert(
+            query, target, columns=columns, overwrite=overwrite, partition=partition
+        )
+
+    def create_as(
+        self,
+        query: Relation,
+        target: BoundTable,
+        registration: Registration,
+        *,
+        columns: Sequence[str] | None = None,
+    ) -> JobGraph:
+        self._check_sources(query)
+        self._check(target, "write")
+        return super().create_as(query, target, registration, columns=columns)
+
+    def _check_sources(self, query: Relation) -> None:
+        if self.context is not None:
+            for table in map(self.context.source, scans_in(query)):
+                self._check(table, "read")
+
+    def _check(self, table: BoundTable, purpose: str) -> None:
+        if self.context is None or isinstance(table.table, InlineTable):
+            return
+        with using(table.identifier, table.table.options, purpose):
+            open_connector(table, purpose, self.context.options)
+
+
+@contextmanager
+def dry_run_session(
+    settings: EnvironmentSettings, *, checks_connectors: bool = True
+) -> Iterator[Session]:
+    """Return a session whose statements change nothing that is left after the block.
+
+    Args:
+        settings: The settings of the session.
+        checks_connectors: Whether the connectors of the tables that statements read and write are
+            checked, and their options.
+
+    `dry_run_statement` executes statements in it.
+    """
+    planner, stack = ValidatingPlanner(), ExitStack()
+    session = Session(settings, planner)
+    session.makes_directories = False
+    session.registry.open_by(partial(_open_catalog, stack))
+    if checks_connectors:
+        planner.context = PlannerContext(session.config.get_configuration(), session.bind)
+    with stack:
+        yield session
+
+
+def dry_run_statement(session: Session, statement: Statement, text: str) -> TableResult:
+    """Execute one statement in the session of a dry run, and wait for its job.
+
+    Raises:
+        UnsupportedError: with code `not-checked` for a statement that changes a catalog without
+            transactions.
+        SchemaCoreError: as the statement itself.
+    """
+    if (operation := WITHOUT_EFFECTS.get(type(statement))) is not None:
+        with locate_errors(statement, text):
+            return operation(session, statement, text)
+    result = run(session, statement, text)
+    if result.job is not None:
+        result.job.wait()
+    return result
+
+
+# --- catalogs ------------------------------------------------------------------------------------
+
+
+def _open_catalog(stack: ExitStack, catalog: Catalog) -> Catalog:
+    """Open a catalog, and return the one that a dry run uses in its place."""
+    if isinstance(catalog, InMemoryCatalog):  # no other session has it
+        catalog.open()
+        return catalog
+    if Capability.MIGRATIONS in catalog.capabilities:
+        return stack.enter_context(catalog.dry_run())
+    catalog.open()
+    stack.callback(catalog.close)
+    return cast("Catalog", _ReadOnlyCatalog(catalog))
+
+
+#: How the names of the methods start that change a catalog.
+CHANGING = ("create_", "alter_", "drop_", "rename_", "replace_", "add_", "remove_", "settle_")
+
+
+class _ReadOnlyCatalog:
+    """A catalog whose changing methods raise."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def close(self) -> None:
+        """Leave the catalog open: the dry run closes it."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(CHANGING):
+            raise UnsupportedError(
+                "cannot check this statement and those after it: "
+                f"{type(self._catalog).__name__} does not support transactions",
+                code="not-checked",
+                hint="check them in a catalog of the type 'sql' or 'generic_in_memory'",
+            )
+        return getattr(self._catalog, name)
+
+
+# --- statements ----------------------------------------------------------------------------------
+
+
+def _compile(session: Session, statement: syntax.CompilePlan, text: str) -> TableResult:
+    compile_statement(session, statement.statement, text)
+    return OK
+
+
+def _skip(session: Session, statement: Statement, text: str) -> TableResult:
+    return OK
+
+
+#: Kind of statement -> what a dry run does instead, where it has effects besides those on catalogs,
+#: or refers to what only exists when the script runs: jobs, and files of plans.
+WITHOUT_EFFECTS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = {
+    syntax.CallProcedure: _skip,
+    syntax.CompilePlan:   _compile,
+    syntax.DescribeJob:   _skip,
+    syntax.ExecutePlan:   _skip,
+    syntax.StopJob:       _skip,
+}  # fmt: skip

@@ -653,7 +653,7 @@ class Table:
             target = inline(self._session, self._as_target(table_path_or_descriptor))
         else:
             path = parse_path(table_path_or_descriptor)
-            target = self._session.bound(self._session.registry.qualify(path))
+            target = self._session.bind(self._session.registry.qualify(path))
         how = Writing(overwrite=overwrite)
         return _build_insertion(self._session, self._relation, target, how, self.as_sql)
 
@@ -700,7 +700,7 @@ class Table:
 
     def to_temporary_view(self) -> QueryView:
         """Return the temporary view of this query, which holds the query itself."""
-        query = self._session.expanded(self.query, None)
+        query = self._session.expand(self.query, None)
         text = print_query(query) if self._obstacle() is None else ""
         schema = self._schema
         number = self._session.next_number()
@@ -717,7 +717,7 @@ class Table:
     def _expand_query(self) -> syntax.Query:
         if (obstacle := self._obstacle()) is not None:
             raise obstacle
-        return self._session.expanded(self.query, None)
+        return self._session.expand(self.query, None)
 
     def _obstacle(self) -> UnsupportedError | None:
         """Return the reason why SQL cannot express the query, or None."""
@@ -1258,7 +1258,7 @@ class CreateOrReplaceTable:
 
 def of_query(session: Session, query: syntax.Query, text: str | None) -> Table:
     """Return the table of a query, with all paths qualified."""
-    relation, expand = session.resolved(query, text)
+    relation, expand = session.resolve_expandable(query, text)
     return Table(session, query, relation, expand=expand)
 
 
@@ -1350,7 +1350,7 @@ class StatementSet:
                 relation,
                 target,
                 Writing.of(statement),
-                lambda: print_query(session.expanded(statement.query, stmt)),
+                lambda: print_query(session.expand(statement.query, stmt)),
                 hints,
             )
         )

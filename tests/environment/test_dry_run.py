@@ -10,7 +10,7 @@ import pytest
 
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.plans.dry_run_session import dry_run_session, dry_run_statement
+from schema_core.environment.plans.dry_run import dry_run_session, dry_run_statement
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.sql.parser import parse_statements
 
