@@ -87,7 +87,7 @@ def diff(old: Definition, new: Definition, *, renames: RenameHints | None = None
     """Return the changes that lead from one definition to another, in execution order.
 
     Definitions are compared in normal form: a type string equals its type, expressions are compared
-    by syntax. For two resolved tables, expressions that mean the same are equal, too.
+    by syntax and, for two resolved tables, by meaning.
 
     The order is: parts that are dropped, columns that are changed and renamed, columns that are
     added and moved, other parts, columns that are dropped, options. For one column it is Flink's:

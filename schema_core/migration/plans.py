@@ -85,11 +85,11 @@ from schema_core.types import DataType, RowField, RowType
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One step: its statements, the changes that they make, and what they mean for the rows.
+    """A step: its statements, the changes that they make, and what they mean for the rows.
 
-    `risks` are data that may be lost, or rows for which the statement fails. `undo` are statements;
-    None if data is lost or changed. `rewrites` is whether all rows are written again; `rows` is how
-    many rows the step writes or reads, if known.
+    `risks` are data that may be lost, or rows for which a statement fails. `undo` is None if data
+    is lost or changed. `rewrites` is whether all rows are written; `rows` is the number of rows
+    that are written or read, if known.
     """
 
     statements: tuple[str, ...]
@@ -117,9 +117,8 @@ class PlanStep:
 class MigrationPlan:
     """The steps from one definition of a table to another, in the SQL of a target.
 
-    `old` and `new` are property maps with secrets masked. `rewrite` is the reason for which the
-    table cannot be altered in place. `losses` are parts of the new definition that the target
-    cannot hold or its statements do not reach.
+    `old` and `new` are property maps, secrets masked. `rewrite` is why the table cannot be altered
+    in place. `losses` are parts that the target cannot hold or its statements do not reach.
     """
 
     target: str
@@ -250,10 +249,10 @@ def plan(
         statistics: Statistics of the table, for the rows that a step writes or reads.
         resolver: The resolver of both definitions; by default without user-defined functions.
         storage: The storage of the catalog, for a managed table.
-        accept: By default a statement that converts rows keeps every value, or fails. Changes that
-        it
-            makes instead: `value-changed` (rounded, wrapped) and `too-long` (truncated) as the
-            target's cast does, `value-dropped` (NULL).
+        accept: Changes of values that converting statements make instead of failing:
+        `value-changed`
+            (rounded, wrapped) and `too-long` (truncated) as the target's cast does, `value-dropped`
+            (NULL).
 
     Raises:
         SchemaError: as `diff`, `SchemaResolver.resolve` and `FormerNames.of`; with code
