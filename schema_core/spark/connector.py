@@ -36,12 +36,11 @@ from schema_core.environment.connector import (
 from schema_core.environment.jobs.atomicity import Stage
 from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
-from schema_core.mappings.spark.pyspark_types import to_spark
+from schema_core.mappings.spark.pyspark_types import to_spark, with_microseconds
 from schema_core.schema.columns import PhysicalColumn, plain
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.filters import Filter, FilterResult
 from schema_core.spark.jobs import was_canceled
-from schema_core.spark.reading.transport_types import with_microseconds
 from schema_core.spark.session.api_mode import functions_of, is_connect
 
 if TYPE_CHECKING:

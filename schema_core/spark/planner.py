@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Final, cast
 from schema_core.environment.connector import find_connector
 from schema_core.environment.planner import BoundTable, PlannerContext, Registration, Rows
 from schema_core.query.relation import Relation, result_columns
-from schema_core.spark.connector import Read, diagnosed_rows, diagnosing, for_spark, zone_of
+from schema_core.spark.connector import (
+    Read,
+    diagnosed_rows,
+    diagnosing,
+    for_spark,
+    is_streaming,
+    zone_of,
+)
 from schema_core.spark.explain import ExplainRecorder, explain_query, plan_of
 from schema_core.spark.jobs import jvm_errors, spark_errors
 from schema_core.spark.reading.inputs import rows_of
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     from schema_core.environment.table_api.inline import InlineRows
     from schema_core.errors import Diagnostic
     from schema_core.schema.resolved import ResolvedSchema
+    from schema_core.spark.streaming.incremental import StreamPlan
 
 
 class SparkPlanner:
@@ -54,6 +62,10 @@ class SparkPlanner:
         """The session that jobs run in; see `JobSession.open_session` for what may be raised."""
         return self._session.open_session()
 
+    def _stream_plan(self, query: Relation) -> StreamPlan | None:
+        """Return the plan of a query that reads unbounded tables in streaming mode, else None."""
+        return self._streams.plan(query) if is_streaming(self.context.options) else None
+
     @jvm_errors()
     def select(self, query: Relation) -> Rows:
         """Return the rows of a query, which runs when they are first read.
@@ -61,7 +73,7 @@ class SparkPlanner:
         Those of a query of unbounded tables arrive forever.
         """
         columns = result_columns(query)
-        if (plan := self._streams.plan(query)) is not None:
+        if (plan := self._stream_plan(query)) is not None:
             return self._streams.rows(plan, query, columns)
         reads: list[Read] = []
         frame = self._reader.frame(query, columns, reads=reads)
@@ -86,7 +98,7 @@ class SparkPlanner:
 
         Those of a query of unbounded tables become visible with their micro-batch.
         """
-        if (plan := self._streams.plan(query)) is not None:
+        if (plan := self._stream_plan(query)) is not None:
             if overwrite:
                 raise needs_all_rows("INSERT OVERWRITE")
             return self._streams.write(plan, query, target, columns, partition=partition)
@@ -102,7 +114,7 @@ class SparkPlanner:
         columns: Sequence[str] | None = None,
     ) -> JobGraph:
         """Prepare CREATE or REPLACE TABLE AS: see `schema_core.environment.jobs.atomicity`."""
-        if (plan := self._streams.plan(query)) is not None:
+        if (plan := self._stream_plan(query)) is not None:
             if registration.replaced is not None:
                 raise needs_all_rows("REPLACE TABLE AS")
             return self._streams.write(plan, query, target, columns, registration=registration)
@@ -127,9 +139,10 @@ class SparkPlanner:
         self, query: Relation, target: BoundTable, replaced: CatalogTable | None
     ) -> tuple[Diagnostic, ...]:
         """Return why CREATE or REPLACE TABLE AS would be refused, without running anything."""
-        parts = self._streams, self._writer
-        problems = [part.problems(query, target, replaced) for part in parts]
-        return tuple(error.diagnostics[0] for found in problems for error in found.errors)
+        problems = [self._writer.problems(query, target, replaced)]
+        if is_streaming(self.context.options):
+            problems.insert(0, self._streams.problems(query, target, replaced))
+        return tuple(error.diagnostics[0] for gathering in problems for error in gathering.errors)
 
     def sink_losses(self, query: Relation, target: BoundTable) -> tuple[SinkLoss, ...]:
         """Return what the table would not keep of the rows of a query."""
@@ -140,7 +153,7 @@ class SparkPlanner:
     def explain(self, query: Relation) -> str:
         """Return how a query is run, in sections: see `schema_core.spark.explain`."""
         columns, recorder = result_columns(query), ExplainRecorder()
-        if (plan := self._streams.plan(query)) is not None:
+        if (plan := self._stream_plan(query)) is not None:
             frame = self._streams.frame(plan, query, columns, [], recorder).frame
         else:
             frame = self._reader.frame(query, columns, reads=[], recorder=recorder)
@@ -167,7 +180,7 @@ class SparkPlanner:
     def to_spark(self, query: Relation, schema: ResolvedSchema) -> DataFrame:
         """Return a query as a DataFrame of the user's session, a new one each time."""
         self._reader.session_for(query)  # its sources are validated first
-        if (plan := self._streams.plan(query)) is not None:
+        if (plan := self._stream_plan(query)) is not None:
             streamed = self._streams.frame(plan, query, outputs.columns_of(schema), [])
             if streamed.finish is not None:
                 raise needs_all_rows("the conversion to a DataFrame")
@@ -195,7 +208,7 @@ class SparkPlanner:
         """Return a query as a frame whose rows are fetched as Arrow, and its sources."""
         reads: list[Read] = []
         self._reader.session_for(query)  # its sources are validated first
-        if self._streams.plan(query) is not None:
+        if self._stream_plan(query) is not None:
             raise needs_all_rows("the conversion to Arrow or pandas")
         convert = partial(outputs.as_exchanged, schema)
         return self._reader.converted_frame(query, schema, convert, reads), reads

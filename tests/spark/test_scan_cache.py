@@ -14,11 +14,11 @@ import pytest
 from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
+from schema_core.spark.commit import file_systems
+from schema_core.spark.commit.file_systems import is_settled, state_of
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.reading import sources
 from schema_core.spark.session.api_mode import is_connect
-from schema_core.spark.streaming import local_state
-from schema_core.spark.streaming.local_state import is_settled, state_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,7 +35,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return read(self, context)
 
     monkeypatch.setattr(FilesystemConnector, "read_with_statistics", counted)
-    monkeypatch.setattr(local_state, "TICK", 0)
+    monkeypatch.setattr(file_systems, "TICK", 0)
     return result
 
 
@@ -212,7 +212,7 @@ def test_random_columns_differ_from_query_to_query(
 def test_files_that_changed_shortly_before_are_listed_again(
     environment: TableEnvironment, place: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_state, "TICK", 10**12)
+    monkeypatch.setattr(file_systems, "TICK", 10**12)
     assert [(1, "x")] == rows(environment) == rows(environment)
     assert ["t"] * 2 == reads
 

@@ -17,12 +17,16 @@ from urllib.parse import unquote
 from schema_core.base.caching import GenerationalCache
 from schema_core.base.lazy import dataclass
 from schema_core.connectors.files.csv_files import CsvDialect, Scanner, UnreadableRecordError
-from schema_core.spark.commit.file_systems import HadoopFiles
+from schema_core.spark.commit.file_systems import (
+    HadoopFiles,
+    file_state_of,
+    is_file_settled,
+    path_of,
+)
 from schema_core.spark.compiler.translation import INTEGERS
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node, call
 from schema_core.spark.session.api_mode import java_class
-from schema_core.spark.streaming.local_state import file_state_of, is_file_settled, path_of
 from schema_core.types import (
     CharType,
     DataType,

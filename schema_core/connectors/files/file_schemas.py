@@ -29,9 +29,9 @@ from schema_core.connectors.files.unreadable_files import read_avro_schema
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
 from schema_core.mappings.spark.pyspark_types import from_spark, to_struct_field
 from schema_core.mappings.stored_types import FILES
+from schema_core.spark.commit.file_systems import file_state_of, is_file_settled, path_of
 from schema_core.spark.jobs import reason
 from schema_core.spark.session.api_mode import is_connect, java_class
-from schema_core.spark.streaming.local_state import file_state_of, is_file_settled, path_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

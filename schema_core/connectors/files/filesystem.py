@@ -47,7 +47,7 @@ from schema_core.mappings.spark.pyspark_types import (
 from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.commit import commit, file_systems
 from schema_core.spark.commit.commit import last_batch, recover
-from schema_core.spark.commit.file_systems import locate_file_system
+from schema_core.spark.commit.file_systems import State, is_settled, locate_file_system, state_of
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import (
     from_physical,
@@ -61,7 +61,6 @@ from schema_core.spark.compiler.tree import NamedNode, quote, select
 from schema_core.spark.connector import metadata_column, raw_column
 from schema_core.spark.jobs import HINT, causes, condition_of, spark_errors
 from schema_core.spark.session.api_mode import functions_of, is_connect, java_class, with_metadata
-from schema_core.spark.streaming.local_state import State, is_settled, state_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession

@@ -24,11 +24,15 @@ from schema_core.mappings.arrow.schemas import from_schema
 from schema_core.mappings.arrow.spark import exactly_for_spark
 from schema_core.mappings.arrow.tables import as_table, check_values, of_pandas
 from schema_core.mappings.spark.pyspark_types import (
+    as_months,
+    as_nullable,
     from_struct_type,
+    of_months,
     to_spark,
     to_spark_sql,
     to_struct_type,
     type_sql,
+    with_microseconds,
 )
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
@@ -37,12 +41,6 @@ from schema_core.spark.compiler.tree import Cast, NamedNode, Node, quote, select
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.reading.sources import comparable
-from schema_core.spark.reading.transport_types import (
-    as_months,
-    as_nullable,
-    of_months,
-    with_microseconds,
-)
 from schema_core.spark.session.api_mode import (
     in_session,
     is_connect,

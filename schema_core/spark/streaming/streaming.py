@@ -458,14 +458,12 @@ class StreamPlanner:
         self._writer = writer
 
     def plan(self, query: Relation) -> StreamPlan | None:
-        """Return the plan of a query that reads unbounded tables in streaming mode, else None.
+        """Return the plan of a query of streaming mode that reads unbounded tables, else None.
 
         Raises:
             UnsupportedError: with code `streaming-not-supported` for an operation that cannot be
                 computed as rows arrive, or whose state cannot expire as declared.
         """
-        if not is_streaming(self._context.options):
-            return None
         plan = stream_plan(query, self._is_unbounded)
         if plan is not None:
             require_no_expiry(plan, query, self._context.options)

@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 from schema_core.errors import ExternalError
 from schema_core.mappings.arrow.schemas import to_schema
 from schema_core.mappings.arrow.spark import to_exact_layout
-from schema_core.mappings.spark.pyspark_types import to_spark, to_struct_field, type_sql
+from schema_core.mappings.spark.pyspark_types import (
+    as_fetched,
+    as_months,
+    as_nullable,
+    to_spark,
+    to_struct_field,
+    type_sql,
+)
 from schema_core.query.relation import Column, Columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
@@ -27,7 +34,6 @@ from schema_core.spark.compiler.tree import Cast, NamedNode, Node, quote, select
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import Read, diagnosed_rows
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.reading.transport_types import as_fetched, as_months, as_nullable
 from schema_core.spark.session.api_mode import functions_of, in_session, is_connect, java_class
 from schema_core.spark.session.session import active_session
 from schema_core.types import (
