@@ -125,13 +125,13 @@ def mask(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS) -> di
     >>> mask({"user": "ann", "PASSWORD": "hunter2"})
     {'user': 'ann', 'PASSWORD': '******'}
     """
-    return {key: masked_value(key, value, declared) for key, value in options.items()}
+    return {key: mask_value(key, value, declared) for key, value in options.items()}
 
 
-def masked_value(key: str, value: str, declared: AbstractSet[str] = NO_KEYS) -> str:
+def mask_value(key: str, value: str, declared: AbstractSet[str] = NO_KEYS) -> str:
     """Return the value of an option with its secrets masked; `declared` as in `is_secret`.
 
-    >>> masked_value("password", "hunter2"), masked_value("url", "https://ann:hunter2@host/")
+    >>> mask_value("password", "hunter2"), mask_value("url", "https://ann:hunter2@host/")
     ('******', 'https://ann:******@host/')
     """
     return HIDDEN if is_secret(key, declared) else mask_credentials(value)
@@ -806,7 +806,7 @@ def mask_query(text: str, declared: AbstractSet[str] = NO_KEYS) -> str:
             key = tokens[place - 2].value if tokens[place - 1].key == "=" else ""
             # A string without a key of its own may continue the one before it.
             continues = not key and tokens[place - 1].kind == "string"
-            masked = HIDDEN if continues else masked_value(key, token.value, declared)
+            masked = HIDDEN if continues else mask_value(key, token.value, declared)
             if masked != token.value:
                 pieces += [text[end : token.start], quote_string(masked)]
                 end = token.stop

@@ -245,7 +245,7 @@ def tokenize(text: str, reserved: AbstractSet[str] = NO_WORDS, start: int = 0) -
         elif kind == "name":
             value = value[1:-1].replace("``", "`")
         elif kind == "unicode_name":
-            decoded = decoded_name(value)
+            decoded = decode_name(value)
             kind, value = ("bad", value) if decoded is None else ("name", decoded)
         elif kind == "end":
             break
@@ -254,17 +254,17 @@ def tokenize(text: str, reserved: AbstractSet[str] = NO_WORDS, start: int = 0) -
     return tokens
 
 
-def decoded_name(written: str) -> str | None:
+def decode_name(written: str) -> str | None:
     r"""Decode ``U&"d!0061t" UESCAPE '!'``; return None for an empty name or an invalid escape.
 
-    >>> decoded_name("U&\"d!0061t\" UESCAPE '!'"), decoded_name('u&"a""\\0062"')
+    >>> decode_name("U&\"d!0061t\" UESCAPE '!'"), decode_name('u&"a""\\0062"')
     ('dat', 'a"b')
     """
     stop = written.rindex('"')
     escape = written[stop + 1 :].partition("'")[2][:-1].replace("''", "'") or "\\"
     if not ESCAPE_CHARACTER.fullmatch(escape):
         return None
-    return unescaped(written[3:stop].replace('""', '"'), escape) or None
+    return unescape(written[3:stop].replace('""', '"'), escape) or None
 
 
 #: What can be the escape character of a Unicode string or name.
@@ -273,7 +273,7 @@ ESCAPE_CHARACTER = regex(r"[^0-9a-fA-F\s+\"]")
 _HEX = regex(r"[+-]?[0-9a-fA-F]+")
 
 
-def unescaped(content: str, escape: str) -> str | None:
+def unescape(content: str, escape: str) -> str | None:
     r"""Decode the escapes of a Unicode string: ``\00e4``, and the escape character twice.
 
     Return None where the escape character is followed by something else.

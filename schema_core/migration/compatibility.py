@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import join_names
-from schema_core.base.secrets import masked_value
+from schema_core.base.secrets import mask_value
 from schema_core.catalog.changes.former_names import format_by_name
 from schema_core.catalog.changes.normal_forms import steps_of
 from schema_core.catalog.objects import ResolvedCatalogTable
@@ -385,7 +385,7 @@ def _options_findings(
     before, after = _options(old), _options(new)
     for key in sorted(before.keys() | after.keys()):
         values = [
-            repr(masked_value(key, options[key])) if key in options else "not set"
+            repr(mask_value(key, options[key])) if key in options else "not set"
             for options in (before, after)
         ]
         if before.get(key) != after.get(key):

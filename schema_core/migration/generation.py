@@ -20,7 +20,7 @@ from typing import TypeAlias
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath, join_names
-from schema_core.base.secrets import mask_query, masked_value
+from schema_core.base.secrets import mask_query, mask_value
 from schema_core.base.text import MAX_TEXT, escaped, quote_identifier, quote_string
 from schema_core.catalog.changes import catalog_changes
 from schema_core.catalog.changes.former_names import former_names_option
@@ -419,7 +419,7 @@ class _Writer:
         declared = secret_keys(dict(options))
         return {
             key: value
-            if masked_value(key, value, declared) == value
+            if mask_value(key, value, declared) == value
             else self._variable(f"{path.object_name}_{key}", value)
             for key, value in options.items()
         }
@@ -430,7 +430,7 @@ class _Writer:
         for change in changes:
             if (
                 isinstance(change, SetOption)
-                and masked_value(change.key, change.value) != change.value
+                and mask_value(change.key, change.value) != change.value
             ):
                 value = self._variable(f"{path.object_name}_{change.key}", change.value)
                 pair = f"{quote_string(change.key)} = '{value}'"
@@ -453,7 +453,7 @@ class _Writer:
     def _properties(self, name: str, properties: Mapping[str, str]) -> dict[str, str]:
         return {
             key: value
-            if masked_value(key, value) == value
+            if mask_value(key, value) == value
             else self._variable(f"{name}_{key}", value)
             for key, value in properties.items()
         }

@@ -16,7 +16,7 @@ from schema_core.base.json_codec import digest
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import UnresolvedPath, join_names, parse_path
 from schema_core.base.plugins import load_higher
-from schema_core.base.secrets import mask, masked_value
+from schema_core.base.secrets import mask, mask_value
 from schema_core.base.text import escaped
 from schema_core.catalog.api import Capability
 from schema_core.catalog.changes.former_names import (
@@ -404,13 +404,13 @@ def _without_new_secrets(
 ) -> tuple[ResolvedCatalogTable, list[str]]:
     options, left_out = {}, []
     for key, value in new.options.items():
-        masked = masked_value(key, value)
+        masked = mask_value(key, value)
         if masked == value or value == old.options.get(key):
             options[key] = masked
             continue
         left_out.append(f"options.{key}: its new value is secret: set it with ALTER TABLE ... SET")
         if key in old.options:
-            options[key] = masked_value(key, old.options[key])
+            options[key] = mask_value(key, old.options[key])
     return new.copy(options), left_out
 
 
@@ -681,9 +681,7 @@ def _rewrite(
     insert = insert_statement(writer, old, new, renamed_columns(renames), risks)
     if writer.target.engine is None and old.options == new.options and new.options:
         writer.lose(("options",), "the storage of the old table, which the new one shares,")
-    if any(
-        masked_value(key, value) != value or "***" in value for key, value in new.options.items()
-    ):
+    if any(mask_value(key, value) != value or "***" in value for key, value in new.options.items()):
         writer.lose(("options",), "the value of each masked secret")
     yield PlanStep(created, changes, (), (f"DROP TABLE {writer.named(fresh)}",))
     yield PlanStep((insert,), (), tuple(risks), (), rewrites=True, rows=rows)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from schema_core.base.lazy import regex
-from schema_core.base.text import ESCAPE_CHARACTER, pair_surrogates, unescaped
+from schema_core.base.text import ESCAPE_CHARACTER, pair_surrogates, unescape
 from schema_core.sql.syntax import Interval, Literal, LiteralKind
 from schema_core.sql.tokens import refuse, string
 from schema_core.types.type_strings import parse_numbers
@@ -162,7 +162,7 @@ def _unicode(cursor: Cursor, source: str, rest: list[str], span: Span) -> tuple[
             raise cursor.fail(f"{token.display} is not a valid escape character", span=token.span)
     decoded = []
     for piece in (source[3:-1].replace("''", "'"), *rest):
-        content = unescaped(piece, escape)
+        content = unescape(piece, escape)
         if content is None:
             raise cursor.fail(f"{escape} is not followed by four hex digits", span=span)
         decoded.append(content)

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 from schema_core.base.lazy import node
-from schema_core.base.secrets import mask_credentials, mask_query, masked_value
+from schema_core.base.secrets import mask_credentials, mask_query, mask_value
 from schema_core.base.text import Span, quote_identifier
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression, print_query, print_type
@@ -29,7 +29,7 @@ class Option:
     span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
     def __repr__(self) -> str:
-        return f"Option(key={self.key!r}, value={masked_value(self.key, self.value)!r})"
+        return f"Option(key={self.key!r}, value={mask_value(self.key, self.value)!r})"
 
 
 @node(frozen=True, slots=True)
@@ -376,7 +376,7 @@ def summary(statement: Any) -> str:
         if field_.name in HEADING_FIELDS or (default is not MISSING and value == default):
             continue
         if field_.name == "value" and hasattr(statement, "key"):
-            value = masked_value(statement.key or "", value)
+            value = mask_value(statement.key or "", value)
         label = re.sub(r"_(\w)", lambda match: match[1].upper(), field_.name)
         parts.append(f"{label}: [{format_value(value)}]")
     return f"{heading}: ({', '.join(parts)})" if parts else heading
@@ -394,9 +394,9 @@ def format_value(value: Any) -> str:
         case syntax.Name(parts):
             return ".".join(map(quote_identifier, parts))
         case Option(key, text):
-            return f"{key}={masked_value(key, text)}"
+            return f"{key}={mask_value(key, text)}"
         case syntax.Hint(name, options, arguments):
-            pairs = [f"{key}={masked_value(key, text)}" for key, text in options]
+            pairs = [f"{key}={mask_value(key, text)}" for key, text in options]
             return f"{name}({', '.join([*pairs, *map(format_value, arguments)])})"
         case syntax.TypeName():
             return print_type(value) + (" NOT NULL" if value.nullable is False else "")
@@ -844,7 +844,7 @@ class SetOption(Statement):
     span: Span = field(default=syntax.NOWHERE, compare=False, repr=False)
 
     def __repr__(self) -> str:
-        shown = None if self.value is None else masked_value(self.key or "", self.value)
+        shown = None if self.value is None else mask_value(self.key or "", self.value)
         return f"SetOption(key={self.key!r}, value={shown!r})"
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from schema_core.base.lazy import node
 from schema_core.base.left_deep import LeftDeepNode
-from schema_core.base.secrets import masked_value
+from schema_core.base.secrets import mask_value
 from schema_core.base.text import Span
 
 NOWHERE = Span(0, 0)
@@ -233,7 +233,7 @@ class Hint:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
     def __repr__(self) -> str:
-        shown = tuple((key, masked_value(key, value)) for key, value in self.options)
+        shown = tuple((key, mask_value(key, value)) for key, value in self.options)
         return f"Hint(name={self.name!r}, options={shown!r}, arguments={self.arguments!r})"
 
 

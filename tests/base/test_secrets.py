@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.base.secrets import HIDDEN, mask_credentials, masked_value
+from schema_core.base.secrets import HIDDEN, mask_credentials, mask_value
 from tests.support import processor_time
 
 
@@ -38,7 +38,7 @@ from tests.support import processor_time
 )  # fmt: skip
 def test_credentials_within_a_value(value: str, shown: str | None) -> None:
     assert (value if shown is None else shown) == mask_credentials(value)
-    assert HIDDEN == masked_value("password", value)
+    assert HIDDEN == mask_value("password", value)
 
 
 @pytest.mark.parametrize("unit", ["password", "a://", "://", "@", "%3D", "=", " ", ";", "'"])

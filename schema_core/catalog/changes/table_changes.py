@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar, get_args
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
 from schema_core.base.lazy import dataclass
-from schema_core.base.secrets import masked_value
+from schema_core.base.secrets import mask_value
 from schema_core.base.text import quote_identifier, quote_string
 from schema_core.catalog.changes.normal_forms import (
     Table,
@@ -1178,7 +1178,7 @@ class SetOption(OptionChange):
     @property
     def masked_value(self) -> str:
         """The new value, masked if it is secret."""
-        return masked_value(self.key, self.value)
+        return mask_value(self.key, self.value)
 
     def apply_to(self, table: CatalogTable) -> CatalogTable:
         self._require_value(table, self.old_value)

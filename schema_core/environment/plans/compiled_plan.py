@@ -36,7 +36,7 @@ from schema_core.base.json_codec import (
 )
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
-from schema_core.base.secrets import HIDDEN, masked_value
+from schema_core.base.secrets import HIDDEN, mask_value
 from schema_core.errors import AlreadyExistsError, ExternalError, NotFoundError, SchemaError, at
 
 #: The longest plan that is read, in characters.
@@ -217,7 +217,7 @@ def replace_secrets(
     result: dict[str, str | SecretReference] = {}
     secrets = {} if secrets is None else secrets
     for key, value in options.items():
-        masked = masked_value(key, value, declared)
+        masked = mask_value(key, value, declared)
         if masked == value and value != HIDDEN:
             result[key] = value
             continue
