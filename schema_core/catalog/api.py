@@ -1,7 +1,6 @@
 """The interface of catalogs, which store databases, tables, views, functions, models and types.
 
-An implementation subclasses `Catalog` and declares in `capabilities` what it supports besides
-databases, tables and views. Paths within a catalog have two names, without that of the catalog.
+Paths within a catalog have two names, without the name of the catalog.
 """
 
 from __future__ import annotations
@@ -62,21 +61,22 @@ def require_catalog_names(name: object, default_database: object) -> None:
 class Catalog(ABC):
     """A catalog stores objects by path. The method names are PyFlink's.
 
-    Every method raises `NotFoundError` for an object that does not exist, with the code
-    `database-not-found`, `table-not-found`, `function-not-found`, `model-not-found`,
-    `type-not-found` or `partition-not-found`, and `AlreadyExistsError` for a new object that
-    exists, with the code `database-exists`, `table-exists`, ... A flag ``ignore_if_...`` disables
-    just that error. A failure of the store raises `ExternalError`.
+    A subclass declares in `capabilities` what it supports besides databases, tables and views.
 
-    Tables, views and models are stored resolved. A catalog resolves an unresolved one that it is
-    given, or refuses it with the code `unresolved-object`. Results are unresolved, and the caller
-    resolves them (FLIP-164).
+    Every method raises `NotFoundError` for a missing object, with the code `database-not-found`,
+    `table-not-found`, `function-not-found`, `model-not-found`, `type-not-found` or
+    `partition-not-found`, and `AlreadyExistsError` for a new object that exists, with the code
+    `database-exists`, `table-exists`, ... A flag ``ignore_if_...`` disables just that error. A
+    failure of the store raises `ExternalError`.
+
+    Tables, views and models are stored resolved: a catalog resolves an unresolved one, or refuses
+    it with the code `unresolved-object`. Results are unresolved (FLIP-164).
 
     ALTER methods accept as `expected` the definition that was read. If the current one differs, or
-    the object was dropped, they raise a `ConflictError` with both and alter nothing; see
-    `require_expected`. A catalog without `Capability.VERSIONS` refuses `expected`, and thus
-    `changes` of a table, with the code `unsupported-capability`. So does a catalog with it for
-    kinds other than tables and views that it cannot compare.
+    was dropped, they raise a `ConflictError` with both and alter nothing; see `require_expected`. A
+    catalog without `Capability.VERSIONS` refuses `expected`, and thus `changes`, with the code
+    `unsupported-capability`. With it, it may refuse `expected` for other kinds than tables and
+    views.
     """
 
     #: What this catalog supports besides databases, tables and views.
@@ -93,10 +93,9 @@ class Catalog(ABC):
         return
 
     def use_resolver(self, resolver: SchemaResolver) -> None:
-        """Receive the resolver of an environment that uses the catalog.
+        """Receive the resolver of an environment, with its functions and types.
 
-        A catalog that resolves unresolved objects has the functions and types of the environment by
-        it; others ignore it.
+        A catalog that does not resolve objects ignores it.
         """
         return
 
@@ -147,12 +146,9 @@ class Catalog(ABC):
     def find_table_names(
         self, database_name: str, prefix: str = "", limit: int | None = None
     ) -> list[str]:
-        """Return some of the names of `list_tables`, for hints and completion.
+        """Return at most `limit` names of `list_tables`, for hints and completion.
 
-        Args:
-            database_name: The database.
-            prefix: How the names start, in any case; quotes at their start are ignored.
-            limit: The maximum number of names.
+        They start with `prefix` in any case; quotes at their start are ignored.
         """
         return names_starting_with(prefix, self.list_tables(database_name))[:limit]
 
@@ -167,7 +163,7 @@ class Catalog(ABC):
         """Return the unresolved table, view or materialized table."""
 
     def get_table_kind(self, table_path: ObjectPath) -> objects.TableKind:
-        """Return whether the object is a table, a view or a materialized table.
+        """Return the kind of a table or view.
 
         A catalog that stores the kind next to the definition overrides this, so that an object
         with an invalid definition can still be dropped.
@@ -175,9 +171,9 @@ class Catalog(ABC):
         return self.get_table(table_path).get_table_kind()
 
     def get_resolved_table(self, table_path: ObjectPath) -> ResolvedTable | None:
-        """Return the object with the types that it was created with, if the catalog stores them.
+        """Return the object with the types that it was created with.
 
-        None if it does not, or if there is no such object: the caller resolves it again.
+        None if the catalog does not store them, or if there is no such object.
         """
         return None
 
@@ -185,9 +181,9 @@ class Catalog(ABC):
     def table_exists(self, table_path: ObjectPath) -> bool: ...
 
     def find_table(self, table_path: ObjectPath) -> objects.CatalogBaseTable | None:
-        """Return the table or view as `get_table` does, or None if there is none.
+        """Return the table or view as `get_table` does, or None.
 
-        A catalog that can read both in one call of its store overrides it.
+        A catalog that can do this in one read of its store overrides it.
         """
         if not self.table_exists(table_path):
             return None
@@ -223,20 +219,19 @@ class Catalog(ABC):
     ) -> None:
         """Replace the definition of a table, view or materialized table.
 
-        `changes`, for stores that alter a table in steps, lead from the table `expected` to
-        `new_table`. A catalog that does not need them checks them.
+        `changes`, for stores that alter a table in steps, lead from `expected` to `new_table`. A
+        catalog that does not need them checks them.
 
         Raises:
-            SchemaError: with code `wrong-table-kind` if it is not of the same kind,
-                `change-does-not-fit` for changes that do not lead from `expected` to `new_table`.
+            SchemaError: with code `wrong-table-kind` for another kind, `change-does-not-fit` for
+                changes that do not lead from `expected` to `new_table`.
             ConflictError: if the current definition is not `expected`.
         """
 
     def get_stored_table(self, table_path: ObjectPath) -> object:
         """Return a definition in the catalog's own form, for `restore_table`.
 
-        A catalog that stores text overrides both methods, so that it restores a definition whose
-        functions or types no longer exist.
+        A catalog that stores text overrides both, to restore what no longer resolves.
         """
         return self.get_resolved_table(table_path) or self.get_table(table_path)
 
@@ -252,8 +247,7 @@ class Catalog(ABC):
         Raises:
             NotFoundError: with code `table-not-found`.
             ConflictError: if the current definition is not `expected`.
-            SchemaError: with code `unresolved-object` where the catalog can only store definitions
-                that resolve.
+            SchemaError: with code `unresolved-object` where a catalog stores only what resolves.
         """
         if expected is None:
             self.alter_table(table_path, stored, ignore_if_not_exists=False)
@@ -293,7 +287,7 @@ class Catalog(ABC):
 
         Raises:
             SchemaError: with code `not-partitioned`, or `invalid-partition-spec` if the names are
-                not exactly the partition keys of the table.
+                not exactly the partition keys.
         """
         self._refuse(Capability.PARTITIONS)
 
@@ -508,21 +502,17 @@ class Catalog(ABC):
     def transaction(self) -> AbstractContextManager[Catalog]:
         """Return a context of this catalog in which all changes are made, or none if it raises.
 
-        The transactions of a catalog run one after the other, also those of several processes.
-        A catalog with `Capability.MIGRATIONS` supports them.
+        Transactions run one after the other, across processes. Requires `Capability.MIGRATIONS`.
         """
         self._refuse(Capability.MIGRATIONS)
 
     @contextmanager
     def dry_run(self) -> Iterator[Catalog]:
-        """Open this catalog for changes that are undone at the end, and that only the context sees.
+        """Yield this catalog, open for changes that only the context sees and that are undone.
 
-        It is called instead of `open`, and closes the catalog. A catalog with
-        `Capability.MIGRATIONS` supports it: by default the changes are a transaction that is rolled
-        back. A catalog whose `open` creates or upgrades its store overrides it to do neither.
-
-        Yields:
-            The catalog to change.
+        Called instead of `open`, it closes the catalog; requires `Capability.MIGRATIONS`. By
+        default it rolls a transaction back. A catalog whose `open` creates or upgrades its store
+        overrides it.
         """
         self.open()
         try:

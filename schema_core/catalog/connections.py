@@ -1,7 +1,6 @@
 """Connections: named options of external systems, as the statements about CONNECTION store them.
 
-Flink 2.3 parses these statements and executes none. Permanent connections are stored by catalogs
-with the ability `SupportsConnections`, temporary ones by the session.
+Flink 2.3 parses these statements and executes none.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Tables of the rules of CREATE, DROP and ALTER, by the objects that exist at the path.
 
-FLIP-64: a permanent object and a temporary one may share a path. A method never drops a permanent
-object that a temporary one hides; a SQL statement considers only temporary objects of the kind
-that it names, as in Flink 2.3. Each cell is the action without and with the clause IF NOT EXISTS
-(CREATE) or IF EXISTS (DROP, ALTER).
+FLIP-64: a permanent and a temporary object may share a path. A method never drops a permanent
+object that a temporary one hides; a statement considers only temporary objects of the kind that it
+names, as in Flink 2.3. Each cell is the action without and with IF NOT EXISTS (CREATE) or IF EXISTS
+(DROP, ALTER).
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def decide(
 ) -> bool:
     """Return whether to proceed, by the action of a cell.
 
-    `is_conditional` is set by IF EXISTS and IF NOT EXISTS. `hidden_by` names the kind
-    of the temporary object, if it may differ from `what`.
+    `is_conditional` is set by IF EXISTS and IF NOT EXISTS. `hidden_by` is the kind of the temporary
+    object, if it may differ from `what`.
 
     Raises:
         AlreadyExistsError, NotFoundError, SchemaError: with the codes `table-exists`,

@@ -185,8 +185,8 @@ class Modules:
 class FunctionClass:
     """The declaration of a function class: its kind and its signatures.
 
-    `problem` is the reason why it cannot be used; `is_function` is False for a class of another
-    kind, which Flink detects only at a call. `spark` is its translation to Spark.
+    `problem` says why it cannot be used; `is_function` is False for a class of another kind, which
+    Flink detects only at a call. `spark` is its translation to Spark.
     """
 
     signatures: tuple[Signature, ...] = ()
@@ -394,13 +394,7 @@ class FunctionCatalog:
             raise
 
     def _require_core(self, path: tuple[str, ...], span: Span) -> None:
-        """Refuse a function of the core module if that is not in use.
-
-        Functions and operators of the SQL standard are always known.
-
-        Raises:
-            SchemaError: with code `unknown-function`.
-        """
+        """Refuse a function of the core module if that is not in use, unless it is standard SQL."""
         name = path[-1].upper()
         rows = BUILT_IN.get(name, ())
         is_standard = name in WITHOUT_CORE or not rows or rows[0].rules is Rules.SQL
@@ -428,7 +422,7 @@ class FunctionCatalog:
     def load(self, function: CatalogFunction) -> FunctionClass:
         """Return the declaration of a function: of its class, or of a function in Python.
 
-        A function in Python is imported from its module if the module is one of `python_modules`.
+        The latter is imported if its module is one of `python_modules`.
 
         Raises:
             SchemaError: with code `invalid-function-class` if it is neither declared nor allowed,

@@ -1,8 +1,8 @@
 """Managed tables: those without a connector in a catalog with a warehouse directory (FLIP-218).
 
-The catalog stores only the directory of the table, in an option that a session does not show. What
-a connector needs is derived from it when the table is used, so a renamed table keeps its rows, and
-a copied definition never shares them. Dropping the table deletes its directory.
+The catalog stores only the directory, in an option that a session does not show. What a connector
+needs is derived from it at use, so a renamed table keeps its rows, and a copied definition never
+shares them. Dropping the table deletes its directory.
 """
 
 from __future__ import annotations
@@ -194,8 +194,8 @@ def own_directory(
     """Return the directory of a stored table, after validation; None if it is not managed.
 
     Raises:
-        ExternalError: with code `corrupt-entry` for a value that is not such a directory, and for
-            the directory of another table.
+        ExternalError: with code `corrupt-entry` for an invalid value or the directory of another
+            table.
     """
     directory = directory_of(table)
     if table is None or directory is None:
@@ -228,13 +228,9 @@ def _named_owner(directory: str) -> ObjectPath | None:
 def remove_directory(catalog: TableStore, path: ObjectPath, directory: str | None) -> None:
     """Delete the directory of a table that was dropped or replaced, unless a table still has it.
 
-    A directory that is named after the table is its own. After a rename, or if the catalog was
-    changed by other programs, all tables of the catalog are searched.
-
-    Args:
-        catalog: The catalog, which no longer has the table with the directory.
-        path: The path of the table.
-        directory: The directory; None if it was not managed.
+    A directory named after the table is its own. Otherwise (after a rename, or if other programs
+    changed the catalog) all tables of the catalog are searched. The catalog must no longer have the
+    table; None means that it was not managed.
 
     Raises:
         ExternalError: as `ManagedStorage.remove`.

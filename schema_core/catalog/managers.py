@@ -1,7 +1,7 @@
 """The tables, models and types of a session: temporary objects first, then those of catalogs.
 
-The tables of `ddl_semantics` decide what CREATE, DROP and ALTER do at a path that is taken. Any
-number of threads may use a manager.
+The tables of `ddl_semantics` decide what CREATE, DROP and ALTER do at a path that is taken.
+Managers are thread-safe.
 """
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ class CatalogManager:
     """The tables and databases of a session.
 
     `resolve` resolves a new table: only resolved ones are stored (FLIP-164). `read` resolves a
-    stored one, and `check` raises for one whose stored text would not read back as itself.
-    `admit` is called before a permanent object is created and raises where that is not allowed.
-    `secret_keys` returns which of a table's options its connector declares secret.
+    stored one. `check` raises for one whose text would not read back as itself, `admit` where a
+    permanent object must not be created. `secret_keys` returns the options of a table that its
+    connector declares secret.
     """
 
     def __init__(
@@ -231,17 +231,17 @@ class CatalogManager:
         """Store a table or view in its catalog; return whether it is new.
 
         Args:
-            identifier: The path of the object.
+            identifier: The path.
             table: The definition.
-            ignore_if_exists: Whether nothing happens if there is one.
+            ignore_if_exists: Whether to do nothing if there is one.
             former: The former names of its columns, from another table with the same files.
-            own_options: The options of this library that are stored with it, such as the directory
-                of a managed table, which is a new one by default.
+            own_options: Options of this library to store, such as the directory of a managed table,
+                which is a new one by default.
 
         Raises:
             AlreadyExistsError: with code `table-exists` or `view-exists`.
-            NotFoundError: with code `catalog-not-found` or `database-not-found`, also if existing
-                ones are to be ignored.
+            NotFoundError: with code `catalog-not-found` or `database-not-found`, also with
+                `ignore_if_exists`.
             SchemaError: with code `reserved-option`.
         """
         require_no_own_options(table.options)
@@ -280,9 +280,7 @@ class CatalogManager:
         ignore_if_exists: bool,
         former: FormerNames | None = None,
     ) -> bool:
-        """Create a temporary table or view at any path; return whether it is new.
-
-        The arguments are those of `create`.
+        """Create a temporary table or view at any path, as `create`; return whether it is new.
 
         Raises:
             AlreadyExistsError: with code `table-exists` or `view-exists`.
@@ -338,10 +336,7 @@ class CatalogManager:
     def drop_permanent(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         """Drop the permanent object at this path, even if a temporary one hides it.
 
-        The directory of a managed table is deleted with it.
-
-        Returns:
-            Whether there was one.
+        Return whether there was one. The directory of a managed table is deleted with it.
 
         Raises:
             NotFoundError: with code `table-not-found`, unless `if_exists`.
@@ -398,11 +393,8 @@ class CatalogManager:
     ) -> None:
         """Replace the definition of a permanent object.
 
-        Args:
-            identifier: The path of the object.
-            table: The new definition.
-            expected: The definition that was read.
-            changes: What leads from one to the other, for a catalog that compares.
+        `changes` lead from `expected`, the definition that was read, to `table`; both are for a
+        catalog that compares.
 
         Raises:
             ConflictError: if it has changed since it was read and the catalog compares.
@@ -524,9 +516,8 @@ class CatalogManager:
 class ModelManager:
     """The models of a session.
 
-    `resolve` returns the resolved form of a model, `check` raises for one whose stored text would
-    not read back as itself. Unlike a table, a permanent model may be dropped while a temporary one
-    hides it.
+    `resolve` returns the resolved form of a model; `check` raises for one whose text would not read
+    back as itself. Unlike a table, a permanent model may be dropped while a temporary one hides it.
     """
 
     def __init__(
@@ -662,10 +653,9 @@ class ModelManager:
 class TypeManager:
     """The user-defined types of a session.
 
-    FLIP-164: a schema has access to catalogs for declaring a data type. Flink has neither a
-    statement nor a method that stores one; the rules here are those of tables: a temporary type
-    hides the permanent one of its path (FLIP-64), and a name is qualified with the current catalog
-    and database.
+    FLIP-164: a schema has access to catalogs for declaring a data type. Flink cannot store one; the
+    rules here are those of tables: a temporary type hides the permanent one of its path (FLIP-64),
+    and a name is qualified with the current catalog and database.
     """
 
     registry: CatalogRegistry

@@ -25,9 +25,9 @@ class RecordedObject:
 class CatalogMigration:
     """A migration that was applied to a catalog.
 
-    `position` counts from 1 in the order of application. `checksum` is that of the file, whose
-    `text` is kept so that the migration can be undone without it. `applied_at` is a time in UTC
-    (ISO 8601). `stamped` is whether the migration was recorded without being executed.
+    `position` counts from 1 in the order of application. `text` is the file, kept to undo the
+    migration without it, and `checksum` its checksum. `applied_at` is in UTC (ISO 8601). `stamped`
+    migrations were recorded without being executed.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The objects of catalogs: databases, tables, views, partitions, models, functions and types.
 
-They are frozen and unresolved. Each kind with a schema has a resolved subclass, whose types
-are all resolved. Catalogs store resolved objects only and return unresolved ones (FLIP-164).
+They are frozen and unresolved; kinds with a schema have a resolved subclass. Catalogs store
+resolved objects only and return unresolved ones (FLIP-164).
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Procedure:
             function: Called with a Python value for each argument; returns values of the result.
             input_types: The types of the arguments, or their strings.
             result_type: The type of each result; the fields of a row type are columns.
-            argument_names: The names of the arguments, for calls such as ``CALL p(a => 1)``.
+            argument_names: For calls such as ``CALL p(a => 1)``.
 
         Raises:
             SchemaError: with code `wrong-argument` for objects of other types, or another number of

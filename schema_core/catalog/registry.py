@@ -50,10 +50,9 @@ class DeclaredOption(Protocol):
 class CatalogFactory:
     """A type of catalog: its options, how a catalog is made from them, the modules it requires.
 
-    `options` are declared, as those of connectors are, with `ConfigOption`: then they are checked
-    before `make` is called (required ones are present, all can be read, none is unknown). A set of
-    keys is accepted too; of these only unknown ones are refused. `make` is called with the name of
-    the catalog and the options as they were given, without ``type``.
+    `options` declared with `ConfigOption` are checked before `make` is called: required ones are
+    present, all can be read, none is unknown. Of a set of keys only unknown ones are refused.
+    `make` is called with the name of the catalog and the options without ``type``.
 
     `requires` names modules of third parties; ``schema-core doctor`` reports missing ones.
     """
@@ -187,10 +186,7 @@ def masked_configuration(descriptor: CatalogDescriptor) -> dict[str, str]:
 
 
 def secret_keys_of(descriptor: CatalogDescriptor) -> frozenset[str]:
-    """Return the keys that the type of a catalog declares secret, in lower case.
-
-    There are none where the type is not installed.
-    """
+    """Return the keys, in lower case, that an installed type of catalog declares secret."""
     with suppress(SchemaCoreError):
         return factory_of(descriptor.configuration.get(TYPE, "")).secret_keys()
     return frozenset()
@@ -241,8 +237,8 @@ CurrentPath: TypeAlias = tuple[str | None, str | None]
 class CatalogRegistry:
     """The catalogs of a session, those in use and those only stored, and the current path.
 
-    Any number of threads may use it: each catalog is made once, and a path is qualified by a
-    catalog and a database that were current at the same time.
+    It is thread-safe: each catalog is made once, and a path is qualified by a catalog and a
+    database that were current at the same time.
     """
 
     def __init__(self, name: str, built_in: Catalog, store: CatalogStore | None = None) -> None:

@@ -59,8 +59,8 @@ def resolve_view(
 ) -> objects.ResolvedCatalogView:
     """Resolve a view: the types of its query with the names of its schema.
 
-    If the expanded query no longer resolves, or returns another number of columns, the types are
-    those of the stored schema, as in Flink.
+    The types are those of the stored schema, as in Flink, if the expanded query no longer resolves
+    or returns another number of columns.
 
     Raises:
         SchemaError: as `SchemaResolver.resolve`, for the stored schema.
@@ -92,10 +92,9 @@ def read_view(
 ) -> objects.ResolvedCatalogView:
     """Resolve a stored view: its columns have the types that it was created with.
 
-    They stay when the tables below are altered, as in Flink and as FLIP-164 describes ("the stored
-    schema will not be updated even the underlying table schema changed"); readers of the view cast
-    its rows. A time attribute is not a stored type but a property of the query: a column is
-    one if the query still gives it as one.
+    They stay when the tables below are altered, as in Flink (FLIP-164: "the stored schema will not
+    be updated even the underlying table schema changed"); readers cast the rows. A column is a time
+    attribute only if the query still gives it as one.
 
     Raises:
         SchemaError: as `SchemaResolver.resolve`, for the stored schema.
@@ -259,8 +258,8 @@ SCHEMAS = frozenset({"schema", "input_schema", "output_schema"})
 def origin(kept: T) -> T:
     """Return the unresolved form of an object, as catalogs return it (FLIP-164).
 
-    Its schema is as it was written, but for the names of types: those mean what they meant when
-    they were looked up, whatever the current database is.
+    Names of types keep the meaning that they had when they were looked up, whatever the current
+    database is.
     """
     if (kind := ORIGINS.get(type(kept))) is None:
         return kept

@@ -1,8 +1,4 @@
-"""Shadowing: which temporary objects hide others, and whether that is allowed.
-
-FLIP-64 allows a temporary object at the path of another object, which it then hides. A session can
-list the hidden objects, and can be configured to refuse shadowing.
-"""
+"""Shadowing: which temporary objects hide others (FLIP-64), and whether that is allowed."""
 
 from __future__ import annotations
 

@@ -34,9 +34,7 @@ def admit_all(noun: str, path: object) -> None:
 
 
 class TemporaryStore(Generic[K, V]):
-    """Temporary objects of one kind by path, in the order of their creation.
-
-    Any number of threads may use a store.
+    """Temporary objects of one kind by path, in the order of their creation; thread-safe.
 
     Args:
         noun: The kind of object, in messages and codes: ``temporary-table-exists``.

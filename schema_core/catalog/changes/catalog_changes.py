@@ -1,7 +1,6 @@
 """Changes of a catalog: databases, tables, views and materialized tables, in `TableChange`'s style.
 
-Each class applies itself by one method of the catalog and describes itself in English. Its JSON
-follows from its fields (`schema_core.catalog.changes.json_format`).
+Each class applies itself by one method of the catalog. Its JSON follows from its fields.
 """
 
 from __future__ import annotations
@@ -293,15 +292,15 @@ def normal_object(table: CatalogBaseTable) -> CatalogBaseTable:
 
 
 def apply_to_catalog(changes: Iterable[CatalogChange], catalog: Catalog) -> None:
-    """Apply changes to a catalog, one after the other, each by one method of the catalog.
+    """Apply changes to a catalog in their order, each by one method of the catalog.
 
-    Each is compared with what the catalog has. The changes together are not a transaction: an
-    error leaves those before it applied, and `diff_catalogs` returns what remains.
+    They are not a transaction: an error leaves earlier changes applied, and `diff_catalogs`
+    returns what remains.
 
     Raises:
         SchemaError: with code `change-does-not-fit` where the catalog does not have what a change
             was made for; as `apply` for the changes of a table.
-        ConflictError: if a table is altered by another process at the same time.
+        ConflictError: if another process alters a table at the same time.
         SchemaCoreError: as the methods of the catalog.
     """
     require_instance(catalog, Catalog, "the catalog")

@@ -1,10 +1,9 @@
 """Former names of columns and fields, by which the older files of a table have them.
 
-ALTER TABLE renames a column in the catalog; the files that were written before keep the former
-name. The catalog keeps the former names in an option that a session does not show, and readers of
-files use them. Law: a file has the column under the first of `FormerNames.names_of` that it has.
-That is exact because no other column can take a former name: it is refused. The same holds for the
-fields of rows within a column, at any depth, among the fields of their row.
+ALTER TABLE renames a column in the catalog only; the former names are kept in an option that a
+session does not show. Law: a file has the column under the first of `FormerNames.names_of` that it
+has. That is exact because no other column may take a former name. The same holds for fields of rows
+at any depth, among the fields of their row.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ NameChange: TypeAlias = tuple[table_changes.Path | None, table_changes.Path | No
 class FormerNames:
     """The former names of the columns and fields of a table, the oldest first, by their paths.
 
-    `dropped` are the paths of dropped columns and fields, where the rows of older files do not show
-    which they have: nothing is renamed to one of them.
+    `dropped` are the paths of dropped parts where the files do not list their columns: nothing is
+    renamed to one of them.
 
     >>> renamed = FormerNames().after(("a",), ("b",)).after(("b", "x"), ("b", "y"))
     >>> renamed.names_of("b"), renamed.names_of("b", "y"), renamed.names_of("d")
@@ -63,8 +62,8 @@ class FormerNames:
         """Return the former names that the options of a table hold.
 
         Raises:
-            SchemaError: with code `invalid-option-value` for a value that this library does not
-                write: without the names, older files would be read as NULL.
+            SchemaError: with code `invalid-option-value` for a value not written by this library:
+                without the names, older files would be read as NULL.
         """
         text = options.get(KEY)
         if text is None:
@@ -112,7 +111,7 @@ class FormerNames:
         return any(len(item) > len(path) and item[: len(path)] == path for item in self.paths)
 
     def names_of(self, *path: str) -> tuple[str, ...]:
-        """Return the names of a column or field in files, in the order in which they are searched.
+        """Return the names of a column or field in files, in the order of search.
 
         The current name is the last one, unless it had it before.
         """
@@ -124,9 +123,9 @@ class FormerNames:
         """Return the former names after a column or field was renamed, added or dropped.
 
         Args:
-            old: The path before, None for what is new.
-            new: The path after, None for what is dropped.
-            listed: Whether files list their columns. If not, the names of what is dropped are kept.
+            old: The path before, None for a new part.
+            new: The path after, None for a dropped part.
+            listed: Whether files list their columns. If not, the names of dropped parts are kept.
 
         Raises:
             SchemaError: with code `former-name` where older files have other data by the new name.
@@ -229,15 +228,10 @@ def format_by_name(options: Mapping[str, str], storage: ManagedStorage | None) -
 def names_of_same_files(
     source: CatalogTable, options: Mapping[str, str], new: CatalogTable
 ) -> FormerNames | None:
-    """Return the former names that a new table has because another one has the same files.
+    """Return the former names that a new table takes over from a table with the same files.
 
-    Args:
-        source: The other table.
-        options: The options by which its files are read.
-        new: The new table; its columns are those of the other one, and more.
-
-    Returns:
-        None if the tables have other files, or if nothing was renamed.
+    None if the files, which `options` locate, are others, or if nothing was renamed. The columns of
+    `new` are those of `source`, and more.
 
     Raises:
         SchemaError: with code `former-name` for a column of the new table by a name that another
@@ -271,10 +265,7 @@ def with_former_names(
 ) -> CatalogTable:
     """Return a changed table, as the catalog stores it, with the former names of its parts.
 
-    Args:
-        table: The table after the changes, with the former names from before.
-        changes: The changes of names, in their order.
-        storage: The storage of the catalog for its managed tables.
+    `table` has the former names from before; `storage` is that of the catalog's managed tables.
 
     Raises:
         SchemaError: with code `former-name`; as `FormerNames.of`.
@@ -356,11 +347,7 @@ def add_former_names(
 ) -> tuple[CatalogTable, tuple[table_changes.TableChange, ...]]:
     """Return a table after changes with its former names, and the changes that lead to it.
 
-    Args:
-        table: The table after the changes.
-        changes: The changes.
-        old: The table before them, as it is stored.
-        storage: The storage of the catalog for its managed tables.
+    `old` is the table before, as stored; `storage` is that of the catalog's managed tables.
 
     Raises:
         SchemaError: with code `reserved-option` for a change of an option that only this library

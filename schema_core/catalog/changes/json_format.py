@@ -1,8 +1,8 @@
 """Changes of tables and of catalogs as JSON, with a version; read strictly, up to limits.
 
-Laws: ``from_json(to_json(changes)) == changes`` for changes in normal form, as `diff` returns them;
-the same holds for the changes of a catalog whose objects are unresolved and in normal form. Others
-become so. The values of options are written as they are, those of secrets as well.
+Law: ``from_json(to_json(changes)) == changes`` for changes in normal form, as `diff` returns them,
+and for changes of a catalog whose objects are unresolved and in normal form. Others become so. The
+values of options are written as they are, secrets included.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ def catalog_changes_to_json(changes: Iterable[CatalogChange]) -> str:
     Raises:
         UnsupportedError: with code `type-not-serializable` or `inline-function` for a type or
             expression that has no text.
-        SchemaError: with code `invalid-changes` for a document that would be refused as too long,
+        SchemaError: with code `invalid-changes` for a document that is too long to be read,
             `wrong-argument` for anything but changes of a catalog.
     """
     return CATALOG_DOCUMENT.write(changes)

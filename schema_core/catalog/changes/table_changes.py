@@ -1,9 +1,8 @@
 """Changes of tables: the classes of Flink's `TableChange`, and ours for what Flink has none for.
 
-A change is data: the new value, and the value that it replaces, by which a table that differs from
-the one it was made for is refused. Each class applies itself, describes itself in English, and
-states what it does to stored columns and to the order of changes. Its JSON follows from its fields
-(`schema_core.catalog.changes.json_format`); targets of migrations have a row with its SQL.
+A change has the new value and the value that it replaces; a table with another value is refused.
+Each class applies and describes itself, and states what it does to stored columns and to the order
+of changes. Its JSON follows from its fields; targets of migrations have a row with its SQL.
 
 Law: ``apply(diff(a, b), a)`` equals ``b`` in normal form.
 """
@@ -177,9 +176,7 @@ class TableChange(ABC):
     def add(part: Part, position: ColumnPosition | None = None) -> TableChange:
         """Return the change that adds a column, watermark, key, index or distribution.
 
-        Args:
-            part: What is added.
-            position: The position of a column; None appends it.
+        Without `position` a column is appended.
 
         Raises:
             SchemaError: with code `wrong-argument` for anything else.
@@ -190,12 +187,9 @@ class TableChange(ABC):
 
     @staticmethod
     def modify(old: Part, new: Part, position: ColumnPosition | None = None) -> TableChange:
-        """Return the change that replaces a column, watermark, key or distribution.
+        """Return the change that replaces a column, watermark, key or distribution by another.
 
-        Args:
-            old: The current definition.
-            new: The new definition, of the same kind.
-            position: The new position of a column; None keeps it.
+        Without `position` a column keeps its own.
 
         Raises:
             SchemaError: with code `wrong-argument` for anything else, and for an index, which is
@@ -219,13 +213,7 @@ class TableChange(ABC):
 
     @staticmethod
     def set(key: str, value: str, old_value: str | None = None) -> SetOption:
-        """Return the change that sets an option.
-
-        Args:
-            key: The key of the option.
-            value: The new value.
-            old_value: The current value; None if the option is not set.
-        """
+        """Return the change that sets an option; `old_value` is None if it is not set."""
         return SetOption(key, value, old_value)
 
     @staticmethod
@@ -1275,14 +1263,9 @@ def _change_of(part: object, verb: str) -> Callable[..., TableChange]:
 def apply(changes: Iterable[TableChange], table: Table) -> Table:
     """Return the schema or table after the changes, in their order.
 
-    Each change is compared with the state that it is applied to, which has to contain the old
-    value of the change. What no change touches stays as it is. The result is not resolved: the
-    changes in between may refer to columns that later ones add.
-
-    Args:
-        changes: The changes, as `diff` returns them.
-        table: A schema or a table; the changes of a resolved table are applied to its unresolved
-            form. A schema accepts changes of its columns, keys and watermark only.
+    Each change is compared with the state that it is applied to, which has to contain its old
+    value. The result is unresolved, also for a resolved table: changes in between may refer to
+    columns that later ones add. A schema accepts changes of its columns, keys and watermark only.
 
     Raises:
         SchemaError: with code `change-does-not-fit` where the state is not the one that a change

@@ -1,7 +1,7 @@
 """Catalog stores: the descriptors of catalogs, in memory or in files in Flink's format.
 
-Flink reads the files written here and vice versa. A comment, which Flink's descriptors lack, is a
-comment of the YAML file. Files are created and replaced atomically.
+Flink and this library read each other's files. A comment, which Flink's descriptors lack, is a
+comment of the YAML file. Files are written atomically.
 """
 
 from __future__ import annotations

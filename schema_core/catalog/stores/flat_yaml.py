@@ -1,11 +1,11 @@
 r"""YAML that is one flat mapping of strings: the format of catalog files.
 
-``read(write(mapping)) == mapping`` for every mapping of strings, and every YAML parser agrees. Any
-other YAML (nesting, lists, anchors, blocks) is refused with its line.
+``read(write(mapping)) == mapping``, and every YAML parser agrees. Any other YAML (nesting, lists,
+anchors, blocks) is refused with its line.
 
-Flink quotes a value that requires quotes twice: for the string ``true`` it writes ``"'true'"``, and
-then misreads its own file. Such a value is read as intended. A string that contains these quotes is
-written with ``\x27`` for the first one, which YAML parsers read alike and is distinguished here.
+Flink quotes a value that requires quotes twice: for the string ``true`` it writes ``"'true'"`` and
+misreads its own file. Such a value is read as intended; a string that contains these quotes is
+written with ``\x27`` for the first one.
 """
 
 from __future__ import annotations

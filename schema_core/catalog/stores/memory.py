@@ -73,10 +73,9 @@ class MemoryObject:
 
 
 class MemoryStore:
-    """The objects of a catalog in dictionaries: one for each kind and database.
+    """The objects of a catalog in dictionaries, in the order of their creation.
 
-    The dictionaries have the objects in the order of their creation. A lock serializes all
-    transactions, so any number of threads may use a store.
+    There is one for each kind and database. A lock serializes transactions: a store is thread-safe.
     """
 
     compared: frozenset[StoredKind] = frozenset(StoredKind)
@@ -222,12 +221,11 @@ def _name(key: ObjectKey) -> Hashable:
 
 @validate_methods(Catalog)
 class InMemoryCatalog(StoredCatalog[MemoryObject]):
-    """A catalog that stores everything in memory, as the built-in catalog does.
+    """A catalog that stores everything in memory, as the built-in catalog does; thread-safe.
 
-    Any number of threads may use it. Names of tables and databases are case-sensitive, names of
-    functions are not. As in Flink's in-memory catalog, a database that holds only models counts as
-    empty, its models exist again when a database of the same name is created, and creating a
-    partition with `ignore_if_exists` replaces an existing one.
+    Names of tables and databases are case-sensitive, names of functions are not. As in Flink, a
+    database that holds only models counts as empty, its models exist again when a database of the
+    same name is created, and `create_partition` with `ignore_if_exists` replaces an existing one.
 
     >>> catalog = InMemoryCatalog("mine", "sales")
     >>> catalog.create_database("spare", CatalogDatabase.create_instance({}), False)

@@ -1,8 +1,7 @@
 """The storage protocol of catalogs: objects by kind and path, read and written in transactions.
 
-`StoredCatalog` implements the methods of `Catalog` over this protocol, so a store implements only
-lookup, insertion, replacement and deletion. It never raises for an object that exists or is
-missing: it returns None or False.
+A store implements only lookup, insertion, replacement and deletion; `StoredCatalog` implements
+`Catalog` over it. A store returns None or False for objects that exist or are missing.
 """
 
 from __future__ import annotations
@@ -114,8 +113,7 @@ S = TypeVar("S", bound=StoredObject)
 class ObjectTransaction(Protocol[S]):
     """The objects of a catalog as one transaction reads and writes them.
 
-    `parent` is the object of ``key.parent`` if the caller has read it. Without it a store looks the
-    parent up itself.
+    `parent` is the object of ``key.parent``; without it a store looks the parent up itself.
     """
 
     def exists(self, key: ObjectKey, parent: S | None = None) -> bool:

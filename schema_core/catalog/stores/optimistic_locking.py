@@ -23,12 +23,8 @@ MAX_SHOWN = 400
 def require_expected(path: object, expected: object, found: object) -> None:
     """Refuse to alter an object that has changed since it was read.
 
-    A catalog calls it within the transaction, or under the lock, in which it alters.
-
-    Args:
-        path: The path of the object, for the message.
-        expected: The definition that was read, resolved or not; None disables the check.
-        found: The current definition, or None if the object was dropped.
+    Call it within the transaction, or under the lock, that alters. `expected` may be resolved; None
+    disables the check. `found` is None if the object was dropped.
 
     Raises:
         ConflictError: if the two differ.
@@ -54,10 +50,10 @@ def require_expected(path: object, expected: object, found: object) -> None:
 def masking_conflicts(
     declared: Callable[[Mapping[str, str]], AbstractSet[str]],
 ) -> Iterator[None]:
-    """Mask in the hint of a `ConflictError` what `declared` returns as secret keys of the options.
+    """Mask the options that are secret by `declared` in the hint of a `ConflictError`.
 
-    A catalog masks keys that contain a secret word; the keys that a connector declares secret are
-    known to the environment only.
+    A catalog masks keys that contain a secret word, but does not have the keys that a connector
+    declares secret.
     """
     try:
         yield
@@ -76,12 +72,7 @@ def alter_if_unchanged(
 ) -> None:
     """Call an ALTER method of a catalog with the definition that was read, if it compares that.
 
-    `Capability.VERSIONS` covers tables and views; of other kinds a catalog may refuse `expected`.
-
-    Args:
-        capabilities: Those of the catalog.
-        alter: The method, with its other arguments.
-        expected: The definition that was read.
+    `Capability.VERSIONS` covers tables and views; a catalog may refuse `expected` for other kinds.
 
     Raises:
         ConflictError: if the object has changed since it was read and the catalog compares.

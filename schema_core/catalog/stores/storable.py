@@ -1,9 +1,8 @@
 """Check, before a definition is stored, that its text reads back as the same definition.
 
-A catalog stores the types, expressions and queries of tables, views and models as text. Flink
-parses the text of a column that it has just resolved once more and refuses the statement where that
-fails; this is the same check, and it also compares what was read. Without it a table could be
-created that cannot be described.
+Catalogs store types, expressions and queries as text. Flink parses the text of a resolved column
+once more and refuses what fails; this check also compares what was read. Without it a table could
+be created that cannot be described.
 """
 
 from __future__ import annotations
@@ -49,15 +48,16 @@ def require_storable(
 ) -> None:
     """Refuse a definition whose text does not read back as itself.
 
-    A member that has no text, such as a function without a name, is not checked: an in-memory
-    catalog keeps the object, and any other refuses it when it writes the text.
+    A member without text, such as a function without a name, is not checked: an in-memory catalog
+    keeps the object, any other refuses it on writing. A query that is the same in `old`, the
+    replaced definition, is not resolved again: options of a view can be set while a table it reads
+    is missing.
 
     Args:
-        table: The definition that is about to be stored.
+        table: The definition to store.
         resolver: Resolves the text.
         query_columns: Resolves the text of a view's query.
-        old: The definition that is replaced. A query that stays the same is not resolved again:
-            options of a view can be set while a table that it reads is missing.
+        old: The definition that is replaced.
 
     Raises:
         SchemaError: with code `not-storable`.
@@ -84,11 +84,7 @@ def require_storable_model(model: ResolvedCatalogModel, resolver: SchemaResolver
 
 
 def require_read_back(stored: T, read: Callable[[], T]) -> None:
-    """Refuse an object that a store would not return as it was given.
-
-    Args:
-        stored: The object that is about to be stored.
-        read: Reads the stored form of the object.
+    """Refuse an object that `read`, which reads its stored form, does not return as it is.
 
     Raises:
         SchemaError: with code `not-storable`.

@@ -1,7 +1,7 @@
 """`StoredCatalog`: the methods of `Catalog` over an `ObjectStore`.
 
-Which error is raised when, what the ``ignore_if_...`` flags ignore, and compare-and-set for ALTER
-operations are implemented once here, for the catalogs in memory, in SQL databases and in Hive.
+Errors, the ``ignore_if_...`` flags and compare-and-set for ALTER are implemented once here, for the
+catalogs in memory, in SQL databases and in Hive.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def statistics_key(path: ObjectPath, spec: objects.CatalogPartitionSpec | None) 
 class StoredCatalog(Catalog, Generic[S]):
     """A catalog over an object store; subclasses declare their `capabilities`.
 
-    Unresolved tables, views and models are resolved by the resolver of the first environment that
-    uses the catalog; without one, by a resolver that has the built-in functions only.
+    Unresolved objects are resolved by the resolver of the first environment that uses the catalog;
+    without one, by a resolver with the built-in functions only.
     """
 
     def __init__(self, name: str, store: ObjectStore[S], default_database: str) -> None:
@@ -674,9 +674,9 @@ def _not_found(transaction: ObjectTransaction[S], key: ObjectKey) -> NotFoundErr
 
 
 def _missing_partition(transaction: ObjectTransaction[S], key: ObjectKey) -> NotFoundError:
-    """Return the error for a partition that does not exist, which names the reason as its hint.
+    """Return the error for a missing partition, with the reason as its hint.
 
-    As in Flink, it is the same error if the table does not exist or is not partitioned.
+    As in Flink, it is the same if the table does not exist or is not partitioned.
     """
     error = missing(key.kind.value, key)
     path = ObjectKey(StoredKind.TABLE, key.database, key.name)
