@@ -63,7 +63,7 @@ def type_of(description: object) -> DataType:
     Raises:
         SchemaError: with code `data-type-not-inferred` for any other object, or `too-deep`.
 
-    >>> print(type_of(dict[str, Annotated[Decimal, DecimalType(10, 2)]]))
+    >>> print(type_of(dict[str, Annotated[Decimal, atomic.DecimalType(10, 2)]]))
     MAP<VARCHAR(2147483647) NOT NULL, DECIMAL(10, 2)> NOT NULL
     >>> type_of(object)
     Traceback (most recent call last):
