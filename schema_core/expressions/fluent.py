@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    NoReturn,
+    Protocol,
+    Self,
+    TypeAlias,
+    overload,
+    runtime_checkable,
+)
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass, regex
@@ -124,9 +132,7 @@ def keyword(value: Enum | str, kind: type[Enum]) -> str:
     """The SQL keywords of a member of `kind`, or a string in upper case.
 
     Raises:
-        SchemaError: with code `wrong-argument` for another enumeration, and for a string that is
-        not
-            words.
+        SchemaError: with code `wrong-argument` for another enumeration, and for other strings.
 
     >>> keyword(JsonOnNull.ABSENT, JsonOnNull), keyword("year", TimeIntervalUnit)
     ('ABSENT ON NULL', 'YEAR')
@@ -204,6 +210,37 @@ class SortedExpression:
 
 
 # --- expressions ----------------------------------------------------------------------------------
+
+
+class FunctionProperty(property):
+    """A property of an expression: the call of a function over it."""
+
+    def __init__(self, name: str, doc: str = "") -> None:
+        super().__init__(lambda expression: function_call(name, expression), doc=doc or f"{name}.")
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, instance: None, owner: type, /) -> Self: ...
+        @overload
+        def __get__(self, instance: object, owner: type | None = None, /) -> Expression: ...
+        def __get__(self, instance: object, owner: type | None = None, /) -> Self | Expression: ...
+
+
+class IntervalProperty(FunctionProperty):
+    """A property of an expression: an interval of as many years, days or other units."""
+
+    def __init__(self, unit: str) -> None:
+        def interval(expression: Expression) -> Expression:
+            match expression.syntax:
+                case syntax.Literal(kind=syntax.LiteralKind.EXACT, text=text):
+                    digits = len(text.lstrip("-"))
+                    return Expression(Interval(text, unit, leading=digits if digits > 2 else None))
+                case tree:
+                    unit_name = TypeName("INTERVAL", interval=Interval("", unit))
+                    return Expression(Call("INTERVAL", (tree, unit_name)))
+
+        property.__init__(self, interval, doc=f"An interval of {unit.lower()}s.")
 
 
 class Expression:
@@ -527,94 +564,14 @@ class Expression:
 
     # --- intervals --------------------------------------------------------------------------------
 
-    @property
-    def year(self) -> Expression:
-        """An interval of years."""
-        return self._interval("YEAR")
-
-    @property
-    def years(self) -> Expression:
-        """An interval of years."""
-        return self._interval("YEAR")
-
-    @property
-    def quarter(self) -> Expression:
-        """An interval of quarters."""
-        return self._interval("QUARTER")
-
-    @property
-    def quarters(self) -> Expression:
-        """An interval of quarters."""
-        return self._interval("QUARTER")
-
-    @property
-    def month(self) -> Expression:
-        """An interval of months."""
-        return self._interval("MONTH")
-
-    @property
-    def months(self) -> Expression:
-        """An interval of months."""
-        return self._interval("MONTH")
-
-    @property
-    def week(self) -> Expression:
-        """An interval of weeks."""
-        return self._interval("WEEK")
-
-    @property
-    def weeks(self) -> Expression:
-        """An interval of weeks."""
-        return self._interval("WEEK")
-
-    @property
-    def day(self) -> Expression:
-        """An interval of days."""
-        return self._interval("DAY")
-
-    @property
-    def days(self) -> Expression:
-        """An interval of days."""
-        return self._interval("DAY")
-
-    @property
-    def hour(self) -> Expression:
-        """An interval of hours."""
-        return self._interval("HOUR")
-
-    @property
-    def hours(self) -> Expression:
-        """An interval of hours."""
-        return self._interval("HOUR")
-
-    @property
-    def minute(self) -> Expression:
-        """An interval of minutes."""
-        return self._interval("MINUTE")
-
-    @property
-    def minutes(self) -> Expression:
-        """An interval of minutes."""
-        return self._interval("MINUTE")
-
-    @property
-    def second(self) -> Expression:
-        """An interval of seconds."""
-        return self._interval("SECOND")
-
-    @property
-    def seconds(self) -> Expression:
-        """An interval of seconds."""
-        return self._interval("SECOND")
-
-    def _interval(self, unit: str) -> Expression:
-        match self.syntax:
-            case syntax.Literal(kind=syntax.LiteralKind.EXACT, text=text):
-                digits = len(text.lstrip("-"))
-                return Expression(Interval(text, unit, leading=digits if digits > 2 else None))
-            case _:
-                unit_name = TypeName("INTERVAL", interval=Interval("", unit))
-                return Expression(Call("INTERVAL", (self.syntax, unit_name)))
+    year = years = IntervalProperty("YEAR")
+    quarter = quarters = IntervalProperty("QUARTER")
+    month = months = IntervalProperty("MONTH")
+    week = weeks = IntervalProperty("WEEK")
+    day = days = IntervalProperty("DAY")
+    hour = hours = IntervalProperty("HOUR")
+    minute = minutes = IntervalProperty("MINUTE")
+    second = seconds = IntervalProperty("SECOND")
 
     @property
     def milli(self) -> Expression:
@@ -689,62 +646,24 @@ class Expression:
 
     # --- what only methods of `Table` take --------------------------------------------------------
 
-    @property
-    def flatten(self) -> Expression:
-        """The fields of a row, each a column of `Table.select`."""
-        return function_call("$FLATTEN", self)
-
-    @property
-    def start(self) -> Expression:
-        """The start of a window, after `Table.window`."""
-        return function_call("$START", self)
-
-    @property
-    def end(self) -> Expression:
-        """The end of a window, excluded; after `Table.window`."""
-        return function_call("$END", self)
-
-    @property
-    def rowtime(self) -> Expression:
-        """The last millisecond of a window, a time attribute; after `Table.window`."""
-        return function_call("$ROWTIME", self)
-
-    @property
-    def proctime(self) -> Expression:
-        """The processing time of a window, after `Table.window`."""
-        return function_call("$PROCTIME", self)
+    flatten = FunctionProperty("$FLATTEN", "The fields of a row, each a column of `Table.select`.")
+    start = FunctionProperty("$START", "The start of a window, after `Table.window`.")
+    end = FunctionProperty("$END", "The end of a window, excluded; after `Table.window`.")
+    rowtime = FunctionProperty(
+        "$ROWTIME", "The last millisecond of a window, a time attribute; after `Table.window`."
+    )
+    proctime = FunctionProperty(
+        "$PROCTIME", "The processing time of a window, after `Table.window`."
+    )
 
     # --- conditions -------------------------------------------------------------------------------
 
-    @property
-    def is_null(self) -> Expression:
-        """IS NULL."""
-        return function_call("IS NULL", self)
-
-    @property
-    def is_not_null(self) -> Expression:
-        """IS NOT NULL."""
-        return function_call("IS NOT NULL", self)
-
-    @property
-    def is_true(self) -> Expression:
-        """IS TRUE, never NULL."""
-        return function_call("IS TRUE", self)
-
-    @property
-    def is_not_true(self) -> Expression:
-        """IS NOT TRUE: false or NULL."""
-        return function_call("IS NOT TRUE", self)
-
-    @property
-    def is_false(self) -> Expression:
-        """IS FALSE, never NULL."""
-        return function_call("IS FALSE", self)
-
-    @property
-    def is_not_false(self) -> Expression:
-        """IS NOT FALSE: true or NULL."""
-        return function_call("IS NOT FALSE", self)
+    is_null = FunctionProperty("IS NULL")
+    is_not_null = FunctionProperty("IS NOT NULL")
+    is_true = FunctionProperty("IS TRUE", "IS TRUE, never NULL.")
+    is_not_true = FunctionProperty("IS NOT TRUE", "IS NOT TRUE: false or NULL.")
+    is_false = FunctionProperty("IS FALSE", "IS FALSE, never NULL.")
+    is_not_false = FunctionProperty("IS NOT FALSE", "IS NOT FALSE: true or NULL.")
 
     def if_null(self, null_replacement: Value) -> Expression:
         """The value, or the replacement for NULL."""
@@ -760,115 +679,28 @@ class Expression:
 
     # --- numbers ----------------------------------------------------------------------------------
 
-    @property
-    def abs(self) -> Expression:
-        """ABS."""
-        return function_call("ABS", self)
-
-    @property
-    def sign(self) -> Expression:
-        """SIGN: -1, 0 or 1."""
-        return function_call("SIGN", self)
-
-    @property
-    def exp(self) -> Expression:
-        """EXP."""
-        return function_call("EXP", self)
-
-    @property
-    def ln(self) -> Expression:
-        """LN."""
-        return function_call("LN", self)
-
-    @property
-    def log2(self) -> Expression:
-        """LOG2."""
-        return function_call("LOG2", self)
-
-    @property
-    def log10(self) -> Expression:
-        """LOG10."""
-        return function_call("LOG10", self)
-
-    @property
-    def sqrt(self) -> Expression:
-        """SQRT."""
-        return function_call("SQRT", self)
-
-    @property
-    def sin(self) -> Expression:
-        """SIN."""
-        return function_call("SIN", self)
-
-    @property
-    def cos(self) -> Expression:
-        """COS."""
-        return function_call("COS", self)
-
-    @property
-    def tan(self) -> Expression:
-        """TAN."""
-        return function_call("TAN", self)
-
-    @property
-    def cot(self) -> Expression:
-        """COT."""
-        return function_call("COT", self)
-
-    @property
-    def asin(self) -> Expression:
-        """ASIN."""
-        return function_call("ASIN", self)
-
-    @property
-    def acos(self) -> Expression:
-        """ACOS."""
-        return function_call("ACOS", self)
-
-    @property
-    def atan(self) -> Expression:
-        """ATAN."""
-        return function_call("ATAN", self)
-
-    @property
-    def sinh(self) -> Expression:
-        """SINH."""
-        return function_call("SINH", self)
-
-    @property
-    def cosh(self) -> Expression:
-        """COSH."""
-        return function_call("COSH", self)
-
-    @property
-    def tanh(self) -> Expression:
-        """TANH."""
-        return function_call("TANH", self)
-
-    @property
-    def degrees(self) -> Expression:
-        """DEGREES."""
-        return function_call("DEGREES", self)
-
-    @property
-    def radians(self) -> Expression:
-        """RADIANS."""
-        return function_call("RADIANS", self)
-
-    @property
-    def bin(self) -> Expression:
-        """BIN."""
-        return function_call("BIN", self)
-
-    @property
-    def hex(self) -> Expression:
-        """HEX, of an integer or a string."""
-        return function_call("HEX", self)
-
-    @property
-    def chr(self) -> Expression:
-        """CHR."""
-        return function_call("CHR", self)
+    abs = FunctionProperty("ABS")
+    sign = FunctionProperty("SIGN", "SIGN: -1, 0 or 1.")
+    exp = FunctionProperty("EXP")
+    ln = FunctionProperty("LN")
+    log2 = FunctionProperty("LOG2")
+    log10 = FunctionProperty("LOG10")
+    sqrt = FunctionProperty("SQRT")
+    sin = FunctionProperty("SIN")
+    cos = FunctionProperty("COS")
+    tan = FunctionProperty("TAN")
+    cot = FunctionProperty("COT")
+    asin = FunctionProperty("ASIN")
+    acos = FunctionProperty("ACOS")
+    atan = FunctionProperty("ATAN")
+    sinh = FunctionProperty("SINH")
+    cosh = FunctionProperty("COSH")
+    tanh = FunctionProperty("TANH")
+    degrees = FunctionProperty("DEGREES")
+    radians = FunctionProperty("RADIANS")
+    bin = FunctionProperty("BIN")
+    hex = FunctionProperty("HEX", "HEX, of an integer or a string.")
+    chr = FunctionProperty("CHR")
 
     def round(self, places: Value) -> Expression:
         """The number rounded to decimal places."""
@@ -876,50 +708,15 @@ class Expression:
 
     # --- strings ----------------------------------------------------------------------------------
 
-    @property
-    def upper_case(self) -> Expression:
-        """UPPER."""
-        return function_call("UPPER", self)
-
-    @property
-    def lower_case(self) -> Expression:
-        """LOWER."""
-        return function_call("LOWER", self)
-
-    @property
-    def init_cap(self) -> Expression:
-        """INITCAP."""
-        return function_call("INITCAP", self)
-
-    @property
-    def char_length(self) -> Expression:
-        """CHAR_LENGTH, in characters."""
-        return function_call("CHAR_LENGTH", self)
-
-    @property
-    def from_base64(self) -> Expression:
-        """FROM_BASE64."""
-        return function_call("FROM_BASE64", self)
-
-    @property
-    def to_base64(self) -> Expression:
-        """TO_BASE64."""
-        return function_call("TO_BASE64", self)
-
-    @property
-    def ascii(self) -> Expression:
-        """ASCII, of the first character."""
-        return function_call("ASCII", self)
-
-    @property
-    def reverse(self) -> Expression:
-        """REVERSE."""
-        return function_call("REVERSE", self)
-
-    @property
-    def unhex(self) -> Expression:
-        """UNHEX."""
-        return function_call("UNHEX", self)
+    upper_case = FunctionProperty("UPPER")
+    lower_case = FunctionProperty("LOWER")
+    init_cap = FunctionProperty("INITCAP")
+    char_length = FunctionProperty("CHAR_LENGTH", "CHAR_LENGTH, in characters.")
+    from_base64 = FunctionProperty("FROM_BASE64")
+    to_base64 = FunctionProperty("TO_BASE64")
+    ascii = FunctionProperty("ASCII", "ASCII, of the first character.")
+    reverse = FunctionProperty("REVERSE")
+    unhex = FunctionProperty("UNHEX")
 
     def concat(self, other: Value) -> Expression:
         """The concatenation with another string."""
@@ -1075,35 +872,12 @@ class Expression:
         """The first match."""
         return function_call("REGEXP_SUBSTR", self, regex)
 
-    @property
-    def md5(self) -> Expression:
-        """MD5."""
-        return function_call("MD5", self)
-
-    @property
-    def sha1(self) -> Expression:
-        """SHA1."""
-        return function_call("SHA1", self)
-
-    @property
-    def sha224(self) -> Expression:
-        """SHA224."""
-        return function_call("SHA224", self)
-
-    @property
-    def sha256(self) -> Expression:
-        """SHA256."""
-        return function_call("SHA256", self)
-
-    @property
-    def sha384(self) -> Expression:
-        """SHA384."""
-        return function_call("SHA384", self)
-
-    @property
-    def sha512(self) -> Expression:
-        """SHA512."""
-        return function_call("SHA512", self)
+    md5 = FunctionProperty("MD5")
+    sha1 = FunctionProperty("SHA1")
+    sha224 = FunctionProperty("SHA224")
+    sha256 = FunctionProperty("SHA256")
+    sha384 = FunctionProperty("SHA384")
+    sha512 = FunctionProperty("SHA512")
 
     def sha2(self, hash_length: Value) -> Expression:
         """SHA2, of 224, 256, 384 or 512 bits."""
@@ -1119,30 +893,11 @@ class Expression:
 
     # --- collections ------------------------------------------------------------------------------
 
-    @property
-    def cardinality(self) -> Expression:
-        """The number of elements."""
-        return function_call("CARDINALITY", self)
-
-    @property
-    def element(self) -> Expression:
-        """The only element of the collection."""
-        return function_call("ELEMENT", self)
-
-    @property
-    def map_keys(self) -> Expression:
-        """The array of keys."""
-        return function_call("MAP_KEYS", self)
-
-    @property
-    def map_values(self) -> Expression:
-        """The array of values."""
-        return function_call("MAP_VALUES", self)
-
-    @property
-    def map_entries(self) -> Expression:
-        """The array of entries, as rows."""
-        return function_call("MAP_ENTRIES", self)
+    cardinality = FunctionProperty("CARDINALITY", "The number of elements.")
+    element = FunctionProperty("ELEMENT", "The only element of the collection.")
+    map_keys = FunctionProperty("MAP_KEYS", "The array of keys.")
+    map_values = FunctionProperty("MAP_VALUES", "The array of values.")
+    map_entries = FunctionProperty("MAP_ENTRIES", "The array of entries, as rows.")
 
     def map_union(self, *maps: Value) -> Expression:
         """MAP_UNION."""
@@ -1258,75 +1013,20 @@ class Expression:
 
     # --- aggregates -------------------------------------------------------------------------------
 
-    @property
-    def sum(self) -> Expression:
-        """The sum, NULL on empty input."""
-        return function_call("SUM", self)
-
-    @property
-    def sum0(self) -> Expression:
-        """The sum, 0 on empty input."""
-        return function_call("$SUM0", self)
-
-    @property
-    def avg(self) -> Expression:
-        """AVG."""
-        return function_call("AVG", self)
-
-    @property
-    def min(self) -> Expression:
-        """MIN."""
-        return function_call("MIN", self)
-
-    @property
-    def max(self) -> Expression:
-        """MAX."""
-        return function_call("MAX", self)
-
-    @property
-    def count(self) -> Expression:
-        """The number of values that are not NULL."""
-        return function_call("COUNT", self)
-
-    @property
-    def first_value(self) -> Expression:
-        """FIRST_VALUE."""
-        return function_call("FIRST_VALUE", self)
-
-    @property
-    def last_value(self) -> Expression:
-        """LAST_VALUE."""
-        return function_call("LAST_VALUE", self)
-
-    @property
-    def stddev_pop(self) -> Expression:
-        """STDDEV_POP."""
-        return function_call("STDDEV_POP", self)
-
-    @property
-    def stddev_samp(self) -> Expression:
-        """STDDEV_SAMP."""
-        return function_call("STDDEV_SAMP", self)
-
-    @property
-    def var_pop(self) -> Expression:
-        """VAR_POP."""
-        return function_call("VAR_POP", self)
-
-    @property
-    def var_samp(self) -> Expression:
-        """VAR_SAMP."""
-        return function_call("VAR_SAMP", self)
-
-    @property
-    def collect(self) -> Expression:
-        """COLLECT, to a multiset."""
-        return function_call("COLLECT", self)
-
-    @property
-    def array_agg(self) -> Expression:
-        """ARRAY_AGG."""
-        return function_call("ARRAY_AGG", self)
+    sum = FunctionProperty("SUM", "The sum, NULL on empty input.")
+    sum0 = FunctionProperty("$SUM0", "The sum, 0 on empty input.")
+    avg = FunctionProperty("AVG")
+    min = FunctionProperty("MIN")
+    max = FunctionProperty("MAX")
+    count = FunctionProperty("COUNT", "The number of values that are not NULL.")
+    first_value = FunctionProperty("FIRST_VALUE")
+    last_value = FunctionProperty("LAST_VALUE")
+    stddev_pop = FunctionProperty("STDDEV_POP")
+    stddev_samp = FunctionProperty("STDDEV_SAMP")
+    var_pop = FunctionProperty("VAR_POP")
+    var_samp = FunctionProperty("VAR_SAMP")
+    collect = FunctionProperty("COLLECT", "COLLECT, to a multiset.")
+    array_agg = FunctionProperty("ARRAY_AGG")
 
     def percentile(self, percentage: Value, frequency: Value = None) -> Expression:
         """The percentile for a fraction or an array of fractions."""

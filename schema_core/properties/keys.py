@@ -169,11 +169,7 @@ def physical_column(name: str, type_: str, comment: str | None) -> UnresolvedPhy
 
 
 def _shared_column(name: Any, type_: Any, comment: Any) -> UnresolvedPhysicalColumn:
-    """A physical column whose name and type are interned, so that look-ups compare less.
-
-    Raises:
-        TypeError: for anything but strings.
-    """
+    """A physical column whose name and type are interned, so that look-ups compare less."""
     if not (
         isinstance(name, str)
         and isinstance(type_, str)
@@ -188,11 +184,7 @@ def _shared_column(name: Any, type_: Any, comment: Any) -> UnresolvedPhysicalCol
 def _split_columns(
     properties: Mapping[str, str],
 ) -> tuple[list[UnresolvedPhysicalColumn], Properties]:
-    """The first columns, up to one without a name or a type, and the rest of the map.
-
-    Raises:
-        TypeError: for columns of anything but strings.
-    """
+    """The first columns, up to one without a name or a type, and the rest of the map."""
     others = dict(properties)
     take, cached_column = others.pop, physical_column.entries.recent.get
     columns: list[UnresolvedPhysicalColumn] = []
@@ -211,9 +203,6 @@ class PropertyReader:
     """A property map, or the part under a prefix, that records the requested keys.
 
     Most keys are those of the first columns; only the others are searched.
-
-    Raises:
-        SchemaError: as `require_strings`.
     """
 
     __slots__ = (
@@ -303,7 +292,7 @@ class PropertyReader:
     def non_physical_columns(self) -> Collection[int] | None:
         """The rows of `first_columns` that are computed or metadata columns.
 
-        None if a key contains a line break, or if there are further keys of columns.
+        None if a key contains a line break, or if columns have further keys.
         """
         if self._lines is None:
             return None
@@ -363,11 +352,8 @@ class PropertyReader:
     def rows(self, prefix: str, field: str) -> Iterator[PropertyReader]:
         """The numbered rows from 0 to the highest number that has `field`.
 
-        Callers must require `field` of every row, so that a missing row raises an error; otherwise
-        the iteration would continue up to any number in a key.
-
-        Raises:
-            SchemaError: with code `invalid-key-value` for a number that is not a Java int.
+        Callers must require `field` of every row: otherwise the iteration would continue up to any
+        number in a key.
         """
         total = self.count(prefix, field)
         return (self.under(f"{prefix}.{number}") for number in range(total))
@@ -375,11 +361,8 @@ class PropertyReader:
     def count(self, prefix: str, field: str) -> int:
         """One more than the highest number that has `field`.
 
-        As in Flink, anything may follow `field`, and the number after the highest integer
-        overflows.
-
-        Raises:
-            SchemaError: with code `invalid-key-value` for a number that is not a Java int.
+        As in Flink, anything may follow `field`, and the highest integer overflows. Any other
+        number is refused.
         """
         start, end = f"{self._prefix}{prefix}.", f".{field}"
         if self._lines is None:

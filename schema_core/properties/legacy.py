@@ -362,11 +362,7 @@ def is_hive_table(properties: Mapping[str, str]) -> bool:
 
 
 def strip_hive_prefix(properties: Mapping[str, str]) -> Properties:
-    """Flink's map from the properties of a metastore.
-
-    Raises:
-        SchemaError: with code `hive-table` for a table whose columns only Hive stores.
-    """
+    """Flink's map from the properties of a metastore; refuses a table that only Hive stores."""
     if is_hive_table(properties):
         raise SchemaError(
             "a table of Hive itself does not have its columns in its properties",

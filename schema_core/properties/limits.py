@@ -150,10 +150,9 @@ def check_names(
     comment: str | None,
     store: StoreLimits,
 ) -> tuple[Diagnostic, ...]:
-    """Diagnostics for names and comments that the store cannot represent.
+    """Diagnostics for names and comments that the store's own columns cannot represent.
 
-    The property map preserves the case of column names; this concerns the store's own columns,
-    which other engines use.
+    Other engines use these columns; the property map preserves the case of column names.
     """
     keys = require_sequence(partition_keys, "partition_keys")
     named = [

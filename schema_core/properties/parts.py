@@ -135,7 +135,7 @@ def unpack(stored: Mapping[str, str], store: StoreLimits) -> Properties:
     """Restore the packed map, without the store's own properties.
 
     Raises:
-        SchemaError: for every malformed part, with the codes of `malformed_parts`.
+        SchemaError: for every malformed part, as `malformed_parts`.
     """
     require_strings(stored)
     length = len(store.prefix)
@@ -144,11 +144,7 @@ def unpack(stored: Mapping[str, str], store: StoreLimits) -> Properties:
 
 
 def join_parts(properties: Mapping[str, str]) -> Properties:
-    """The map with the keys of its parts, if it has any.
-
-    Raises:
-        SchemaError: as `unpack`.
-    """
+    """The map with the keys of its parts, if it has any; errors as `unpack`."""
     if not has_parts(properties):
         return dict(properties)
     raise_all(

@@ -135,11 +135,7 @@ def watermark(column: str, sql: str) -> UnresolvedWatermarkSpec:
 
 @cached(keys.column_length, budget=200_000)
 def primary_key(name: str, columns: str) -> UnresolvedPrimaryKey:
-    """The primary key on columns whose names are joined; cached as columns are.
-
-    Raises:
-        SchemaError: with code `blank-name` or `missing-key-columns`.
-    """
+    """The primary key on columns whose names are joined; cached as columns are."""
     key = (
         Schema.new_builder().primary_key_named(name, *keys.split_names(columns)).build().primary_key
     )
@@ -147,7 +143,7 @@ def primary_key(name: str, columns: str) -> UnresolvedPrimaryKey:
 
 
 def immutable_columns(name: str, columns: str) -> UnresolvedImmutableColumns:
-    """The constraint on columns whose names are joined; errors as `primary_key`."""
+    """The constraint on columns whose names are joined."""
     builder = Schema.new_builder().immutable_columns_named(name, *keys.split_names(columns))
     return cast("UnresolvedImmutableColumns", builder.build().immutable_columns)
 
@@ -194,11 +190,7 @@ def decode_columns(reader: PropertyReader, prefix: str) -> Schema:
 
 
 def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
-    """Encode a schema under a prefix, exactly as Flink does.
-
-    Raises:
-        UnsupportedError: with code `type-not-serializable`, or as an expression without SQL form.
-    """
+    """Encode a schema under a prefix, exactly as Flink does."""
     key, immutable = schema.primary_key, schema.immutable_columns
     single = (("primary-key", key), ("immutable", immutable))
     constraints = {
@@ -216,11 +208,7 @@ def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
 
 
 def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
-    """Decode the schema under a prefix.
-
-    Raises:
-        SchemaError: with code `missing-key` or `invalid-key-value`, or as the schema's builder.
-    """
+    """Decode the schema under a prefix."""
     columns = tuple(read_columns(reader, prefix))
     if not reader.has_other(f"{prefix}."):
         return Schema(columns)
@@ -478,8 +466,8 @@ def encode_model(model: objects.ResolvedCatalogModel, on_loss: OnLoss = "refuse"
     """Encode a model: the columns of both schemas, and its options.
 
     Raises:
-        UnsupportedError: as `encode_table`, and with code `lossy-model-schema` for a schema with
-            more than columns.
+        UnsupportedError: as `encode_table`, or with code `lossy-model-schema` for more than
+        columns.
     """
     require_instance(model, objects.ResolvedCatalogModel, "model")
     refuse(losses_of_model(model), on_loss)
@@ -665,11 +653,7 @@ def encode_handler(handler: bytes | None) -> str | None:
 
 
 def decode_handler(text: str | None) -> bytes | None:
-    """Decode base64, with or without padding; a blank string is None.
-
-    Raises:
-        SchemaError: with code `invalid-key-value`.
-    """
+    """Decode base64, with or without padding; a blank string is None."""
     if text is None or is_blank(text):
         return None
     padding = "" if "=" in text else "=" * (-len(text) % 4)
@@ -719,11 +703,7 @@ def encode_object(table: ResolvedTable) -> Properties:
 def decode_object(
     kind: objects.TableKind, properties: Mapping[str, str]
 ) -> objects.CatalogBaseTable:
-    """The unresolved table, view or materialized table that a catalog has stored.
-
-    Raises:
-        SchemaError: for a malformed map.
-    """
+    """The unresolved table, view or materialized table that a catalog has stored."""
     require_instance(kind, objects.TableKind, "kind")
     reader = sidecar.open_reader(properties)
     match kind:

@@ -190,11 +190,7 @@ def handler_key(handler: bytes | None) -> Properties:
 
 
 def check_version(reader: PropertyReader) -> None:
-    """Refuse keys of a later version of this library, which would be lost.
-
-    Raises:
-        SchemaError: with code `unsupported-sidecar-version`.
-    """
+    """Refuse keys of a later version of this library, which would be lost."""
     all_versions, this_version = f"schema.{PREFIX}", f"schema.{VERSION}."
     if not reader.has_other(all_versions):
         return
@@ -205,11 +201,7 @@ def check_version(reader: PropertyReader) -> None:
 
 
 def open_reader(properties: Mapping[str, str]) -> PropertyReader:
-    """A reader of a map after checking its types and version.
-
-    Raises:
-        SchemaError: with code `invalid-key-value` for anything but strings, or as `check_version`.
-    """
+    """A reader of a map of strings in this version."""
     reader = PropertyReader(properties)
     check_version(reader)
     return reader
@@ -278,21 +270,13 @@ def _read(part: PropertyReader, key: str, codec: Codec) -> tuple[Any, ...]:
 
 
 def read_string_map(key: str, text: str) -> Properties:
-    """Parse a JSON object of strings.
-
-    Raises:
-        SchemaError: with code `invalid-key-value`.
-    """
+    """Parse a JSON object of strings."""
     properties: Properties = read_json(key, text, mapping(STRING))
     return properties
 
 
 def read_json(key: str, text: str, codec: Codec) -> Any:
-    """Parse JSON that a codec has written.
-
-    Raises:
-        SchemaError: with code `invalid-key-value`.
-    """
+    """Parse JSON that a codec has written."""
     try:
         return codec.decode(parse_json(text))
     except JsonError as error:

@@ -231,8 +231,7 @@ class DataType(_Serialized):
 
         Raises:
             UnsupportedError: with code `type-not-serializable` for strings of length zero, symbols
-            and
-                unresolved user-defined types, at any depth.
+                and unresolved user-defined types, at any depth.
         """
         try:
             return self._serialized

@@ -56,10 +56,7 @@ def require_text(value: object, place: str) -> str:
 class ComposedType(DataType):
     """A type with children, of limited depth, so that recursion over types is safe.
 
-    Parts that occur several times are counted each time.
-
-    Raises:
-        SchemaError: with code `too-deep` or `too-wide`.
+    Parts that occur several times are counted each time. Codes are `too-deep` and `too-wide`.
     """
 
     depth: int = field(init=False, compare=False, repr=False)

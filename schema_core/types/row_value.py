@@ -121,8 +121,7 @@ class Row:
 
         Raises:
             SchemaError: with code `unknown-row-field`, or `wrong-argument` for anything but a list
-            of
-                strings.
+                of strings.
         """
         return [self[name] for name in _field_names(names)]
 

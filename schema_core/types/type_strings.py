@@ -58,11 +58,7 @@ class TypeGrammar(Generic[C, Type, Field]):
     # --- types ---------------------------------------------------------------------------------
 
     def type_(self, cursor: C) -> Type:
-        """Parse a type, one level deeper than the cursor.
-
-        Raises:
-            ParseError: for anything else, and for more than `MAX_DEPTH` levels.
-        """
+        """Parse a type, one level deeper than the cursor."""
         cursor.descend()
         type_ = self.named_type(cursor)
         cursor.depth -= 1
@@ -95,10 +91,7 @@ class TypeGrammar(Generic[C, Type, Field]):
         return values[0] if values else default
 
     def time_zone(self, cursor: C) -> str:
-        """Parse an optional ``WITHOUT TIME ZONE`` or ``WITH [LOCAL] TIME ZONE`` to its first word.
-
-        That is WITHOUT, LOCAL, WITH or empty.
-        """
+        """Parse an optional time zone to its first word: WITHOUT, LOCAL, WITH or empty."""
         if cursor.accept("WITH"):
             if cursor.accept("LOCAL"):
                 zone = "LOCAL"
