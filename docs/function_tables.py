@@ -8,13 +8,8 @@ from pathlib import Path
 from types import ModuleType
 
 from schema_core.expressions.functions import FAMILIES
-from schema_core.expressions.signatures import (
-    Function,
-    FunctionKind,
-    Rules,
-    describe_nullability,
-    describe_result,
-)
+from schema_core.expressions.signatures import describe_nullability, describe_result
+from schema_core.expressions.typed import Function, FunctionKind, Rules
 from schema_core.spark.compiler.functions.rules import RULES
 
 #: Typing rules of a function -> how they treat its arguments.

@@ -26,7 +26,7 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, UnsupportedError
-from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.typed import FunctionKind
 from schema_core.properties.property_map import encode_table
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import (

@@ -23,7 +23,7 @@ from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN, declare
-from schema_core.expressions.signatures import Function, FunctionKind, Rules, Signature, Spark
+from schema_core.expressions.typed import Function, FunctionKind, Rules, Signature, Spark
 from schema_core.expressions.user_functions import (
     PythonImplementation,
     UserDefinedFunction,

@@ -22,8 +22,8 @@ from schema_core.expressions import typed
 from schema_core.expressions.coercion import supports_sql_cast
 from schema_core.expressions.functions import declare
 from schema_core.expressions.literals import constant
-from schema_core.expressions.signatures import Function
 from schema_core.expressions.type_checker import implicit_cast
+from schema_core.expressions.typed import Function
 from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.scope import Scope
-from schema_core.expressions.signatures import EmptyInput, FunctionKind
 from schema_core.expressions.typed import (
     Bound,
     Constant,
+    EmptyInput,
     Frame,
     FunctionCall,
+    FunctionKind,
     Over,
     Select,
     SortDirection,
@@ -27,7 +28,7 @@ from schema_core.sql import syntax
 from schema_core.types import DataType, RowType, StructuredType, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
-    from schema_core.expressions.signatures import Function
+    from schema_core.expressions.typed import Function
 
 #: The type checker, as an argument: it calls this module.
 Infer: TypeAlias = Callable[[Scope, syntax.Expression], Typed]

@@ -19,8 +19,7 @@ from schema_core.types.families import MEMBERS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schema_core.expressions.signatures import ArgumentTypes
-    from schema_core.expressions.typed import Typed
+    from schema_core.expressions.typed import ArgumentTypes, Typed
     from schema_core.types import DataType
 
 R, F = types.TypeRoot, types.TypeFamily

@@ -32,8 +32,7 @@ from schema_core.types.legacy import legacy_in_sql
 
 if TYPE_CHECKING:
     from schema_core.base.text import Span
-    from schema_core.expressions.signatures import Function
-    from schema_core.expressions.typed import Rows, Typed
+    from schema_core.expressions.typed import Function, Rows, Typed
     from schema_core.sql.syntax import Expression, Query, Window
     from schema_core.types.unresolved import LookUp
 

@@ -16,20 +16,16 @@ from schema_core.expressions.aggregate_calls import aggregate_call
 from schema_core.expressions.coercion import holds_null, time_attribute
 from schema_core.expressions.literals import constant
 from schema_core.expressions.scope import ColumnScope, Scope, in_sql
-from schema_core.expressions.signatures import (
-    EXACT,
-    INTEGER,
-    NUMERIC,
-    ArgumentTypes,
-    Function,
-    FunctionKind,
-    Rules,
-)
+from schema_core.expressions.signatures import EXACT, INTEGER, NUMERIC
 from schema_core.expressions.typed import (
     Access,
+    ArgumentTypes,
     Constant,
+    Function,
     FunctionCall,
+    FunctionKind,
     Keyword,
+    Rules,
     Select,
     TypeArgument,
     Typed,
@@ -45,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schema_core.base.text import Span
-    from schema_core.expressions.signatures import Parameter
+    from schema_core.expressions.typed import Parameter
 
     #: An overload that rejects the arguments, and the index of the first rejected one.
     Mismatch: TypeAlias = tuple[int, Function, tuple[Parameter, ...]]

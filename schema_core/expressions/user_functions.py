@@ -48,7 +48,7 @@ from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.fluent import Expression, Value, to_tree
 from schema_core.expressions.function_metrics import MetricGroup
 from schema_core.expressions.functions import declare
-from schema_core.expressions.signatures import Declared, Function, FunctionKind, Signature
+from schema_core.expressions.typed import Declared, Function, FunctionKind, Signature
 from schema_core.sql.syntax import Call
 from schema_core.types import ArrayType, DataType, DataTypes
 from schema_core.types.python import type_of

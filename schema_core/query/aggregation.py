@@ -12,9 +12,16 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.aggregate_calls import check_declared_window, extend_window
-from schema_core.expressions.signatures import Function, FunctionKind
 from schema_core.expressions.type_checker import infer
-from schema_core.expressions.typed import FunctionCall, Ref, Typed, children, operands
+from schema_core.expressions.typed import (
+    Function,
+    FunctionCall,
+    FunctionKind,
+    Ref,
+    Typed,
+    children,
+    operands,
+)
 from schema_core.query import relation as relational
 from schema_core.query.relation import Column
 from schema_core.query.scope import (

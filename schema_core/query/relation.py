@@ -27,8 +27,15 @@ from schema_core.base.lazy import node
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.expressions.signatures import Function, FunctionKind
-from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, operands
+from schema_core.expressions.typed import (
+    Constant,
+    Function,
+    FunctionCall,
+    FunctionKind,
+    Ref,
+    Typed,
+    operands,
+)
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.syntax import Call, Hint, JoinKind, Literal, LiteralKind, MatchRecognize

@@ -15,9 +15,9 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import MAX_PLACE, SchemaError, at, cut, similar
 from schema_core.expressions.scope import Functions
-from schema_core.expressions.signatures import FunctionKind, no_common_type
+from schema_core.expressions.signatures import no_common_type
 from schema_core.expressions.type_checker import infer
-from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
+from schema_core.expressions.typed import FunctionCall, FunctionKind, Ref, Typed, children
 from schema_core.query import relation as relational
 from schema_core.query.aggregation import (
     Groups,

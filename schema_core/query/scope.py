@@ -11,18 +11,26 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.expressions.functions.collections import multiset
-from schema_core.expressions.scope import NOTHING_INFERRED, Functions, Inferred, find_function
-from schema_core.expressions.signatures import (
-    ANY,
+from schema_core.expressions.scope import (
+    NOTHING_INFERRED,
+    Functions,
+    Inferred,
+    find_function,
+)
+from schema_core.expressions.signatures import ANY, exactly, never
+from schema_core.expressions.type_checker import infer, scalar
+from schema_core.expressions.typed import (
     ArgumentTypes,
     Function,
+    FunctionCall,
     FunctionKind,
+    Keyword,
     Parameter,
-    exactly,
-    never,
+    Ref,
+    Select,
+    Typed,
+    walk,
 )
-from schema_core.expressions.type_checker import infer, scalar
-from schema_core.expressions.typed import FunctionCall, Keyword, Ref, Select, Typed, walk
 from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression

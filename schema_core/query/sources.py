@@ -19,9 +19,8 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, at, similar
 from schema_core.expressions.scope import NOTHING_INFERRED, Inferred, in_sql
-from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.type_checker import infer
-from schema_core.expressions.typed import Ref, Typed
+from schema_core.expressions.typed import FunctionKind, Ref, Typed
 from schema_core.query import relation as relational
 from schema_core.query.aggregation import row_condition
 from schema_core.query.relation import Column, Columns, Relation

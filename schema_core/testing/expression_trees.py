@@ -23,9 +23,15 @@ from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.scope import ColumnScope
-from schema_core.expressions.signatures import ArgumentTypes, FunctionKind, Parameter
 from schema_core.expressions.type_checker import accepts_count, infer, resolve_overload
-from schema_core.expressions.typed import Keyword, TypeArgument, Typed
+from schema_core.expressions.typed import (
+    ArgumentTypes,
+    FunctionKind,
+    Keyword,
+    Parameter,
+    TypeArgument,
+    Typed,
+)
 from schema_core.sql import syntax
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.printer import BINARY, PREFIX, print_expression

@@ -10,7 +10,7 @@ from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError
-from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.typed import FunctionKind
 from schema_core.sql.syntax import NOWHERE
 from schema_core.types import DataTypes
 

@@ -6,7 +6,7 @@ import pytest
 
 from docs import function_tables
 from schema_core.expressions.functions import FAMILIES
-from schema_core.expressions.signatures import Function
+from schema_core.expressions.typed import Function
 
 ROWS = [row for family in FAMILIES for row in family.FUNCTIONS]
 LINES = [line for line in function_tables.tables().split("\n") if line.startswith("| `")]

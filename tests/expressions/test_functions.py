@@ -9,7 +9,7 @@ import pytest
 
 from schema_core.catalog.functions import DEFINITIONS as LISTED
 from schema_core.expressions.functions import BUILT_IN, FAMILIES, aggregates, declare
-from schema_core.expressions.signatures import Function, FunctionKind, Rules
+from schema_core.expressions.typed import Function, FunctionKind, Rules
 from schema_core.types import DataTypes
 from tests.support import cases
 

@@ -10,7 +10,7 @@ import pytest
 
 from schema_core.base.text import Span
 from schema_core.expressions.functions import FAMILIES, declare
-from schema_core.expressions.signatures import Function, FunctionKind
+from schema_core.expressions.typed import Function, FunctionKind
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema

@@ -11,10 +11,9 @@ from schema_core.base.text import Span
 from schema_core.errors import SchemaError
 from schema_core.expressions.functions import declare
 from schema_core.expressions.scope import ColumnScope
-from schema_core.expressions.signatures import Function, FunctionKind
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import check, infer
-from schema_core.expressions.typed import FunctionCall, Typed
+from schema_core.expressions.typed import Function, FunctionCall, FunctionKind, Typed
 from schema_core.sql.parser import parse_expression
 from schema_core.types import (
     AnyTimestampType,

@@ -14,7 +14,7 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions import col, lit
-from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.typed import FunctionKind
 from schema_core.expressions.user_functions import (
     AggregateFunction,
     ScalarFunction,

@@ -4,7 +4,7 @@ import pytest
 
 from schema_core.base.text import Span
 from schema_core.expressions.functions import declare
-from schema_core.expressions.signatures import Function
+from schema_core.expressions.typed import Function
 from schema_core.query.expand import expand_query
 from schema_core.query.relation import result_columns
 from schema_core.query.resolve import resolve_query

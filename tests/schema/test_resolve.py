@@ -12,7 +12,7 @@ from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.expressions import col
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.scope import Functions
-from schema_core.expressions.signatures import Function
+from schema_core.expressions.typed import Function
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import (

@@ -17,9 +17,9 @@ from fuzz.drawing import Drawing
 from properties import recorded
 from properties.answers import fixtures, values
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.expressions.signatures import EQUAL, ORDERED, FunctionKind
+from schema_core.expressions.signatures import EQUAL, ORDERED
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.expressions.typed import FunctionCall, Typed, walk
+from schema_core.expressions.typed import FunctionCall, FunctionKind, Typed, walk
 from schema_core.query.relation import Column
 from schema_core.spark.compiler.expression import compile_expression
 from schema_core.spark.compiler.tree import to_sql

@@ -19,7 +19,7 @@ from schema_core.environment.operations.jobs import show_jobs
 from schema_core.environment.result import PrintStyle, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, UnsupportedError
-from schema_core.expressions.signatures import Function
+from schema_core.expressions.typed import Function
 from schema_core.mappings.dialects.printer import expression_text, extras_of
 from schema_core.schema.columns import UnresolvedColumn, UnresolvedComputedColumn
 from schema_core.schema.resolved import AnyColumn, ResolvedSchema

@@ -16,7 +16,7 @@ from schema_core.errors import SchemaError, similar
 from schema_core.expressions.fluent import AliasedExpression, Expression, SortedExpression
 from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
 from schema_core.expressions.functions import BUILT_IN
-from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.typed import FunctionKind
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Aliased as AliasedSource

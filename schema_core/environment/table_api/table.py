@@ -74,7 +74,7 @@ from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, row, selected_columns
 from schema_core.expressions.rewriting import column_scope, to_sql_meaning
 from schema_core.expressions.scope import Scope, find_function
-from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.typed import FunctionKind
 from schema_core.expressions.user_functions import UserFunction, as_aggregate
 from schema_core.query.relation import Relation
 from schema_core.schema.columns import UnresolvedPhysicalColumn, plain
@@ -98,7 +98,7 @@ if TYPE_CHECKING:
 
     from schema_core.expressions.fluent import SortedExpression
     from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
-    from schema_core.expressions.signatures import Function
+    from schema_core.expressions.typed import Function
 
     #: What a list of columns is made of.
     Item: TypeAlias = Expression | AliasedExpression | ColumnSelection | ColumnRange

@@ -23,11 +23,12 @@ from schema_core.expressions.functions import (
     strings,
     temporal,
 )
-from schema_core.expressions.signatures import ANY, Function, FunctionKind, Rules, exactly, explicit
+from schema_core.expressions.signatures import ANY, exactly, explicit
+from schema_core.expressions.typed import Function, FunctionKind, Rules
 from schema_core.types import DataType
 
 if TYPE_CHECKING:
-    from schema_core.expressions.signatures import Declared, Signature, Spark
+    from schema_core.expressions.typed import Declared, Signature, Spark
 
 FAMILIES = (
     aggregates, casts, collections, comparison, conditional, json, numbers, strings, temporal,

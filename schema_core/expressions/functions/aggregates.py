@@ -13,11 +13,6 @@ from schema_core.expressions.signatures import (
     MAX_INT,
     NUMERIC,
     ORDERED,
-    ArgumentTypes,
-    EmptyInput,
-    Function,
-    FunctionKind,
-    Parameter,
     aggregate,
     always,
     array,
@@ -29,6 +24,13 @@ from schema_core.expressions.signatures import (
     literal_up_to,
     never,
     text_of,
+)
+from schema_core.expressions.typed import (
+    ArgumentTypes,
+    EmptyInput,
+    Function,
+    FunctionKind,
+    Parameter,
 )
 from schema_core.types import ArrayType, DataType, DecimalType, MultisetType
 from schema_core.types import DataTypes as T

@@ -9,16 +9,20 @@ from schema_core.expressions.signatures import (
     ANY,
     BOOLEAN,
     NUMERIC,
-    ArgumentTypes,
-    Function,
-    Parameter,
     always,
     bridged,
     exactly,
     literal,
     operation,
 )
-from schema_core.expressions.typed import Constant, FunctionCall, TypeArgument
+from schema_core.expressions.typed import (
+    ArgumentTypes,
+    Constant,
+    Function,
+    FunctionCall,
+    Parameter,
+    TypeArgument,
+)
 from schema_core.types import DataType, TypeFamily, TypeRoot
 from schema_core.types import DataTypes as T
 from schema_core.types.casts import CastMode, why_not

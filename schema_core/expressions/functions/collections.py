@@ -22,9 +22,6 @@ from schema_core.expressions.signatures import (
     MULTISET,
     SORTABLE,
     STRINGS,
-    ArgumentTypes,
-    Function,
-    Parameter,
     always,
     array,
     bridged,
@@ -48,7 +45,16 @@ from schema_core.expressions.signatures import (
     operation,
     text_of,
 )
-from schema_core.expressions.typed import Constant, FunctionCall, Ref, TypeArgument, walk
+from schema_core.expressions.typed import (
+    ArgumentTypes,
+    Constant,
+    Function,
+    FunctionCall,
+    Parameter,
+    Ref,
+    TypeArgument,
+    walk,
+)
 from schema_core.sql.syntax import Interval, TypeName
 from schema_core.types import (
     ArrayType,
@@ -65,8 +71,7 @@ from schema_core.types import TypeRoot as R
 from schema_core.types.common import least_restrictive
 
 if TYPE_CHECKING:
-    from schema_core.expressions.signatures import ReturnTypeRule
-    from schema_core.expressions.typed import Typed
+    from schema_core.expressions.typed import ReturnTypeRule, Typed
 
 # --- constructors, and access to an element -------------------------------------------------------
 

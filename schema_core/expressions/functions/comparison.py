@@ -13,9 +13,6 @@ from schema_core.expressions.signatures import (
     COMPARABLE,
     EQUAL,
     ORDERED,
-    ArgumentTypes,
-    Function,
-    Parameter,
     bridged,
     commonly,
     exactly,
@@ -24,7 +21,7 @@ from schema_core.expressions.signatures import (
     of_one_charset,
     operation,
 )
-from schema_core.expressions.typed import FunctionCall, walk
+from schema_core.expressions.typed import ArgumentTypes, Function, FunctionCall, Parameter, walk
 from schema_core.types import DataType, RowType, TypeRoot
 from schema_core.types import DataTypes as T
 from schema_core.types.casts import RECORDS

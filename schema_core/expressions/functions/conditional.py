@@ -13,10 +13,6 @@ from schema_core.expressions.signatures import (
     NUMERIC,
     TIME,
     TIMESTAMP,
-    ArgumentTypes,
-    Function,
-    Parameter,
-    Rules,
     bridged,
     common,
     common_argument_type,
@@ -25,7 +21,7 @@ from schema_core.expressions.signatures import (
     no_common_type,
     operation,
 )
-from schema_core.expressions.typed import FunctionCall
+from schema_core.expressions.typed import ArgumentTypes, Function, FunctionCall, Parameter, Rules
 from schema_core.sql import syntax
 from schema_core.sql.expression import MAX_COPIES
 from schema_core.types import DataType, TypeFamily, TypeRoot

@@ -8,9 +8,6 @@ from schema_core.expressions.signatures import (
     AS_BOOLEAN,
     AS_STRING,
     CHARACTER,
-    ArgumentTypes,
-    Function,
-    Parameter,
     always,
     bridged,
     castable_to,
@@ -20,7 +17,14 @@ from schema_core.expressions.signatures import (
     like,
     never,
 )
-from schema_core.expressions.typed import FunctionCall, Keyword, TypeArgument
+from schema_core.expressions.typed import (
+    ArgumentTypes,
+    Function,
+    FunctionCall,
+    Keyword,
+    Parameter,
+    TypeArgument,
+)
 from schema_core.types import ArrayType, DataType
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F

@@ -19,9 +19,6 @@ from schema_core.expressions.signatures import (
     NUMERIC,
     TIME,
     TIMESTAMP,
-    ArgumentTypes,
-    Function,
-    Parameter,
     common_argument_type,
     constant_integer,
     exactly,
@@ -30,7 +27,7 @@ from schema_core.expressions.signatures import (
     of,
     operation,
 )
-from schema_core.expressions.typed import Constant
+from schema_core.expressions.typed import ArgumentTypes, Constant, Function, Parameter
 from schema_core.types import (
     DataType,
     DecimalType,
@@ -41,7 +38,7 @@ from schema_core.types import TypeFamily as F
 from schema_core.types.common import as_decimal, decimal_result, decimal_round, least_restrictive
 
 if TYPE_CHECKING:
-    from schema_core.expressions.signatures import ReturnTypeRule
+    from schema_core.expressions.typed import ReturnTypeRule
     from schema_core.types import DataType
 
 DOUBLE = exactly(T.DOUBLE())

@@ -16,9 +16,6 @@ from schema_core.expressions.signatures import (
     STRING,
     TIME,
     TIMESTAMP,
-    ArgumentTypes,
-    Function,
-    Parameter,
     always,
     bridged,
     combined_length,
@@ -34,7 +31,7 @@ from schema_core.expressions.signatures import (
     varying_like,
 )
 from schema_core.expressions.signatures import ANY as ANYTHING
-from schema_core.expressions.typed import Keyword
+from schema_core.expressions.typed import ArgumentTypes, Function, Keyword, Parameter
 from schema_core.sql.literals import CHARSETS
 from schema_core.types import (
     MAX_LENGTH,

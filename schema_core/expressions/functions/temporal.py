@@ -22,9 +22,6 @@ from schema_core.expressions.signatures import (
     TARGET,
     TIME,
     TIMESTAMP,
-    ArgumentTypes,
-    Function,
-    Parameter,
     always,
     bridged,
     constant_integer,
@@ -37,7 +34,7 @@ from schema_core.expressions.signatures import (
     operation,
     text_of,
 )
-from schema_core.expressions.typed import Keyword
+from schema_core.expressions.typed import ArgumentTypes, Function, Keyword, Parameter
 from schema_core.sql import syntax
 from schema_core.types import (
     AnyTimestampType,

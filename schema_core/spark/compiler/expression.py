@@ -13,10 +13,10 @@ from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.errors import at
 from schema_core.expressions.aggregate_calls import may_be_empty
-from schema_core.expressions.signatures import EmptyInput
 from schema_core.expressions.typed import (
     Access,
     Constant,
+    EmptyInput,
     FunctionCall,
     Over,
     Ref,

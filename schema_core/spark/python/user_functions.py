@@ -14,7 +14,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.environment import options as session_options
 from schema_core.errors import UnsupportedError
-from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.typed import FunctionKind
 from schema_core.expressions.user_functions import (
     AggregateFunction,
     AsyncScalarFunction,

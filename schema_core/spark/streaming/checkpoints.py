@@ -24,8 +24,7 @@ from schema_core.base.paths import ObjectIdentifier
 from schema_core.environment.options import CHECKPOINTS, PIPELINE_NAME
 from schema_core.environment.planner import BoundTable
 from schema_core.errors import AlreadyExistsError, ConflictError, SchemaError
-from schema_core.expressions.signatures import Function
-from schema_core.expressions.typed import FunctionCall
+from schema_core.expressions.typed import Function, FunctionCall
 from schema_core.query.relation import Item, Relation, Select, SourceTable
 from schema_core.spark.commit.commit import Directory
 from schema_core.spark.commit.file_systems import absolute, locate_file_system
