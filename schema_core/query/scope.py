@@ -11,12 +11,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.expressions.functions.collections import multiset
-from schema_core.expressions.scope import (
-    NOTHING_INFERRED,
-    Functions,
-    Inferred,
-    find_function,
-)
+from schema_core.expressions.scope import NOTHING_INFERRED, Functions, Inferred, find_function
 from schema_core.expressions.signatures import ANY, exactly, never
 from schema_core.expressions.type_checker import infer, scalar
 from schema_core.expressions.typed import (
