@@ -1,9 +1,8 @@
 """Connectors: their options, metadata and abilities, and the validation of tables that use them.
 
-`Connector` does not depend on an engine; planners require more of it (the Spark planner methods
-that read and write DataFrames). Validation follows Flink's factory discovery: the options of a
-table are checked when it is first read or written, not when it is created. Metadata columns are
-also checked when a table is defined whose connector is installed.
+`Connector` is independent of engines; planners require more of it. As in Flink's factory
+discovery, options are checked when a table is first used, not when it is created; metadata columns
+also when a table is defined whose connector is installed.
 """
 
 from __future__ import annotations
@@ -64,9 +63,9 @@ IMPLICIT_OPTIONS: tuple[str, ...] = (
 class Ability(Enum):
     """What a connector supports beyond reading all rows and appending rows.
 
-    A statement that needs an ability which the connector does not declare is refused before its
-    job; a connector that cannot push something down is offered nothing of it. Metadata is declared
-    by key: `Connector.metadata` and `Connector.writable_metadata`.
+    A statement that needs an undeclared ability is refused before its job; pushdowns are offered
+    only if declared. Metadata is declared by `Connector.metadata` and
+    `Connector.writable_metadata`.
     """
 
     #: INSERT OVERWRITE and REPLACE TABLE AS replace existing rows (`SupportsOverwrite`)
@@ -90,9 +89,9 @@ class Ability(Enum):
 
 
 class Visibility(Enum):
-    """When the rows of a batch job are visible to readers (FLIP-218, "Data Visibility").
+    """When readers see the rows of a batch job (FLIP-218, "Data Visibility").
 
-    A connector declares it with a method ``visibility(options)``; see
+    A connector declares it by a method ``visibility(options)``; see
     `schema_core.environment.jobs.atomicity.visibility_of`.
     """
 
@@ -107,7 +106,7 @@ class Visibility(Enum):
 class Boundedness(Enum):
     """Whether the rows of a table have an end, by the names of Flink.
 
-    A connector declares it with a method ``boundedness(options)``; see `boundedness_of`.
+    A connector declares it by a method ``boundedness(options)``.
     """
 
     BOUNDED = "bounded"
@@ -116,10 +115,9 @@ class Boundedness(Enum):
 
 
 class DeliveryGuarantee(Enum):
-    """How often a streaming job writes each row if it fails and is restarted, as in Flink.
+    """How often a restarted streaming job writes each row, as in Flink.
 
-    A connector declares it with a method ``delivery_guarantee(options)``; see
-    `delivery_guarantee_of`.
+    A connector declares it by a method ``delivery_guarantee(options)``.
     """
 
     EXACTLY_ONCE = "exactly-once"
@@ -211,9 +209,7 @@ class DynamicTableFactory(Protocol):
 
 
 def boundedness_of(connector: Connector | None, options: Mapping[str, str]) -> Boundedness:
-    """Return whether the rows of a table with these options have an end.
-
-    A connector that declares nothing, or that is not installed, is `Boundedness.BOUNDED`.
+    """Return whether the rows of a table have an end: `BOUNDED` unless its connector declares it.
 
     >>> boundedness_of(None, {})
     <Boundedness.BOUNDED: 'bounded'>
@@ -223,10 +219,9 @@ def boundedness_of(connector: Connector | None, options: Mapping[str, str]) -> B
 
 
 def delivery_guarantee_of(connector: Connector, options: Mapping[str, str]) -> DeliveryGuarantee:
-    """Return how often a streaming job writes each row of a table with these options.
+    """Return how often a streaming job writes each row of a table.
 
-    A connector that declares nothing is `DeliveryGuarantee.AT_LEAST_ONCE`: a job that is restarted
-    writes its last micro-batch again.
+    The default is `AT_LEAST_ONCE`: a restarted job writes its last micro-batch again.
     """
     declared: Any = getattr(connector, "delivery_guarantee", None)
     guarantee = DeliveryGuarantee.AT_LEAST_ONCE
@@ -252,10 +247,7 @@ def find_connector(options: Mapping[str, str]) -> Connector:
 
 
 def secret_keys(options: Mapping[str, str]) -> frozenset[str]:
-    """Return the keys that the connector of a table declares secret, in lower case.
-
-    There are none where the connector is not installed.
-    """
+    """Return the keys that the installed connector of a table declares secret, in lower case."""
     with suppress(SchemaCoreError):
         declared = find_connector(options).declared(options)
         return frozenset(
@@ -359,10 +351,10 @@ def check_metadata(
 ) -> None:
     """Check the metadata columns of a table against the metadata of its connector.
 
-    To `read`, every key exists and its type casts explicitly into that of the column; to `write`,
-    the keys of columns that are not VIRTUAL are writable and take the type of the column by an
-    explicit cast. To `define`, keys exist and types cast, but a key that is read-only may belong to
-    a column that is not VIRTUAL: the table can still be read. `unchanged` columns are left out.
+    To `read`, every key exists and its type casts explicitly into the column's. To `write`, keys
+    of columns that are not VIRTUAL are writable and the cast works in reverse. To `define`, keys
+    exist and types cast; a column that is not VIRTUAL may have a read-only key, since it can be
+    read. `unchanged` columns are skipped.
 
     Raises:
         SchemaError: with all errors at once; codes `unknown-metadata`, `invalid-metadata-type`,
@@ -385,10 +377,9 @@ def check_declared_metadata(
 ) -> None:
     """Check the metadata columns against the installed connector of the table, if any.
 
-    Columns that the `old` definition has for the same connector are left out: an ALTER of something
-    else does not depend on them. A catalog holds tables of any connector, so one that is not
-    installed is not an error, nor is a `DynamicTableFactory`, whose metadata is known only when it
-    creates a source.
+    Columns that `old` has for the same connector are skipped, so an ALTER of something else does
+    not depend on them. A connector that is not installed is not an error, nor is a
+    `DynamicTableFactory`: its metadata is known only when it creates a source.
     """
     if not metadata_columns(table):
         return
@@ -426,10 +417,7 @@ def installed_connector(options: Mapping[str, str]) -> Connector | None:
 
 
 def metadata_of(connector: Connector, options: Mapping[str, str]) -> Mapping[str, DataType]:
-    """Return the metadata of a table with these options, by key.
-
-    A connector that forwards the metadata of formats returns it by ``format_metadata(options)``.
-    """
+    """Return the metadata of a table by key, with formats' from ``format_metadata(options)``."""
     forwarded: Any = getattr(connector, "format_metadata", None)
     return connector.metadata if forwarded is None else {**connector.metadata, **forwarded(options)}
 
@@ -520,8 +508,8 @@ _NEEDED_FOR: dict[Ability, tuple[str, str]] = {
 def creation_abilities(connector: Connector, options: Mapping[str, str]) -> frozenset[Ability]:
     """Return the abilities for CREATE and REPLACE TABLE AS of a table with these options.
 
-    A connector that stages the rows of some new tables only has a method `creation_abilities`,
-    which returns what it has beside the `abilities` of all statements.
+    A connector's method `creation_abilities` adds to its `abilities`, such as staging of some
+    tables.
     """
     declared: frozenset[Ability] = getattr(connector, "abilities", frozenset())
     more: Any = getattr(connector, "creation_abilities", None)
@@ -531,11 +519,10 @@ def creation_abilities(connector: Connector, options: Mapping[str, str]) -> froz
 def require_abilities(
     connector: Connector, needed: Iterable[Ability], more: AbstractSet[Ability] = frozenset()
 ) -> None:
-    """Raise for a write that needs an ability which the connector does not declare.
+    """Raise for a write that needs an ability which the connector lacks, also in `more`.
 
-    A connector without the attribute has no abilities. Flink's planner raises the same
-    errors (`SupportsOverwrite`, `SupportsPartitioning`, `SupportsBucketing`). `more` are further
-    abilities that the connector has for the statement.
+    Flink's planner raises the same errors (`SupportsOverwrite`, `SupportsPartitioning`,
+    `SupportsBucketing`).
 
     Raises:
         UnsupportedError: with code `unsupported-ability`.
@@ -605,10 +592,9 @@ def _check_alignment(options: Mapping[str, str]) -> None:
 
 @contextmanager
 def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str) -> Iterator[None]:
-    """Add the table and the operation to every error raised in the block.
+    """Add the table and the operation to every error of the block, and mask secrets.
 
-    An error without a hint gets the keys of the table's options as its hint: the value of a key
-    that is misspelt may be a secret. The secrets of the options are masked in all messages.
+    The default hint lists option keys only: the value of a misspelt key may be a secret.
     """
     try:
         with at(f"{purpose} table {identifier.as_summary_string()}"):
@@ -631,7 +617,6 @@ def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str
 def _repeats_secret(
     error: BaseException, options: Mapping[str, str], secret: AbstractSet[str]
 ) -> bool:
-    """Return whether the cause or context of an error contains a secret of the options."""
     seen: list[BaseException | None] = [error.__cause__, error.__context__]
     while seen:
         if (cause := seen.pop()) is None:

@@ -1,8 +1,8 @@
 """Options: `ConfigOption`, the parsers of their values, and the options of an environment.
 
-Values are parsed from strings by Flink's grammar. Sources: Flink 2.3's ``TimeUtils`` (durations),
-``MemorySize``, ``ConfigurationUtils`` (the rest), compared with recorded answers. Every parser
-raises `SchemaError` with the code `invalid-option-value` for a string outside its grammar.
+Values follow Flink's grammar: Flink 2.3's ``TimeUtils`` (durations), ``MemorySize``,
+``ConfigurationUtils`` (the rest), compared with recorded answers. Every parser raises
+`SchemaError`, code `invalid-option-value`.
 """
 
 from __future__ import annotations
@@ -355,9 +355,9 @@ Value = TypeVar("Value")
 class ConfigOption(Generic[Value]):
     """An option: its key, the parser of its value, its default and its description.
 
-    `fallback_keys` are accepted as well, and so are `deprecated_keys`, with a warning that names
-    `key`. `is_map` means that ``key.*`` belongs to the option, too. The value of a `secret` option
-    is masked where an environment shows the options, and in errors.
+    `fallback_keys` are accepted as well; so are `deprecated_keys`, with a warning. `is_map`:
+    ``key.*`` belongs to the option. The value of a `secret` option is masked in listings and
+    errors.
 
     >>> HEADER = ConfigOption("csv.skip-lines", integer, 0, "lines to pass over")
     >>> HEADER.of({"csv.skip-lines": "1"}), HEADER.of({})
@@ -392,7 +392,7 @@ class ConfigOption(Generic[Value]):
         """Return the value among these options, or the default.
 
         Raises:
-            SchemaError: with the code of the reader, when the text cannot be read.
+            SchemaError: with code `invalid-option-value`.
         """
         for key in self.keys():
             if key in options:

@@ -1,8 +1,7 @@
 """The interface of planners, which run resolved queries, and their discovery.
 
-The environment resolves names, types, schemas and rules. A planner receives only resolved objects
-and returns rows, or a job to run. Planners are installed entry points chosen by identifier, so
-that an engine can be exchanged without changing statements (FLIP-32).
+The environment resolves names and types; a planner receives resolved objects and returns rows or a
+job. Planners are entry points chosen by identifier (FLIP-32).
 """
 
 from __future__ import annotations
@@ -60,13 +59,10 @@ class BoundTable:
 class PlannerContext:
     """What an environment provides to its planner.
 
-    `options` are the environment's settings as they are at the time of each call. `table` finds a
-    table by its identifier (temporary objects first) and raises `NotFoundError` where there is
-    none; `source` finds that of a scan, with its hints applied. Scans of views do not occur: the
-    environment replaces them by the relation of the view. `database` returns the name of the
-    current database, None if there is none. `session` is the session of the engine
-    that the environment was created with, such as a `SparkSession`, or None: the planner then
-    opens one itself.
+    `options` are the settings at the time of each call. `table` finds a table by identifier,
+    temporary objects first; it raises `NotFoundError`. Scans of views do not occur: the
+    environment inlines them. `session` is the engine's session, such as a `SparkSession`, or None:
+    the planner opens one.
     """
 
     options: Mapping[str, str]
@@ -104,10 +100,10 @@ class Change(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has no further slots
 class Rows:
     """The result of a query: names and types of its columns, and the rows as Python values.
 
-    Values are what the type suggests: int, float, `Decimal`, str, bytes, `date`, `time`,
-    `datetime` (with UTC for TIMESTAMP_LTZ), list, dict, tuple for ROW, None. `rows` can be iterated
-    once; `format_rows` returns them as the strings of Flink's cast to STRING, None for NULL.
-    Updated rows are `Change`; all others are insertions.
+    Values are int, float, `Decimal`, str, bytes, `date`, `time`, `datetime` (with UTC for
+    TIMESTAMP_LTZ), list, dict, tuple for ROW, None. `rows` can be iterated once. `format_rows`
+    returns them as the strings of Flink's cast to STRING, None for NULL. Updated rows are
+    `Change`; all others are insertions.
     """
 
     columns: tuple[tuple[str, DataType], ...]
@@ -118,14 +114,13 @@ class Rows:
 class Registration:
     """How a CREATE or REPLACE TABLE AS changes the catalog. This class changes nothing.
 
-    The environment overrides the methods. The planner calls them at the steps that the
-    `AtomicityLevel` of the job requires: see `schema_core.environment.jobs.atomicity`.
+    The environment overrides the methods; the planner calls them as the `AtomicityLevel` of the
+    job requires (`schema_core.environment.jobs.atomicity`).
 
     Args:
-        atomic: The option ``table.rtas-ctas.atomicity-enabled``: a job that fails leaves nothing
-            visible. A new table is then stored with its pending job.
-        replaced: The table that is replaced; unresolved if its functions or types are missing.
-        id: The id of the job.
+        atomic: The option ``table.rtas-ctas.atomicity-enabled``: a failed job leaves nothing
+            visible, so a new table is stored with its pending job.
+        replaced: The replaced table; unresolved if its functions or types are missing.
     """
 
     def __init__(
@@ -152,24 +147,19 @@ class Registration:
         """Keep the pending job: the rows could not be removed, or may be visible."""
 
     def owns(self) -> bool:
-        """Return whether rows at the place of the table are those of the job.
-
-        They are not if others have dropped the table and created it again meanwhile.
-        """
+        """Return whether rows at the table's place are the job's, not a re-created table's."""
         return True
 
 
 class Planner(Protocol):
-    """An engine that runs queries. Constructed by calling it with a `PlannerContext`.
+    """An engine that runs queries, constructed by a call with a `PlannerContext`.
 
-    A `query` has its columns resolved, and `PlannerContext.source` gives the table that a scan
-    of it reads. What the engine cannot run as Flink would is an `UnsupportedError` with code
-    `not-executable`, raised before anything is read or written; what fails while it runs is an
-    `ExternalError`.
+    Columns of a `query` are resolved; `PlannerContext.source` gives the table of a scan. What the
+    engine cannot run as Flink would is an `UnsupportedError`, code `not-executable`, before
+    anything is read or written; a failure while it runs is an `ExternalError`.
 
-    Methods that return a `JobGraph` raise every error that is known before the job, and fix the
-    configuration that it uses. The environment submits the job, which runs on another thread; a
-    job that is not submitted is aborted.
+    Methods that return a `JobGraph` raise every error known before the job, and fix its
+    configuration. The environment submits the job, which runs on another thread, or aborts it.
     """
 
     @property
@@ -190,11 +180,11 @@ class Planner(Protocol):
     ) -> JobGraph:
         """Prepare a job that writes a query into a table; see `JobGraph`.
 
-        The query's columns fill, in order, the named `columns` or all persisted ones; columns not
-        named become NULL. Values are cast as on assignment. `overwrite` replaces the rows of the
-        table or, if it is partitioned, those of the partitions that get rows. `partition` is the
-        PARTITION clause as written, whose values are columns of the query already: the partition
-        that it names in full is replaced even if it gets no rows, as in Flink.
+        The query's columns fill, in order, the named `columns` or all persisted ones; others
+        become NULL. Values are cast as on assignment. `overwrite` replaces the rows of the table
+        or, if partitioned, of the partitions that get rows. `partition` is the PARTITION clause,
+        whose values are columns of the query already: a partition named in full is replaced even
+        without rows, as in Flink.
         """
 
     def create_as(
@@ -225,7 +215,7 @@ class SupportsChangelogs(Protocol):
 
 @runtime_checkable
 class SupportsJobRecovery(Protocol):
-    """A planner that finds out, and removes, what jobs of ended processes have left."""
+    """A planner that detects and removes what jobs of ended processes have left."""
 
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
         """Return whether the rows of a CREATE TABLE AS are visible; None if it is not known."""
@@ -241,9 +231,9 @@ class SupportsJobRecovery(Protocol):
 
 
 def fingerprint(table: CatalogTable) -> str:
-    """A digest of what a definition means: two with the same digest read the same rows.
+    """A digest of a definition's meaning: equal digests read the same rows.
 
-    An unresolved definition has another digest than every resolved one.
+    Unresolved definitions never equal resolved ones.
     """
     import hashlib  # loads OpenSSL
 

@@ -81,10 +81,9 @@ def at_span(span: Span | None) -> Iterator[None]:
 
 
 class Session:
-    """The state that the statements of one environment share.
+    """The state that the statements of one environment share; thread-safe.
 
-    Any number of threads may use it. What a session has only one of, such as the current database,
-    the options and the temporary objects, is shared by all of them.
+    The current database, the options and the temporary objects are shared by all threads.
     """
 
     #: whether the directory of a managed table is created when the table is first used
@@ -177,10 +176,7 @@ class Session:
 
     @contextmanager
     def temporary_scope(self) -> Iterator[None]:
-        """Restore the temporary objects at the end of the block, those of other threads included.
-
-        They are those of the session: what another thread made meanwhile is gone as well.
-        """
+        """Restore the session's temporary objects after the block, other threads' included."""
         stores = self.temporary_stores
         before = [store.items() for store in stores]
         try:
@@ -296,8 +292,8 @@ class Session:
     ) -> tuple[Relation, Callable[[], Query]]:
         """Resolve a query, and return a function that expands it with the same meaning.
 
-        Few callers need the expanded query, and expanding resolves every block again. What the
-        names refer to is stored, so the function can be called after the session has changed.
+        Expanding resolves every block again, and few callers need it. Lookups are stored, so the
+        function may be called after the session has changed.
 
         Raises:
             SchemaCoreError: for a query that is not valid.
@@ -391,7 +387,7 @@ class Session:
         """Return the query of a view, its rows cast to the types that the view declares.
 
         Raises:
-            SchemaCoreError: where what it reads is not there any more, or no longer fits.
+            SchemaCoreError: where what it reads is missing or no longer fits.
         """
         with at(f"view {identifier.as_summary_string()}"):
             return conform_columns(self._query_of_view(view), view.resolved_schema)

@@ -97,18 +97,17 @@ class TableEnvironment:
         """Create an environment.
 
         Args:
-            environment_settings: Settings, or a configuration or mapping of options. Without them
-                those of `EnvironmentSettings.new_instance`: in streaming mode, as in Flink.
-            spark: The Spark session in whose SparkContext jobs run. Jobs open a session of their
-                own in it, so it is not changed. Without it, jobs run in the SparkContext of the
-                process; Spark is started if none runs.
-            hooks: Called when the status of a job of this environment changes (FLIP-218): objects,
-                or names of `register_job_status_hook` and of installed packages.
-            planner: The planner that runs jobs, instead of the one that the options name. It has
-                its own session, so `spark` cannot be passed as well.
+            environment_settings: Settings, or options as a configuration or mapping. The default
+                is `EnvironmentSettings.new_instance`: streaming mode, as in Flink.
+            spark: The Spark session in whose SparkContext jobs run. They use a session of their
+                own, so it is not changed. The default is the SparkContext of the process, started
+                if none runs.
+            hooks: Job status hooks of all jobs (FLIP-218): objects, or names registered by
+                `register_job_status_hook` or by packages.
+            planner: Runs the jobs instead of the planner that the options name; excludes `spark`.
 
         Raises:
-            SchemaError: with code `wrong-argument` for an argument of another type.
+            SchemaError: with code `wrong-argument`.
         """
         if planner is not None and spark is not None:
             raise SchemaError("spark and planner are mutually exclusive", code="wrong-argument")
@@ -146,12 +145,11 @@ class TableEnvironment:
     def register_job_status_hook(self, name: str, factory: HookFactory) -> None:
         """Register a factory of job status hooks by a name.
 
-        The name can be used where a hook can: in `create`, `TablePipeline` and `StatementSet`. Each
-        job that names it gets a hook of its own, and can be described as data. Packages provide
-        such factories as entry points of the group ``schema_core.job_status_hooks``.
+        The name can be used wherever a hook can; each job gets a hook of its own, and can be
+        described as data. Packages register factories as entry points of
+        ``schema_core.job_status_hooks``.
 
         Args:
-            name: The name.
             factory: A class without parameters, or a function, that returns a `JobStatusHook`.
 
         Raises:
@@ -166,12 +164,12 @@ class TableEnvironment:
     def execute_sql(self, stmt: str) -> TableResult:
         """Execute one statement.
 
-        INSERT and CREATE TABLE AS return when their job is submitted: `TableResult.wait` waits for
-        its end, and so does the statement itself where the option ``table.dml-sync`` is true.
+        INSERT and CREATE TABLE AS return when their job is submitted; `TableResult.wait` waits for
+        its end. With the option ``table.dml-sync`` the statement itself waits.
 
         Raises:
             ParseError: for a string outside the grammar, with its position.
-            SchemaCoreError: for a statement that is not valid, with its position if known.
+            SchemaCoreError: for an invalid statement, with its position if known.
         """
         return self.execute_statement(parse_statement(stmt), stmt)
 
@@ -179,22 +177,18 @@ class TableEnvironment:
         """Execute one parsed statement.
 
         Args:
-            statement: The statement, as `parse_statement` returns it.
+            statement: A result of `parse_statement`.
             text: The string that it was parsed from, which errors quote.
 
         Raises:
-            SchemaError: with code `wrong-argument` for what is not a statement.
+            SchemaError: with code `wrong-argument`.
         """
         require_instance(statement, Statement, "statement")
         require_instance(text, str, "text")
         return run(self._session, statement, text)
 
     def explain_sql(self, stmt: str, *extra_details: ExplainDetail) -> str:
-        """Return the plans of a query, INSERT, statement set or CREATE TABLE AS.
-
-        Args:
-            stmt: The statement, without EXPLAIN.
-            extra_details: What to explain beside the plans.
+        """Return the plans of a query, INSERT, statement set or CREATE TABLE AS, without EXPLAIN.
 
         Raises:
             UnsupportedError: with code `not-explainable` for a statement without a query.
@@ -212,8 +206,8 @@ class TableEnvironment:
         Raises:
             ParseError: for a string outside the grammar.
             UnsupportedError: with code `not-explainable` for another statement.
-            SchemaError: for a query or a schema that does not resolve. Whatever else would keep
-                the statement from running is in `CtasPlan.problems`.
+            SchemaError: for a query or schema that does not resolve. Other problems that prevent
+                the statement are in `CtasPlan.problems`.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> plan = environment.plan_ctas(
@@ -228,17 +222,17 @@ class TableEnvironment:
 
     @validate_arguments(stmt=str)
     def compile_plan_sql(self, stmt: str) -> CompiledPlan:
-        """Compile an INSERT or a CREATE TABLE AS to a plan that another process can execute.
+        """Compile an INSERT or CREATE TABLE AS to a plan for another process.
 
-        Nothing is run or changed; Spark is not needed. The plan is executed by
-        `CompiledPlan.execute`, EXECUTE PLAN or ``schema-core run-plan``.
+        Nothing is run or changed; Spark is not needed. `CompiledPlan.execute`, EXECUTE PLAN and
+        ``schema-core run-plan`` execute the plan.
 
         Raises:
             ParseError: for a string outside the grammar.
-            UnsupportedError: with code `not-a-plan` for another statement; with code
-                `plan-not-portable` for one that depends on what only this process has, such as
-                a temporary function, or a new table in a catalog in memory.
-            SchemaCoreError: whatever the statement refuses before its job.
+            UnsupportedError: with code `not-a-plan` for another statement; `plan-not-portable`
+                where it needs what only this process has: temporary functions, new tables in a
+                catalog in memory.
+            SchemaCoreError: every error of the statement before its job.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> _ = environment.execute_sql("CREATE TABLE t (a INT) WITH ('connector' = 'blackhole')")
@@ -264,9 +258,9 @@ class TableEnvironment:
         return self.load_plan(plan_reference).execute()
 
     def recover(self, path: str | None = None) -> list[Recovery]:
-        """Recover tables of jobs whose processes have ended: commit or roll back.
+        """Commit or roll back the tables of jobs whose processes have ended.
 
-        The next write into a table does so as well. It may be repeated, and run beside jobs.
+        The next write into a table does so, too. Safe to repeat, and to run beside jobs.
 
         Args:
             path: The path of a table; None for all tables of the current catalog.
@@ -276,8 +270,8 @@ class TableEnvironment:
 
         Raises:
             NotFoundError: with code `table-not-found`.
-            ExternalError: if a catalog or the storage of a table does not respond. The other tables
-                are recovered nevertheless: the error has a note for each that was changed.
+            ExternalError: if a catalog or the storage of a table does not respond. Other tables
+                are still recovered; the error has a note for each that was changed.
         """
         require_instance(path, (str, NoneType), "path")
         if path is not None:
@@ -287,11 +281,7 @@ class TableEnvironment:
 
     @validate_arguments(text=str, position=int)
     def complete_statement(self, text: str, position: int) -> list[str]:
-        """Complete the word that ends at a position (FLIP-32): names first, then keywords.
-
-        Names are those of existing objects: tables after FROM, columns of the tables that the
-        statement reads, functions, databases and catalogs. Keywords are those that the parser
-        accepts at the position.
+        """Complete the word that ends at a position (FLIP-32): objects, then valid keywords.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> _ = environment.execute_sql("CREATE TABLE orders (id INT, cost INT)")
@@ -344,15 +334,15 @@ class TableEnvironment:
         """Return a table of Python values.
 
         Args:
-            elements: Rows: tuples, lists, dictionaries, `Row` objects. Objects with a user-defined
-                type are stored as it serializes them. Or expressions: ``row(1, "a")``.
-            schema: A row type or its string, or the names of the columns; missing types are
-                inferred from all rows. Expressions require a row type, to which they are cast.
+            elements: Rows as tuples, lists, dictionaries, `Row` objects or expressions:
+                ``row(1, "a")``. Values of user-defined types are serialized.
+            schema: A row type or its string, or column names; missing types are inferred from all
+                rows. Expressions require a row type, to which they are cast.
             verify_schema: Whether every value is checked against its type.
 
         Raises:
-            SchemaError: with code `not-a-value`, `data-type-not-inferred`, `column-count-mismatch`,
-                `invalid-row-values` or `too-many-rows`.
+            SchemaError: with code `not-a-value`, `data-type-not-inferred`,
+                `column-count-mismatch`, `invalid-row-values` or `too-many-rows`.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> environment.from_elements([(1, "Ann"), (2, None)], ["id", "name"]).print_schema()
@@ -375,23 +365,22 @@ class TableEnvironment:
         return tables.table_of_values(self._session, query, storage_type(type_))
 
     def from_pandas(self, pdf: pd.DataFrame, schema: object = None, splits_num: int = 1) -> Table:
-        """Return a table with the rows of a pandas DataFrame, without its index.
+        """Return a table with the rows of a pandas DataFrame, which is copied without its index.
 
-        A column has the type that Arrow gives it: a category that of its values, a datetime with a
-        time zone TIMESTAMP_LTZ(6). NaN, NaT, None and ``pd.NA`` are NULL. Datetimes without a time
-        zone in a TIMESTAMP_LTZ column are local times of the session.
+        Types are Arrow's: a category has the type of its values, a datetime with a time zone is
+        TIMESTAMP_LTZ(6). NaN, NaT, None and ``pd.NA`` are NULL. A datetime without a time zone in
+        a TIMESTAMP_LTZ column is a local time of the session.
 
         Args:
-            pdf: The DataFrame, which is copied.
-            schema: A row type or its string, or the names or types of the columns; by default those
-                of the frame.
-            splits_num: PyFlink's number of source tasks; Spark chooses it by itself.
+            schema: A row type or its string, or the names or types of the columns; default: the
+                frame's.
+            splits_num: PyFlink's number of source tasks; without effect on Spark.
 
         Raises:
-            SchemaError: with code `not-a-value` for a value that is not of the type of its column
-                or would change, `data-type-not-inferred`, `column-count-mismatch`,
-                `duplicate-column`, or `wrong-argument` for what is not a DataFrame.
-            NotFoundError: with code `missing-extra` where pyarrow is not installed.
+            SchemaError: with code `not-a-value` for a value that its column cannot hold unchanged,
+                `data-type-not-inferred`, `column-count-mismatch`, `duplicate-column`,
+                `wrong-argument`.
+            NotFoundError: with code `missing-extra` without pyarrow.
         """
         require_instance(splits_num, int, "splits_num")
         if splits_num < 1:
@@ -404,14 +393,14 @@ class TableEnvironment:
         """Return a table with the rows of Arrow, of the types of `schema_core.mappings.arrow`.
 
         Args:
-            data: A table, a record batch, a reader (which is read to its end), or an object with
-                the method ``__arrow_c_stream__``.
+            data: A table, a record batch, a reader (read to its end), or an object with the method
+                ``__arrow_c_stream__``.
 
         Raises:
-            SchemaError: with code `not-a-value` for a value that is not of the type of its column,
-                `duplicate-column`, or `wrong-argument` for an object of another class.
+            SchemaError: with code `not-a-value` for a value outside the type of its column,
+                `duplicate-column`, `wrong-argument`.
             UnsupportedError: with code `type-not-in-flink`.
-            NotFoundError: with code `missing-extra` where pyarrow is not installed.
+            NotFoundError: with code `missing-extra` without pyarrow.
         """
         return self._of_data("arrow", data)
 
@@ -419,24 +408,23 @@ class TableEnvironment:
         """Return a table with the rows of a polars DataFrame, by way of Arrow.
 
         Raises:
-            SchemaError: as `from_arrow`.
-            UnsupportedError: as `from_arrow`.
-            NotFoundError: with code `missing-extra` where polars or pyarrow is not installed.
+            SchemaError, UnsupportedError: as `from_arrow`.
+            NotFoundError: with code `missing-extra` without polars or pyarrow.
         """
         return self._of_data("polars", frame)
 
     def from_spark(self, df: DataFrame) -> Table:
         """Return a table with the rows of a Spark DataFrame, which runs with the query.
 
-        Columns have the nearest types of Flink, or the exact types in the metadata of a DataFrame
-        of `Table.to_spark`. A query fails at a value that is not of the exact type, such as one of
-        four characters in a CHAR(3), which may come from a union with another DataFrame. The
-        DataFrame may belong to any session of the SparkContext in which the environment runs.
+        Types are the nearest of Flink, or the exact ones in the metadata that `Table.to_spark`
+        writes. A query fails at a value outside its exact type, such as four characters in a
+        CHAR(3) after a union. The DataFrame may belong to any session of the environment's
+        SparkContext.
 
         Raises:
-            SchemaError: with code `duplicate-column`, or `wrong-argument` for what is not a
+            SchemaError: with code `duplicate-column`, or `wrong-argument` for anything but a
                 DataFrame of this SparkContext.
-            UnsupportedError: with code `type-not-in-flink`, or `streaming-not-supported`.
+            UnsupportedError: with code `type-not-in-flink` or `streaming-not-supported`.
         """
         return self._of_data("spark", df)
 
@@ -466,17 +454,15 @@ class TableEnvironment:
         """Create a table in its catalog; or, from options and a query, with its rows (FLIP-218).
 
         Args:
-            path: The path of the table.
-            descriptor: What describes the table; or its options, if its columns and rows are those
-                of a query, the third argument.
-            ignoreIfExists: Do nothing if there is an object at the path; or the query.
+            descriptor: The descriptor; or the options of a table with the columns of a query.
+            ignoreIfExists: Whether an existing object at the path is kept; or the query.
 
         Returns:
             Whether the table is new; for a query the result of its job, which `wait` waits for.
 
         Raises:
             AlreadyExistsError: with code `table-exists`.
-            SchemaError: with code `wrong-argument` for arguments of other types.
+            SchemaError: with code `wrong-argument`.
         """
         require_instance(path, str, "path")
         if isinstance(descriptor, Mapping):
@@ -493,15 +479,12 @@ class TableEnvironment:
     def replace_table(self, path: str, table: CatalogTable, query: Table) -> TableResult:
         """Replace a permanent table by another definition, and its rows by those of a query.
 
-        It is a REPLACE TABLE AS whose definition is given in full: both are replaced in one commit,
-        after all rows are written, and a job that fails changes nothing. The query may read the
-        table itself.
+        A REPLACE TABLE AS with a full definition: both are replaced in one commit, after all rows
+        are written; a job that fails changes nothing. The query may read the table itself.
 
         Args:
-            path: The path of the table.
-            table: The new definition. The columns of the query fill those of their names; values
-                are checked as in an INSERT.
-            query: A table of this environment.
+            table: The new definition. Columns of the query are matched by name and checked as in
+                INSERT.
 
         Returns:
             The result of the job, which `wait` waits for.
@@ -509,7 +492,7 @@ class TableEnvironment:
         Raises:
             NotFoundError: with code `table-not-found`.
             UnsupportedError: if the connector cannot stage the rows.
-            SchemaError: with code `wrong-argument`, as `create_table`, and as an INSERT for a query
+            SchemaError: with code `wrong-argument`; as `create_table`; as an INSERT for a query
                 that does not fit.
         """
         require_instance(path, str, "path")
@@ -546,7 +529,7 @@ class TableEnvironment:
         Raises:
             AlreadyExistsError: with code `view-exists`.
             UnsupportedError: with code `query-not-in-sql` or `inline-function` for a query that
-                cannot be written in SQL; a temporary view takes any query.
+                SQL cannot express; a temporary view takes any query.
         """
         view = table.to_view()
         return self._session.tables.create(self._identifier(view_path), view, ignore_if_exists)
@@ -557,13 +540,11 @@ class TableEnvironment:
     ) -> bool:
         """Create a temporary view at any path; return whether it is new.
 
-        The view holds the query itself, so the query may be one that SQL cannot express: over a
-        table of a descriptor or a DataFrame, or with functions that are not registered.
+        The view holds the query itself, also one that SQL cannot express: over a descriptor or a
+        DataFrame, or with functions that are not registered.
 
         Args:
-            view_path: The path of the view.
-            table: A table, or the rows of one: a DataFrame of Spark, pandas or polars, or what
-                `from_arrow` takes.
+            table: A table, a DataFrame of Spark, pandas or polars, or what `from_arrow` takes.
             ignore_if_exists: Whether an existing view is kept.
 
         Raises:
@@ -581,9 +562,9 @@ class TableEnvironment:
         """Drop a permanent table; return whether it existed.
 
         Raises:
-            NotFoundError: with code `table-not-found`, unless it is ignored.
-            SchemaError: with code `hidden-by-temporary` where a temporary table or view exists at
-                the path (FLIP-64); the statement DROP TABLE considers only temporary tables.
+            NotFoundError: with code `table-not-found`, unless ignored.
+            SchemaError: with code `hidden-by-temporary` where a temporary object has the path
+                (FLIP-64). DROP TABLE considers only temporary tables.
         """
         identifier = self._identifier(table_path)
         tables = self._session.tables
@@ -594,9 +575,9 @@ class TableEnvironment:
         """Drop a permanent view; return whether it existed.
 
         Raises:
-            NotFoundError: with code `view-not-found`, unless it is ignored.
-            SchemaError: with code `hidden-by-temporary` where a temporary table or view exists at
-                the path (FLIP-64); the statement DROP VIEW considers only temporary views.
+            NotFoundError: with code `view-not-found`, unless ignored.
+            SchemaError: with code `hidden-by-temporary` where a temporary object has the path
+                (FLIP-64). DROP VIEW considers only temporary views.
         """
         identifier = self._identifier(view_path)
         tables = self._session.tables
@@ -606,23 +587,18 @@ class TableEnvironment:
     def alter_table(
         self, path: str, changes: Iterable[TableChange], ignore_if_not_exists: bool = False
     ) -> bool:
-        """Apply changes to a permanent table, as ALTER TABLE does.
+        """Apply changes to a permanent table, as ALTER TABLE does; return whether it exists.
 
-        The result is resolved and validated, and stored unless the table was altered after
-        it was read.
+        The result is validated, and stored unless the table was altered after it was read.
 
         Args:
-            path: The path of the table.
-            changes: The changes, such as those that `schema_core.migration.diff` returns.
-            ignore_if_not_exists: Do nothing if there is no such permanent table.
-
-        Returns:
-            Whether there is such a table.
+            changes: Changes, such as those of `schema_core.migration.diff`.
+            ignore_if_not_exists: Whether a missing table is ignored.
 
         Raises:
-            NotFoundError: with code `table-not-found`, unless it is ignored.
-            SchemaError: with code `change-does-not-fit` where the table is not the one that a
-                change was made for; as CREATE TABLE for the new definition.
+            NotFoundError: with code `table-not-found`, unless ignored.
+            SchemaError: with code `change-does-not-fit` where a change was made for another table;
+                as CREATE TABLE for the new definition.
             ConflictError: if another process alters the table at the same time.
 
         >>> from schema_core.catalog import TableChange
@@ -652,8 +628,8 @@ class TableEnvironment:
     def temporary_scope(self) -> AbstractContextManager[None]:
         """Return a context manager that restores all temporary objects at its end.
 
-        Temporary tables, views, functions, models and types that the block creates are dropped,
-        also after an error; those that it drops or replaces are restored. Blocks can be nested.
+        It does so after errors, too. What the block creates is dropped; what it drops or replaces
+        is restored. Blocks can be nested.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> with environment.temporary_scope():
@@ -723,8 +699,8 @@ class TableEnvironment:
     def get_create_statement(self, path: str) -> str:
         """Return the statement that creates a table or view, with its secrets.
 
-        For programs; SHOW CREATE masks secrets. A table
-        whose functions or types are missing is written from its stored text.
+        SHOW CREATE masks them. A table whose functions or types are missing is written from its
+        stored text.
 
         Raises:
             NotFoundError: with code `table-not-found`.
@@ -899,8 +875,8 @@ class TableEnvironment:
     def allow_python_modules(self, *modules: str) -> None:
         """Allow statements to name the functions of these modules, whose import runs their code.
 
-        ``CREATE FUNCTION f AS 'module.f' LANGUAGE PYTHON`` then imports the module. No other module
-        is imported, and no option allows one: a script could set it.
+        ``CREATE FUNCTION f AS 'module.f' LANGUAGE PYTHON`` then imports the module. No other
+        module is imported, and no option allows one: a script could set it.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> text = "CREATE TEMPORARY FUNCTION here AS 'os.getcwd' LANGUAGE PYTHON"

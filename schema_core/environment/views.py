@@ -1,7 +1,7 @@
 """Views in queries: engines read only tables, so a view is replaced by its query.
 
-The rows of a view have the types that the view was created with. Where the query gives others by
-now, since a table below was altered, they are cast, as Flink does.
+Rows have the types that the view was created with: as in Flink, they are cast if a table below was
+altered.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from schema_core.types import DataType
 class QueryView(ResolvedCatalogView):
     """A temporary view that holds the query of a `Table` itself instead of its SQL.
 
-    So it may be made of any table: of a descriptor, of Python values, of one that calls functions
-    without names. Where the query has no SQL, the strings of the view are empty. `number` is unique
-    within the session. `relation` keeps the rows alive that the query reads directly.
+    Any table will do: of a descriptor, of Python values, with functions without names. Without
+    SQL, the strings of the view are empty. `number` is unique within the session. `relation` keeps
+    rows alive that the query reads directly.
     """
 
     query: Query = field(kw_only=True, compare=False, repr=False)
@@ -73,12 +73,11 @@ QueryOf: TypeAlias = Callable[[ObjectIdentifier], Relation | None]
 
 
 class OpenViews(local):
-    """The queries of views that a thread is currently resolving, each read by the previous one.
+    """The queries of views that a thread is resolving, each read by the previous one.
 
-    The relation of a query is cached until the outermost view, or the outermost `kept` block, is
-    finished, so that each view is resolved once. The key of a query is its text: with every name
-    spelled out it means the same everywhere. Each thread has its own state: a view that two threads
-    read is not recursive.
+    Relations are cached until the outermost view or `kept` block ends, so each view is resolved
+    once. The key is the text of a query, whose names are all qualified. State is per thread: a
+    view that two threads read is not recursive.
     """
 
     def __init__(self) -> None:
@@ -131,10 +130,7 @@ class OpenViews(local):
         return entry
 
     def _forget(self) -> None:
-        """Forget errors when the outermost view is finished, and relations unless they are kept.
-
-        Whether views are too deep depends on the view that reads them.
-        """
+        """Forget errors after the outermost view: depth depends on the reader."""
         if self._open:
             return
         if not self._kept:
@@ -170,12 +166,11 @@ ALIAS = "EXPR$0"
 def conform_columns(relation: Relation, schema: ResolvedSchema) -> Relation:
     """Return the rows of a view's query with the types that the view declares.
 
-    A column that is NOT NULL, but for which the query may now return NULL, fails the job at the
-    first NULL.
+    NULL in a NOT NULL column fails the job.
 
     Raises:
-        SchemaError: with code `stale-view` where the query returns another number of columns, or a
-            type that SQL does not cast to the declared one.
+        SchemaError: with code `stale-view` for another number of columns, or a type that SQL does
+            not cast to the declared one.
     """
     columns = result_columns(relation)
     if len(columns) != len(schema.columns):
@@ -252,10 +247,7 @@ Rebuilding: TypeAlias = Generator[Any, Any, Any]
 
 
 def _finish(root: Any, query_of: QueryOf) -> Any:
-    """Rebuild a tree without recursion; shared nodes remain shared.
-
-    A relation that is read twice is one object in the tree. It is rebuilt once.
-    """
+    """Rebuild a tree without recursion; shared nodes remain shared, and are rebuilt once."""
     done: dict[int, Any] = {}
     waiting, value = [(root, _rebuild(root, query_of))], None
     while waiting:

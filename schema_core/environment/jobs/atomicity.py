@@ -1,9 +1,8 @@
 """Atomicity of jobs that write tables: the levels of FLIP-218, and the transaction of each level.
 
-A level says what remains of a CREATE TABLE AS that fails, and what readers see meanwhile. Created
-first, the table stays if the job fails; rolled back, it is dropped; isolated, it is created when
-the rows are complete, just before they become visible. The events of a transaction are those of
-Flink's ``StagedTable`` (FLIP-305): begin, commit, abort. `ACTIONS` has their steps.
+Created first, the table stays if the job fails; rolled back, it is dropped; isolated, it is
+created when the rows are complete, just before they become visible. Events are those of Flink's
+``StagedTable`` (FLIP-305): begin, commit, abort. `ACTIONS` lists their steps.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from schema_core.errors import (
 
 
 class AtomicityLevel(Enum):
-    """What remains of a CREATE TABLE AS that fails or is cancelled; a higher level guarantees more.
+    """What remains of a CREATE TABLE AS that fails or is cancelled; higher levels guarantee more.
 
     >>> AtomicityLevel(3)
     <AtomicityLevel.ISOLATED: 3>
@@ -79,7 +78,7 @@ def is_atomic(options: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LevelChoice:
-    """A level, and the reason for each condition of a higher one that is not met."""
+    """A level, and the unmet conditions of higher ones."""
 
     level: AtomicityLevel
     reasons: tuple[str, ...] = ()
@@ -95,14 +94,11 @@ def choose_level(
 ) -> LevelChoice:
     """Return the level of a statement on a connector; None is one that is not installed.
 
-    REPLACE TABLE AS is always isolated: the old definition and the old rows belong together. On a
-    connector that cannot stage it is refused.
+    REPLACE TABLE AS is always isolated: old definition and old rows belong together. A connector
+    that cannot stage refuses it.
 
     Args:
-        connector: The connector of the table.
-        options: The options of the table.
         atomic: The option ``table.rtas-ctas.atomicity-enabled``.
-        replaces: Whether the statement replaces a table.
         unbounded: The path of an unbounded table that the query reads in streaming mode.
     """
     if unbounded is not None:
@@ -132,10 +128,8 @@ def visibility_of(
 ) -> Visibility:
     """Return when a reader sees the rows of a job that writes a table with these options.
 
-    `creates` is whether the job is CREATE or REPLACE TABLE AS, `streams` whether it does not end.
-
-    A connector that stages is `Visibility.FINAL`. One that declares nothing is
-    `Visibility.WRITE_VISIBLE`, which guarantees nothing.
+    `creates`: the job is CREATE or REPLACE TABLE AS; `streams`: it does not end. Staging
+    connectors are `FINAL`. The default is `WRITE_VISIBLE`, which guarantees nothing.
     """
     abilities: frozenset[Ability] = getattr(connector, "abilities", frozenset())
     if streams:
@@ -150,8 +144,8 @@ def visibility_of(
 def needed_abilities(connector: Connector, replaced: object | None) -> set[Ability]:
     """Return the abilities that CREATE or REPLACE TABLE AS needs of a connector.
 
-    REPLACE needs a connector that can replace rows and that can stage: otherwise old and new rows
-    would be mixed, or the old ones lost if the job fails.
+    REPLACE needs replacing and staging: else old and new rows would mix, or a failure lose the
+    old.
     """
     if replaced is None:
         return set()
@@ -259,18 +253,18 @@ class TableTransaction:
         return self._stage.committed
 
     def begin(self) -> None:
-        """Before the job starts."""
+        """Run the steps before the job starts."""
         for step in ACTIONS[self._level, Event.BEGIN]:
             step(self)
         self._has_begun = True
 
     def commit(self) -> None:
-        """All rows are written."""
+        """Run the steps after all rows are written."""
         for step in ACTIONS[self._level, Event.COMMIT]:
             step(self)
 
     def abort(self) -> None:
-        """The job failed, was cancelled, or could not be committed: every step is tried."""
+        """Try every step of a failed or cancelled job."""
         errors: list[BaseException] = []
         for step in ACTIONS[self._level, Event.ABORT]:
             try:
@@ -297,7 +291,7 @@ class TableTransaction:
     def undo_if_discarded(self) -> None:
         """Undo the change of the catalog once the rows are removed.
 
-        Until then the table keeps its pending job, by which recovery finds the rows.
+        Until then recovery needs the pending job.
         """
         if self._is_discarded:
             self.end()
@@ -309,10 +303,7 @@ class TableTransaction:
         self._registration.settle()
 
     def end(self) -> None:
-        """Settle the table if its rows are committed, else undo it.
-
-        Where that is unknown the table keeps its pending job: recovery decides.
-        """
+        """Settle the table if its rows are committed, undo it if not, else leave it pending."""
         if self._is_created is False or self._stage.committed is None:
             self._registration.leave()
         elif self._stage.committed:
@@ -325,15 +316,14 @@ class TableTransaction:
         self._stage.prepare()
 
     def decide(self) -> None:
-        """Raise if the job is cancelled; it cannot be cancelled any more after this step."""
+        """Raise if the job is cancelled; after this step it cannot be."""
         require_running(last=True)
 
     def publish(self) -> None:
         self._stage.commit()
 
     def discard(self) -> None:
-        # Where nothing is staged, what is there belongs to others if the job has not begun, or if
-        # others have replaced its table.
+        # Unstaged rows belong to others if the job has not begun or its table was replaced.
         is_staged = not isinstance(self._stage, Unstaged)
         if is_staged or (self._has_begun and self._registration.owns()):
             self._stage.abort()

@@ -18,14 +18,13 @@ T = TypeVar("T")
 
 
 class CompletableFuture(Future[T]):
-    """A value that another thread computes: a `concurrent.futures.Future`, which can be awaited.
+    """A value that another thread computes: a `concurrent.futures.Future` that can be awaited.
 
-    Of several calls of `set_result`, `set_exception` and `cancel` one succeeds: it returns True,
-    and the others False.
+    Only the first call of `set_result`, `set_exception` and `cancel` succeeds and returns True.
 
     Args:
         on_taken: Called when the error of the future is returned or raised.
-        on_wait: Called before a thread waits; it raises for one that must not.
+        on_wait: Called before a thread waits; raises for one that must not.
 
     >>> future = CompletableFuture()
     >>> future.done(), future.set_result(1), future.set_result(2), future.result()
@@ -45,7 +44,7 @@ class CompletableFuture(Future[T]):
         """Wait, and return the value or raise the error.
 
         Args:
-            timeout: After how many seconds `TimeoutError` is raised; None waits until the end.
+            timeout: Seconds until `TimeoutError`; None waits without limit.
 
         Raises:
             SchemaError: with code `wait-for-own-job` in a hook of the job.
@@ -102,10 +101,10 @@ class CompletableFuture(Future[T]):
 
 @dataclass(frozen=True, slots=True)
 class JobExecutionResult:
-    """The result of a job that has finished.
+    """The result of a finished job.
 
-    `net_runtime` is in milliseconds, from the start of the job to its end. Accumulators belong to
-    programs of Flink's DataStream API: there are none.
+    `net_runtime` is in milliseconds. Accumulators belong to Flink's DataStream API: there are
+    none.
     """
 
     job_id: JobID
@@ -145,10 +144,10 @@ class JobExecutionResult:
 
 
 class JobClient:
-    """The client of one job, which runs on a thread of its own.
+    """The client of one job, which runs on a thread of its own; see `TableResult.get_job_client`.
 
-    `TableResult.get_job_client` returns it. When the last reference to the client is dropped, the
-    job goes on; if it fails, its error is logged (logger ``schema_core.jobs``, level ERROR).
+    When the last reference is dropped, the job goes on; its error is logged (logger
+    ``schema_core.jobs``, level ERROR).
     """
 
     def __init__(self, run: JobRun) -> None:
@@ -171,8 +170,8 @@ class JobClient:
     def cancel(self) -> CompletableFuture[None]:
         """Cancel the job; the future is done when the job has ended and its rows are removed.
 
-        A job that is committing its rows, or that has ended, is not cancelled: `get_job_status`
-        then returns FINISHED or FAILED.
+        A job that is committing or has ended is not cancelled: its status is FINISHED or FAILED
+        then.
         """
         future: CompletableFuture[None] = CompletableFuture(on_wait=self._run.require_waitable)
         self._run.cancel()
@@ -237,16 +236,16 @@ class JobClient:
     def wait(self, timeout_ms: int | None = None) -> None:
         """Wait until the job has ended, and raise its error, at every call.
 
-        Ctrl-C cancels the job: `KeyboardInterrupt` is raised when it has ended.
+        Ctrl-C cancels the job, and raises `KeyboardInterrupt` when it has ended.
 
         Args:
-            timeout_ms: After how many milliseconds to give up; None and 0 wait until the end.
+            timeout_ms: Milliseconds to wait; None and 0 wait without limit.
 
         Raises:
             SchemaError: with code `wait-for-own-job` in a hook of the job.
-            ExternalError: with code `wait-timeout` if the job still runs then; with codes
-                `job-failed`, `job-canceled` and `job-hook-failed` as the job ended.
-            SchemaCoreError: whatever else the job failed with.
+            ExternalError: with code `wait-timeout`, `job-failed`, `job-canceled` or
+                `job-hook-failed`.
+            SchemaCoreError: the error of the job.
         """
         if timeout_ms is not None:
             require_instance(timeout_ms, int, "timeout_ms")
@@ -260,10 +259,7 @@ class JobClient:
         return self._run.name
 
     def get_progress(self) -> tuple[int, int] | None:
-        """Return how many tasks of the engine are done, and how many there are so far.
-
-        None if the job has not started or has ended, or if the engine does not report it.
-        """
+        """Return the numbers of finished and of known tasks; None if unknown or not running."""
         return self._run.progress()
 
 

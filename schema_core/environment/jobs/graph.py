@@ -1,9 +1,7 @@
 """Job graphs: what a planner prepared to run, with its job status hooks (FLIP-218).
 
-Flink's planner registers hooks with the ``StreamGraph``, and its job manager calls them. Here the
-planner returns a `JobGraph`; the environment registers the hooks of users with it and submits it.
-The hook by which Flink creates the table of CREATE TABLE AS, and drops it if the job fails, is the
-transaction of the `JobExecution`: `begin` precedes `on_created`, `abort` precedes `on_failed`.
+As in Flink, the table of CREATE TABLE AS is created and dropped around the hooks of users: it is
+the transaction of the `JobExecution`, whose `begin` precedes `on_created`, `abort` `on_failed`.
 """
 
 from __future__ import annotations
@@ -30,14 +28,14 @@ from schema_core.errors import (
 class JobStatusHook(Protocol):
     """Called when the status of a job changes (FLIP-218), on the thread of the job.
 
-    Registered for all jobs of an environment, ``TableEnvironment.create(settings, hooks=[...])``,
-    or for those of one statement, `TablePipeline.register_job_status_hook`.
+    Registered for all jobs by ``TableEnvironment.create(settings, hooks=[...])``, or for one
+    statement by `TablePipeline.register_job_status_hook`.
 
-    Each hook is called exactly once for each event, in the order of registration, whatever other
-    hooks raise: `on_created` before any row is written, then one of `on_finished` (the rows are
-    visible), `on_failed` and `on_canceled`. An error in `on_created` keeps the job from starting:
-    it has failed. The first error of a job is the one it raises; errors of hooks after it are
-    attached to it as notes. A statement that is refused before its job is submitted calls no hook.
+    Each hook is called exactly once for each event, in order of registration, whatever other hooks
+    raise: `on_created` before any row is written, then one of `on_finished` (rows are visible),
+    `on_failed` and `on_canceled`. An error in `on_created` fails the job before it starts. The job
+    raises its first error; later errors of hooks are its notes. A statement that is refused before
+    its job is submitted calls no hook.
     """
 
     def on_created(self, job_id: str) -> None: ...
@@ -53,8 +51,8 @@ HookFactory: TypeAlias = Callable[[], JobStatusHook]
 class JobExecution:
     """One run of a job by an engine. This class does nothing; engines override what they need.
 
-    The environment calls the methods in this order, each at most once: `begin` on the thread that
-    submits the job, the others on the thread of the job. After any error it calls `abort`.
+    The environment calls the methods in this order, each at most once: `begin` on the submitting
+    thread, the others on the job's. After any error it calls `abort`.
     """
 
     #: whether `run` returns at some time, other than after `cancel`
@@ -154,12 +152,10 @@ class JobGraph:
     """A job that a planner prepared: its name, the tables that it writes, and its hooks.
 
     Args:
-        name: The name of the job, which the engine shows.
-        execution: What runs the job.
-        sinks: The identifiers of the tables that the job writes.
+        sinks: The identifiers of the written tables.
         after_commit: Called when the rows are visible, before any hook.
 
-    `before_commit` holds what is called when the rows are written: an error of it aborts the job.
+    `before_commit` holds calls for when the rows are written; their errors abort the job.
 
     >>> graph = JobGraph("insert into t", JobExecution(), [ObjectIdentifier.of("c", "d", "t")])
     >>> graph.to_dict()
@@ -182,11 +178,7 @@ class JobGraph:
         self._hooks: list[RegisteredHook] = []
 
     def register_job_status_hook(self, hook: JobStatusHook, name: str | None = None) -> None:
-        """Add a hook, which is called after those that were added before.
-
-        Args:
-            hook: The hook.
-            name: The name by which its factory is registered, if it is.
+        """Add a hook after the others, with the registered name of its factory, if any.
 
         Raises:
             SchemaError: with code `wrong-argument` for an object without the methods of a hook.
@@ -226,11 +218,11 @@ class JobGraph:
 
     @classmethod
     def of_all(cls, graphs: Sequence[JobGraph]) -> JobGraph:
-        """Return one job for several without hooks, which must not be empty.
+        """Return one job for one or more jobs without hooks.
 
         Raises:
-            UnsupportedError: with code `streaming-not-supported` for several jobs of which one has
-                no end: the others would never be committed.
+            UnsupportedError: with code `streaming-not-supported` if one of several jobs has no
+                end: the others would never be committed.
         """
         if len(graphs) == 1:
             return graphs[0]
@@ -253,7 +245,7 @@ class JobGraph:
 class HookFactories:
     """The job status hooks of an environment: those of all its jobs, and factories by name.
 
-    A name that is not registered here is looked up among the installed entry points of the group
+    Names that are not registered are looked up as entry points of
     ``schema_core.job_status_hooks``.
 
     Args:
@@ -324,7 +316,6 @@ class HookFactories:
 
 
 def _name_of(hook: JobStatusHook | str) -> str:
-    """Return the name of a hook that is registered by its name."""
     if isinstance(hook, str):
         return hook
     raise UnsupportedError(

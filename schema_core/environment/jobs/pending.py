@@ -1,10 +1,8 @@
 """Pending jobs: what a catalog stores with the table of a CREATE TABLE AS until its job has ended.
 
-A table of a job with atomicity is stored with two entries among the options of this library (see
-`own_options`): the `PendingJob`, with the level, the job and its process, and for REPLACE the
-`ReplacedTable`. The commit removes them by compare-and-set. The next write, or
-`TableEnvironment.recover`, finishes or undoes a table whose process has ended: see
-`schema_core.environment.jobs.recovery`.
+An atomic job's table has two own options (see `own_options`): the `PendingJob`, and for REPLACE
+the `ReplacedTable`. The commit removes them by compare-and-set. If the process ends first, the
+next write or `TableEnvironment.recover` finishes or undoes the table (`jobs.recovery`).
 """
 
 from __future__ import annotations
@@ -42,8 +40,8 @@ ISOLATED: Final = 3
 ABANDONED: Final = 7 * 86_400.0
 #: Maximum attempts to replace the pending job of a table under concurrent modification.
 ATTEMPTS: Final = 20
-#: The jobs of this process that may still commit, by their ids. All environments of the process
-#: share it, since a pending job names the process; each job removes itself.
+#: Ids of this process's jobs that may still commit. Global, since a pending job names the process;
+#: each job removes itself.
 _RUNNING: set[str] = set()
 #: The jobs whose tables this process recovers.
 _RECOVERED: set[str] = set()
@@ -57,11 +55,11 @@ OWNER: Final = r"([A-Za-z0-9._-]{1,200})-([0-9]{1,10})-([0-9]{1,20})"
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process: its host, its number there, and when it started, since numbers are used again.
+    """A process: its host, its number, and when it started, since numbers are reused.
 
-    On Linux the host has a suffix for the running kernel and the PID namespace: hosts and
-    containers of one name do not see each other's processes. A host without the suffix (of an
-    earlier version) or with another one (of before a restart) counts as another host.
+    On Linux the host has a suffix for the running kernel and PID namespace: hosts and containers
+    of one name do not see each other's processes. Another suffix or none (a restart, an earlier
+    version) counts as another host.
     """
 
     host: str
@@ -97,7 +95,7 @@ def _host() -> str:
 
 
 def _process_scope() -> str:
-    """Return a digest of the kernel and PID namespace where Linux shows them, else nothing."""
+    """Return a digest of the kernel and PID namespace; empty outside Linux."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         namespace = Path("/proc/self/ns/pid").readlink()
@@ -107,7 +105,7 @@ def _process_scope() -> str:
 
 
 def _process(pid: int) -> tuple[str, int]:
-    """State and start time of a process where Linux shows them, else an empty state and 0."""
+    """Return the state and start time of a process; empty and 0 outside Linux."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -185,10 +183,8 @@ _PENDING_JOB = regex(rf"([23])-{OWNER}-([0-9a-f]{{32}})")
 class ReplacedTable:
     """What an unfinished REPLACE TABLE AS replaces, for a recovery that puts it back.
 
-    Attributes:
-        statement: The CREATE TABLE statement of the old definition; None if nothing is replaced.
-        directory: The directory of the old table, if it is managed.
-        former_names: The value of the option `FORMER_NAMES` of the old table, if it has some.
+    `statement` is the old CREATE TABLE, None if nothing is replaced; `directory` a managed
+    table's; `former_names` its option `FORMER_NAMES`.
     """
 
     statement: str | None
@@ -275,12 +271,8 @@ class PendingTable:
 def require_visible(table: FoundTable, was_committed: Callable[[str], bool | None]) -> None:
     """Refuse to read a new table of an isolated job whose rows are not visible.
 
-    The catalog has the table just before its rows are visible, and after a kill in between until it
-    is recovered.
-
-    Args:
-        table: The table.
-        was_committed: Returns whether the rows of a job are visible; None if that is unknown.
+    The catalog has the table shortly before its rows are visible; after a kill in between, until
+    recovery. `was_committed` returns whether the rows of a job are visible, None if unknown.
 
     Raises:
         NotFoundError: with code `table-not-found`.

@@ -1,9 +1,8 @@
-"""The table of a CREATE or REPLACE TABLE AS in its catalog: registered, settled, undone, recovered.
+"""The table of a CREATE or REPLACE TABLE AS in its catalog, during and after its job.
 
-A `TableRegistration` changes the catalog for a job that runs. `finish` does the same for a job
-whose process has ended: it asks the engine whether the rows are committed, and finishes or undoes
-the table. Both work on the pending job that the catalog stores: see
-`schema_core.environment.jobs.pending`.
+`TableRegistration` changes the catalog for a running job, `finish` for one whose process has
+ended: it commits or undoes by what the engine reports. Both use the pending job of the catalog
+(`jobs.pending`).
 """
 
 from __future__ import annotations
@@ -65,15 +64,13 @@ MAX_STATEMENT = 3_500
 class TableRegistration(Registration):
     """The changes of one job to its table in the catalog, each in one operation.
 
-    A definition that does not resolve is put back as the catalog stores it. It is read just before
-    it is replaced: if it is not `replaced` any more, the catalog refuses to replace it.
+    A definition that does not resolve is put back as stored. It is read just before the
+    replacement, which the catalog refuses if it is not `replaced` any more.
 
     Args:
-        session: The session.
-        path: The path of the table.
         table: The table as it is stored.
-        replaced: The table that it replaces, as a connector reads it.
-        job: The pending job of the table, None for a job whose table stays if it fails.
+        replaced: The replaced table, as a connector reads it.
+        job: The pending job, None for a job whose table stays if it fails.
     """
 
     def __init__(
@@ -166,10 +163,7 @@ class TableRegistration(Registration):
 
 
 def _statement_of(session: Session, identifier: ObjectIdentifier) -> str | None:
-    """Return the statement of a stored table, None if a catalog may be unable to store it.
-
-    There is none for parts that SQL does not have, and a Hive metastore limits its length.
-    """
+    """Return the statement of a stored table; None if SQL lacks a part or it is too long."""
     try:
         text = create_statement(session, identifier, with_secrets=True)
     except SchemaCoreError:
@@ -178,7 +172,6 @@ def _statement_of(session: Session, identifier: ObjectIdentifier) -> str | None:
 
 
 def _is_same(stored: CatalogBaseTable | None, table: ResolvedCatalogTable) -> bool:
-    """Return whether a catalog holds a table as it was created."""
     own = fingerprint(without_own_options(table))
     return isinstance(stored, ResolvedCatalogTable) and fingerprint(stored) == own
 
@@ -203,15 +196,14 @@ PAUSE = 0.05
 
 
 def finish_for_write(session: Session, target: BoundTable) -> BoundTable:
-    """Finish or undo the table that a job is about to write, and return it as it is then.
+    """Finish or undo the table that a job is about to write, and return its state after that.
 
     The table of an isolated job is pending only while it commits: the write waits for it.
 
     Raises:
         NotFoundError: with code `table-not-found` for a table that is undone.
-        ConflictError: with code `unfinished-table` for one whose job has not finished, or ended in
-            a process of another host: if it is undone, the rows of the write would be removed, or
-            mixed with those of another definition.
+        ConflictError: with code `unfinished-table` while its job runs, or if it ended on another
+            host: undoing would remove the new rows, or they would mix with another definition's.
     """
     identifier = target.identifier
     if target.is_temporary or PendingTable(session.tables, identifier).job() is None:
@@ -249,12 +241,12 @@ def _await_commit(session: Session, identifier: ObjectIdentifier) -> None:
 
 
 def require_unchanged(session: Session, target: BoundTable) -> None:
-    """Check that the table of a job has the columns, partition keys and options that it is for.
+    """Check that a job's table still has the job's columns, partition keys and options.
 
-    If the table was dropped, the job does not fail: its rows belong to the path.
+    A dropped table is accepted: the rows belong to the path.
 
     Raises:
-        ConflictError: with code `table-changed`, since rows of two layouts would be mixed; as
+        ConflictError: with code `table-changed`, since two layouts would mix; as
             `finish_for_write`.
     """
     identifier = target.identifier
@@ -310,13 +302,10 @@ class Recovery:
 
 
 def finish(session: Session, identifier: ObjectIdentifier) -> RecoveryAction | None:
-    """Finish or undo the table of a CREATE TABLE AS whose process has ended.
+    """Finish or undo the table of a job whose process has ended; return the action, if any.
 
-    It does nothing while the job runs, and may be repeated, also by several processes at once: the
-    one that replaces the pending job by its own goes on.
-
-    Returns:
-        What was done; None if there was nothing to do.
+    It does nothing while the job runs. It may be repeated, and run in several processes: the one
+    that replaces the pending job by its own goes on.
     """
     pending = PendingTable(session.tables, identifier)
     job = pending.job()
@@ -369,10 +358,7 @@ def _finish_claimed(
 def _old_table(replaced: ReplacedTable, statement: str, directory: str | None) -> CatalogTable:
     """Return the definition that a REPLACE TABLE AS has replaced, as its catalog stores it.
 
-    Args:
-        replaced: What is stored of it.
-        statement: Its CREATE TABLE statement.
-        directory: The directory of the new table.
+    `directory` is the new table's.
     """
     table = _table_of(statement)
     if is_managed(table) and (replaced.directory or directory) is not None:
@@ -406,13 +392,9 @@ def recover_tables(
     identifiers: Iterable[ObjectIdentifier],
     done: Callable[[Recovery], object] = lambda _: None,
 ) -> list[Recovery]:
-    """Recover tables of jobs whose processes have ended: commit or roll back.
-
-    A table that cannot be recovered does not keep the others from that.
+    """Commit or roll back tables of jobs whose processes have ended, despite failures.
 
     Args:
-        session: The session.
-        identifiers: The paths of the tables.
         done: Called for each checked table, also if others fail.
 
     Returns:
@@ -420,8 +402,8 @@ def recover_tables(
 
     Raises:
         NotFoundError: with code `table-not-found`.
-        ExternalError: if a catalog or the storage of a table does not respond; it carries the
-            errors of the other tables, and has a note for each table that was finished or undone.
+        ExternalError: if a catalog or storage does not respond, with the errors of other tables,
+            and a note for each table that was finished or undone.
     """
     recoveries: list[Recovery] = []
     errors = Gathering()

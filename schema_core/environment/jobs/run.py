@@ -1,8 +1,7 @@
 """The execution of jobs on threads of their own: life cycle, cancellation, errors, and exit.
 
-`submit` begins a job on the calling thread and returns at once. The thread of the job writes the
-rows, commits them, and calls the hooks. The interpreter waits for running jobs when it exits. See
-``docs/decisions/0025-asynchronous-jobs.md``.
+The thread of a job writes the rows, commits them, and calls the hooks. The interpreter waits for
+running jobs at exit. See ``docs/decisions/0025-asynchronous-jobs.md``.
 """
 
 from __future__ import annotations
@@ -48,9 +47,8 @@ UNCERTAIN = "the rows may be committed: read the table before you run the statem
 class JobStatus(Enum):
     """The states of a job, with the numbers of PyFlink.
 
-    A job here is CREATED, RUNNING, and at last FINISHED, FAILED or CANCELED; FAILING and CANCELLING
-    while what it wrote is removed. RESTARTING, SUSPENDED and RECONCILING belong to clusters of
-    Flink.
+    Here a job is CREATED, RUNNING, then FINISHED, FAILED or CANCELED; FAILING and CANCELLING while
+    its output is removed. RESTARTING, SUSPENDED and RECONCILING occur only on Flink's clusters.
     """
 
     CREATED = 0
@@ -170,7 +168,7 @@ class JobRun:
         self._thread.start()
 
     def withdraw(self) -> bool:
-        """Keep the thread from running the job; return False if it runs the job already.
+        """Keep the thread from running the job; return False if it runs already.
 
         Ctrl-C may end `start` at any point: before the thread exists, or when it has ended.
         """
@@ -182,10 +180,7 @@ class JobRun:
         return True
 
     def join(self) -> None:
-        """Wait until the thread of the job has done everything.
-
-        `Thread.join` would not do: interrupted by Ctrl-C, it takes the thread for ended.
-        """
+        """Wait for the thread; `Thread.join` interrupted by Ctrl-C takes the thread for ended."""
         if self._process == os.getpid():  # a process that was forked has no such thread
             self._left.wait()
 
@@ -259,7 +254,7 @@ class JobRun:
             self._is_taken = True
 
     def abandon(self) -> None:
-        """Log the error of the job, now or when it fails, because its client was collected."""
+        """Log the error of the job, now or when it fails: its client was collected."""
         with self._lock:
             self._is_abandoned = True
         self._report()
@@ -343,7 +338,6 @@ class JobRun:
             self._left.set()
 
     def _end(self, status: JobStatus, error: BaseException | None) -> None:
-        """Set the last status and the error, and notify those who wait."""
         if error is not None:
             _clear_frames(error)
         with self._lock:
@@ -426,7 +420,7 @@ class JobRun:
 
 
 class _JobThread(threading.Thread):
-    """The thread of a job. It is not a daemon: the interpreter waits for it."""
+    """The thread of a job; not a daemon, so the interpreter waits for it."""
 
     def __init__(self, job: JobRun) -> None:
         super().__init__(name=f"schema-core job {job.id}", daemon=False)
@@ -440,7 +434,7 @@ class _JobThread(threading.Thread):
 
 
 def require_running(*, last: bool = False) -> None:
-    """Raise if this is the thread of a job that is cancelled; for loops that wait.
+    """Raise if this is the thread of a cancelled job; for loops that wait.
 
     Args:
         last: The job reaches its commit point: it cannot be cancelled any more.
@@ -457,11 +451,11 @@ def require_running(*, last: bool = False) -> None:
 def interruptible(interrupt: Callable[[], object]) -> Iterator[None]:
     """Let a call that waits for another system be interrupted when its job is cancelled.
 
-    It is not interrupted after the commit point, and while the job is aborted.
+    Not after the commit point, nor while the job is aborted.
 
     Args:
-        interrupt: Ends the call within the block, from another thread; the call then raises. It may
-            be called several times, also before that call has begun.
+        interrupt: Makes the call raise, from another thread. It may be called several times, also
+            before the call has begun.
 
     Raises:
         ExternalError: with code `job-canceled` if the job is cancelled already.
@@ -486,17 +480,14 @@ MAX_ENDED = 100
 
 
 class SessionJobs:
-    """The jobs of a session, which SHOW JOBS lists: those that run, and the last ones that ended.
-
-    Any number of threads may use it.
-    """
+    """The jobs of a session for SHOW JOBS: running and recently ended ones; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._runs: dict[str, JobRun] = {}
 
     def add(self, run: JobRun) -> None:
-        """Add a job; of the jobs that have ended only the last ones are kept."""
+        """Add a job, and forget the oldest of those that have ended."""
         with self._lock:
             self._runs[run.id] = run
             ended = [
@@ -553,10 +544,7 @@ def _to_raised_error(error: BaseException) -> BaseException:
 
 
 def _clear_frames(error: BaseException) -> None:
-    """Clear the variables of all calls in the tracebacks of an error and its causes.
-
-    They hold what the engine holds for the job, such as its rows; the lines stay.
-    """
+    """Clear the variables in the tracebacks of an error and its causes: they hold rows."""
     pending, seen = [error], set[int]()
     while pending:
         one = pending.pop()
@@ -632,6 +620,6 @@ def _join_all() -> None:
             joined.add(job)
 
 
-# Before all handlers of `atexit`, one of which may stop the engine, and before threads are joined,
-# where Ctrl-C would leave them running: what `concurrent.futures` uses, too.
+# Runs before all handlers of `atexit`, which may stop the engine, and before threads are joined,
+# where Ctrl-C would leave them running. `concurrent.futures` uses it, too.
 getattr(threading, "_register_atexit", atexit.register)(_wait_at_exit)

@@ -1,10 +1,9 @@
 """Plan files: a compiled INSERT, statement set or CREATE TABLE AS as JSON, for a job elsewhere.
 
-A plan holds all that a job depends on besides the data: the canonical query, the property maps of
-the tables and views that it names, the descriptors of their catalogs, the options of the session,
-the level of guarantee and the names of job status hooks (FLIP-218, "Catalog serialization", option
-2). It contains no pickled object and names no class. Secrets are not in it: each is a reference by
-name, whose value the environment variable ``SCHEMA_CORE_SECRET_<NAME>`` has where the plan runs.
+A plan holds all that a job depends on besides the data: canonical query, property maps of tables
+and views, descriptors of catalogs, options, level of guarantee, names of hooks (FLIP-218, "Catalog
+serialization", option 2). It has no pickled object and names no class. Secrets are references,
+whose values the environment variables ``SCHEMA_CORE_SECRET_<NAME>`` have where the plan runs.
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ MAX_PLAN: Final = 64_000_000
 class SecretReference:
     """A reference in place of a value that is or contains a secret.
 
-    `masked` is what a value that only contains a secret shows of it, such as a URL without its
-    password. References are equal if they show the same.
+    `masked` is the value without its secret, such as a URL without its password. References that
+    show the same are equal.
     """
 
     name: str = field(compare=False)
@@ -148,9 +147,8 @@ class PlanDocument:
         """Read a plan.
 
         Raises:
-            SchemaError: with code `invalid-plan` for what is not a plan of this library,
-                `unsupported-plan-version` for one of a later version, `plan-digest-mismatch` for
-                one that was changed.
+            SchemaError: with code `invalid-plan`, `unsupported-plan-version` for a later version,
+                or `plan-digest-mismatch` for a changed plan.
         """
         plan: PlanDocument = PLAN_FORMAT.read(text)
         return plan
@@ -200,11 +198,10 @@ def replace_secrets(
     """Return options with a reference in place of each value that is or contains a secret.
 
     Args:
-        options: The options of a table, a catalog or the session.
-        owner: What they belong to, a part of the names of the secrets.
+        owner: What the options belong to, a part of the names of the secrets.
         declared: Keys that are declared secret, in lower case.
-        secrets: Receives the values of the secrets. Each has a variable of its own: a table and a
-            hint may set the same option.
+        secrets: Receives the values, each with a variable of its own: a table and a hint may set
+            the same option.
 
     >>> secrets = {}
     >>> replace_secrets({"user": "ann", "password": "hunter2"}, "shop", secrets=secrets)

@@ -108,10 +108,10 @@ T = TypeVar("T")
 
 
 class Table:
-    """A resolved query. Created by an environment and by the methods of other tables.
+    """A resolved query, created by an environment or by methods of other tables; immutable.
 
-    None of the methods changes the table. Expressions are those of `schema_core.expressions`; they
-    are typed by SQL's rules, and errors are raised when the table is created, not when it runs.
+    Expressions are those of `schema_core.expressions`, typed by SQL's rules. Errors are raised
+    when the table is created, not when it runs.
 
     >>> from schema_core import EnvironmentSettings, TableEnvironment
     >>> from schema_core.expressions import col
@@ -174,8 +174,8 @@ class Table:
         """Return the query in SQL, every table by its full path.
 
         Raises:
-            UnsupportedError: with code `query-not-in-sql` where it reads a table that has no path,
-                `inline-function` where it calls a function that has no name.
+            UnsupportedError: with code `query-not-in-sql` for a table without a path,
+                `inline-function` for a function without a name.
         """
         return print_query(self._expand_query())
 
@@ -398,7 +398,7 @@ class Table:
         """Compute a row of each row: the fields of the result of a function, or ``f0``.
 
         Args:
-            func: The call of a scalar function, or a function that is called with the whole row.
+            func: The call of a scalar function, or a function, which is called with the whole row.
 
         Raises:
             SchemaError: with code `wrong-argument` for anything but one scalar function.
@@ -483,9 +483,9 @@ class Table:
         """Join each row with the rows that a table function returns for it.
 
         Args:
-            table_function_call: The call of a table function, or a function that is called with
-                the whole row; both may have names for their columns (``alias``).
-            join_predicate: Which of the rows are joined; without it, all.
+            table_function_call: The call of a table function, or a function, which is called with
+                the whole row; ``alias`` names its columns.
+            join_predicate: Which rows are joined; by default all.
         """
         return self._lateral(table_function_call, syntax.JoinKind.INNER, join_predicate)
 
@@ -576,24 +576,22 @@ class Table:
         return run_query(self._session, self._relation)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Run the query and return its rows as a pandas DataFrame.
+        """Run the query and return its rows as a pandas DataFrame with Arrow's types.
 
-        Columns have the types of Arrow's conversion. NULL in a column of integers makes it a column
-        of floats, as in PyFlink, or of Python integers where a float would change a value. Nested
-        values are Python's, as `TableResult.collect` returns them.
+        NULL turns a column of integers into floats, as in PyFlink, or into Python integers where a
+        float would change a value. Nested values are as in `TableResult.collect`.
 
         Raises:
-            NotFoundError: with code `missing-extra` where pandas is not installed.
+            NotFoundError: with code `missing-extra` without pandas.
             UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
         """
         return self._planner().to_pandas(self._executable(), self._schema)
 
     def to_spark(self) -> DataFrame:
-        """Return the query as a DataFrame of the Spark session of the environment.
+        """Return the query as a DataFrame of the environment's Spark session; nothing runs yet.
 
-        Nothing runs until the DataFrame does. The metadata of its columns holds the exact types,
-        with which `from_spark` reads it: a CHAR, a precision or a user-defined type is the same
-        type again.
+        Column metadata holds the exact types, from which `from_spark` restores a CHAR, a precision
+        or a user-defined type.
 
         Raises:
             UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
@@ -601,10 +599,10 @@ class Table:
         return self._planner().to_spark(self._executable(), self._schema)
 
     def to_arrow(self) -> pa.RecordBatchReader:
-        """Return the rows as record batches of Arrow, which are computed as they are read.
+        """Return the rows as Arrow record batches, which are computed as they are read.
 
-        The schema is that of `schema_core.mappings.arrow.to_schema`. Memory is bounded by the
-        largest partition of the result; a reader that is closed early stops the job.
+        The schema is `schema_core.mappings.arrow.to_schema`'s. Memory is bounded by the largest
+        partition; closing the reader early stops the job.
 
         Raises:
             UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
@@ -646,8 +644,8 @@ class Table:
     ) -> TablePipeline:
         """Return the pipeline that writes the query into a table; it is not run yet.
 
-        A descriptor without a schema, or with one of metadata columns, watermarks and keys only,
-        has the columns of the query.
+        A descriptor without a schema, or with metadata columns, watermarks and keys only, has the
+        columns of the query.
         """
         if isinstance(table_path_or_descriptor, TableDescriptor):
             target = inline(self._session, self._as_target(table_path_or_descriptor))
@@ -666,11 +664,10 @@ class Table:
         return descriptor.to_builder().schema(columns.from_schema(declared).build()).build()
 
     def save_as(self, table_path: str) -> CreateOrReplaceTable:
-        """Return the table that is to be created at a path from this query (FLIP-218).
+        """Return the table to be created at a path from this query (FLIP-218).
 
         Args:
-            table_path: One to three names, separated by dots; a name that is not an identifier is
-                enclosed in backticks.
+            table_path: One to three names, separated by dots, in backticks if not identifiers.
 
         Raises:
             ParseError: for a path outside the grammar.
@@ -691,8 +688,7 @@ class Table:
         """Return the view of this query, which stores it in SQL.
 
         Raises:
-            UnsupportedError: with code `query-not-in-sql` where the query reads a table that has no
-                path, `inline-function` where it calls a function that has no name.
+            UnsupportedError: as `as_sql`.
         """
         names = [syntax.Name((name,)) for name in self._schema.get_column_names()]
         view = view_of(self._session, self._expand_query(), None, names)
@@ -969,8 +965,8 @@ class AggregatedTable:
         """Select keys, fields of the aggregate, and the bounds of a window.
 
         Raises:
-            SchemaError: with code `unknown-column`; `alias-count-mismatch` where the aggregate has
-                another number of fields than aliases.
+            SchemaError: with code `unknown-column`; `alias-count-mismatch` for a wrong number of
+                aliases.
         """
         table, window = self._table, self._window
         keys = [key for key in self._keys if window is None or key.expression is not window.call]
@@ -1009,8 +1005,8 @@ class FlatAggregateTable:
         """Select keys and fields of the rows that the function emits for each group.
 
         Raises:
-            SchemaError: with code `unknown-column`; `alias-count-mismatch` where the function has
-                another number of fields than aliases.
+            SchemaError: with code `unknown-column`; `alias-count-mismatch` for a wrong number of
+                aliases.
         """
         call, type_ = as_aggregate(self._call)
         keys = [key.name for key in self._keys]
@@ -1045,9 +1041,7 @@ def _require_same(own: Session, session: Session, what: str) -> None:
 
 
 def require_table(table: object, session: Session, name: str = "table") -> Table:
-    """Return a table of the environment of a session.
-
-    Its query names tables, which another environment would look up in its own catalogs.
+    """Return a table of the environment of a session; another one has other catalogs.
 
     Raises:
         SchemaError: with code `wrong-argument`.
@@ -1089,11 +1083,7 @@ class TablePipeline:
         return run_job(self._session, [self._prepare], self._hooks)
 
     def register_job_status_hook(self, hook: JobStatusHook | str) -> TablePipeline:
-        """Add a hook for the jobs of this pipeline, after those of the environment (FLIP-218).
-
-        Args:
-            hook: The hook, or the name by which its factory is registered: each job gets its own.
-        """
+        """Add a hook, or the name of its factory, after those of the environment (FLIP-218)."""
         self._hooks.append(require_hook(hook, "hook"))
         return self
 
@@ -1117,11 +1107,7 @@ class TablePipeline:
         return tuple(self._hooks)
 
     def explain(self, *extra_details: ExplainDetail) -> str:
-        """Return the plans; for a new table, after `plan_ctas` as text.
-
-        Args:
-            extra_details: What to explain beside the plans.
-        """
+        """Return the plans; for a new table, after `plan_ctas` as text."""
         details = require_details(extra_details)
         if self._creation is not None:
             return explain_creation(self._session, self._creation, details)
@@ -1170,10 +1156,10 @@ def _build_insertion(
 
 
 class CreateOrReplaceTable:
-    """A table that is to be created from a query (FLIP-218); `Table.save_as` returns it.
+    """A table to be created from a query, whose schema it has (FLIP-218); see `Table.save_as`.
 
-    Its schema is that of the query. The methods `create`, `replace` and `create_or_replace` return
-    the pipeline that writes the rows; nothing is created before the pipeline is executed.
+    `create`, `replace` and `create_or_replace` return the pipeline; nothing exists before it is
+    executed.
 
     >>> from schema_core import EnvironmentSettings, TableEnvironment
     >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
@@ -1208,12 +1194,12 @@ class CreateOrReplaceTable:
         """Return the pipeline of CREATE TABLE AS.
 
         Args:
-            ignore_if_exists: Write the rows into a table that exists, as IF NOT EXISTS does; else
-                executing fails with `AlreadyExistsError`, code `table-exists`.
+            ignore_if_exists: Write into an existing table, as IF NOT EXISTS does; else executing
+                raises `AlreadyExistsError`, code `table-exists`.
 
         Raises:
-            SchemaError: for a query without a schema that can be stored, such as a column that is
-                NULL without a type (code `untyped-null`).
+            SchemaError: for a query whose schema cannot be stored, such as a column of NULL (code
+                `untyped-null`).
         """
         require_instance(ignore_if_exists, bool, "ignore_if_exists")
         return self._pipeline(if_not_exists=ignore_if_exists)
@@ -1398,11 +1384,11 @@ class StatementSet:
     def execute(self) -> TableResult:
         """Submit one job for the statements and clear the set; `TableResult.wait` waits for it.
 
-        As in Flink the set is cleared also if this raises: with ``table.dml-sync`` the rows may be
-        committed by then.
+        As in Flink the set is cleared even if this raises: with ``table.dml-sync`` the rows may be
+        committed already.
 
         Raises:
-            SchemaCoreError: what is known before the job starts, of any of the statements.
+            SchemaCoreError: any error of a statement that is known before the job starts.
         """
         if not self._pipelines:
             return OK
