@@ -22,11 +22,11 @@ from schema_core.spark.connector import (
 )
 from schema_core.spark.explain import ExplainRecorder, explain_query, plan_of
 from schema_core.spark.jobs import jvm_errors, spark_errors
+from schema_core.spark.reading import results
 from schema_core.spark.reading.inputs import rows_of
 from schema_core.spark.reading.reader import Reader
 from schema_core.spark.session.session import JobSession
 from schema_core.spark.streaming.streaming import StreamPlanner, needs_all_rows
-from schema_core.spark.writing import outputs
 from schema_core.spark.writing.sinks import Writer, sink_losses
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ class SparkPlanner:
         zone = zone_of(self.context.options)
         return Rows(
             tuple((column.name, column.type) for column in columns),
-            diagnosed_rows(outputs.python_rows(frame, columns), reads),
-            lambda: diagnosed_rows(outputs.string_rows(frame, columns, zone), reads),
+            diagnosed_rows(results.python_rows(frame, columns), reads),
+            lambda: diagnosed_rows(results.string_rows(frame, columns, zone), reads),
         )
 
     @jvm_errors()
@@ -181,26 +181,26 @@ class SparkPlanner:
         """Return a query as a DataFrame of the user's session, a new one each time."""
         self._reader.session_for(query)  # its sources are validated first
         if (plan := self._stream_plan(query)) is not None:
-            streamed = self._streams.frame(plan, query, outputs.columns_of(schema), [])
+            streamed = self._streams.frame(plan, query, results.columns_of(schema), [])
             if streamed.finish is not None:
                 raise needs_all_rows("the conversion to a DataFrame")
             frame = streamed.frame
         else:
             frame = self._reader.converted_frame(query, schema, None, [])
-        return outputs.to_user_frame(frame, schema, self._session.root())
+        return results.to_user_frame(frame, schema, self._session.root())
 
     @jvm_errors()
     def to_arrow(self, query: Relation, schema: ResolvedSchema) -> pa.RecordBatchReader:
         """Return the rows of a query as record batches, which are computed as they are read."""
         frame, reads = self._exchanged_frame(query, schema)
-        return outputs.arrow_reader(frame, schema, reads)
+        return results.arrow_reader(frame, schema, reads)
 
     @jvm_errors()
     def to_pandas(self, query: Relation, schema: ResolvedSchema) -> pd.DataFrame:
         """Run a query and return its rows."""
         frame, reads = self._exchanged_frame(query, schema)
         with diagnosing(reads):
-            return outputs.pandas_frame(frame, schema, zone_of(self.context.options))
+            return results.pandas_frame(frame, schema, zone_of(self.context.options))
 
     def _exchanged_frame(
         self, query: Relation, schema: ResolvedSchema
@@ -210,5 +210,5 @@ class SparkPlanner:
         self._reader.session_for(query)  # its sources are validated first
         if self._stream_plan(query) is not None:
             raise needs_all_rows("the conversion to Arrow or pandas")
-        convert = partial(outputs.as_exchanged, schema)
+        convert = partial(results.as_exchanged, schema)
         return self._reader.converted_frame(query, schema, convert, reads), reads

@@ -23,7 +23,7 @@ from schema_core.expressions.typed import FunctionCall, FunctionKind, Typed, wal
 from schema_core.query.relation import Column
 from schema_core.spark.compiler.expression import compile_expression
 from schema_core.spark.compiler.tree import to_sql
-from schema_core.spark.writing.outputs import python_rows
+from schema_core.spark.reading.results import python_rows
 from schema_core.sql.parser import parse_expression
 from schema_core.types import (
     ArrayType,

@@ -297,12 +297,12 @@ def _replace_type(spark: SparkType, old: SparkType, new: SparkType) -> SparkType
             return new
         case types.StructType(fields=fields):
             inner = [within(field.dataType) for field in fields]
-            if all(item is field.dataType for item, field in zip(inner, fields, strict=True)):
+            if all(part is field.dataType for part, field in zip(inner, fields, strict=True)):
                 return spark
             return types.StructType(
                 [
-                    types.StructField(field.name, item)
-                    for field, item in zip(fields, inner, strict=True)
+                    types.StructField(field.name, part)
+                    for field, part in zip(fields, inner, strict=True)
                 ]
             )
         case types.ArrayType():

@@ -1,7 +1,7 @@
 """File systems of tables: the operations that reading and committing files need.
 
 Paths are absolute strings. Python accesses local files; Hadoop's classes in Spark's JVM access all
-others, such as HDFS and object stores.
+others, such as HDFS and object stores. States of local files show whether they have changed.
 """
 
 from __future__ import annotations

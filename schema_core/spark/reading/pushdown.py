@@ -143,20 +143,15 @@ def obstacle(predicate: Typed) -> str | None:
     return None if isinstance(predicate.type, BooleanType) else "its type is not BOOLEAN"
 
 
-def _family(type_: DataType) -> str | None:
-    """Return the family of a type; None for types of which no comparison is pushed."""
-    if is_fine(type_):
-        return None  # Spark has no literal of it
-    return _FAMILIES.get(type(type_))
-
-
 def _is_total(call: FunctionCall) -> bool:
     """Return whether a call is deterministic and has a value for all operands."""
-    name, families = call.function.name, {_family(argument.type) for argument in call.arguments}
+    name, types = call.function.name, [argument.type for argument in call.arguments]
     if name in {"IS NULL", "IS NOT NULL"}:
         return True
     if name in {"LIKE", "NOT LIKE"} and len(call.arguments) > 2:  # the escape may be invalid
         return False
+    # Spark has no literal of a fine type
+    families = {None if is_fine(type_) else _FAMILIES.get(type(type_)) for type_ in types}
     return name in _PREDICATES and None not in families and len(families) == 1
 
 
@@ -307,7 +302,7 @@ class _DemandAnalysis:
     ) -> None:
         """Visit the sources of a block, whose expressions are visited."""
         every = conjuncts(block.where)
-        filters = [item for item in every if is_pushable(item)]
+        filters = [predicate for predicate in every if is_pushable(predicate)]
         keeps_rows = _keeps_rows(block)
         limit = demand.limit if keeps_rows and not block.distinct else None
         if len(filters) < len(every):
@@ -427,17 +422,10 @@ class _DemandAnalysis:
             table = query.tables[number]
             earlier = {table.name: own[table.name] for table in query.tables[:number]}
             self.common = {**outer, **earlier}
-            self.relation(table.relation, Demand(_union(own[table.name])))
+            needs = [need for need in own[table.name] if need is not None]
+            needs_all = len(needs) < len(own[table.name])
+            self.relation(table.relation, Demand(None if needs_all else frozenset().union(*needs)))
         self.common = outer
-
-
-def _union(needs: Iterable[Positions]) -> Positions:
-    found: frozenset[int] = frozenset()
-    for need in needs:
-        if need is None:
-            return None
-        found |= need
-    return found
 
 
 #: Kinds of joins whose rows all have a row of the left (right) side, so that a filter over the
@@ -453,17 +441,13 @@ def _keeps_rows(block: relational.Select) -> bool:
     """Return whether a block has one row for each row of its source that passes WHERE."""
     if block.grouping is not None or block.having is not None or block.qualify is not None:
         return False
-    return not any(_has_window(item.expression) for item in block.items)
-
-
-def _has_window(expression: Typed) -> bool:
-    rest = [expression]
-    while rest:
-        one = rest.pop()
-        if isinstance(one, FunctionCall) and one.over is not None:
-            return True
-        rest += operands(one)
-    return False
+    pending = [item.expression for item in block.items]
+    while pending:
+        expression = pending.pop()
+        if isinstance(expression, FunctionCall) and expression.over is not None:
+            return False
+        pending += operands(expression)
+    return True
 
 
 def _plain_item(block: relational.Select, place: int) -> Ref | None:

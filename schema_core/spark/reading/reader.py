@@ -33,6 +33,7 @@ from schema_core.spark.python.udf_registration import require_udfs
 from schema_core.spark.python.user_functions import UserCalls
 from schema_core.spark.reading.inputs import InlineViews
 from schema_core.spark.reading.pushdown import ScanDemand, scan_demands
+from schema_core.spark.reading.results import columns_of
 from schema_core.spark.reading.sources import (
     ScanCache,
     ScanRequest,
@@ -51,7 +52,6 @@ from schema_core.spark.streaming.watermarks import (
     watermark_of,
     with_watermark,
 )
-from schema_core.spark.writing.outputs import columns_of
 from schema_core.types import NullType
 
 if TYPE_CHECKING:

@@ -99,7 +99,13 @@ def source_frame(
     version = None if streams else _data_version(connector, context)
     reported: Collection[str] = ()
     if streams:
-        read = _stream(connector, context)
+        if not isinstance(connector, SupportsStreamingRead):
+            raise UnsupportedError(
+                f"the connector {connector.identifier!r} cannot read unbounded tables",
+                code="streaming-not-supported",
+                hint="set the options that bound the table",
+            )
+        read = connector.read_stream(context)
     elif isinstance(connector, SupportsStatisticReport):
         read, reported = connector.read_with_statistics(context)
     else:
@@ -129,17 +135,6 @@ def source_frame(
         )
         frame = select(frame, [*computed, *kept])
     return Source(frame, raw, version)
-
-
-def _stream(connector: SparkConnector, context: ReadContext) -> DataFrame:
-    """Return an unbounded table as a streaming frame."""
-    if not isinstance(connector, SupportsStreamingRead):
-        raise UnsupportedError(
-            f"the connector {connector.identifier!r} cannot read unbounded tables",
-            code="streaming-not-supported",
-            hint="set the options that bound the table",
-        )
-    return connector.read_stream(context)
 
 
 def _null_column(column: Column) -> NamedNode:
@@ -197,11 +192,11 @@ def checked_frame(
             extra, ambiguous or of another type, and for what is not a frame of this session.
     """
     frame = _frame_of(given, connector, session)
-    found = Gathering()
+    problems = Gathering()
     for problem in _problems(frame, declared, connector, ignored):
-        with found.catching():
+        with problems.catching():
             raise problem
-    found.raise_all()
+    problems.raise_all()
     return frame
 
 
@@ -385,16 +380,11 @@ def _conditions(comparison: Comparison | None, types: dict[str, DataType]) -> It
     if comparison is None or not isinstance(type_ := types.get(comparison.column), TimestampType):
         return
     name = quote(raw_column(comparison.column))
-    for condition in _bounds(comparison, 10 ** (6 - type_.precision)):
-        null = "" if type_.is_nullable else f" OR {name} IS NULL"
-        yield f"({name} {condition}{null})"
-
-
-def _bounds(comparison: Comparison, unit: int) -> Iterator[str]:
-    """Yield bounds of a raw value in microseconds, for a value truncated to units of it."""
+    null = "" if type_.is_nullable else f" OR {name} IS NULL"
+    unit = 10 ** (6 - type_.precision)
     for operator, value in _comparisons(comparison):
         if first := _first(value, unit, after=operator in (">", "<=")):
-            yield f"{'<' if operator in ('<', '<=') else '>='} {first}"
+            yield f"({name} {'<' if operator in ('<', '<=') else '>='} {first}{null})"
 
 
 def _comparisons(comparison: Comparison) -> Iterator[tuple[str, dt.datetime]]:
@@ -414,14 +404,17 @@ def _comparisons(comparison: Comparison) -> Iterator[tuple[str, dt.datetime]]:
 
 
 def _first(value: dt.datetime, unit: int, *, after: bool) -> str | None:
-    """Return the first whole unit after a time, or not before it; None beyond year 9999."""
+    """Return the first multiple of so many microseconds after a time, or not before it.
+
+    None beyond year 9999.
+    """
     rest = value.microsecond % unit
     start = value - dt.timedelta(microseconds=rest)
     try:
-        found = start + dt.timedelta(microseconds=unit) if rest or after else start
+        first = start + dt.timedelta(microseconds=unit) if rest or after else start
     except OverflowError:
         return None
-    return f"TIMESTAMP_NTZ '{found.isoformat(' ')}'"
+    return f"TIMESTAMP_NTZ '{first.isoformat(' ')}'"
 
 
 # --- cached views -------------------------------------------------------------------------------

@@ -48,53 +48,49 @@ Tables: TypeAlias = Mapping[str, Mapping[str, Stored]]
 def sources_of(query: Relation) -> Tables:
     """Return the columns that a query reads of each table, with the ones that they depend on."""
     demands = scan_demands(query)
-    found: dict[str, dict[str, Stored]] = {}
+    tables: dict[str, dict[str, Stored]] = {}
     for scan in scans_in(query):
         schema = scan.table.schema
         demand = demands.get(id(scan))
         names = set(schema.get_column_names()) if demand is None else set(demand.columns)
         path = join_names(scan.table.identifier.to_list())
-        found.setdefault(path, {}).update(_columns(schema, names))
-    return found
+        tables.setdefault(path, {}).update(_columns(schema, names))
+    return tables
 
 
 def sink_of(target: BoundTable) -> Tables:
     """Return the columns of a table that a job writes."""
     columns = target.table.resolved_schema.columns
-    written = {column.name: _stored_column(column) for column in columns if column.is_persisted()}
-    return {join_names(target.identifier.to_list()): written}
+    stored = {column.name: _stored_column(column) for column in columns if column.is_persisted()}
+    return {join_names(target.identifier.to_list()): stored}
 
 
 def _columns(schema: ResolvedSchema, names: Collection[str]) -> dict[str, Stored]:
-    known = {column.name: column for column in schema.columns}
-    found: dict[str, Stored] = {}
+    columns = {column.name: column for column in schema.columns}
+    used: dict[str, Stored] = {}
     rest = list(names)
     while rest:
-        column = known[rest.pop()]
-        if column.name in found:
+        column = columns[rest.pop()]
+        if column.name in used:
             continue
-        found[column.name] = _stored_column(column)
+        used[column.name] = _stored_column(column)
         if isinstance(column, ComputedColumn):
             read = walk(column.expression.typed)
             rest += (
-                column.name for column in read if isinstance(column, Ref) and column.name in known
+                column.name for column in read if isinstance(column, Ref) and column.name in columns
             )
-    return found
+    return used
 
 
 def _stored_column(column: Column) -> Stored:
-    return Stored(str(column.data_type), _source(column))
-
-
-def _source(column: Column) -> str:
-    """Return where the values of a column come from."""
     match column:
         case ComputedColumn(expression=expression):
-            return f"computed as {expression}"
+            source = f"computed as {expression}"
         case MetadataColumn():
-            return f"metadata {column.key!r}"
+            source = f"metadata {column.key!r}"
         case _:
-            return PHYSICAL
+            source = PHYSICAL
+    return Stored(str(column.data_type), source)
 
 
 def tables_from(document: Any) -> Tables:
@@ -103,15 +99,15 @@ def tables_from(document: Any) -> Tables:
     Raises:
         TypeError, ValueError: for another document (a `SchemaError` is a `ValueError`).
     """
-    found: dict[str, dict[str, Stored]] = {}
+    tables: dict[str, dict[str, Stored]] = {}
     for path, columns in dict(document).items():
-        found[path] = {}
+        tables[path] = {}
         for name, (type_, source) in dict(columns).items():
             if not isinstance(type_, str) or not isinstance(source, str):
                 raise TypeError(name)
             parse_type(type_)
-            found[path][name] = Stored(type_, source)
-    return found
+            tables[path][name] = Stored(type_, source)
+    return tables
 
 
 def require_compatible(
@@ -129,11 +125,11 @@ def require_compatible(
         ConflictError: with code `checkpoint-schema-mismatch`, which names every change that is an
             error.
     """
-    found = [
+    findings = [
         *_findings(old[0], new[0], has_state=has_state),
         *_findings(old[1], new[1], has_state=False),
     ]
-    errors = [(table, item) for table, item in found if item.severity is Severity.ERROR]
+    errors = [(table, risk) for table, risk in findings if risk.severity is Severity.ERROR]
     if errors:
         changes = "; ".join(
             f"column {join_names(risk.path)!r} of {table}: {risk.reason} [{risk.kind}]"
@@ -154,23 +150,18 @@ def _findings(old: Tables, new: Tables, *, has_state: bool) -> Iterator[tuple[st
         stored = old.get(path) or old.get(".".join(split_names(path)), {})
         for name in stored.keys() & columns.keys():
             before, after = stored[name], columns[name]
-            if before != after:
-                check = _state_findings if has_state else _data_findings
-                yield from ((path, item) for item in check(name, before, after))
-
-
-def _data_findings(name: str, old: Stored, new: Stored) -> Iterator[Finding]:
-    """Yield the findings about rows that were stored by the old type."""
-    if (old.source, new.source) == (PHYSICAL, PHYSICAL):
-        yield from can_read_old_data(_schema(name, old), _schema(name, new))
-
-
-def _state_findings(name: str, old: Stored, new: Stored) -> Iterator[Finding]:
-    """Yield the findings about rows in the state of the job."""
-    yield from can_jobs_restart(_schema(name, old), _schema(name, new))
-    if old.source != new.source:
-        severity, reason = FINDINGS[PLAN].severity, f"{old.source} becomes {new.source}"
-        yield Finding(CompatibilityAspect.RUNNING_JOBS, PLAN, (name,), severity, reason)
+            if before == after:
+                continue
+            schemas = _schema(name, before), _schema(name, after)
+            if has_state:
+                yield from ((path, finding) for finding in can_jobs_restart(*schemas))
+                if before.source != after.source:
+                    severity = FINDINGS[PLAN].severity
+                    reason = f"{before.source} becomes {after.source}"
+                    aspect = CompatibilityAspect.RUNNING_JOBS
+                    yield path, Finding(aspect, PLAN, (name,), severity, reason)
+            elif before.source == after.source == PHYSICAL:
+                yield from ((path, finding) for finding in can_read_old_data(*schemas))
 
 
 def _schema(name: str, column: Stored) -> ResolvedSchema:

@@ -50,6 +50,7 @@ from schema_core.spark.connector import (
     zone_of,
 )
 from schema_core.spark.jobs import inherit, local_properties, reason, spark_errors
+from schema_core.spark.reading.results import python_rows, string_rows
 from schema_core.spark.session.api_mode import functions_of, in_session, is_connect, java_class
 from schema_core.spark.streaming.changelogs import Changelog, SupportsChangelog, require_updates
 from schema_core.spark.streaming.checkpoints import (
@@ -73,7 +74,6 @@ from schema_core.spark.streaming.stream_stages import (
     scan_of,
 )
 from schema_core.spark.streaming.watermarks import with_join_time
-from schema_core.spark.writing.outputs import python_rows, string_rows
 from schema_core.spark.writing.sinks import Sink
 from schema_core.types import RowKind
 
@@ -82,7 +82,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from schema_core.base.paths import ObjectIdentifier
     from schema_core.catalog.objects import CatalogTable
@@ -134,8 +133,12 @@ class MicroBatches:
     def run(self) -> None:
         """Run until the query fails or is stopped; raise a micro-batch's error unchanged."""
         try:
-            if is_connect(self._streamed.frame):
-                self._run_over_connect()
+            frame = self._streamed.frame
+            if is_connect(frame):
+                with batch_directory(frame.sparkSession, frame.columns) as directory:
+                    if (query := self._start(directory.function())) is not None:
+                        directory.take(query, self._batch)
+                        query.awaitTermination()
             elif (query := self._start(self._batch)) is not None:
                 query.awaitTermination()
         except Exception:
@@ -151,13 +154,6 @@ class MicroBatches:
             raise self._error  # Spark may fail to report it
         if not self._is_stopped:
             raise ExternalError("the streaming query was stopped", code="job-failed")
-
-    def _run_over_connect(self) -> None:
-        frame = self._streamed.frame
-        with batch_directory(frame.sparkSession, frame.columns) as directory:
-            if (query := self._start(directory.function())) is not None:
-                directory.take(query, self._batch)
-                query.awaitTermination()
 
     def stop(self) -> None:
         """Stop the query, even before it starts, without waiting for its micro-batch."""
@@ -177,25 +173,21 @@ class MicroBatches:
         writer = frame.writeStream.foreachBatch(function).outputMode(mode)
         if self._checkpoint is not None:
             writer = writer.option("checkpointLocation", self._checkpoint)
+        if self._interval is not None:
+            milliseconds = round(self._interval.total_seconds() * 1000)
+            writer = writer.trigger(processingTime=f"{milliseconds} milliseconds")
         for further in reversed(range(STARTS)):
             with self._lock:
                 if self._is_stopped:
                     break
                 try:
-                    self._query = self._add_trigger(writer).start()
+                    self._query = writer.start()
                 except Exception as error:
                     if not further or TOO_SLOW not in str(error):
                         raise
                 else:
                     return self._query
         return None
-
-    def _add_trigger(self, writer: DataStreamWriter) -> DataStreamWriter:
-        """Return a writer that starts its micro-batches in the interval."""
-        if self._interval is None:
-            return writer
-        milliseconds = round(self._interval.total_seconds() * 1000)
-        return writer.trigger(processingTime=f"{milliseconds} milliseconds")
 
     def _batch(self, rows: DataFrame, number: int) -> None:
         with self._writing:

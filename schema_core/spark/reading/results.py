@@ -80,7 +80,13 @@ def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]
         ExternalError: with code `job-failed` for a NULL in a column that is NOT NULL.
     """
     types = [column.type for column in columns]
-    required = [place for place, type_ in enumerate(types) if _is_never_null(type_)]
+    # LISTAGG and ARRAY_AGG of no rows are NULL in Flink, too, although their types are NOT NULL
+    may_be_null = CharType | VarCharType | ArrayType
+    required = [
+        place
+        for place, type_ in enumerate(types)
+        if not type_.is_nullable and not isinstance(type_, may_be_null)
+    ]
     with spark_errors(frame.sparkSession):
         frame = cast_for_transport(frame, columns, as_fetched)
         if _is_small(frame) and not any(map(_has_lists_as_keys, types)):
@@ -88,14 +94,14 @@ def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]
                 for place in required:
                     if row[place] is None:
                         raise _null_in(columns[place].name)
-                yield tuple(_value(value, item) for value, item in zip(row, types, strict=True))
+                yield tuple(_value(value, type_) for value, type_ in zip(row, types, strict=True))
             return
         for batch in arrow_batches(frame):
             for place in required:
                 if batch.column(place).null_count:
                     raise _null_in(columns[place].name)
             arrays = [
-                values_of(array, item) for array, item in zip(batch.columns, types, strict=True)
+                values_of(array, type_) for array, type_ in zip(batch.columns, types, strict=True)
             ]
             yield from zip(*arrays, strict=True)
 
@@ -107,14 +113,6 @@ def _has_lists_as_keys(type_: DataType) -> bool:
         and any(isinstance(inner, ArrayType) for inner in part.children()[0].walk())
         for part in type_.walk()
     )
-
-
-def _is_never_null(type_: DataType) -> bool:
-    """Return whether Flink has no NULL in a column of a type.
-
-    LISTAGG and ARRAY_AGG of no rows are NULL in Flink, too, although their types are NOT NULL.
-    """
-    return not type_.is_nullable and not isinstance(type_, CharType | VarCharType | ArrayType)
 
 
 def _null_in(column: str) -> ExternalError:
@@ -287,23 +285,19 @@ def _fetch_table(frame: DataFrame) -> pa.Table:
     import pyarrow as pa
 
     if is_connect(frame):
-        nullable = _nullable(frame)
+        # PySpark refuses NOT NULL fields of rows that are NULL
+        nullable = _cast(
+            frame,
+            (
+                (
+                    field.name,
+                    [as_nullable(field.dataType)] if _NOT_NULL in field.dataType.json() else [],
+                )
+                for field in frame.schema.fields
+            ),
+        )
         return nullable.toArrow().cast(_wire_schema(nullable))
     return pa.Table.from_batches(frame._collect_as_arrow(), _wire_schema(frame))  # noqa: SLF001
-
-
-def _nullable(frame: DataFrame) -> DataFrame:
-    """Return a frame without NOT NULL in rows: PySpark refuses it in rows that are NULL."""
-    return _cast(
-        frame,
-        (
-            (
-                field.name,
-                [as_nullable(field.dataType)] if _NOT_NULL in field.dataType.json() else [],
-            )
-            for field in frame.schema.fields
-        ),
-    )
 
 
 #: What the JSON of a type contains if a row has a field that is NOT NULL.
@@ -382,11 +376,11 @@ def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.Da
     columns = columns_of(resolved)
     with spark_errors(frame.sparkSession):
         table = _fetch_table(frame)
-        made = {
-            place: _series(array, item.type, zone)
-            for place, (array, item) in enumerate(zip(table.columns, columns, strict=True))
+        series = {
+            place: _series(array, column.type, zone)
+            for place, (array, column) in enumerate(zip(table.columns, columns, strict=True))
         }
-    result = pd.DataFrame(made, index=pd.RangeIndex(table.num_rows))
+    result = pd.DataFrame(series, index=pd.RangeIndex(table.num_rows))
     result.columns = pd.Index([column.name for column in columns], dtype=object)
     return result
 
@@ -454,7 +448,7 @@ def to_user_frame(frame: DataFrame, schema: ResolvedSchema, session: SparkSessio
     anew from the query, would lose it.
     """
     if is_connect(session):
-        return _exposed_over_connect(frame, schema, session)
+        return _to_connect_user_frame(frame, schema, session)
     from pyspark.sql.classic.column import Column as SparkColumn
 
     # PySpark's own functions make eight calls into the JVM for each column
@@ -482,7 +476,7 @@ def to_user_frame(frame: DataFrame, schema: ResolvedSchema, session: SparkSessio
         return in_session(frame.select(*selected), session)
 
 
-def _exposed_over_connect(
+def _to_connect_user_frame(
     frame: DataFrame, schema: ResolvedSchema, session: SparkSession
 ) -> DataFrame:
     expr = functions_of(session).expr
