@@ -272,7 +272,11 @@ class RowGenerator:
         if kind not in _SEQUENCES:
             raise _not_generated(f"{type_.as_summary_string()} has no sequences")
         start, end = (self.number_bound(field_, suffix) for suffix in ("start", "end"))
-        lowest, greatest = _SEQUENCES[kind] or _integer_range(type_)
+        limits = _SEQUENCES[kind]
+        if limits is None:  # a DECIMAL holds integers of at most 32 bits
+            digits = type_.precision - type_.scale  # type: ignore[attr-defined]
+            limits = max(-MAX_INT - 1, 1 - 10**digits), min(MAX_INT, 10**digits - 1)
+        lowest, greatest = limits
         for suffix, value in (("start", start), ("end", end)):
             if not lowest <= value <= greatest:
                 with at(f"option 'fields.{field_.name}.{suffix}'"):
@@ -551,12 +555,6 @@ def _cast_generated(node: Node, type_: DataType) -> Node:
     if isinstance(type_, YearMonthIntervalType | DayTimeIntervalType):
         return to_physical(node, type_)
     return Cast(node, sql_type(type_))
-
-
-def _integer_range(type_: DataType) -> tuple[int, int]:
-    """Return the range of integers of 32 bits that a DECIMAL holds."""
-    digits = type_.precision - type_.scale  # type: ignore[attr-defined]
-    return max(-MAX_INT - 1, 1 - 10**digits), min(MAX_INT, 10**digits - 1)
 
 
 def _finite(greatest: float) -> Callable[[str], float]:

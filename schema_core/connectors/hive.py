@@ -97,9 +97,13 @@ class HiveConnector(
         frame = session.table(name)
         stored = {field.name: field.dataType for field in frame.schema.fields}
         zone = jvm_zone(session)
-        known = {column: type_ for column, type_ in context.columns.items() if column in stored}
         return select(
-            frame, (_read(value, type_, stored[value], zone) for value, type_ in known.items())
+            frame,
+            (
+                _from_hive_column(column, type_, stored[column], zone)
+                for column, type_ in context.columns.items()
+                if column in stored
+            ),
         )
 
     def validate_write(self, context: WriteContext) -> None:
@@ -144,11 +148,15 @@ class HiveConnector(
         reads_itself = context.overwrite and shares_source(frame, table)
         stored = {field.name: field.dataType for field in table.schema.fields}
         zone, types = jvm_zone(session), context.physical_columns
-        written = [
+        converted = [
             _to_hive_column(column, types[column], stored[column], zone) for column in stored
         ]
-        fixed = _fixed_partition(context)
-        clause = f" PARTITION ({', '.join(map(_assignment, fixed.items()))})" if fixed else ""
+        # the partition that INSERT OVERWRITE replaces even if it gets no rows
+        fixed = context.partition or {}
+        if not context.overwrite or set(fixed) != set(context.table.partition_keys):
+            fixed = {}
+        values = (f"{quote(key)} = {to_sql(Literal(value))}" for key, value in fixed.items())
+        clause = f" PARTITION ({', '.join(values)})" if fixed else ""
         columns = ", ".join(quote(column) for column in stored if column not in fixed)
         verb = "OVERWRITE" if context.overwrite else "INTO"
         with (
@@ -157,7 +165,7 @@ class HiveConnector(
             TemporaryNames(session) as names,
             _settings(session),
         ):
-            view = names.view(select(rows, written))
+            view = names.view(select(rows, converted))
             session.sql(f"INSERT {verb} TABLE {name}{clause} SELECT {columns} FROM {view}")
 
 
@@ -188,17 +196,6 @@ def hive_table(context: TableContext) -> str:
             hint=hint,
         )
     return name
-
-
-def _fixed_partition(context: WriteContext) -> Mapping[str, str]:
-    """Return the partition that INSERT OVERWRITE replaces even if it gets no rows."""
-    given = context.partition or {}
-    every = set(given) == set(context.table.partition_keys)
-    return given if context.overwrite and every else {}
-
-
-def _assignment(pair: tuple[str, str]) -> str:
-    return f"{quote(pair[0])} = {to_sql(Literal(pair[1]))}"
 
 
 @contextmanager
@@ -259,7 +256,7 @@ def with_timestamps(type_: DataType, spark: SparkType, timestamp: DataType) -> D
 INSTANT, LOCAL = LocalZonedTimestampType(6), TimestampType(6)
 
 
-def _read(name: str, type_: DataType, spark: SparkType, zone: str) -> NamedNode:
+def _from_hive_column(name: str, type_: DataType, spark: SparkType, zone: str) -> NamedNode:
     with at(f"column {name!r}"):
         node: Node = ColumnNode(name)
         given = with_timestamps(type_, spark, INSTANT)

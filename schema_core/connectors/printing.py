@@ -109,25 +109,20 @@ def _tasks(context: WriteContext) -> int:
 
 
 def _print(lines: Iterable[tuple[str, int]], context: WriteContext) -> None:
-    """Print lines with the identifier of the table and the number of their task."""
-    prefix, has_numbers = _identifier(context), _tasks(context) > 1
+    """Print lines with identifier, values of the PARTITION clause, and number of their task."""
+    identifier = IDENTIFIER.of(context.options)
+    partition = context.partition or {}
+    for key in context.table.partition_keys:
+        if key in partition:
+            identifier = "" if identifier is None else f"{identifier}:"
+            identifier += f"{key}={partition[key]}"
+    has_numbers = _tasks(context) > 1
     stream = sys.stderr if STANDARD_ERROR.of(context.options) else sys.stdout
     for line, task in lines:
         number = str(task + 1) if has_numbers else ""
-        start = ":".join(text for text in (prefix, number) if text)
+        start = ":".join(text for text in (identifier, number) if text)
         stream.write(f"{start}> {line}\n" if start else f"{line}\n")
     stream.flush()
-
-
-def _identifier(context: WriteContext) -> str:
-    """Return the identifier of the lines, with the values of the PARTITION clause."""
-    identifier = IDENTIFIER.of(context.options)
-    given = context.partition or {}
-    for key in context.table.partition_keys:
-        if key in given:
-            identifier = "" if identifier is None else f"{identifier}:"
-            identifier += f"{key}={given[key]}"
-    return identifier or ""
 
 
 # --- values --------------------------------------------------------------------------------
@@ -161,10 +156,6 @@ def _join_elements(
     one = nodes.Variable()
     texts = nodes.call("transform", elements, nodes.Lambda((one,), body(one)))
     return nodes.call("concat", marks[0], nodes.call("array_join", texts, ", "), marks[1])
-
-
-def _array(node: nodes.Node, type_: ArrayType) -> nodes.Node:
-    return _join_elements(node, lambda item: _or_null(item, type_.element_type), "[]")
 
 
 def _entries(node: nodes.Node, key_type: DataType, value_type: DataType | None) -> nodes.Node:
@@ -203,17 +194,9 @@ def _time(text: nodes.Node) -> nodes.Node:
     return sql("if(endswith({t}, ':00') AND length({t}) = 8, left({t}, 5), {t})", t=grouped)
 
 
-def _local_time(node: nodes.Node, _: DataType) -> nodes.Node:
-    return _time(nodes.Cast(node, "STRING"))
-
-
 def _date_and(text: nodes.Node, time: Callable[[nodes.Node], nodes.Node]) -> nodes.Node:
     date = nodes.call("substring_index", text, " ", 1)
     return nodes.call("concat", date, "T", time(nodes.call("substring_index", text, " ", -1)))
-
-
-def _local_timestamp(node: nodes.Node, _: DataType) -> nodes.Node:
-    return _date_and(nodes.Cast(node, "STRING"), _time)
 
 
 def _instant(node: nodes.Node, _: DataType) -> nodes.Node:
@@ -246,12 +229,14 @@ def _duration(node: nodes.Node, type_: DataType) -> nodes.Node:
 _PRINTERS: dict[type[DataType], Callable[[nodes.Node, Any], nodes.Node]] = {
     BinaryType: _bytes,
     VarBinaryType: _bytes,
-    TimeType: _local_time,
-    TimestampType: _local_timestamp,
+    TimeType: lambda node, _: _time(nodes.Cast(node, "STRING")),
+    TimestampType: lambda node, _: _date_and(nodes.Cast(node, "STRING"), _time),
     LocalZonedTimestampType: _instant,
     YearMonthIntervalType: _period,
     DayTimeIntervalType: _duration,
-    ArrayType: _array,
+    ArrayType: lambda node, type_: _join_elements(
+        node, lambda element: _or_null(element, type_.element_type), "[]"
+    ),
     MapType: lambda node, type_: _entries(node, type_.key_type, type_.value_type),
     MultisetType: lambda node, type_: _entries(node, type_.element_type, None),
     RowType: _struct,

@@ -34,10 +34,6 @@ RAMP_UP_TIME = ConfigOption(
 PARALLELISM = ConfigOption("scan.parallelism", positive, None, "how many tasks generate rows")
 
 
-def _number(type_: DataType, _: str) -> Node | None:
-    return ColumnNode("value") if isinstance(type_, BigIntType) else None
-
-
 def _time(type_: DataType, zone: str) -> Node | None:
     if not isinstance(type_, TimestampType | LocalZonedTimestampType) or is_fine(type_):
         return None
@@ -50,7 +46,10 @@ def _time(type_: DataType, zone: str) -> Node | None:
 #: Column -> its types in words, and what returns its value for a type and a zone, None for others.
 COLUMNS: Mapping[str, tuple[str, Callable[[DataType, str], Node | None]]] = {
     "timestamp": ("TIMESTAMP or TIMESTAMP_LTZ of up to 6 digits", _time),
-    "value": ("BIGINT", _number),
+    "value": (
+        "BIGINT",
+        lambda type_, _: ColumnNode("value") if isinstance(type_, BigIntType) else None,
+    ),
 }
 
 
@@ -86,12 +85,12 @@ class RateConnector(ConnectorBase):
         Raises:
             UnsupportedError: with code `type-not-generated` for other columns and types.
         """
-        found = Gathering()
+        problems = Gathering()
         columns: list[tuple[Node, str]] = []
         for name, type_ in context.physical_columns.items():
-            with found.catching(), at(f"column {name!r}"):
+            with problems.catching(), at(f"column {name!r}"):
                 columns.append((to_physical(_value(name, type_, context.zone), type_), name))
-        found.raise_all()
+        problems.raise_all()
         options = {
             "rowsPerSecond": ROWS_PER_SECOND.of(context.options),
             "numPartitions": PARALLELISM.of(context.options),

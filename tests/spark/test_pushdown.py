@@ -243,7 +243,7 @@ def test_rows_do_not_depend_on_push_down(
     Over Spark Connect rows are in the plan, and Spark computes all columns of them to optimize it.
     """
     if not request.config.getoption("--connect"):
-        monkeypatch.setattr(sources, "_absent", lambda column: (fail("read"), column.name))
+        monkeypatch.setattr(sources, "_null_column", lambda column: (fail("read"), column.name))
     for query in RUN:
         result = []
         for item in (Source(), Pushing()):

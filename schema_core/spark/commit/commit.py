@@ -296,7 +296,9 @@ class Directory:
         except SchemaCoreError:
             raise
         except Exception as error:
-            raise _failure_of(action, _first_line(error)) from error
+            cause = getattr(error, "java_exception", None)
+            text = f"{type(error).__name__}: {error}" if cause is None else str(cause.toString())
+            raise _failure_of(action, text.strip().splitlines()[0]) from error
 
     def status(self, name: object) -> FileStatus | None:
         path = self.path(name)
@@ -417,12 +419,6 @@ class Directory:
             name = CommitFileName.parse(entry.name)
             if name is not None and name.kind in kinds:
                 yield name, entry
-
-
-def _first_line(error: BaseException) -> str:
-    cause = getattr(error, "java_exception", None)
-    text = str(cause.toString()) if cause is not None else f"{type(error).__name__}: {error}"
-    return text.strip().splitlines()[0]
 
 
 def _failure_of(action: str, reason: str) -> ExternalError:
@@ -732,7 +728,12 @@ def take_lock(directory: Directory, timeout: float = LOCK_TIMEOUT) -> Release:
     directory.mkdirs("")
     deadline = time.monotonic() + timeout
     while True:
-        release = _try_lock(directory, path)
+        try:
+            release = directory.call(f"lock {path!r}", lambda: directory.system.lock(path))
+        except ExternalError as error:
+            if isinstance(error.__cause__, IrregularFileError):
+                error.hint = "delete it: the next write creates the file"
+            raise
         if release is not None:
             return release
         if time.monotonic() > deadline:
@@ -744,15 +745,6 @@ def take_lock(directory: Directory, timeout: float = LOCK_TIMEOUT) -> Release:
             )
         require_running()
         time.sleep(PAUSE)
-
-
-def _try_lock(directory: Directory, path: str) -> Release | None:
-    try:
-        return directory.call(f"lock {path!r}", lambda: directory.system.lock(path))
-    except ExternalError as error:
-        if isinstance(error.__cause__, IrregularFileError):
-            error.hint = "delete it: the next write creates the file"
-        raise
 
 
 # --- a stage -------------------------------------------------------------------------------------
@@ -895,7 +887,11 @@ class FileStage:
         recover(self.directory, self._held)
         if self.scope.empty:
             self._require_empty(self._files())
-            self._move_beside()
+            # one rename makes all files visible, also to programs without this library
+            if self._definition is None:
+                self.directory.mkdirs("")
+                is_empty = not self.directory.entries("")
+                self.is_beside = is_empty and self.directory.can_publish()
 
     def open(self) -> None:
         """Create the stage, just before the job writes into it."""
@@ -919,16 +915,6 @@ class FileStage:
         """Restrict the permissions of the engine's files to those of their stage."""
         path, system = self.staging_directory, self.directory.system
         self.directory.call(f"set the permissions in {path!r}", lambda: system.restrict(path))
-
-    def _move_beside(self) -> None:
-        """Stage beside a new table, where one rename makes all of its files visible.
-
-        Programs without this library then also see all of them or none.
-        """
-        if self._definition is None:
-            self.directory.mkdirs("")
-            is_empty = not self.directory.entries("")
-            self.is_beside = is_empty and self.directory.can_publish()
 
     def _prepare_beside(self) -> None:
         """Prepare the directory that replaces the table's, or move it into that."""
@@ -976,7 +962,9 @@ class FileStage:
         old = [path for path, _ in self._files()] if self.scope != APPEND else []
         if self.scope.empty:
             self._require_empty(old)
-        self._require_free(new)
+        for path, _ in new:
+            if self.directory.status(path) is not None:
+                raise _failure_of(f"move {path!r}", f"{self.directory.path(path)!r} exists")
         self._new = paths = [path for path, _ in new]
         remove = self.scope.find_replaced(paths, old)
         journal = Journal(str(self.name), tuple(new), remove, self._definition, self._batch)
@@ -1052,8 +1040,9 @@ class FileStage:
                 self._home.delete(self.name)
         finally:
             self._close()
-        if not self.committed and self._is_new:
-            self._remove_directory()
+        if not self.committed and self._is_new and self.directory.status("") is not None:
+            root, system = self.directory.root, self.directory.system
+            self.directory.call(f"delete {root!r}", lambda: system.delete_empty(root))
 
     def _withdraw(self) -> None:
         """Delete the journal. If another process has committed it, the rows are committed."""
@@ -1086,12 +1075,6 @@ class FileStage:
         if release is not None:
             self.directory.call("release the lock", release)
 
-    def _remove_directory(self) -> None:
-        """Remove the table's directory if this job created it and it is empty."""
-        root, system = self.directory.root, self.directory.system
-        if self.directory.status("") is not None:
-            self.directory.call(f"delete {root!r}", lambda: system.delete_empty(root))
-
     def _files(self) -> list[tuple[str, int]]:
         return self.directory.files() if self.directory.status("") is not None else []
 
@@ -1104,8 +1087,3 @@ class FileStage:
                 hint="name an empty directory in the option 'path', "
                 "or CREATE TABLE over the existing files and INSERT into it",
             )
-
-    def _require_free(self, new: Sequence[tuple[str, int]]) -> None:
-        for path, _ in new:
-            if self.directory.status(path) is not None:
-                raise _failure_of(f"move {path!r}", f"{self.directory.path(path)!r} exists")

@@ -80,14 +80,23 @@ def rows_of(
     library = library or _library(data)
     match library:
         case "spark":
-            frame = _frame_of(data)
+            frame = _require_running_frame(data)
             return InlineRows(
                 _resolve_schema(from_struct_type(frame.schema)), _Frame(frame), library
             )
         case "pandas":
             table = of_pandas(data, schema, zone)
         case "polars":
-            table = _of_polars(data)
+            require_modules("polars")
+            import polars as pl
+
+            collected = data.collect() if isinstance(data, pl.LazyFrame) else data
+            if not isinstance(collected, pl.DataFrame):
+                raise SchemaError(
+                    f"frame must be a polars DataFrame, got {show(collected)}",
+                    code="wrong-argument",
+                )
+            table = as_table(collected.to_arrow())
         case _:
             table = as_table(data)
     resolved = _resolve_schema(from_schema(table.schema))
@@ -102,9 +111,9 @@ def _library(data: object) -> str:
         SchemaError: with code `wrong-argument` for any other object.
     """
     package = type(data).__module__.partition(".")[0]
-    known = {"pyspark": "spark", "pyarrow": "arrow", "pandas": "pandas", "polars": "polars"}
-    if package in known:
-        return known[package]
+    libraries = {"pyspark": "spark", "pyarrow": "arrow", "pandas": "pandas", "polars": "polars"}
+    if package in libraries:
+        return libraries[package]
     if hasattr(data, "__arrow_c_stream__"):
         return "arrow"
     raise SchemaError(
@@ -120,7 +129,7 @@ def _resolve_schema(schema: Schema) -> ResolvedSchema:
     return SchemaResolver(streaming=False).resolve(schema)
 
 
-def _frame_of(data: object) -> DataFrame:
+def _require_running_frame(data: object) -> DataFrame:
     """Return a DataFrame of a running session."""
     require_modules("pyspark.sql")
     from pyspark.sql import DataFrame
@@ -138,19 +147,6 @@ def _frame_of(data: object) -> DataFrame:
             "a streaming DataFrame cannot be read by a batch job", code="streaming-not-supported"
         )
     return data
-
-
-def _of_polars(data: Any) -> pa.Table:
-    require_modules("polars")
-    import polars as pl
-
-    if isinstance(data, pl.LazyFrame):
-        data = data.collect()
-    if not isinstance(data, pl.DataFrame):
-        raise SchemaError(
-            f"frame must be a polars DataFrame, got {show(data)}", code="wrong-argument"
-        )
-    return as_table(data.to_arrow())
 
 
 # --- in a job -------------------------------------------------------------------------------------
@@ -191,8 +187,8 @@ class _Frame:
         if is_connect(self._frame):
             return False
         leaves = self._plan.collectLeaves()
-        found = {leaves.apply(place).nodeName() for place in range(leaves.size())}
-        return found <= FIXED and not self.calls_python
+        names = {leaves.apply(place).nodeName() for place in range(leaves.size())}
+        return names <= FIXED and not self.calls_python
 
     @property
     def _plan(self) -> Any:
@@ -208,7 +204,7 @@ class _Frame:
                 hint="create the DataFrame again in the running session",
             )
         if self.calls_python and _has_own_zone(self._frame, session):
-            return _of_rows(self._frame, session)
+            return _import_rows(self._frame, session)
         return in_session(self._frame, session)
 
     def _read_over_connect(self, session: SparkSession) -> DataFrame:
@@ -348,7 +344,7 @@ def _has_own_zone(frame: DataFrame, session: SparkSession) -> bool:
     return bool(frame.sparkSession.conf.get(ZONE) != session.conf.get(ZONE))
 
 
-def _of_rows(frame: DataFrame, session: SparkSession) -> DataFrame:
+def _import_rows(frame: DataFrame, session: SparkSession) -> DataFrame:
     """Return the rows of a DataFrame, planned in its own session, as a frame of another one."""
     from pyspark.sql.classic.dataframe import DataFrame
 

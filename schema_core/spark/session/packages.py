@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,7 +46,10 @@ def has_package(source: str, environment: Mapping[str, str] | None = None) -> bo
     """
     variables = os.environ if environment is None else environment
     artifact = PACKAGES[source].split(":")[1]
-    homes = list(_homes(variables))
+    homes = [Path(home)] if (home := variables.get("SPARK_HOME")) else []
+    pyspark = find_spec("pyspark")
+    if pyspark is not None and pyspark.origin is not None:
+        homes.append(Path(pyspark.origin).parent)
     if any(jar for home in homes for jar in (home / "jars").glob(f"{artifact}-*.jar")):
         return True
     directories = [Path(variables.get("SPARK_CONF_DIR") or ""), *(home / "conf" for home in homes)]
@@ -54,12 +57,3 @@ def has_package(source: str, environment: Mapping[str, str] | None = None) -> bo
     texts = [variables.get(name, "") for name in SETTINGS]
     texts += [file.read_text(errors="replace") for file in files if file.is_file()]
     return any(artifact in text for text in texts)
-
-
-def _homes(variables: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the directories of Spark: that of a variable, and that of the installed pyspark."""
-    if home := variables.get("SPARK_HOME"):
-        yield Path(home)
-    found = find_spec("pyspark")
-    if found is not None and found.origin is not None:
-        yield Path(found.origin).parent

@@ -71,7 +71,13 @@ class JobSession:
         self, root: SparkSession | None = None, settings: Mapping[str, str] | None = None
     ) -> None:
         if root is not None:
-            _require_session(root)
+            require_modules("pyspark.sql")
+            from pyspark.sql import SparkSession
+
+            if not isinstance(root, SparkSession) and not is_connect(root):
+                raise SchemaError(
+                    f"spark must be a SparkSession, got {show(root)}", code="wrong-argument"
+                )
         self._root = root
         self._settings = settings or {}
         self._session: SparkSession | None = None
@@ -128,14 +134,6 @@ class JobSession:
             return _new_session(self._root)
 
 
-def _require_session(root: object) -> None:
-    require_modules("pyspark.sql")
-    from pyspark.sql import SparkSession
-
-    if not isinstance(root, SparkSession) and not is_connect(root):
-        raise SchemaError(f"spark must be a SparkSession, got {show(root)}", code="wrong-argument")
-
-
 def running_session() -> SparkSession | None:
     """Return the root session of the running SparkContext, or None where none runs.
 
@@ -156,14 +154,18 @@ def running_session() -> SparkSession | None:
 
 def _new_session(root: SparkSession) -> SparkSession:
     """Open a session with the settings for Flink's semantics, whose workers have the library."""
-    session = root.newSession() if is_connect(root) else _new_classic_session(root)
-    meaning = MEANING
-    if is_connect(session):
+    if is_connect(root):
+        session = root.newSession()
         _release_at_exit(session)
-        meaning = {**MEANING, **ORPHANS}
+        settings = {**SECRECY, **MEANING, **ORPHANS}
+    else:
+        session = _new_classic_session(root)
+        started = root.sparkContext.getConf()
+        tuning = {key: value for key, value in TUNING.items() if not started.contains(key)}
+        settings = {**tuning, **SECRECY, **MEANING}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Spark Connect warns of settings that are deprecated
-        for key, value in {**_tuning(root), **SECRECY, **meaning}.items():
+        for key, value in settings.items():
             session.conf.set(key, value)
     send_package(session)
     return session
@@ -179,22 +181,14 @@ def _release_at_exit(session: SparkSession) -> None:
     client = ref(connect.client)
 
     def release() -> None:
-        if (found := client()) is None or found.is_closed:
+        if (live := client()) is None or live.is_closed:
             return
-        found.set_retry_policies([])
+        live.set_retry_policies([])
         with suppress(Exception):
-            found.release_session()
-        found.close()
+            live.release_session()
+        live.close()
 
     atexit.register(release)
-
-
-def _tuning(root: SparkSession) -> dict[str, str]:
-    """Return the settings of `TUNING` that Spark was not started with."""
-    if is_connect(root):
-        return {}
-    of_process = root.sparkContext.getConf()
-    return {key: value for key, value in TUNING.items() if not of_process.contains(key)}
 
 
 def _new_classic_session(root: SparkSession) -> SparkSession:
@@ -259,10 +253,9 @@ def start(settings: Mapping[str, str]) -> SparkSession:
     for key, value in {**defaults, **settings, **_settings_of_environment(), **MEANING}.items():
         builder = builder.config(key, value)
     try:
-        session = builder.getOrCreate()
+        return builder.getOrCreate()
     except Exception as error:
         raise ExternalError(f"Spark failed to start: {error}", code="spark-start-failed") from error
-    return session
 
 
 def _umask_setting() -> dict[str, str]:

@@ -63,8 +63,8 @@ def _directory() -> TemporaryDirectory[str]:
 
 def _members(directory: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
     """Yield the name and content of every module in a package and the packages within."""
-    for item in sorted(directory.iterdir(), key=lambda found: found.name):
-        if item.is_dir():
-            yield from _members(item, f"{path}/{item.name}")
-        elif item.name.endswith(_SUFFIXES):
-            yield f"{path}/{item.name}", item.read_bytes()
+    for entry in sorted(directory.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _members(entry, f"{path}/{entry.name}")
+        elif entry.name.endswith(_SUFFIXES):
+            yield f"{path}/{entry.name}", entry.read_bytes()

@@ -82,10 +82,11 @@ class BatchDirectory:
         asked = time.monotonic()
         error: BaseException | None = None
         while True:
-            found = self._ready()
-            for number in found:
+            # the micro-batches that the server has written
+            numbers = sorted(int(path.parent.name) for path in self._path.glob("*/_SUCCESS"))
+            for number in numbers:
                 error = self._take(number, write)
-            if found:
+            if numbers:
                 asked = time.monotonic()
             elif time.monotonic() - asked < POLL_TIMEOUT:
                 time.sleep(PAUSE)
@@ -95,10 +96,6 @@ class BatchDirectory:
                 raise error
             else:
                 return
-
-    def _ready(self) -> list[int]:
-        """Return the numbers of the micro-batches that the server has written."""
-        return sorted(int(path.parent.name) for path in self._path.glob("*/_SUCCESS"))
 
     def _take(self, number: int, write: Callable[[DataFrame, int], None]) -> BaseException | None:
         """Write a micro-batch, write the marker file, and return the error."""

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from schema_core.base.paths import ObjectIdentifier
     from schema_core.catalog.objects import CatalogTable
@@ -173,21 +174,25 @@ class MicroBatches:
         writer = frame.writeStream.foreachBatch(function).outputMode(mode)
         if self._checkpoint is not None:
             writer = writer.option("checkpointLocation", self._checkpoint)
-        if self._interval is not None:
-            milliseconds = round(self._interval.total_seconds() * 1000)
-            writer = writer.trigger(processingTime=f"{milliseconds} milliseconds")
         for further in reversed(range(STARTS)):
             with self._lock:
                 if self._is_stopped:
                     break
                 try:
-                    self._query = writer.start()
+                    self._query = self._add_trigger(writer).start()
                 except Exception as error:
                     if not further or TOO_SLOW not in str(error):
                         raise
                 else:
                     return self._query
         return None
+
+    def _add_trigger(self, writer: DataStreamWriter) -> DataStreamWriter:
+        """Return a writer that starts its micro-batches in the interval."""
+        if self._interval is None:
+            return writer
+        milliseconds = round(self._interval.total_seconds() * 1000)
+        return writer.trigger(processingTime=f"{milliseconds} milliseconds")
 
     def _batch(self, rows: DataFrame, number: int) -> None:
         with self._writing:
