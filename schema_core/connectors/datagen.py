@@ -1,8 +1,8 @@
 """The connector `datagen`: rows of random values and sequences, generated on the executors.
 
-Options, types and errors are those of the connector of Flink 2.3, verified against Flink 2.3 SQL
-(``DataGenTableSourceFactory``, ``RandomGeneratorVisitor``, ``SequenceGeneratorVisitor``). A random
-value is a hash of the number of its row, so the rows do not depend on how Spark splits them.
+Options, types and errors are verified against Flink 2.3 SQL (``DataGenTableSourceFactory``,
+``RandomGeneratorVisitor``, ``SequenceGeneratorVisitor``). A random value is a hash of the number of
+its row, so rows do not depend on how Spark splits them.
 """
 
 from __future__ import annotations
@@ -123,9 +123,9 @@ class DatagenConnector(ConnectorBase):
     )
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
-        """Return the options of the connector and those of the columns that `options` name.
+        """Return the options of the connector and of the columns that `options` name.
 
-        Whether a column has an option depends on its type, and is checked when the table is read.
+        Which options a column has depends on its type, and is checked when the table is read.
         """
         parts = [key.rpartition(".") for key in options if key.startswith("fields.")]
         named = (
@@ -139,8 +139,8 @@ class DatagenConnector(ConnectorBase):
         """Return the generated rows.
 
         Raises:
-            SchemaError: with code `unknown-option` for an option that the type of its column does
-                not have, `missing-option` for a sequence without start or end,
+            SchemaError: with code `unknown-option` for an option that the column's type does not
+                have, `missing-option` for a sequence without start or end,
                 `invalid-option-value`, or `unbounded-table` without number of rows and sequence.
             UnsupportedError: with code `type-not-generated`.
         """
@@ -159,9 +159,9 @@ class DatagenConnector(ConnectorBase):
         """Return None: rows are generated every second."""
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Return rows without end, ``rows-per-second`` of them each second; errors as of `read`.
+        """Return rows without end, ``rows-per-second`` of them each second; errors as `read`.
 
-        The numbers of the rows continue where a job is restarted.
+        A restarted job continues the numbers of the rows.
         """
         _, columns = _make_generators(context)
         source = context.session.readStream.format("rate")
@@ -180,12 +180,12 @@ def _make_generators(context: ReadContext) -> tuple[RowGenerator, list[tuple[Nod
     options = context.options
     seed = SEED.of(options)
     rows = RowGenerator(options, secrets.randbits(63) if seed is None else seed)
-    found = Gathering()
+    problems = Gathering()
     columns: list[tuple[Node, str]] = []
     for name, type_ in context.physical_columns.items():
-        with found.catching(), at(f"column {name!r}"):
+        with problems.catching(), at(f"column {name!r}"):
             columns.append((rows.column(name, type_), name))
-    found.raise_all()
+    problems.raise_all()
     rows.require_consumed()
     return rows, columns
 
@@ -196,7 +196,7 @@ ROW = ColumnNode("id")
 
 @dataclass(frozen=True, slots=True)
 class GeneratedField:
-    """A column, or a part of one, that is generated.
+    """A generated column, or a part of one.
 
     Attributes:
         name: The name in options, such as ``a`` or ``a.element``.
@@ -243,7 +243,7 @@ class RowGenerator:
         return max(0, min(ends))
 
     def require_consumed(self) -> None:
-        """Refuse options of columns that do not exist, or whose types do not have them.
+        """Refuse options of missing columns, and those that a column's type does not have.
 
         Raises:
             SchemaError: with code `unknown-option`.
@@ -491,7 +491,7 @@ class RowGenerator:
         return value if isinstance(type_, LocalZonedTimestampType) else Cast(value, "TIMESTAMP_NTZ")
 
 
-#: How many hashes of 8 bytes a string is concatenated from; longer ones are joined from an array.
+#: Hashes of 8 bytes that a string is concatenated from; longer ones are joined from an array.
 MAX_INLINE = 32
 #: The range of Spark's day-time intervals, which have microseconds, in milliseconds.
 MAX_INTERVAL = (2**63 - 1) // 1_000
@@ -517,7 +517,7 @@ _SEQUENCES: dict[type[DataType], tuple[int, int] | None] = {
     DecimalType: None,
 }
 
-#: Type -> what generates its random values, as a value of its physical type before the cast.
+#: Type -> generator of its random values in the physical type, before the cast.
 _RANDOM: dict[type[DataType], Callable[[RowGenerator, GeneratedField, Any], Node]] = {
     BooleanType: lambda rows, at_, _: inline("{bits} < 0", bits=rows.bits(at_, "value")),
     TinyIntType: lambda rows, at_, _: rows.number(at_, -(2**7), 2**7 - 1),

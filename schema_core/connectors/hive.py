@@ -1,7 +1,7 @@
 """The connector `hive`: tables of a Hive catalog, queried and written by Spark's own Hive support.
 
-The catalog and the session use one metastore. Hive's timestamps have no time zone, while Spark
-reads and writes them as instants in the time zone of the JVM; they are converted in that zone.
+The catalog and the session use one metastore. Spark reads and writes Hive's timestamps, which have
+no time zone, as instants in the JVM's time zone; they are converted in that zone.
 """
 
 from __future__ import annotations
@@ -53,15 +53,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType as SparkType
 
-#: Settings of a session while it writes: partitions follow from the rows, and only those with
-#: rows are replaced, as by Flink.
+#: Settings of a session while it writes: only partitions with rows are replaced, as by Flink.
 WRITING: Mapping[str, str] = {
     "hive.exec.dynamic.partition.mode": "nonstrict",
     "spark.sql.sources.partitionOverwriteMode": "dynamic",
 }
 
 
-#: The options of tables whose files a drop of the table may not remove, or not only those.
+#: Options of tables whose files a drop may not remove, or not only those.
 OWN_STORAGE: Final = ("hive.location-uri", "hive.is-external")
 
 
@@ -109,9 +108,9 @@ class HiveConnector(
     def validate_write(self, context: WriteContext) -> None:
         """Refuse what could not be replaced or rolled back.
 
-        A table with partitions is not replaced: those that get no rows would stay. CREATE TABLE AS
-        is not rolled back where it writes into a given directory or an external table: dropping
-        the table would delete the files that others have there, or keep its own.
+        A table with partitions is not replaced: those without new rows would stay. CREATE TABLE AS
+        is not rolled back in a given directory or an external table: dropping the table would
+        delete files of others, or keep its own.
 
         Raises:
             UnsupportedError: with code `unsupported-ability`.
@@ -134,10 +133,9 @@ class HiveConnector(
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Insert rows, with Spark's INSERT: partition columns follow the other columns.
 
-        INSERT OVERWRITE replaces all rows of a table without partitions; else those of each
-        partition that gets rows and, where a PARTITION clause gives a value for every partition
-        key, those of this partition, even if it gets none. The rows of a query that reads the
-        table are computed before.
+        INSERT OVERWRITE replaces all rows of a table without partitions; else partitions that get
+        rows and, if a PARTITION clause gives every partition key, that partition in any case. If
+        the query reads the table, its rows are computed before.
 
         Raises:
             NotFoundError, UnsupportedError: as `read`.
@@ -173,8 +171,7 @@ def hive_table(context: TableContext) -> str:
     """Return the name of a table in Spark's catalog.
 
     Raises:
-        NotFoundError: with code `hive-table-not-found` if the metastore of the session does not
-            have it.
+        NotFoundError: with code `hive-table-not-found` if the session's metastore lacks it.
         UnsupportedError: with the same code for a temporary table; with code `not-over-connect`.
     """
     require_classic(context.session, "the connector 'hive'")
@@ -224,7 +221,7 @@ def jvm_zone(session: SparkSession) -> str:
 
 
 def with_timestamps(type_: DataType, spark: SparkType, timestamp: DataType) -> DataType:
-    """Return a type with another one for each local timestamp that Spark stores as an instant."""
+    """Replace each local timestamp within a type that Spark stores as an instant."""
     from pyspark.sql import types
 
     def inner(part: DataType, own: SparkType) -> DataType:

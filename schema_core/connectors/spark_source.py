@@ -89,8 +89,8 @@ STAGED = DYNAMIC - {"delta"}
 #: Data sources whose path is that of files; for others it may be any name.
 OF_FILES = DYNAMIC | {"binaryfile", "hudi"}
 
-#: Data source -> when readers see the rows of a job. Files are moved one by one when it has
-#: finished, and each task of `jdbc` commits for itself.
+#: Data source -> when readers see the rows of a job. Finished files are moved one by one, and each
+#: task of `jdbc` commits for itself.
 VISIBILITY: Mapping[str, Visibility] = {
     **dict.fromkeys((*DYNAMIC, "jdbc"), Visibility.INCREMENTAL),
     **dict.fromkeys(("delta", "hudi", "iceberg"), Visibility.FINAL),
@@ -107,10 +107,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
     options: ClassVar[Sequence[ConfigOption[Any]]] = (FORMAT, TABLE, PATH, PASSED_ON, SCHEMA, MODE)
 
     def visibility(self, options: Mapping[str, str]) -> Visibility:
-        """Return the visibility of a known data source.
-
-        Of others, and of tables in Spark's catalogs, it is `Visibility.WRITE_VISIBLE`.
-        """
+        """Return the visibility of a data source; `Visibility.WRITE_VISIBLE` if unknown."""
         source = (FORMAT.of(options) or "").lower()
         return VISIBILITY.get(source, Visibility.WRITE_VISIBLE)
 
@@ -125,7 +122,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
 
         Raises:
             SchemaError: with code `path-not-empty` if the directory of a new table contains files,
-                with code `not-a-directory` for a path that is a file.
+                `not-a-directory` for a file.
             ExternalError: with code `file-system-failed`.
         """
         if not context.creates:
@@ -143,7 +140,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         return stage
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
-        """Return whether the directory has files, and none of the job that it has not committed."""
+        """Return whether the directory has files, and no uncommitted ones of the job."""
         directory = _directory(context)
         recover(directory, definition_of(context.identifier, context.table))
         if is_uncommitted(directory, job):
@@ -209,7 +206,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         Raises:
             SchemaError, NotFoundError, ExternalError: as `read`.
             UnsupportedError: with code `unsupported-ability` for INSERT OVERWRITE of one partition
-                by no rows: Spark replaces the partitions of the rows that it writes.
+                by no rows: Spark replaces only partitions of the rows that it writes.
         """
         source, table = _source_of(context.options)
         if table is not None:
@@ -284,7 +281,7 @@ def _source_of(options: Mapping[str, str]) -> tuple[str, str | None]:
 def _with_partitions(source: str, frame: DataFrame, context: ReadContext) -> StructType | None:
     """Return the schema of files with the declared types of the partition columns.
 
-    Spark infers them from the names of directories. None if they are those of the table.
+    None if they are the types that Spark infers from the names of directories.
     """
     if source.lower() not in DYNAMIC - {"delta"}:
         return None
@@ -337,7 +334,7 @@ def mode_of(context: WriteContext, inserting: str | None) -> str:
 
 @contextmanager
 def source_errors(source: str, version: str) -> Iterator[None]:
-    """Convert Spark's errors for a data source that it does not have.
+    """Convert Spark's errors for a missing data source.
 
     Raises:
         NotFoundError: with code `unknown-data-source`, naming the package that has it.
@@ -385,11 +382,10 @@ def _write_table(frame: DataFrame, table: str, context: WriteContext) -> None:
 
 
 def select_columns(frame: DataFrame, context: ReadContext) -> DataFrame:
-    """Return the columns of a table in a frame of a data source; further ones are left out.
+    """Return a table's columns in a frame of a data source; further ones are left out.
 
     Raises:
-        ExternalError: with code `source-schema-mismatch`, for every column that is missing or of
-            another type.
+        ExternalError: as `compare`.
     """
     compare(frame, context.columns)
     columns = context.columns.items()

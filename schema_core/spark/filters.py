@@ -1,8 +1,7 @@
 """Filters that the planner offers to connectors: typed predicates over the columns of one table.
 
-A filter is a conjunct of a query that reads physical columns of one table only, is deterministic
-and cannot fail. The query evaluates every filter itself as well, so a connector may return more
-rows than a filter selects, never fewer.
+A filter is a deterministic conjunct over physical columns of one table that cannot fail. The query
+evaluates it as well, so a connector may return more rows than it selects, never fewer.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class Filter:
     def is_exact(self) -> bool:
         """Whether other systems evaluate it alike: it compares no approximate numbers.
 
-        They order NaN and round literals by rules of their own.
+        For these, the order of NaN and the rounding of literals differ.
         """
         types = (node.type for node in walk(self.expression))
         return not any(isinstance(type_, FloatType | DoubleType) for type_ in types)
@@ -93,8 +92,8 @@ class Filter:
     def comparison(self) -> Comparison | None:
         """The predicate as a column, an operator and a value, or None for any other predicate.
 
-        The value is of the Python type of the column: int, Decimal, float, str, bool, date, or
-        datetime (of a TIMESTAMP with up to 6 digits). Columns of other types have no comparison.
+        The value has the column's Python type: int, Decimal, float, str, bool, date, or datetime
+        (of a TIMESTAMP with up to 6 digits). Columns of other types have no comparison.
         """
         return _comparison(self.expression)
 
@@ -116,10 +115,10 @@ class FilterResult:
     """What a connector does with the filters that it is offered, as Flink's ``Result``.
 
     Attributes:
-        accepted: The filters that `read` gets in its context: it may leave out rows for which one
-            of them is not TRUE.
-        remaining: The filters that `read` may leave unapplied for some or all rows. LIMIT is only
-            pushed down where there are none. A filter may be in both.
+        accepted: The filters for the context of `read`, which may leave out rows for which one is
+            not TRUE.
+        remaining: The filters that `read` may leave unapplied for some or all rows; LIMIT is only
+            pushed down without any. A filter may be in both.
     """
 
     accepted: tuple[Filter, ...] = ()
@@ -134,8 +133,8 @@ class FilterResult:
     def split(cls, filters: Iterable[Filter], accepts: Callable[[Filter], bool]) -> FilterResult:
         """Accept the filters for which a function returns True; the others remain."""
         every = tuple(filters)
-        accepted = tuple(item for item in every if accepts(item))
-        return cls(accepted, tuple(item for item in every if item not in accepted))
+        accepted = tuple(filter_ for filter_ in every if accepts(filter_))
+        return cls(accepted, tuple(filter_ for filter_ in every if filter_ not in accepted))
 
 
 # --- comparisons -----------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The planner `spark`: runs resolved queries as jobs of Spark with Flink's semantics.
 
-It coordinates `Reader`, `Writer` and `StreamPlanner`, which return frames and jobs.
+`Reader`, `Writer` and `StreamPlanner` return its frames and jobs.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SparkPlanner:
     def select(self, query: Relation) -> Rows:
         """Return the rows of a query, which runs when they are first read.
 
-        Those of a query of unbounded tables arrive forever.
+        Rows of unbounded tables arrive forever.
         """
         columns = result_columns(query)
         if (plan := self._stream_plan(query)) is not None:
@@ -96,7 +96,7 @@ class SparkPlanner:
     ) -> JobGraph:
         """Prepare the write of a query; its rows become visible when all are written.
 
-        Those of a query of unbounded tables become visible with their micro-batch.
+        In a streaming job rows become visible with their micro-batch.
         """
         if (plan := self._stream_plan(query)) is not None:
             if overwrite:
@@ -162,7 +162,7 @@ class SparkPlanner:
         return explain_query(query, columns, recorder, of_spark)
 
     def changelog_modes(self, query: Relation) -> ChangesOf:
-        """Return the changes of the rows of each part of a query: updates have both of their rows.
+        """Return the changes of each part of a query: updates have both of their rows.
 
         Raises:
             UnsupportedError: with code `streaming-not-supported`, as `explain`.

@@ -1,7 +1,7 @@
 """The connectors `kafka` and `upsert-kafka`: bounded scans and writes of Kafka's topics.
 
-They map onto Spark's Kafka source and sink, which the package ``spark-sql-kafka`` contains; the
-options are in `schema_core.connectors.kafka.options`.
+They map onto Spark's Kafka source and sink, of the package ``spark-sql-kafka``; for the options see
+`schema_core.connectors.kafka.options`.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class MessageLayout:
     """Which columns the key and the value of a message hold.
 
     Attributes:
-        key: The columns of the key, by the names that they have in it, with those of the table.
-        value: The columns of the value, by the names of the table.
+        key: The columns of the key, by their names in it, with the table's names.
+        value: The columns of the value, by the table's names.
         key_format: The format of the key, or None without a key.
         value_format: The format of the value.
     """
@@ -160,7 +160,7 @@ class KafkaConnector(ConnectorBase):
 
     identifier = "kafka"
     requires: Final = ("pyspark",)
-    #: The data source of Spark that it uses, which is in a package of its own.
+    #: Spark's data source, which is in a package of its own.
     data_source: Final = "kafka"
     options: ClassVar[Sequence[ConfigOption[Any]]] = options_of.KAFKA
     metadata: Mapping[str, DataType] = {
@@ -284,7 +284,7 @@ def _with_headers(settings: dict[str, str], context: ReadContext) -> dict[str, s
 
 
 class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
-    """Topics whose messages update the row with their key, or delete it if they have no value."""
+    """Topics whose messages update the row of their key, or delete it if they have no value."""
 
     identifier = "upsert-kafka"
     options: ClassVar[Sequence[ConfigOption[Any]]] = options_of.UPSERT
@@ -309,7 +309,7 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
         return scan_settings(context.options, name, from_earliest=True)
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Raise an error: the rows would be updates and deletions of earlier ones.
+        """Refuse: the rows would be updates and deletions of earlier ones.
 
         Raises:
             UnsupportedError: with code `streaming-not-supported`.

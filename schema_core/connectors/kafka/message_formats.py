@@ -1,6 +1,6 @@
-"""Formats of messages: the columns in one binary value, as `json`, `csv` or `raw`.
+"""Formats of messages: the columns of one row in a binary value, as `json`, `csv` or `raw`.
 
-They share options and rules with the formats of files. A value has the columns of one row.
+They share options and rules with the formats of files.
 """
 
 from __future__ import annotations
@@ -73,8 +73,7 @@ _DEBEZIUM: Mapping[str, DataType] = {
     "source.table": TEXT,
     "source.properties": MapType(TEXT, TEXT),
 }
-#: Format of Flink -> the metadata that it reads from each message. Tables may be declared with
-#: these formats, as in Flink; Spark cannot read them.
+#: Format of Flink that Spark cannot read, but tables may declare -> metadata that it reads.
 METADATA: Mapping[str, Mapping[str, DataType]] = {
     "debezium-json": _DEBEZIUM,
     "debezium-avro-confluent": _DEBEZIUM,
@@ -107,7 +106,7 @@ class MessageFormat:
     Args:
         name: The name of the format.
         options: The options of the table.
-        prefix: What the options of the format begin with: ``key.``, ``value.`` or nothing.
+        prefix: The prefix of the format's options: ``key.``, ``value.`` or nothing.
 
     Raises:
         SchemaError: with code `unknown-format`.
@@ -159,7 +158,7 @@ class MessageFormat:
         Args:
             frame: The messages.
             source: The binary column with the message.
-            columns: The columns of the message, by the names that they have in it.
+            columns: The columns of the message, by their names in it.
             target: The name of the column for the parsed message.
         """
         self.require(columns)

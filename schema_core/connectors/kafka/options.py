@@ -1,7 +1,7 @@
 """Options of the Kafka connectors, and what Spark's Kafka source makes of them.
 
-The options and their rules are those of Flink's connectors. A batch job reads a bounded range of
-each partition, so the range must be given.
+Options and rules are Flink's. A batch job reads a bounded range of each partition, which must be
+given.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ TIMESTAMP, SPECIFIC = "timestamp", "specific-offsets"
 
 def _at_least_once(text: str) -> str:
     """Parse a delivery guarantee; Spark's sink has no transactions."""
-    found = choice("exactly-once", "at-least-once", "none")(text)
-    if found == "exactly-once":
+    guarantee = choice("exactly-once", "at-least-once", "none")(text)
+    if guarantee == "exactly-once":
         raise UnsupportedError(
             "Spark's Kafka sink writes each row at least once",
             code="kafka-option-not-supported",
             hint="set the option to 'at-least-once'",
         )
-    return found
+    return guarantee
 
 
 def _only(keyword: str) -> Callable[[str], str]:

@@ -137,8 +137,8 @@ class Batch:
     @classmethod
     def parse(cls, name: str) -> Batch | None:
         """Parse the name of a record; None if it is not one."""
-        found = _BATCH.fullmatch(name)
-        return None if found is None else cls(found[1], int(found[2]))
+        match = _BATCH.fullmatch(name)
+        return None if match is None else cls(match[1], int(match[2]))
 
 
 _BATCH = regex(rf"{re.escape(PREFIX)}batch-([0-9a-f]{{32}})-([0-9]{{1,19}})")
@@ -627,14 +627,14 @@ def remove_stages(directory: Directory) -> None:
     """Remove the stages of jobs that ended before their commit point."""
     now = time.time()
     # a journal that took effect meanwhile, or still may, keeps its stage
-    kept = {
+    committing = {
         name.id
         for name, _ in directory.iterate_names(
             CommitFileKind.DRAFT, CommitFileKind.PENDING, CommitFileKind.COMMIT
         )
     }
     for name, entry in list(directory.iterate_names(CommitFileKind.STAGE)):
-        if name.id not in kept and _is_abandoned(name, now - entry.modified):
+        if name.id not in committing and _is_abandoned(name, now - entry.modified):
             directory.delete(name)
 
 
@@ -783,14 +783,16 @@ class OverwriteScope:
             return ()
         touched = {partition_of(path, self.partitions) for path in new} | {self.fixed}
         touched.discard(None)
-        found = {path: partition_of(path, self.partitions) for path in old}
-        known: Mapping[PartitionValues, PartitionValues] = {}
+        partitions = {path: partition_of(path, self.partitions) for path in old}
+        canonical: Mapping[PartitionValues, PartitionValues] = {}
         if touched and self.canonical is not None:
-            known = self.canonical({entry for entry in found.values() if entry is not None})
+            canonical = self.canonical(
+                {entry for entry in partitions.values() if entry is not None}
+            )
         return tuple(
             path
-            for path, value in found.items()
-            if value is not None and known.get(value, value) in touched
+            for path, value in partitions.items()
+            if value is not None and canonical.get(value, value) in touched
         )
 
 

@@ -143,11 +143,11 @@ class LocalFiles:
 
     def status(self, path: str) -> FileStatus | None:
         try:
-            found = os.stat(path)  # noqa: PTH116 - paths are strings here
+            status = os.stat(path)  # noqa: PTH116 - paths are strings here
         except (FileNotFoundError, NotADirectoryError):
             return None
         is_directory = os.path.isdir(path)  # noqa: PTH112
-        return FileStatus(os.path.basename(path), is_directory, found.st_size, found.st_mtime)  # noqa: PTH119
+        return FileStatus(os.path.basename(path), is_directory, status.st_size, status.st_mtime)  # noqa: PTH119
 
     def list(self, path: str, prefix: str = "") -> list[FileStatus]:
         entries = []
@@ -345,8 +345,8 @@ class HadoopFiles:
 
     def list(self, path: str, prefix: str = "") -> list[FileStatus]:
         kind = java_class(self.session, "org.apache.hadoop.fs.GlobFilter")
-        found = self.system.listStatus(self._path(path), kind(f"{prefix}*"))
-        return [self._entry(item) for item in found]
+        statuses = self.system.listStatus(self._path(path), kind(f"{prefix}*"))
+        return [self._entry(status) for status in statuses]
 
     def _entry(self, status: Any) -> FileStatus:
         return FileStatus(

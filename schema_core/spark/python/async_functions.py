@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class AsyncCalls:
     """How the rows of a batch are computed: the options ``table.exec.async-scalar.*``.
 
-    At most `concurrency` calls run at once. A call that fails is retried up to `retries` times,
-    after `delay` seconds each; all of them together may take `timeout` seconds, or any time if
-    it is 0. An error that remains cancels the other calls and fails the job.
+    At most `concurrency` calls run at once. A failed call is retried up to `retries` times, after
+    `delay` seconds each; together they may take `timeout` seconds, unlimited if 0. A remaining
+    error cancels the other calls and fails the job.
     """
 
     concurrency: int = 10
@@ -84,8 +84,7 @@ def of_batches(
 ) -> Callable[..., pa.Array]:
     """Return the function of Arrow columns that computes an asynchronous function for each row.
 
-    Its event loop belongs to the worker and outlives the batch, so that a connection that a call
-    has opened can be used by those of later batches.
+    Its event loop outlives the batch, so later batches can use a connection that a call has opened.
 
     Args:
         function: The function of the values of a row.
@@ -106,8 +105,8 @@ def of_batches(
             runners.append(asyncio.Runner())
         table = pa.Table.from_arrays(list(columns), arguments.names)
         rows = ArrowTableToRowsConversion.convert(table, arguments)
-        found = runners[0].run(calls.all(function, name, rows))
-        values = [(checked(item),) for item in found]
+        results = runners[0].run(calls.all(function, name, rows))
+        values = [(checked(item),) for item in results]
         return LocalDataToArrowConversion.convert(values, result, False).column(0).combine_chunks()
 
     # Spark decides by the hints what a function is given

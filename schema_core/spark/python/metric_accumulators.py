@@ -19,10 +19,7 @@ LOG = logging.getLogger("schema_core.metrics")
 
 
 class MetricsParam:
-    """Combines the metrics of tasks; on the driver, those of the function are logged.
-
-    The interface is that of `pyspark.AccumulatorParam`.
-    """
+    """Combines the metrics of tasks; the driver logs them (a `pyspark.AccumulatorParam`)."""
 
     def __init__(self, function: str = "") -> None:
         self.function = function

@@ -1,8 +1,8 @@
 """Registration of `schema_core.spark.compiler.udfs` as Arrow UDFs of a Spark session.
 
-Spark evaluates them for all rows, also in a branch of CASE that is not taken. An error is
-therefore returned as a value, and the surrounding expression raises it where it is evaluated.
-Workers import this module, so it imports little.
+Spark evaluates them for all rows, also in a branch of CASE that is not taken. An error is therefore
+returned as a value, which the surrounding expression raises. Workers import this module, so it
+imports little.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _CALLED = regex(rf"\b{PREFIX}({'|'.join(sorted(UDFS, key=len, reverse=True))})\(
 def require_udfs(session: SparkSession, *texts: str) -> None:
     """Register the functions in a session, unless it has them or no SQL text calls one.
 
-    To register all of them takes 700 calls into the JVM, which most queries do not need. Over Spark
-    Connect those that are called are registered, each by one request.
+    Registering all takes 700 calls into the JVM, which most queries do not need. Over Spark Connect
+    only the called ones are registered, by one request each.
     """
     if is_connect(session):
         register_udfs(
@@ -66,8 +66,7 @@ def register_udfs(session: SparkSession, names: Iterable[str] = UDFS) -> None:
 def spark_type(text: str) -> SparkType:
     """Return the type of a Spark DDL string, independent of the settings of any session.
 
-    Spark's own parser resolves TIMESTAMP by the settings of the session that is active in the
-    thread, which is the user's.
+    Spark's parser resolves TIMESTAMP by the settings of the thread's active session, the user's.
 
     >>> spark_type("ARRAY<TIMESTAMP>")
     ArrayType(TimestampType(), True)
@@ -151,12 +150,12 @@ def _result(udf: Udf, values: list[Any], problems: pa.Array | None) -> pa.Array:
 
     type_ = _arrow_type(udf.returns)
     try:
-        found = pa.array(values, type_)
+        array = pa.array(values, type_)
     except UnicodeEncodeError:
-        found = pa.array(map(_plain, values), type_)
+        array = pa.array(map(_plain, values), type_)
     if not udf.fails:
-        return found
-    return pa.StructArray.from_arrays([found, problems], ["value", "problem"])
+        return array
+    return pa.StructArray.from_arrays([array, problems], ["value", "problem"])
 
 
 def _plain(value: Any) -> Any:

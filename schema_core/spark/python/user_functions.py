@@ -62,8 +62,7 @@ class UserCalls:
     """Compiles calls of user-defined functions, and registers those of Python under `names`.
 
     An instant is passed as the local datetime of the session time zone, as in PyFlink. An aggregate
-    is called with the list of the rows of a group, which Spark collects; a table function returns
-    the list of its rows.
+    gets the list of a group's rows, which Spark collects; a table function returns a list of rows.
     """
 
     names: TemporaryNames
@@ -121,7 +120,7 @@ class UserCalls:
     def _context(self, called: TranslatedCall) -> FunctionContext:
         """Return the context of a function, with metrics if its class has a method `open`.
 
-        Spark Connect has no accumulators: there `get_metric_group` is refused when it is called.
+        Spark Connect has no accumulators: there calling `get_metric_group` is refused.
         """
         spark, group = called.call.function.spark, None
         kind = type(spark.implementation) if isinstance(spark, PythonImplementation) else object
@@ -294,8 +293,7 @@ def checked_result(
 ) -> Callable[..., Any]:
     """Return the function with its results converted to its declared type, without loss.
 
-    The result raises `FunctionResultError`, with the name of the function, the value and the type,
-    for a value that cannot be converted so.
+    It raises `FunctionResultError`, with the function's name, the value and the type, otherwise.
     """
 
     def checked_result(*arguments: Any) -> Any:
@@ -330,8 +328,8 @@ class _Opened:
 def _opener_of(implementation: object, context: FunctionContext) -> Callable[[], None]:
     """Return a function that opens an object before its first row, once in each task.
 
-    The object is closed when the worker drops the function, at the end of the task: Python has no
-    other callback of Spark then. An error of `close` is printed on the stderr of the worker.
+    The object is closed when the worker drops the function at the end of the task: Spark has no
+    other callback then. An error of `close` is printed on the worker's stderr.
     """
     opened: list[_Opened] = []
 
@@ -371,7 +369,7 @@ def _with_rows(
 ) -> Callable[..., Any]:
     """Return a function that receives rows as `Row`, as in PyFlink; Spark passes its own.
 
-    `types` are those of the arguments after the first ones, which are passed unchanged.
+    `types` are the types of the last arguments; the first ones are passed unchanged.
     """
     if not any(isinstance(part, RowType) for data_type in types for part in data_type.walk()):
         return function
@@ -434,7 +432,7 @@ def _table(implementation: object, context: FunctionContext) -> Callable[..., An
 def _aggregate(
     spark: PythonImplementation, context: FunctionContext, types: Sequence[DataType]
 ) -> Callable[..., Any]:
-    """Return the callable of an aggregate of arguments of some types, of a list of a group's rows.
+    """Return the callable of an aggregate, of a list of a group's rows.
 
     Raises:
         UnsupportedError: with code `not-executable` without an implementation.

@@ -1,9 +1,8 @@
 """Rows of DataFrames, Arrow, pandas and polars that queries read directly, without a connector.
 
-A DataFrame of the user belongs to another session than the jobs of an environment. Its analysed
-plan is read in the session of the job: types, time zones and ANSI mode are part of that plan. Only
-Python functions take the time zone of the session that runs them, so a DataFrame that calls one
-runs in its own session where the two time zones differ.
+The analysed plan of the user's DataFrame is read in the session of the job: types, time zones and
+ANSI mode are part of that plan. Only Python functions take the time zone of the session that runs
+them, so a DataFrame that calls one runs in its own session if the two zones differ.
 """
 
 from __future__ import annotations
@@ -169,9 +168,9 @@ class _Frame:
 
     @cached_property
     def calls_python(self) -> bool:
-        """Whether the plan contains Python functions, which read the time zone of their session.
+        """Whether the plan contains Python functions, which read their session's time zone.
 
-        Over Spark Connect it is searched for words of their operators, which names may contain.
+        Over Spark Connect its text is searched for their operators, which names may contain.
         """
         session = self._frame.sparkSession
         if is_connect(session):
@@ -224,7 +223,7 @@ class _Frame:
 
 
 class _ArrowRows:
-    """A table of Arrow, which is sent to Spark for the first query that reads it."""
+    """A table of Arrow, sent to Spark for the first query that reads it."""
 
     def __init__(self, table: pa.Table, schema: ResolvedSchema) -> None:
         self._table = table
@@ -259,20 +258,20 @@ class _ArrowRows:
 def inline_frame(rows: InlineRows, session: SparkSession) -> DataFrame:
     """Return rows as a frame of a session, in the physical types of their columns.
 
-    Exact types of a DataFrame are in metadata, which Spark also keeps where it changes values: the
-    union of TIMESTAMP(0) and TIMESTAMP(6) has the metadata of the first. A value that is not of the
-    exact type therefore fails the job.
+    Spark keeps a DataFrame's metadata of exact types even where it changes values: the union of
+    TIMESTAMP(0) and TIMESTAMP(6) has the first's. A value that is not of the exact type fails the
+    job.
     """
     content = cast("_Frame | _ArrowRows", rows.content)  # `rows_of` made it
     with spark_errors():
         frame = content.read(session)
         if isinstance(content, _ArrowRows):
             return frame
-        given = {field.name: field.dataType for field in frame.schema.fields}
+        stored = {field.name: field.dataType for field in frame.schema.fields}
         physical = [
-            _physical(column.name, column.data_type, given) for column in rows.schema.columns
+            _physical(column.name, column.data_type, stored) for column in rows.schema.columns
         ]
-        if [name for _, name in physical] == list(given) and _are_columns(physical):
+        if [name for _, name in physical] == list(stored) and _are_columns(physical):
             return frame
         return select(frame, physical)
 
@@ -293,8 +292,8 @@ def _physical(name: str, type_: DataType, given: Mapping[str, Any]) -> NamedNode
 class InlineViews:
     """Views of rows that queries read directly, in one session at a time; threads may share it.
 
-    A view is dropped by the next query after its rows are deleted. Rows of a DataFrame that may be
-    others the next time have no view that is kept.
+    The next query after rows are deleted drops their view. Rows of a DataFrame that may differ the
+    next time have no lasting view.
 
     Args:
         forget: Called with the name of each view that is dropped.

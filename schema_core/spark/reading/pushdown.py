@@ -161,9 +161,9 @@ def _substitute_columns(predicate: Typed, column: Callable[[Ref], Ref | None]) -
         case Ref():
             return column(predicate)
         case FunctionCall(arguments=arguments):
-            found = [_substitute_columns(argument, column) for argument in arguments]
-            given = tuple(item for item in found if item is not None)
-            return replace(predicate, arguments=given) if len(given) == len(found) else None
+            replaced = [_substitute_columns(argument, column) for argument in arguments]
+            given = tuple(item for item in replaced if item is not None)
+            return replace(predicate, arguments=given) if len(given) == len(replaced) else None
         case _:
             return predicate
 
@@ -172,8 +172,8 @@ def _move_predicates(
     predicates: Iterable[Typed], column: Callable[[Ref], Ref | None]
 ) -> list[Typed]:
     """Return the predicates that can be stated over other columns."""
-    found = (_substitute_columns(predicate, column) for predicate in predicates)
-    return [item for item in found if item is not None]
+    moved = (_substitute_columns(predicate, column) for predicate in predicates)
+    return [item for item in moved if item is not None]
 
 
 # --- the analysis --------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ class Reader:
             recorder: Gets what EXPLAIN shows.
             plan: The plan of a streaming query.
             frames: Frames for scans, by the identity of the scan.
-            session: The session; without it the sources of the query are validated first.
+            session: The session; without it the query's sources are validated first.
         """
         session = session or self.session_for(query)
         with TemporaryNames(session, self._unused) as names:
@@ -134,7 +134,7 @@ class Reader:
     ) -> DataFrame:
         """Return a query as a frame with the columns of a schema, converted if it will be run.
 
-        The frame may be one of an earlier call. The sources of the query are added to `reads`.
+        It may be the frame of an earlier call. The query's sources are added to `reads`.
         """
         columns = columns_of(schema)
         session = self.session_for(query)
@@ -298,10 +298,10 @@ class Reader:
 
 
 # --- frames of results ------------------------------------------------------------------------
-# Spark plans each new frame, which takes longer than to compute a few rows. A frame of one `Table`
-# is used again if the SQL of its query is the same: it contains the names of views, and each view
-# that is kept is of one state of its data. What Spark would keep with a planned frame, the rows of
-# shuffles and of broadcasts, would outlive the use of it, so only frames without these are kept.
+# Planning a new frame takes longer than computing a few rows. A frame of one `Table` is reused if
+# its query's SQL is the same: that names views, each of one state of its data. Rows of shuffles and
+# broadcasts that Spark keeps with a planned frame would outlive it, so only frames without are
+# kept.
 
 #: How many frames an environment keeps.
 MAX_FRAMES: Final = 32

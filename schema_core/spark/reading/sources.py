@@ -124,8 +124,8 @@ def source_frame(
         for column in columns
         if not isinstance(column, ComputedColumn)
     ]
-    kept = [(ColumnNode(raw_column(name)), raw_column(name)) for name in raw]
-    frame = select(frame, [*stored, *kept])
+    raw_columns = [(ColumnNode(raw_column(name)), raw_column(name)) for name in raw]
+    frame = select(frame, [*stored, *raw_columns])
     if len(stored) < len(columns):
         computed = (
             _compute_column(column, context.zone, database)
@@ -133,7 +133,7 @@ def source_frame(
             else _null_column(column)
             for column in columns
         )
-        frame = select(frame, [*computed, *kept])
+        frame = select(frame, [*computed, *raw_columns])
     return Source(frame, raw, version)
 
 
@@ -222,24 +222,24 @@ def _problems(
     frame: DataFrame, declared: Mapping[str, DataType], connector: str, ignored: Collection[str]
 ) -> Iterator[ExternalError]:
     """Yield every difference between the columns of a frame and the declared ones."""
-    given = {field.name: field.dataType for field in frame.schema.fields}
+    read = {field.name: field.dataType for field in frame.schema.fields}
     expected = {name: to_spark(type_) for name, type_ in declared.items()}
     for name, count in Counter(frame.columns).items():
         if count > 1:
             yield _problem(connector, f"column {name!r} {count} times")
     for name, type_ in expected.items():
-        if name not in given:
+        if name not in read:
             problem = f"no column {name!r}, expected one of type {type_.simpleString()}"
-            extra = [item for item in given if item not in expected and item not in ignored]
+            extra = [item for item in read if item not in expected and item not in ignored]
             yield _problem(connector, problem, similar(name, extra))
-        elif comparable(given[name]) != comparable(type_):
-            actual = given[name].simpleString()
+        elif comparable(read[name]) != comparable(type_):
+            actual = read[name].simpleString()
             yield _problem(
                 connector,
                 f"column {name!r} of type {actual}, expected {type_.simpleString()}",
                 f"cast the column in read: {quote(name)} AS {type_.simpleString().upper()}",
             )
-    for name in (item for item in given if item not in expected and item not in ignored):
+    for name in (item for item in read if item not in expected and item not in ignored):
         yield _problem(connector, f"column {name!r}, which the table does not have")
 
 
@@ -327,19 +327,19 @@ def columns_used(context: ReadContext, names: Collection[str]) -> frozenset[str]
 
 
 def _checked_result(
-    given: object, filters: Sequence[Filter], connector: SparkConnector
+    result: object, filters: Sequence[Filter], connector: SparkConnector
 ) -> FilterResult:
     """Return what `apply_filters` returned, if each filter is accepted or remains.
 
     Raises:
         ExternalError: with code `invalid-connector-result`.
     """
-    if isinstance(given, FilterResult):
-        named = [*given.accepted, *given.remaining]
+    if isinstance(result, FilterResult):
+        named = [*result.accepted, *result.remaining]
         if all(filter_ in named for filter_ in filters) and all(
             source in filters for source in named
         ):
-            return given
+            return result
     raise ExternalError(
         f"connector {connector.identifier!r} returned a wrong result from apply_filters",
         code="invalid-connector-result",
@@ -514,22 +514,22 @@ class ScanCache:
         """Return the view of a scan whose data is unchanged; the caller must release it."""
         with self._lock:
             self._enter(session)
-            found = next((entry for entry in self._kept if entry.request == request), None)
-            if found is None:
+            match = next((entry for entry in self._kept if entry.request == request), None)
+            if match is None:
                 return None
-            self._kept.remove(found)
-            self._kept.append(found)
-            found.users += 1
+            self._kept.remove(match)
+            self._kept.append(match)
+            match.users += 1
         try:
-            is_unchanged = _data_version(found.connector, found.context) == found.version
+            is_unchanged = _data_version(match.connector, match.context) == match.version
         except BaseException:
-            self.release(found)
+            self.release(match)
             raise
         if is_unchanged:
-            return found
+            return match
         with self._lock:
-            self._forget(found)
-        self.release(found)
+            self._forget(match)
+        self.release(match)
         return None
 
     def add(

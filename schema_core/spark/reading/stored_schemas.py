@@ -1,7 +1,7 @@
 """Schemas of the tables of a streaming job in its checkpoint, and whether it continues with others.
 
-The rules are those of migrations. A job without state may read rows that were stored by the old
-schema; the state of a job is restored only for columns of equal types.
+The rules are those of migrations. A job without state may read rows of the old schema; a job's
+state is restored only for columns of equal types.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Tables: TypeAlias = Mapping[str, Mapping[str, Stored]]
 
 
 def sources_of(query: Relation) -> Tables:
-    """Return the columns that a query reads of each table, with the ones that they depend on."""
+    """Return the columns that a query reads of each table, and those that they depend on."""
     demands = scan_demands(query)
     tables: dict[str, dict[str, Stored]] = {}
     for scan in scans_in(query):

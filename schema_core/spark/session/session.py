@@ -94,13 +94,12 @@ class JobSession:
     def open_session(self) -> SparkSession:
         """Return the session, in a SparkContext that runs; see `require_udfs` for its functions.
 
-        The session of the user is never changed, whichever thread calls.
+        The user's session is never changed, whichever thread calls.
 
         Raises:
-            NotFoundError: with code `missing-extra` or `java-not-found` where one of the two is
-                missing.
-            ExternalError: with code `spark-start-failed` where Spark does not start,
-                `spark-session-stopped` where the session of the user has been stopped.
+            NotFoundError: with code `missing-extra` or `java-not-found`.
+            ExternalError: with code `spark-start-failed`, or `spark-session-stopped` for the user's
+                session.
         """
         require_modules("pyspark.sql")
         with self._lock:
@@ -135,9 +134,9 @@ class JobSession:
 
 
 def running_session() -> SparkSession | None:
-    """Return the root session of the running SparkContext, or None where none runs.
+    """Return the root session of the running SparkContext, or None.
 
-    `SparkSession.getActiveSession` would not do: it is None in every thread but that of the user.
+    `SparkSession.getActiveSession` is None in every thread but the user's.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -172,10 +171,10 @@ def _new_session(root: SparkSession) -> SparkSession:
 
 
 def _release_at_exit(session: SparkSession) -> None:
-    """Have a session of Spark Connect released when this process ends, in a single attempt.
+    """Release a session of Spark Connect when this process ends, in a single attempt.
 
     PySpark's client would send commands at the exit, repeat them for ten minutes if the server has
-    gone, and wait for their ends when the threads that receive them have been stopped.
+    gone, and wait for threads that have been stopped.
     """
     connect: Any = session
     client = ref(connect.client)
@@ -206,7 +205,7 @@ def _new_classic_session(root: SparkSession) -> SparkSession:
 def active_session(session: SparkSession) -> Iterator[None]:
     """Make a session the active one of this thread, whose settings Spark's planner and codegen use.
 
-    Spark does so itself for its own actions, but not for methods that are called through py4j.
+    Spark does so for its own actions, but not for methods called through py4j.
     """
     if is_connect(session):
         yield
@@ -261,8 +260,7 @@ def start(settings: Mapping[str, str]) -> SparkSession:
 def _umask_setting() -> dict[str, str]:
     """Return the setting by which Spark creates files with the umask of this process.
 
-    Without it Hadoop's default is used, so that files are readable for others in directories of
-    this process that are not.
+    With Hadoop's default, others could read files in private directories of this process.
     """
     umask = os.umask(PRIVATE)
     os.umask(umask)
@@ -275,8 +273,9 @@ def _settings_of_environment() -> dict[str, str]:
     """Return the settings in the variable ``SCHEMA_CORE_SPARK="spark.master=local[2] ..."``.
 
     Raises:
-        SchemaError: with code `invalid-spark-setting` for a word that is not a setting, such as
-            the second word of a value, since the variable is split at spaces.
+        SchemaError: with code `invalid-spark-setting` for a word that is not a setting: the
+        variable
+            is split at spaces.
     """
     settings = {}
     for word in os.environ.get("SCHEMA_CORE_SPARK", "").split():
@@ -305,8 +304,8 @@ def create_view(frame: DataFrame) -> str:
 def drop_view(session: SparkSession, name: str) -> None:
     """Drop a view of `create_view`.
 
-    The session's catalog is called directly: Spark's own method also plans the view once more, in
-    order to look for tables that are cached.
+    The session's catalog is called directly: Spark's own method plans the view again, to look for
+    cached tables.
     """
     if is_connect(session):
         session.catalog.dropTempView(name)
@@ -316,9 +315,9 @@ def drop_view(session: SparkSession, name: str) -> None:
 
 # --- names of one query --------------------------------------------------------------------------
 
-# Spark resolves names when it analyses a query, and the analysed plan does not contain them. They
-# are therefore dropped as soon as the frame exists. A frame of Spark Connect is analysed anew by
-# every action: its names are dropped by a query that follows the end of its plan.
+# Spark resolves names when it analyses a query, so they are dropped as soon as the frame exists. A
+# frame of Spark Connect is analysed anew by every action: its names are dropped by a query that
+# follows the end of its plan.
 
 
 class UnusedNames:
@@ -328,7 +327,7 @@ class UnusedNames:
         self._drops: deque[tuple[SparkSession, Callable[[], object]]] = deque()
 
     def drop_with(self, frame: DataFrame, drops: Iterable[Callable[[], object]]) -> None:
-        """Make calls once a frame, and every frame that is derived from it, no longer exist."""
+        """Make calls once a frame, and every frame derived from it, no longer exist."""
         session = frame.sparkSession
         ended = [(session, drop) for drop in drops]
         # frames refer to the plans of the frames that they are derived from
@@ -348,9 +347,8 @@ class UnusedNames:
 class TemporaryNames:
     """Temporary views and functions of one query; a context manager that drops them at the end.
 
-    Their names are random, since jobs of several threads and environments share one session.
-    `is_repeatable` is set while there are none: then the text of the query names only what
-    outlives it.
+    Names are random, since threads and environments share one session. `is_repeatable` is set while
+    there are none: then the query's text names only what outlives it.
 
     Args:
         session: The session of the query.
@@ -371,7 +369,7 @@ class TemporaryNames:
         return quote(name)
 
     def keep_for(self, frame: DataFrame) -> None:
-        """Let the names live as long as the plan of a frame, if it is analysed by every action."""
+        """Let the names live as long as the plan of a frame, if every action analyses it."""
         if is_connect(self.session) and self._unused is not None:
             drops, self._drops = self._drops, []
             self._unused.drop_with(frame, reversed(drops))

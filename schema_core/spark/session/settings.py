@@ -7,8 +7,8 @@ from pathlib import Path
 
 from schema_core.base.secrets import SECRET_PATTERN
 
-#: Settings of the session of jobs, which override those of the process: they determine the
-#: semantics of expressions, and that no file is skipped.
+#: Settings of the session of jobs, which override the process's: they determine the semantics of
+#: expressions, and that no file is skipped.
 MEANING: Mapping[str, str] = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.caseSensitive": "true",
@@ -37,15 +37,15 @@ MEANING: Mapping[str, str] = {
 #: stops it. The lock of the checkpoint keeps out a client that is alive.
 ORPHANS: Mapping[str, str] = {"spark.sql.streaming.stopActiveRunOnRestart": "true"}
 
-#: Settings of the session of jobs that keep secrets out of Spark's plans, which are in its UI and
-#: event log: Spark's own pattern for the keys of options matches fewer keys.
+#: Settings of the session of jobs that keep secrets out of Spark's plans, which its UI and event
+#: log
+#: show: Spark's own pattern for the keys of options matches fewer keys.
 SECRECY: Mapping[str, str] = {
     "spark.sql.redaction.options.regex": f"(?i:url)|{SECRET_PATTERN}",
 }
 
-#: Settings of the session of jobs that only cost or save time; a setting of the process takes
-#: precedence. The JVM interprets methods of more than 8000 bytes, so that a query with large
-#: generated methods is faster if Spark generates one for each operator.
+#: Settings of the session of jobs that only cost or save time; the process's take precedence. The
+#: JVM interprets methods of more than 8000 bytes: one generated method for each operator is faster.
 TUNING: Mapping[str, str] = {"spark.sql.codegen.hugeMethodLimit": "8000"}
 
 #: Settings of a Spark that the library starts: quiet, local, without a web UI.

@@ -1,8 +1,8 @@
 """The modules of the library for Python workers of executors that do not have it installed.
 
-Functions that Spark sends to its workers name modules of the library. Where the workers are not
-those of this process, a zip of all modules is sent once for each SparkContext, or for each session
-of Spark Connect. It precedes an installed version, so driver and workers have the same one.
+Where the workers are not those of this process, a zip of all modules is sent once for each
+SparkContext, or session of Spark Connect. It precedes an installed version, so driver and workers
+have the same one.
 """
 
 from __future__ import annotations

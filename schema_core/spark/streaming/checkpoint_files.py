@@ -200,8 +200,8 @@ class CheckpointFiles:
     # --- reading -------------------------------------------------------------------------------
 
     def _names(self, name: str) -> set[str]:
-        found = Directory(self.directory.system, self.directory.path(name)).entries("")
-        return {item.name for item in found if not item.name.startswith(".")}
+        entries = Directory(self.directory.system, self.directory.path(name)).entries("")
+        return {entry.name for entry in entries if not entry.name.startswith(".")}
 
     def _numbers(self, log: str) -> list[int]:
         return [int(name) for name in self._names(f"{QUERY}/{log}") if name.isdecimal()]

@@ -228,16 +228,16 @@ class Checkpoint:
 
     def _damaged_file(self, error: Exception) -> str | None:
         """Return the file of the checkpoint that Spark cannot read, None for other errors."""
-        found = [*causes(error)]
-        texts = [str(error), *map(str, found)]
+        errors = [*causes(error)]
+        texts = [str(error), *map(str, errors)]
         if not any(map(_UNREADABLE.search, texts)):
             return None
         place = re.escape(self.location.partition("://")[2].rpartition("//")[2] or self.location)
         files = [match for text in texts for match in re.findall(rf"{place}/([\w./-]+\w)", text)]
         if files:
             return f"{QUERY}/{files[-1]}"
-        if found and hasattr(found[-1], "getStackTrace"):
-            texts += map(str, list(found[-1].getStackTrace())[:FRAMES])
+        if errors and hasattr(errors[-1], "getStackTrace"):
+            texts += map(str, list(errors[-1].getStackTrace())[:FRAMES])
         return f"{QUERY}/{STATE}" if any(map(_STATE.search, texts)) else None
 
     def begin(self) -> None:
@@ -303,13 +303,13 @@ def directory_name(name: str) -> str:
     >>> directory_name("c.d.t"), directory_name("a/b"), directory_name("..")
     ('c.d.t', 'a%2Fb', '%2E.')
     """
-    found = quote(name, safe=" ")
-    if found.startswith((".", "_", " ")):  # hidden, or another directory
-        found = f"%{ord(found[0]):X}{found[1:]}"
-    if len(found) > MAX_NAME:
+    escaped = quote(name, safe=" ")
+    if escaped.startswith((".", "_", " ")):  # hidden, or another directory
+        escaped = f"%{ord(escaped[0]):X}{escaped[1:]}"
+    if len(escaped) > MAX_NAME:
         digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()
-        found = f"{found[: MAX_NAME - 33]}-{digest[:32]}"
-    return found
+        escaped = f"{escaped[: MAX_NAME - 33]}-{digest[:32]}"
+    return escaped
 
 
 def checkpoint_of(
@@ -352,15 +352,15 @@ def checkpoint_in(
         ConflictError, AlreadyExistsError, ExternalError: as `checkpoint_of`.
     """
     files = CheckpointFiles(directory, path)
-    found = _read(directory, path)
-    if found is None:
+    previous = _read(directory, path)
+    if previous is None:
         if files.has_progress():
             raise invalid_checkpoint(path, f"lacks the description of its job, {JOB!r}")
         return Checkpoint(directory, path, description, None, None)
     stream = files.stream()
-    is_same = (found["sink"], found["query"]) == (description.sink, description.query)
+    is_same = (previous["sink"], previous["query"]) == (description.sink, description.query)
     if not files.has_progress():
-        return Checkpoint(directory, path, description, found["id"] if is_same else None, None)
+        return Checkpoint(directory, path, description, previous["id"] if is_same else None, None)
     if creates:
         raise AlreadyExistsError(
             f"there is a checkpoint of an earlier job in {path!r}: the new table would lack the "
@@ -369,23 +369,23 @@ def checkpoint_in(
             hint=f"delete the directory, or SET '{PIPELINE_NAME.key}' to a new name",
         )
     untyped = description.untyped or None
-    if not is_same and (found["sink"], found.get("untyped")) != (description.sink, untyped):
-        what = "table" if found["sink"] != description.sink else "query"
+    if not is_same and (previous["sink"], previous.get("untyped")) != (description.sink, untyped):
+        what = "table" if previous["sink"] != description.sink else "query"
         raise ConflictError(
             f"the checkpoint in {path!r} belongs to a job with another {what}",
             code="checkpoint-mismatch",
             hint=f"SET '{PIPELINE_NAME.key}' to a new name to read everything from the beginning, "
             "or run the statement that wrote the checkpoint",
         )
-    if "sources" in found:
-        old = found["sources"], found["written"]
+    if "sources" in previous:
+        old = previous["sources"], previous["written"]
         new = description.sources, description.written
         require_compatible(path, old, new, has_state=description.has_state)
-    if found.get("stream", stream) != stream:
+    if previous.get("stream", stream) != stream:
         raise invalid_checkpoint(path, f"has the file {METADATA!r} of another query")
     files.require_complete()
-    checkpoint = Checkpoint(directory, path, description, found["id"], stream)
-    checkpoint.is_changed = not is_same or "sources" not in found or old != new
+    checkpoint = Checkpoint(directory, path, description, previous["id"], stream)
+    checkpoint.is_changed = not is_same or "sources" not in previous or old != new
     return checkpoint
 
 
@@ -401,13 +401,13 @@ def _read(directory: Directory, path: str) -> dict[str, Any] | None:
         return None
     content = directory.read(name) if entry.size <= MAX_DESCRIPTION else None
     try:
-        found = json.loads(content or b"")
-        texts = [found[key] for key in ("id", "sink", "query")]
-        is_valid = found["version"] == 1 and all(isinstance(text, str) for text in texts)
-        for key in ("sources", "written") if "sources" in found else ():
-            found[key] = tables_from(found[key])
-        if is_valid and re.fullmatch("[0-9a-f]{32}", found["id"]):
-            return dict(found)
+        document = json.loads(content or b"")
+        texts = [document[key] for key in ("id", "sink", "query")]
+        is_valid = document["version"] == 1 and all(isinstance(text, str) for text in texts)
+        for key in ("sources", "written") if "sources" in document else ():
+            document[key] = tables_from(document[key])
+        if is_valid and re.fullmatch("[0-9a-f]{32}", document["id"]):
+            return dict(document)
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise invalid_checkpoint(path, f"has a damaged description of its job, {name!r}")

@@ -1,8 +1,8 @@
 """Micro-batches over Spark Connect, exchanged with the server as files.
 
-Spark calls the function of ``foreachBatch`` in a process of its server. There it writes the rows of
-a micro-batch into a directory and waits until this process has written them to the table, so that a
-micro-batch is staged, checked and committed as one of a SparkContext of this process.
+Spark calls the function of ``foreachBatch`` in a process of its server. That writes a micro-batch
+into a directory and waits until this process has written it to the table, staged, checked and
+committed as with a SparkContext of this process.
 """
 
 from __future__ import annotations

@@ -247,30 +247,30 @@ def stream_plan(
         UnsupportedError: with code `streaming-not-supported`, naming the operation and table.
     """
     query = without_common_tables(query)
-    found = _StreamAnalysis(is_unbounded).table(query)
-    if found is None:
+    stream = _StreamAnalysis(is_unbounded).table(query)
+    if stream is None:
         return None
-    if found.is_updated and found.state is not None and len(found.key) < found.keys:
-        _refuse(f"{found.state.value} whose keys are not all columns of the result", found)
-    operation = found.operation
+    if stream.is_updated and stream.state is not None and len(stream.key) < stream.keys:
+        _refuse(f"{stream.state.value} whose keys are not all columns of the result", stream)
+    operation = stream.operation
     sides: tuple[TimedSide, ...] = ()
     if isinstance(operation, relational.Select | relational.SetOperation | relational.Join):
         written = operation
         if isinstance(operation, relational.Join):
-            operation, sides = timed_join(operation, cast("TimeBounds", found.time_bounds))
+            operation, sides = timed_join(operation, cast("TimeBounds", stream.time_bounds))
         else:
-            operation = _as_computed(operation, found)
+            operation = _as_computed(operation, stream)
         query = substitute_parts(query, lambda item: operation if item is written else None)
-    key = tuple(sorted(key for key in found.key if isinstance(key, int)))
+    key = tuple(sorted(key for key in stream.key if isinstance(key, int)))
     return StreamPlan(
         query,
-        found.table,
-        found.state,
+        stream.table,
+        stream.state,
         operation,
-        found.rest,
-        found.windows,
-        key if found.is_updated else (),
-        found.ranking,
+        stream.rest,
+        stream.windows,
+        key if stream.is_updated else (),
+        stream.ranking,
         sides,
     )
 
@@ -324,7 +324,7 @@ def require_no_expiry(
 
 
 def _as_computed(
-    block: relational.Select | relational.SetOperation, found: _Stream
+    block: relational.Select | relational.SetOperation, stream: _Stream
 ) -> relational.Select | relational.SetOperation:
     """Return the operation with state as Spark computes it.
 
@@ -333,15 +333,15 @@ def _as_computed(
     """
     if isinstance(block, relational.SetOperation):
         return replace(block, all=True)
-    if found.state is OperatorState.DISTINCT:
+    if stream.state is OperatorState.DISTINCT:
         return replace(block, distinct=False)
-    if found.ranking is not None:
+    if stream.ranking is not None:
         items = list(block.items)
-        place = found.ranking.rank
+        place = stream.ranking.rank
         items[place] = items[place]._replace(expression=FIRST_NUMBER)
         return replace(block, items=tuple(items))
     if (
-        found.state is OperatorState.GROUPS
+        stream.state is OperatorState.GROUPS
         and block.grouping is not None
         and not block.grouping.keys
     ):
@@ -365,36 +365,38 @@ class _StreamAnalysis:
         self.updates: dict[int, bool] = {}
 
     def table(self, relation: relational.Relation | None) -> _Stream | None:
-        found = self._table(relation)
+        stream = self._table(relation)
         if relation is not None:
-            self.updates[id(relation)] = found is not None and found.is_updated
-        return found
+            self.updates[id(relation)] = stream is not None and stream.is_updated
+        return stream
 
     def _table(self, relation: relational.Relation | None) -> _Stream | None:
         match relation:
             case None | relational.Values() | relational.Unnest() | relational.FunctionTable():
-                found = None
+                stream = None
             case relational.Scan():
                 path = format_path(relation.table.identifier)
-                found = _Stream(path) if self._is_unbounded(relation) else None
+                stream = _Stream(path) if self._is_unbounded(relation) else None
             case relational.CommonScan(name=name):
                 known = (table for own, table in reversed(self._common) if own == name)
-                found = next(known, None)
+                stream = next(known, None)
             case relational.Named(input=below):
-                found = self.table(below)
-                found = None if found is None else found.rename_columns(_names_of_source(relation))
+                stream = self.table(below)
+                stream = (
+                    None if stream is None else stream.rename_columns(_names_of_source(relation))
+                )
             case relational.Join() | relational.SetOperation():
-                found = self._chain(relation)
+                stream = self._chain(relation)
             case relational.Select():
-                found = self._block(relation)
+                stream = self._block(relation)
             case relational.With():
-                found = self._with(relation)
+                stream = self._with(relation)
             case relational.WindowTable():
-                found = self._window(relation)
+                stream = self._window(relation)
             case _:
-                found = self._other(relation)
+                stream = self._other(relation)
         self._require_bounded_subqueries(relation)
-        return found
+        return stream
 
     def _chain(self, relation: relational.Join | relational.SetOperation) -> _Stream | None:
         """Return the table of a join or set operation, whose left sides may nest deeply."""
@@ -432,29 +434,31 @@ class _StreamAnalysis:
             return None
         for operand in (left, right):
             _refuse_state(name, operand)
-        found = _Stream(left.table)
+        stream = _Stream(left.table)
         return (
-            found
+            stream
             if operation.all
-            else replace(found, state=OperatorState.DISTINCT, operation=operation)
+            else replace(stream, state=OperatorState.DISTINCT, operation=operation)
         )
 
     def _join(
         self, join: relational.Join, left: _Stream | None, right: _Stream | None
     ) -> _Stream | None:
-        found = left or right
+        stream = left or right
         if _is_lateral_query(join.right):
-            _refuse("LATERAL of a query", found)
+            _refuse("LATERAL of a query", stream)
         if _has_condition_on_elements(join):
-            _refuse(f"{_name(join)} of UNNEST or a table function with a condition", found, ON_TRUE)
+            _refuse(
+                f"{_name(join)} of UNNEST or a table function with a condition", stream, ON_TRUE
+            )
         if left is not None and right is not None:
             return self._interval_join(join, left, right)
         for side, allowed in zip((left, right), _SIDES[join.kind], strict=True):
             if side is not None and not allowed:
                 _refuse(PRESERVES_BOUNDED.format(_name(join)), side)
-        if found is not None and found.is_updated:
-            _refuse(f"{_name(join)} of rows that are updated", found)
-        return found
+        if stream is not None and stream.is_updated:
+            _refuse(f"{_name(join)} of rows that are updated", stream)
+        return stream
 
     def _interval_join(self, join: relational.Join, left: _Stream, right: _Stream) -> _Stream:
         """Return the stream of a join of two unbounded tables, whose state must be bounded."""
@@ -475,89 +479,89 @@ class _StreamAnalysis:
         return _Stream(left.table, state=OperatorState.JOIN, operation=join, time_bounds=bounds)
 
     def _window(self, table: relational.WindowTable) -> _Stream | None:
-        found = self.table(table.input)
-        if found is None:
+        stream = self.table(table.input)
+        if stream is None:
             return None
-        _refuse_state(f"the window function {table.function}", found)
+        _refuse_state(f"the window function {table.function}", stream)
         start, end = len(table.columns) - 3, len(table.columns) - 2
-        windows = (*found.windows, table)
-        found = _Stream(found.table, windows, {start: START, end: END})
+        windows = (*stream.windows, table)
+        stream = _Stream(stream.table, windows, {start: START, end: END})
         if table.function != "SESSION":
-            return found
+            return stream
         # a row changes the bounds of its session: all rows are returned when it has ended
-        _require_rowtime(found)
-        return replace(found, state=OperatorState.SESSION, operation=table, rest=True)
+        _require_rowtime(stream)
+        return replace(stream, state=OperatorState.SESSION, operation=table, rest=True)
 
     # --- blocks --------------------------------------------------------------------------------
 
     def _block(self, block: relational.Select) -> _Stream | None:
         kept = _first_rows(block)
         outer, self._where = self._where, () if kept else conjuncts(block.where)
-        found = self.table(block.source) if kept is None else self._rank_stream(block.source, kept)
+        stream = self.table(block.source) if kept is None else self._rank_stream(block.source, kept)
         self._where = outer
-        if found is None:
+        if stream is None:
             return None
         parts = [part for item in expressions_of(block) for part in subexpressions(item)]
         queries = (rows_of(part) for part in parts if isinstance(part, Subquery))
         if any(True for query in queries for _ in outer_columns(query)):
-            _refuse("a correlated subquery", found)
+            _refuse("a correlated subquery", stream)
         if block.grouping is not None:
-            found = self._group_stream(block, found, parts)
-        elif found.is_updated and len(conjuncts(block.where)) > (kept is not None):
-            _refuse("WHERE on rows that are updated", found)
+            stream = self._group_stream(block, stream, parts)
+        elif stream.is_updated and len(conjuncts(block.where)) > (kept is not None):
+            _refuse("WHERE on rows that are updated", stream)
         if block.qualify is not None or any(map(is_windowed, parts)):
-            found = _over(found, parts)
-        found = found.rename_columns(_items(block))
-        return _distinct(block, found) if block.distinct else found
+            stream = _over(stream, parts)
+        stream = stream.rename_columns(_items(block))
+        return _distinct(block, stream) if block.distinct else stream
 
     def _group_stream(
-        self, block: relational.Select, found: _Stream, parts: list[Typed]
+        self, block: relational.Select, stream: _Stream, parts: list[Typed]
     ) -> _Stream:
         grouping = cast("relational.Grouping", block.grouping)  # it is called for such blocks
         keys = grouping.keys
-        if found.is_updated:
-            _refuse("GROUP BY of rows that are updated", found)
-        if _names_window(found, keys):
-            if found.is_complete:
-                return replace(found, rest=True)
+        if stream.is_updated:
+            _refuse("GROUP BY of rows that are updated", stream)
+        if _names_window(stream, keys):
+            if stream.is_complete:
+                return replace(stream, rest=True)
             if grouping.sets is None and not block.distinct and not _needs_rows(parts):
-                _require_rowtime(found)
-                return replace(found, state=OperatorState.WINDOW, operation=block)
-            return _buffer_windows(found)
+                _require_rowtime(stream)
+                return replace(stream, state=OperatorState.WINDOW, operation=block)
+            return _buffer_windows(stream)
         for item in keys:
             # a row of such a group is returned when the window ends: it is not updated
             if isinstance(item, FunctionCall) and item.function.name in GROUP_WINDOWS:
-                _refuse(f"the group window {GROUP_WINDOWS[item.function.name]}", found)
+                _refuse(f"the group window {GROUP_WINDOWS[item.function.name]}", stream)
         operation = "GROUP BY" if keys else "an aggregate without GROUP BY"
-        _refuse_state(operation, found)
+        _refuse_state(operation, stream)
         if grouping.sets is not None:
-            _refuse("GROUP BY with several grouping sets", found)
+            _refuse("GROUP BY with several grouping sets", stream)
         if block.having is not None:
-            _refuse("HAVING of groups that are updated", found)
+            _refuse("HAVING of groups that are updated", stream)
         if block.distinct or _needs_rows(parts):
-            _refuse(f"{operation} with DISTINCT or a function of the user", found)
+            _refuse(f"{operation} with DISTINCT or a function of the user", stream)
         key = frozenset(_reference(key) for key in keys)
         return replace(
-            found, state=OperatorState.GROUPS, operation=block, key=key, keys=len(key), bounds={}
+            stream, state=OperatorState.GROUPS, operation=block, key=key, keys=len(key), bounds={}
         )
 
     def _rank_stream(self, source: relational.Relation | None, kept: Ranking) -> _Stream | None:
         """Return the stream of the rows with the first number of a ranking."""
-        found = self.table(kept.block.source)
+        stream = self.table(kept.block.source)
         call = cast("FunctionCall", kept.block.items[kept.rank].expression)
-        if found is None or call.over is None or _names_window(found, call.over.partition_by):
+        if stream is None or call.over is None or _names_window(stream, call.over.partition_by):
             return self.table(source)
-        _refuse_state("ROW_NUMBER", found)
+        _refuse_state("ROW_NUMBER", stream)
         kind = getattr(kept.block.items[kept.time].expression.type, "kind", None)
         if kind is TimestampKind.PROCTIME and not kept.descending:
             state = OperatorState.FIRST
         elif kind is TimestampKind.ROWTIME:
             state = OperatorState.RANKED
         else:
-            _refuse("ROW_NUMBER by another order than that of a time attribute", found)
+            _refuse("ROW_NUMBER by another order than that of a time attribute", stream)
         key: frozenset[object] = frozenset(kept.key)
-        found = _Stream(found.table, (), {}, state, kept.block, False, key, len(key), kept)
-        return found.rename_columns(
+        stream = _Stream(stream.table, (), {}, state, kept.block, False, key, len(key), kept)
+        return stream.rename_columns(
             _names_of_source(cast("relational.Named", source))
         )  # that of `_first_rows`
 
@@ -566,21 +570,21 @@ class _StreamAnalysis:
         for table in query.tables:
             if query.recursive:
                 self._common.append((table.name, None))
-            found = self.table(table.relation)
+            stream = self.table(table.relation)
             if query.recursive:
-                _refuse("WITH RECURSIVE", found)
-            self._common.append((table.name, found))
-        found = self.table(query.input)
+                _refuse("WITH RECURSIVE", stream)
+            self._common.append((table.name, stream))
+        stream = self.table(query.input)
         del self._common[depth:]
-        return found
+        return stream
 
     def _other(
         self,
         relation: relational.ProcessTable | relational.Sample | relational.Match | relational.Sort,
     ) -> _Stream | None:
-        found = self.table(relation.input)
-        _refuse(_stateful(relation), found)
-        return found
+        stream = self.table(relation.input)
+        _refuse(_stateful(relation), stream)
+        return stream
 
     def _require_bounded_subqueries(self, relation: relational.Relation | None) -> None:
         expressions: Iterable[Typed] = () if relation is None else parts_of(relation)[0]
@@ -656,16 +660,16 @@ def _ranking(block: relational.Select, rank: int) -> Ranking | None:
 
 def _items(block: relational.Select) -> dict[object, tuple[int, ...]]:
     """Return the positions at which a block returns each expression; columns by their names."""
-    found: dict[object, tuple[int, ...]] = {}
+    stream: dict[object, tuple[int, ...]] = {}
     for place, item in enumerate(block.items):
         name = _reference(item.expression)
-        found[name] = (*found.get(name, ()), place)
-    return found
+        stream[name] = (*stream.get(name, ()), place)
+    return stream
 
 
-def _names_window(found: _Stream, expressions: Iterable[Typed]) -> bool:
+def _names_window(stream: _Stream, expressions: Iterable[Typed]) -> bool:
     """Return whether columns among expressions identify the window of a row."""
-    parts = {found.bounds.get(_reference(expression)) for expression in expressions}
+    parts = {stream.bounds.get(_reference(expression)) for expression in expressions}
     return parts >= BOUNDS
 
 
@@ -675,35 +679,35 @@ def _needs_rows(parts: Iterable[Typed]) -> bool:
     return any(call.symbol == "DISTINCT" or bool(call.function.path) for call in calls)
 
 
-def _over(found: _Stream, parts: Iterable[Typed]) -> _Stream:
+def _over(stream: _Stream, parts: Iterable[Typed]) -> _Stream:
     """Return the stream of a block with OVER, each within windows."""
     calls = [part for part in parts if isinstance(part, FunctionCall) and part.over is not None]
-    if not all(call.over and _names_window(found, call.over.partition_by) for call in calls):
-        _refuse("OVER", found)
-    return replace(found, rest=True) if found.is_complete else _buffer_windows(found)
+    if not all(call.over and _names_window(stream, call.over.partition_by) for call in calls):
+        _refuse("OVER", stream)
+    return replace(stream, rest=True) if stream.is_complete else _buffer_windows(stream)
 
 
-def _distinct(block: relational.Select, found: _Stream) -> _Stream:
+def _distinct(block: relational.Select, stream: _Stream) -> _Stream:
     """Return the stream of SELECT DISTINCT, with bounds by position."""
-    if BOUNDS <= set(found.bounds.values()) and found.windows:
-        return replace(found, rest=True) if found.is_complete else _buffer_windows(found)
-    _refuse_state("SELECT DISTINCT", found)
-    return replace(found, state=OperatorState.DISTINCT, operation=block)
+    if BOUNDS <= set(stream.bounds.values()) and stream.windows:
+        return replace(stream, rest=True) if stream.is_complete else _buffer_windows(stream)
+    _refuse_state("SELECT DISTINCT", stream)
+    return replace(stream, state=OperatorState.DISTINCT, operation=block)
 
 
-def _buffer_windows(found: _Stream) -> _Stream:
+def _buffer_windows(stream: _Stream) -> _Stream:
     """Return a stream whose windows are returned when all their rows have arrived."""
-    _require_rowtime(found)
-    window = found.windows[-1]
-    return replace(found, state=OperatorState.ROWS, operation=window, rest=True)
+    _require_rowtime(stream)
+    window = stream.windows[-1]
+    return replace(stream, state=OperatorState.ROWS, operation=window, rest=True)
 
 
-def _require_rowtime(found: _Stream) -> None:
+def _require_rowtime(stream: _Stream) -> None:
     """Require that a watermark ends the windows of a stream."""
-    for window in found.windows:
+    for window in stream.windows:
         type_ = cast("TimestampType | LocalZonedTimestampType", window.time.type)  # resolved
         if type_.kind is not TimestampKind.ROWTIME:
-            _refuse(f"{window.function} by a column that is not a rowtime", found)
+            _refuse(f"{window.function} by a column that is not a rowtime", stream)
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -743,25 +747,25 @@ def _has_condition_on_elements(join: relational.Join) -> bool:
     return not adds_elements(join) and any(True for _ in outer_columns(right.input))
 
 
-def _refuse_state(operation: str, found: _Stream) -> None:
+def _refuse_state(operation: str, stream: _Stream) -> None:
     """Refuse a second operation with state.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
     """
-    if found.state is not None:
-        _refuse(f"{operation} after {found.state.value}", found)
+    if stream.state is not None:
+        _refuse(f"{operation} after {stream.state.value}", stream)
 
 
-def _refuse(operation: str, found: _Stream | None, hint: str = HINT) -> None:
+def _refuse(operation: str, stream: _Stream | None, hint: str = HINT) -> None:
     """Refuse an operation on a stream, unless that is None: a bounded table.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
     """
-    if found is not None:
+    if stream is not None:
         raise UnsupportedError(
-            f"{operation} cannot be computed as rows arrive in the unbounded table {found.table}",
+            f"{operation} cannot be computed as rows arrive in the unbounded table {stream.table}",
             code="streaming-not-supported",
             hint=hint,
         )

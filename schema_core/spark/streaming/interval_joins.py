@@ -1,9 +1,9 @@
 """Joins of two unbounded tables whose rowtimes are within bounds of each other.
 
-Spark removes a row from the state of a join when the watermark shows that no row of the other side
-can match it. It derives that from comparisons of TIMESTAMP columns plus an interval, but not of
-TIMESTAMP_NTZ, which is our TIMESTAMP. Each side therefore gets its rowtime as a column of TIMESTAMP
-that is compared with the watermark, and the condition of the join has the bounds of both columns.
+Spark removes a row from a join's state when the watermark shows that no row of the other side can
+match it. It derives that from comparisons of TIMESTAMP columns plus an interval, not TIMESTAMP_NTZ,
+our TIMESTAMP. Each side therefore gets its rowtime as a TIMESTAMP column that is compared with the
+watermark, and the join condition has the bounds of both columns.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class TimedSide:
 
     Attributes:
         input: The rows of the side.
-        place: What is in their place in the query: a scan that has the column.
+        place: What replaces them in the query: a scan that has the column.
         time: The position of the rowtime.
     """
 
@@ -92,16 +92,16 @@ def equations(conditions: Iterable[Typed], join: relational.Join) -> Iterator[Fu
 def time_bounds(conditions: Sequence[Typed], join: relational.Join) -> TimeBounds | None:
     """Return the bounds that conditions set for the rowtimes of a join; None without both."""
     left, right = aliases_of(join.left), aliases_of(join.right)
-    found: dict[tuple[Ref, Ref], tuple[int | None, int | None]] = {}
+    bounds: dict[tuple[Ref, Ref], tuple[int | None, int | None]] = {}
     for condition in conditions:
         for pair, operator, distance in _differences(condition, left, right):
-            low, high = found.get(pair, (None, None))
+            low, high = bounds.get(pair, (None, None))
             if operator in ("=", ">", ">="):
                 low = distance if low is None else max(low, distance)
             if operator in ("=", "<", "<="):
                 high = distance if high is None else min(high, distance)
-            found[pair] = low, high
-    for (first, second), (low, high) in found.items():
+            bounds[pair] = low, high
+    for (first, second), (low, high) in bounds.items():
         if low is not None and high is not None and type(first.type) is type(second.type):
             return TimeBounds(first, second, low, high)
     return None

@@ -1,8 +1,7 @@
 """Streaming queries with state: the steps of a query for which Spark has frames, but no SQL.
 
-The rows of a window that Spark returns when the watermark passes it are all of its rows. What
-Spark cannot compute in a stream is therefore computed from them as from a bounded table, when
-they are returned: see `StreamPlan.rest`.
+When the watermark passes a window, Spark returns all of its rows. What Spark cannot compute in a
+stream is then computed from them as from a bounded table: see `StreamPlan.rest`.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class StreamedQuery:
     Attributes:
         frame: The streaming frame.
         mode: In which mode Spark returns its rows.
-        finish: Returns the rows of the query for those of a micro-batch; None if they are the same.
+        finish: Returns the query's rows for those of a micro-batch; None if they are the same.
     """
 
     frame: DataFrame
@@ -119,7 +118,7 @@ def _unique(plan: StreamPlan, frame: DataFrame) -> DataFrame:
 def grouped_rows(plan: StreamPlan, frame: DataFrame, zone: str) -> DataFrame:
     """Return the streaming frame of a plan's operation as the frame to start.
 
-    For `OperatorState.ROWS` and `OperatorState.SESSION` that is a row with all rows of a window.
+    For `OperatorState.ROWS` and `OperatorState.SESSION` a row has all rows of a window.
     """
     if plan.state is OperatorState.SESSION:
         return _sessions(cast("WindowTable", plan.operation), frame, zone)

@@ -1,9 +1,8 @@
 """Watermarks of unbounded tables as those of Spark, and columns that Spark compares with them.
 
-Spark's watermark is the maximum of a column less a delay. Here the column is the watermark
-expression of the table, so that any expression has Flink's meaning, and the delay is zero. It is
-compared with the ends of windows, which are local times: so is the watermark. Where rowtimes are
-joined, it is compared with these.
+Spark's watermark is the maximum of a column less a delay. Here that is the table's watermark
+expression with delay zero, so any expression has Flink's meaning. It is a local time, as the ends
+of windows are; where rowtimes are joined, it is compared with these.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 WATERMARK: Final = f"{PREFIX}watermark"
 #: The metadata of columns that Spark compares with the watermark.
 EVENT_TIME: Final = {"spark.watermarkDelayMs": 0}
-#: How many milliseconds before clocks are put back the local time already counts as the later one.
+#: Milliseconds before clocks are put back in which the local time already counts as the later one.
 OVERLAP: Final = 3 * 3_600_000
 #: The function of watermarks that only a source knows.
 OF_SOURCE: Final = "SOURCE_WATERMARK"
@@ -79,11 +78,9 @@ def with_watermark(
 ) -> DataFrame:
     """Return a streaming frame of all columns of a table whose rows advance the watermark.
 
-    The watermark is a time by the `clock` of a time zone.
-
-    A window ends in Flink when the watermark reaches its last millisecond, in Spark when it reaches
-    the end: the watermark is a millisecond later here. A rowtime that is NULL, or before 1970,
-    where Spark's watermark starts, fails the job.
+    The watermark is a time by the `clock` of a time zone. A window ends in Flink when the watermark
+    reaches its last millisecond, in Spark at its end: here the watermark is a millisecond later. A
+    rowtime that is NULL, or before 1970, where Spark's watermark starts, fails the job.
     """
     context = TranslationContext(
         zone, lambda ref: from_physical(nodes.Column(ref.name), ref.type), database=None
@@ -110,8 +107,8 @@ def with_watermark(
     )
     names = frame.columns
     columns: dict[str, nodes.Node] = {name: nodes.Column(name) for name in names}
-    # A filter on the rowtime, which Spark computes first, must not hide the error. To Spark an
-    # error is a nullable value; the last operand, never reached, makes the column NOT NULL.
+    # A filter on the rowtime, which Spark computes first, must not hide the error. An error is
+    # nullable to Spark; the last operand, never reached, makes the column NOT NULL.
     columns[name] = nodes.call("coalesce", columns[name], missing, start)
     frame = select(
         frame, [*((node, column) for column, node in columns.items()), (node, WATERMARK)]

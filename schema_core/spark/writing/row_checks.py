@@ -1,7 +1,7 @@
 """Checks of values, row by row: of NOT NULL, and of what else Spark's types do not guarantee.
 
-Spark does not keep NOT NULL in files and in many sources, and it keeps the metadata of exact types
-where it changes values. A check is part of the query and reaches every depth of a value.
+Spark loses NOT NULL in files and many sources, and keeps the metadata of exact types where it
+changes values. A check is part of the query and reaches every depth of a value.
 """
 
 from __future__ import annotations
@@ -36,11 +36,10 @@ Find: TypeAlias = "Callable[[nodes.Node, DataType], Iterator[Violation]]"
 
 
 def require_not_null(node: nodes.Node, type_: DataType, name: str) -> nodes.Node:
-    r"""Return an expression for a value that fails the job at a forbidden NULL.
+    r"""Return an expression for a value that fails the job at a forbidden NULL, at every depth.
 
-    `node` is a value in the physical type of `type_`; `name` is the column that the message names.
-    Rows, arrays, maps, multisets and structured types are checked at every depth. Without NOT NULL
-    anywhere in the type, `node` is returned unchanged.
+    `node` has the physical type of `type_`; the message has the column's `name`. Without NOT NULL
+    in the type, `node` is returned unchanged.
 
     >>> from schema_core.spark.compiler.tree import to_sql
     >>> from schema_core.spark.compiler.tree import Column
@@ -62,8 +61,8 @@ def require_not_null(node: nodes.Node, type_: DataType, name: str) -> nodes.Node
 def of_exact_type(node: nodes.Node, type_: DataType, name: str) -> nodes.Node:
     r"""Return an expression for a value that fails the job if it is not of its exact type.
 
-    `node` is a value in the physical type of `type_`, such as a STRING for a CHAR(3); `name` is the
-    column that the message names. A type of which Spark guarantees all costs nothing.
+    `node` has the physical type of `type_`, such as STRING for CHAR(3); the message has the
+    column's `name`. A type that Spark guarantees costs nothing.
 
     >>> from schema_core.spark.compiler.tree import to_sql
     >>> from schema_core.spark.compiler.tree import Column
