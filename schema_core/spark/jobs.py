@@ -229,30 +229,25 @@ HINT = " | hint: "
 def failure(error: BaseException, status: JobStatus) -> ExternalError:
     """Return the error to raise for a failed job, with the reason in Spark's message."""
     canceled = status is JobStatus.CANCELED
-    if not canceled and (found := next(filter(None, map(_unfit, _messages(error))), None)):
-        return found
+    if not canceled and (unfit := next(filter(None, map(_unfit, _messages(error))), None)):
+        return unfit
     problem, _, hint = reason(error).partition(HINT)
+    if not hint and (match := _NO_MODULE.search(problem)) is not None:
+        name = match[1].partition(".")[0]
+        hint = (
+            f"the Python workers of Spark cannot import {name!r}: send it with "
+            f"spark.sparkContext.addPyFile('{name}.py'), a package as a zip file, set PYTHONPATH "
+            "before Spark is started, or install it on every worker"
+        )
     return ExternalError(
         "the job was cancelled" if canceled else f"the job failed: {problem}",
         code="job-canceled" if canceled else "job-failed",
-        hint=hint or _hint_of_module(problem),
+        hint=hint or None,
     )
 
 
 #: The error of a Python function whose module the workers do not have.
 _NO_MODULE = regex(r"ModuleNotFoundError: No module named '([\w.]+)'")
-
-
-def _hint_of_module(problem: str) -> str | None:
-    """Return how a module of a Python function reaches the workers, if one is missing."""
-    if (match := _NO_MODULE.search(problem)) is None:
-        return None
-    name = match[1].partition(".")[0]
-    return (
-        f"the Python workers of Spark cannot import {name!r}: send it with "
-        f"spark.sparkContext.addPyFile('{name}.py'), a package as a zip file, set PYTHONPATH "
-        "before Spark is started, or install it on every worker"
-    )
 
 
 #: Error pattern of a Python worker -> problem.
@@ -269,9 +264,9 @@ _UNFIT = (
 def _unfit(message: str) -> ExternalError | None:
     """Return the error for Python workers that cannot run functions of the library."""
     for pattern, problem in _UNFIT:
-        if (found := pattern.search(message)) is not None:
+        if (match := pattern.search(message)) is not None:
             return ExternalError(
-                problem.format(*found.groups()),
+                problem.format(*match.groups()),
                 code="incompatible-workers",
                 hint="set spark.pyspark.python (PYSPARK_PYTHON) to a Python of the driver's "
                 "version that has pyspark, pyarrow, pandas and numpy, on every worker",
@@ -301,9 +296,13 @@ def reason(error: BaseException) -> str:
         kind, message = type(error).__name__, str(error).partition("\n")[0]
         return f"{kind}: {message}{_line_of(error)}" if message else f"{kind}{_line_of(error)}"
     lines = [text.strip().splitlines()[0] for text in messages if text.strip() and text != "None"]
-    found = lines[-1] if lines else type(error).__name__
-    file = next(filter(None, map(_file_of, causes(error))), None)
-    return found if file is None or file in found else f"{found} in file {file!r}"
+    line = lines[-1] if lines else type(error).__name__
+    for cause in causes(error):
+        if (condition_of(cause) or "").startswith("FAILED_READ_FILE"):
+            path = cause.getMessageParameters().get("path")
+            if file := path and unquote(str(path)).removeprefix("file://"):
+                return line if file in line else f"{line} in file {file!r}"
+    return line
 
 
 #: Packages whose errors report what happened elsewhere: in the JVM, or in a worker.
@@ -327,14 +326,6 @@ def _messages(error: BaseException) -> list[str]:
     """Return the messages of an error and its causes, without the stack that Connect adds."""
     messages = [str(error), *(str(cause.getMessage()) for cause in causes(error))]
     return [message.partition("\n\nJVM stacktrace:")[0] for message in messages]
-
-
-def _file_of(cause: Any) -> str | None:
-    """Return the file that a reader of Spark failed in."""
-    if not (condition_of(cause) or "").startswith("FAILED_READ_FILE"):
-        return None
-    path = cause.getMessageParameters().get("path")
-    return path and unquote(str(path)).removeprefix("file://")
 
 
 def causes(error: BaseException) -> Iterator[Any]:

@@ -140,10 +140,10 @@ def value_format(options: Options) -> MessageFormat:
     Raises:
         SchemaError: with code `invalid-kafka-options` unless one of the two options is set.
     """
-    given = [item for item in options_of.VALUE if item.key in options]
+    given = [option for option in options_of.VALUE if option.key in options]
     if len(given) != 1:
         raise invalid(
-            "either 'format' or 'value.format' must be set", *(item.key for item in given)
+            "either 'format' or 'value.format' must be set", *(option.key for option in given)
         )
     (option,) = given
     prefix = "value." if option is options_of.VALUE_FORMAT else ""
@@ -183,7 +183,7 @@ class KafkaConnector(ConnectorBase):
 
     def format_metadata(self, options: Options) -> dict[str, DataType]:
         """Return the metadata of the format of the values, with Flink's prefix of its keys."""
-        names = [options[item.key] for item in options_of.VALUE if item.key in options]
+        names = [options[option.key] for option in options_of.VALUE if option.key in options]
         found = FORMAT_METADATA.get(names[0], {}) if len(names) == 1 else {}
         return {f"value.{key}": type_ for key, type_ in found.items()}
 

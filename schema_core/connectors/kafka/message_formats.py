@@ -179,13 +179,13 @@ class MessageFormat:
                 name: nodes.Element(ColumnNode(target), position)
                 for position, name in enumerate(columns)
             }
-        return frame, {
-            column: self._value(parts[column], column, columns[column]) for column in columns
-        }
-
-    def _value(self, node: nodes.Node, name: str, type_: DataType) -> nodes.Node:
         form = CSV if self.name == "csv" else JSON
-        return parse_field(form.known(node, type_, self.options), name, type_, self.options)
+        return frame, {
+            name: parse_field(
+                form.known(parts[name], type_, self.options), name, type_, self.options
+            )
+            for name, type_ in columns.items()
+        }
 
     def _parse_json(
         self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str

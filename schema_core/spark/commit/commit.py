@@ -151,7 +151,7 @@ def last_batch(directory: Directory, job: str) -> int | None:
 
 def _records(directory: Directory, job: str) -> list[Batch]:
     parsed = (Batch.parse(entry.name) for entry in directory.entries(f"{PREFIX}batch-{job}-"))
-    return [item for item in parsed if item is not None]
+    return [batch for batch in parsed if batch is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +203,8 @@ class Journal:
         batch = fields.get("batch")
         journal = cls(
             fields["stage"],
-            tuple(_new_file(item) for item in _list(fields["add"])),
-            tuple(_file_path(item) for item in _list(fields["remove"])),
+            tuple(map(_new_file, _list(fields["add"]))),
+            tuple(map(_file_path, _list(fields["remove"]))),
             _definition(fields["definition"]),
             None if batch is None else _batch(batch),
         )

@@ -162,7 +162,7 @@ def _substitute_columns(predicate: Typed, column: Callable[[Ref], Ref | None]) -
             return column(predicate)
         case FunctionCall(arguments=arguments):
             replaced = [_substitute_columns(argument, column) for argument in arguments]
-            given = tuple(item for item in replaced if item is not None)
+            given = tuple(operand for operand in replaced if operand is not None)
             return replace(predicate, arguments=given) if len(given) == len(replaced) else None
         case _:
             return predicate
@@ -173,7 +173,7 @@ def _move_predicates(
 ) -> list[Typed]:
     """Return the predicates that can be stated over other columns."""
     moved = (_substitute_columns(predicate, column) for predicate in predicates)
-    return [item for item in moved if item is not None]
+    return [predicate for predicate in moved if predicate is not None]
 
 
 # --- the analysis --------------------------------------------------------------------------------

@@ -230,7 +230,7 @@ def _problems(
     for name, type_ in expected.items():
         if name not in read:
             problem = f"no column {name!r}, expected one of type {type_.simpleString()}"
-            extra = [item for item in read if item not in expected and item not in ignored]
+            extra = [other for other in read if other not in expected and other not in ignored]
             yield _problem(connector, problem, similar(name, extra))
         elif comparable(read[name]) != comparable(type_):
             actual = read[name].simpleString()
@@ -239,7 +239,7 @@ def _problems(
                 f"column {name!r} of type {actual}, expected {type_.simpleString()}",
                 f"cast the column in read: {quote(name)} AS {type_.simpleString().upper()}",
             )
-    for name in (item for item in read if item not in expected and item not in ignored):
+    for name in (name for name in read if name not in expected and name not in ignored):
         yield _problem(connector, f"column {name!r}, which the table does not have")
 
 

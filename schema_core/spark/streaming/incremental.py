@@ -378,8 +378,7 @@ class _StreamAnalysis:
                 path = format_path(relation.table.identifier)
                 stream = _Stream(path) if self._is_unbounded(relation) else None
             case relational.CommonScan(name=name):
-                known = (table for own, table in reversed(self._common) if own == name)
-                stream = next(known, None)
+                stream = next((table for own, table in reversed(self._common) if own == name), None)
             case relational.Named(input=below):
                 stream = self.table(below)
                 stream = (
@@ -394,7 +393,8 @@ class _StreamAnalysis:
             case relational.WindowTable():
                 stream = self._window(relation)
             case _:
-                stream = self._other(relation)
+                stream = self.table(relation.input)
+                _refuse(_stateful(relation), stream)
         self._require_bounded_subqueries(relation)
         return stream
 
@@ -406,15 +406,15 @@ class _StreamAnalysis:
             chain.append(rest)
             rest = rest.left
         left = self.table(rest)
-        for item in reversed(chain):
-            right = self.table(item.right)
-            if isinstance(item, relational.Join):
-                left = self._join(item, left, right)
+        for link in reversed(chain):
+            right = self.table(link.right)
+            if isinstance(link, relational.Join):
+                left = self._join(link, left, right)
             else:
-                left = self._set_operation(item, left, right, is_last=item is relation)
-            self.updates[id(item)] = left is not None and left.is_updated
-            if item is not relation:
-                self._require_bounded_subqueries(item)
+                left = self._set_operation(link, left, right, is_last=link is relation)
+            self.updates[id(link)] = left is not None and left.is_updated
+            if link is not relation:
+                self._require_bounded_subqueries(link)
         return left
 
     def _set_operation(
@@ -495,9 +495,12 @@ class _StreamAnalysis:
     # --- blocks --------------------------------------------------------------------------------
 
     def _block(self, block: relational.Select) -> _Stream | None:
-        kept = _first_rows(block)
-        outer, self._where = self._where, () if kept else conjuncts(block.where)
-        stream = self.table(block.source) if kept is None else self._rank_stream(block.source, kept)
+        ranking = _first_rows(block)
+        outer, self._where = self._where, () if ranking else conjuncts(block.where)
+        if ranking is None:
+            stream = self.table(block.source)
+        else:
+            stream = self._rank_stream(block.source, ranking)
         self._where = outer
         if stream is None:
             return None
@@ -507,7 +510,7 @@ class _StreamAnalysis:
             _refuse("a correlated subquery", stream)
         if block.grouping is not None:
             stream = self._group_stream(block, stream, parts)
-        elif stream.is_updated and len(conjuncts(block.where)) > (kept is not None):
+        elif stream.is_updated and len(conjuncts(block.where)) > (ranking is not None):
             _refuse("WHERE on rows that are updated", stream)
         if block.qualify is not None or any(map(is_windowed, parts)):
             stream = _over(stream, parts)
@@ -528,10 +531,10 @@ class _StreamAnalysis:
                 _require_rowtime(stream)
                 return replace(stream, state=OperatorState.WINDOW, operation=block)
             return _buffer_windows(stream)
-        for item in keys:
+        for key in keys:
             # a row of such a group is returned when the window ends: it is not updated
-            if isinstance(item, FunctionCall) and item.function.name in GROUP_WINDOWS:
-                _refuse(f"the group window {GROUP_WINDOWS[item.function.name]}", stream)
+            if isinstance(key, FunctionCall) and key.function.name in GROUP_WINDOWS:
+                _refuse(f"the group window {GROUP_WINDOWS[key.function.name]}", stream)
         operation = "GROUP BY" if keys else "an aggregate without GROUP BY"
         _refuse_state(operation, stream)
         if grouping.sets is not None:
@@ -540,27 +543,32 @@ class _StreamAnalysis:
             _refuse("HAVING of groups that are updated", stream)
         if block.distinct or _needs_rows(parts):
             _refuse(f"{operation} with DISTINCT or a function of the user", stream)
-        key = frozenset(_reference(key) for key in keys)
+        names = frozenset(_reference(key) for key in keys)
         return replace(
-            stream, state=OperatorState.GROUPS, operation=block, key=key, keys=len(key), bounds={}
+            stream,
+            state=OperatorState.GROUPS,
+            operation=block,
+            key=names,
+            keys=len(names),
+            bounds={},
         )
 
-    def _rank_stream(self, source: relational.Relation | None, kept: Ranking) -> _Stream | None:
+    def _rank_stream(self, source: relational.Relation | None, ranking: Ranking) -> _Stream | None:
         """Return the stream of the rows with the first number of a ranking."""
-        stream = self.table(kept.block.source)
-        call = cast("FunctionCall", kept.block.items[kept.rank].expression)
+        stream = self.table(ranking.block.source)
+        call = cast("FunctionCall", ranking.block.items[ranking.rank].expression)
         if stream is None or call.over is None or _names_window(stream, call.over.partition_by):
             return self.table(source)
         _refuse_state("ROW_NUMBER", stream)
-        kind = getattr(kept.block.items[kept.time].expression.type, "kind", None)
-        if kind is TimestampKind.PROCTIME and not kept.descending:
+        kind = getattr(ranking.block.items[ranking.time].expression.type, "kind", None)
+        if kind is TimestampKind.PROCTIME and not ranking.descending:
             state = OperatorState.FIRST
         elif kind is TimestampKind.ROWTIME:
             state = OperatorState.RANKED
         else:
             _refuse("ROW_NUMBER by another order than that of a time attribute", stream)
-        key: frozenset[object] = frozenset(kept.key)
-        stream = _Stream(stream.table, (), {}, state, kept.block, False, key, len(key), kept)
+        key: frozenset[object] = frozenset(ranking.key)
+        stream = _Stream(stream.table, (), {}, state, ranking.block, False, key, len(key), ranking)
         return stream.rename_columns(
             _names_of_source(cast("relational.Named", source))
         )  # that of `_first_rows`
@@ -578,19 +586,11 @@ class _StreamAnalysis:
         del self._common[depth:]
         return stream
 
-    def _other(
-        self,
-        relation: relational.ProcessTable | relational.Sample | relational.Match | relational.Sort,
-    ) -> _Stream | None:
-        stream = self.table(relation.input)
-        _refuse(_stateful(relation), stream)
-        return stream
-
     def _require_bounded_subqueries(self, relation: relational.Relation | None) -> None:
         expressions: Iterable[Typed] = () if relation is None else parts_of(relation)[0]
         for expression in expressions:
-            for item in subqueries_in(expression):
-                _refuse("a subquery in an expression", self.table(rows_of(item)))
+            for subquery in subqueries_in(expression):
+                _refuse("a subquery in an expression", self.table(rows_of(subquery)))
 
 
 # --- windows --------------------------------------------------------------------------------------
