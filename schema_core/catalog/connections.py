@@ -1,6 +1,7 @@
 """Connections: named options of external systems, as the statements about CONNECTION store them.
 
-Flink 2.3 parses these statements and executes none.
+Flink 2.3 parses these statements and executes none. Catalogs with `SupportsConnections` store
+permanent connections, the session temporary ones.
 """
 
 from __future__ import annotations

@@ -31,9 +31,10 @@ from schema_core.mappings.spark.pyspark_types import to_spark_sql
 from schema_core.spark.compiler.expression import to_physical
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import sql_type
-from schema_core.spark.compiler.tree import Cast, Lambda, Literal, Node, Variable, call, select
+from schema_core.spark.compiler.tree import Cast, Lambda, Literal, Node, Variable, call
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import ConnectorBase
+from schema_core.spark.python.udf_registration import select
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,

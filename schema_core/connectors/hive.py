@@ -18,16 +18,7 @@ from schema_core.errors import NotFoundError, UnsupportedError, at
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.tree import (
-    Literal,
-    NamedNode,
-    Node,
-    fail,
-    let,
-    quote,
-    select,
-    to_sql,
-)
+from schema_core.spark.compiler.tree import Literal, NamedNode, Node, fail, let, quote, to_sql
 from schema_core.spark.connector import (
     ConnectorBase,
     ReadContext,
@@ -37,6 +28,7 @@ from schema_core.spark.connector import (
     TableContext,
     WriteContext,
 )
+from schema_core.spark.python.udf_registration import select
 from schema_core.spark.session.api_mode import checkpoint_frame, java_class, require_classic
 from schema_core.spark.session.session import TemporaryNames
 from schema_core.types import (

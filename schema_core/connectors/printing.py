@@ -17,8 +17,8 @@ from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.tree import select
 from schema_core.spark.connector import ConnectorBase, SupportsPartitioning
+from schema_core.spark.python.udf_registration import select
 from schema_core.types import (
     ArrayType,
     BinaryType,

@@ -16,8 +16,9 @@ from schema_core.spark.compiler.expression import to_physical
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.translation import is_fine
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.tree import Node, select
+from schema_core.spark.compiler.tree import Node
 from schema_core.spark.connector import ConnectorBase
+from schema_core.spark.python.udf_registration import select
 from schema_core.types import BigIntType, DataType, LocalZonedTimestampType, TimestampType
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from schema_core.environment.connector import Boundedness
 from schema_core.environment.options import ConfigOption, integer, invalid_value
 from schema_core.errors import SchemaError
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.tree import Node, select
+from schema_core.spark.compiler.tree import Node
 from schema_core.spark.connector import ConnectorBase, metadata_column
+from schema_core.spark.python.udf_registration import select
 from schema_core.types import MAX_LENGTH, DataType, LocalZonedTimestampType, VarCharType
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from schema_core.types.base import MAX_LENGTH
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
-    from schema_core.migration.targets import StatementWriter
+    from schema_core.migration.statement_writer import Functions, StatementWriter
 
 R = TypeRoot
 
@@ -40,64 +40,6 @@ KINDS: Mapping[TypeRoot, str] = {
     R.INTERVAL_DAY_TIME: "duration",
     R.VARIANT: "variant",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Functions:
-    """What checks call in the SQL of an engine.
-
-    `safe_cast` returns NULL for a value that cannot be cast or, with `cast_fails`, fails. `fail`
-    fails for a message: as a condition of CASE, or with `fails_as_value` as an ELSE; with
-    `fails_for_null` also for NULL. `checks_days` is false if a cast reads 2020-02-30 as another
-    day. With `has_lambdas`, collections are converted by lambdas. `fraction_digits` are those of
-    times.
-    """
-
-    safe_cast: str
-    matches: str
-    remove: str
-    fail: str
-    encode: str = "CAST({value} AS {type})"
-    decode: str = "CAST({value} AS {type})"
-    is_text: str = ""
-    cast_fails: bool = False
-    fails_as_value: bool = False
-    fails_for_null: bool = False
-    checks_days: bool = True
-    has_lambdas: bool = False
-    fraction_digits: int = 9
-
-
-FLINK_FUNCTIONS = Functions(
-    "TRY_CAST({value} AS {type})",
-    "REGEXP({value}, {pattern})",
-    "REGEXP_REPLACE({value}, {pattern}, '')",
-    # Flink's planner removes a branch whose result equals that of ELSE.
-    "ARRAY[CAST(NULL AS {type})][CAST({message} AS INT)]",
-    fails_as_value=True,
-    checks_days=False,
-)
-SPARK_FUNCTIONS = Functions(
-    "try_cast({value} AS {type})",
-    "{value} RLIKE {pattern}",
-    "regexp_replace({value}, {pattern}, '')",
-    "raise_error({message})",
-    fails_for_null=True,
-    has_lambdas=True,
-    is_text="is_valid_utf8(CAST({value} AS string))",
-    fails_as_value=True,
-    fraction_digits=6,
-)
-POSTGRES_FUNCTIONS = Functions(
-    "CAST({value} AS {type})",
-    "{value} ~ {pattern}",
-    "regexp_replace({value}, {pattern}, '', 'g')",
-    "CAST({message} AS integer) = 0",
-    encode="convert_to({value}, 'UTF8')",
-    decode="CAST(convert_from({value}, 'UTF8') AS {type})",
-    cast_fails=True,
-    fraction_digits=6,
-)
 
 
 @dataclass(frozen=True, slots=True)

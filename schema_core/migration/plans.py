@@ -58,17 +58,8 @@ from schema_core.migration.rewrites import (
     rename_statements,
     table_name_beside,
 )
-from schema_core.migration.targets import (
-    COMPUTED,
-    KEY,
-    PARTITIONS,
-    TARGETS,
-    RewriteNeeded,
-    StatementWriter,
-    Target,
-    physical,
-    type_of,
-)
+from schema_core.migration.statement_writer import RewriteNeeded, StatementWriter, Target
+from schema_core.migration.targets import COMPUTED, KEY, PARTITIONS, TARGETS, physical, type_of
 from schema_core.migration.validation import accepted_kinds, permanent_table
 from schema_core.properties.property_map import decode_table, encode_table
 from schema_core.schema.columns import (

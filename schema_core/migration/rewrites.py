@@ -8,7 +8,8 @@ from schema_core.catalog.objects import CatalogTable
 from schema_core.mappings.dialects.api import to_ddl
 from schema_core.mappings.stored_types import TypeFinding
 from schema_core.migration.conversions import conversion, convert
-from schema_core.migration.targets import StatementWriter, type_of
+from schema_core.migration.statement_writer import StatementWriter
+from schema_core.migration.targets import type_of
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,

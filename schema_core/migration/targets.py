@@ -7,146 +7,35 @@ ALTER statement can make.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping
 
-from schema_core.base.lazy import dataclass
-from schema_core.base.text import quote_identifier, quote_string
+from schema_core.base.text import quote_string
 from schema_core.catalog.changes import table_changes
 from schema_core.catalog.objects import CatalogTable
 from schema_core.mappings import stored_types
-from schema_core.mappings.dialects.engines import Engine, engine
+from schema_core.mappings.dialects.engines import engine
 from schema_core.mappings.dialects.printer import expression_text, stored_line
 from schema_core.mappings.dialects.schemas import column_ddl, default_key_name
-from schema_core.mappings.dialects.types import loss_of, write_type
-from schema_core.mappings.loss import Loss
-from schema_core.migration.conversions import (
-    FLINK_FUNCTIONS,
+from schema_core.migration.conversions import convert
+from schema_core.migration.ordering import ChangeGroup
+from schema_core.migration.statement_writer import (
     POSTGRES_FUNCTIONS,
     SPARK_FUNCTIONS,
-    Functions,
-    convert,
+    RewriteNeeded,
+    StatementWriter,
+    Target,
+    Write,
 )
-from schema_core.migration.ordering import ChangeGroup
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedPhysicalColumn,
     UnresolvedPrimaryKey,
 )
-from schema_core.schema.resolve import SchemaResolver
 from schema_core.types import DataType, MultisetType
 from schema_core.types.casts import supports_explicit_cast
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 
 R = TypeRoot
-
-
-class RewriteNeeded(Exception):  # noqa: N818 - a signal between two functions, never raised outside
-    """A change that the target cannot make in place; the reason is its argument."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatementWriter:
-    """Writes the statements of one plan, and collects what they lose.
-
-    `store` are the rules by which rows are read, if not the target's. `keeps_names` is whether
-    files are read by former names of columns and fields. `accepts` are changes of values that
-    conversions do not refuse; `renames` are those of fields whose values they move.
-    """
-
-    target: Target
-    path: tuple[str, ...]
-    resolver: SchemaResolver
-    losses: list[Loss] = field(default_factory=list)
-    store: stored_types.RuleSet | None = None
-    keeps_names: bool = False
-    accepts: frozenset[str] = frozenset()
-    renames: stored_types.Renames = field(default_factory=dict)
-
-    @property
-    def rules(self) -> stored_types.RuleSet:
-        """The rules by which rows are read."""
-        return self.store or self.target.rules
-
-    @property
-    def table(self) -> str:
-        """The path of the table, quoted."""
-        return self.named(self.path)
-
-    def named(self, path: Iterable[str]) -> str:
-        """Return a path, quoted."""
-        return ".".join(map(self.name, path))
-
-    def name(self, name: str) -> str:
-        """Return a name, quoted."""
-        dialect = self.target.engine
-        if dialect is None:
-            return quote_identifier(name)
-        return dialect.quote_name(dialect.fold_case(name))
-
-    def names(self, names: Iterable[str]) -> str:
-        """Return names, quoted and separated by commas."""
-        return ", ".join(map(self.name, names))
-
-    def string(self, text: str) -> str:
-        """Return a string literal."""
-        dialect = self.target.engine
-        return quote_string(text) if dialect is None else dialect.quote_string(text)
-
-    def type(self, type_: DataType) -> str:
-        """Return a type without its nullability."""
-        dialect = self.target.engine
-        if dialect is None:
-            return type_.nullable().as_serializable_string()
-        return write_type(type_, dialect, (), [])
-
-    def lose(self, path: tuple[str, ...], source: str) -> None:
-        """Report what the statements do not reach."""
-        self.losses.append(loss_of(path, "member", source, ""))
-
-    def statements(self, group: ChangeGroup) -> tuple[str, ...]:
-        """Return the statements of a group of changes, equal ones once.
-
-        Raises:
-            RewriteNeeded: for a change without statements in this target.
-        """
-        statements: dict[str, None] = {}
-        for change in group.changes:
-            write = self.target.statements.get(type(change))
-            if write is None:
-                raise RewriteNeeded(
-                    f"{self.target.title} has no statement to {table_changes.describe(change)}"
-                )
-            actions = write(self, change, group)
-            for action in (actions,) if isinstance(actions, str) else actions:
-                is_statement = action.startswith("COMMENT ON ")
-                statements[action if is_statement else f"ALTER TABLE {self.table} {action}"] = None
-        return tuple(statements)
-
-
-#: Returns the actions of ALTER TABLE for a change in its group, or COMMENT ON statements.
-Write: TypeAlias = Callable[[StatementWriter, Any, ChangeGroup], str | Iterable[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A system whose tables are altered.
-
-    `engine` is the dialect of its DDL; None is Flink. `keeps` are parts of tables beside physical
-    columns. `storage` ends CREATE TABLE. `has_cast` returns whether CAST converts a type to
-    another. `functions` check conversions.
-    """
-
-    name: str
-    title: str
-    engine: Engine | None
-    rules: stored_types.RuleSet
-    statements: Mapping[type[table_changes.TableChange], Write]
-    keeps: frozenset[str] = frozenset()
-    storage: str = ""
-    has_cast: Callable[[DataType, DataType], bool] = supports_explicit_cast
-    functions: Functions = FLINK_FUNCTIONS
 
 
 def column_of(table: CatalogTable, name: str) -> UnresolvedColumn:

@@ -28,7 +28,8 @@ from schema_core.migration.conversions import Conversion, conversion
 from schema_core.migration.differences import Definition, RenameHints, diff, renames_by_path
 from schema_core.migration.ordering import renamed_columns
 from schema_core.migration.rewrites import is_stored, sources_of
-from schema_core.migration.targets import TARGETS, StatementWriter, type_of
+from schema_core.migration.statement_writer import StatementWriter
+from schema_core.migration.targets import TARGETS, type_of
 from schema_core.schema.columns import (
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,

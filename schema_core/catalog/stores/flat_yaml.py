@@ -5,7 +5,7 @@ anchors, blocks) is refused with its line.
 
 Flink quotes a value that requires quotes twice: for the string ``true`` it writes ``"'true'"`` and
 misreads its own file. Such a value is read as intended; a string that contains these quotes is
-written with ``\x27`` for the first one.
+written with ``\x27`` for the first one, which YAML parsers read alike.
 """
 
 from __future__ import annotations

@@ -57,9 +57,10 @@ from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import FLOATS, INTEGERS, is_fine, sql_type
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.tree import NamedNode, quote, select
+from schema_core.spark.compiler.tree import NamedNode, quote
 from schema_core.spark.connector import metadata_column, raw_column
 from schema_core.spark.jobs import HINT, causes, condition_of, spark_errors
+from schema_core.spark.python.udf_registration import select
 from schema_core.spark.session.api_mode import functions_of, is_connect, java_class, with_metadata
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from schema_core.environment.connector import Boundedness, DeliveryGuarantee
 from schema_core.environment.options import ConfigOption
 from schema_core.errors import NotFoundError, UnsupportedError
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Cast, NamedNode, Node, call, quote, select
+from schema_core.spark.compiler.tree import Cast, NamedNode, Node, call, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
     ConnectorBase,
@@ -44,6 +44,7 @@ from schema_core.spark.connector import (
     WriteContext,
     metadata_column,
 )
+from schema_core.spark.python.udf_registration import select
 from schema_core.spark.session.api_mode import has_class, is_connect
 from schema_core.spark.session.packages import package_of
 from schema_core.types import (

@@ -19,13 +19,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import UnsupportedError
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 def unsupported_error(problem: str, hint: str | None = None) -> UnsupportedError:
@@ -1167,28 +1164,5 @@ def same(left: Node, right: Node) -> bool:
         return False
 
 
-# --- frames ------------------------------------------------------------------------------------
-
 #: A column of a projection: its expression and its name.
 NamedNode: TypeAlias = "tuple[Node, str]"
-
-
-def select(frame: DataFrame, columns: Iterable[NamedNode]) -> DataFrame:
-    """Return a frame of some columns; values used more than once are computed before.
-
-    A frame that has exactly these columns is returned as it is.
-    """
-    from schema_core.spark.python.udf_registration import require_udfs
-
-    columns = list(columns)
-    if all(isinstance(node, Column) and node.name == name for node, name in columns) and (
-        frame.schema.names == [name for _, name in columns]
-    ):
-        return frame
-    lifted = Projection()
-    items = [with_alias(node, name, Lifting(own=(lifted,))) for node, name in columns]
-    require_udfs(frame.sparkSession, *items, *lifted.columns)
-    if lifted.columns:
-        values = (f"{value} AS {quote(name)}" for value, name in lifted.columns.items())
-        frame = frame.selectExpr("*", *values)
-    return frame.selectExpr(*items)

@@ -36,9 +36,10 @@ from schema_core.mappings.spark.pyspark_types import (
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.spark.compiler.tree import Cast, NamedNode, Node, quote, select
+from schema_core.spark.compiler.tree import Cast, NamedNode, Node, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.jobs import spark_errors
+from schema_core.spark.python.udf_registration import select
 from schema_core.spark.reading.sources import comparable
 from schema_core.spark.session.api_mode import (
     in_session,

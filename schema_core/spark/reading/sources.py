@@ -28,7 +28,7 @@ from schema_core.spark.compiler.expression import (
     to_physical,
 )
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.tree import NULL, Cast, NamedNode, quote, select
+from schema_core.spark.compiler.tree import NULL, Cast, NamedNode, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
     ReadContext,
@@ -41,6 +41,7 @@ from schema_core.spark.connector import (
     raw_column,
 )
 from schema_core.spark.filters import Comparison, Filter, FilterResult
+from schema_core.spark.python.udf_registration import select
 from schema_core.spark.reading.pushdown import ScanDemand
 from schema_core.spark.session.api_mode import is_connect, is_same_session
 from schema_core.spark.session.session import create_view, drop_view

@@ -39,7 +39,7 @@ from schema_core.schema.columns import MetadataColumn, PhysicalColumn
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.functions.casts import convert, fit
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import NULL, Cast, NamedNode, Node, fail, quote, select
+from schema_core.spark.compiler.tree import NULL, Cast, NamedNode, Node, fail, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
     Read,
@@ -57,6 +57,7 @@ from schema_core.spark.connector import (
     zone_of,
 )
 from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
+from schema_core.spark.python.udf_registration import select
 from schema_core.spark.writing.row_checks import require_not_null
 from schema_core.types import (
     MAX_LENGTH,
