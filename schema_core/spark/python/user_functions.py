@@ -80,7 +80,13 @@ class UserCalls:
         if not isinstance(function.spark, PythonImplementation):
             return user_call(called)
         if function.kind is FunctionKind.AGGREGATE:
-            rows = compile_aggregate("collect_list", called, _row(self._arguments(called)))
+            parts = [
+                part
+                for position, argument in enumerate(self._arguments(called))
+                for part in (node_of(f"a{position}"), argument)
+            ]
+            row = call("named_struct", *parts) if parts else node_of(1)
+            rows = compile_aggregate("collect_list", called, row)
             aggregate = _aggregate(function.spark, self._context(called), called.types)
             return self._python(called, aggregate, called.type, (rows,))
         if function.kind is not FunctionKind.SCALAR:
@@ -215,12 +221,6 @@ def _function_of(called: TranslatedCall) -> object:
         f"the Python function {called.call.function.name} is not supported on Spark",
         code="not-executable",
     )
-
-
-def _row(arguments: Sequence[Node]) -> Node:
-    """Return the arguments of an aggregate as one value; without any, a constant."""
-    named = [part for i, argument in enumerate(arguments) for part in (node_of(f"a{i}"), argument)]
-    return call("named_struct", *named) if named else node_of(1)
 
 
 def async_calls(options: Mapping[str, str]) -> AsyncCalls:

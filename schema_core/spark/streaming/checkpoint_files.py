@@ -66,7 +66,8 @@ class CheckpointFiles:
 
     def last(self, log: str) -> int | None:
         """Return the number of the last micro-batch in a log of Spark's query."""
-        return max(self._numbers(log), default=None)
+        names = self._names(f"{QUERY}/{log}")
+        return max((int(name) for name in names if name.isdecimal()), default=None)
 
     def create_metadata(self) -> str:
         """Write the id of Spark's query, which Spark then keeps, unless there is one; return it."""
@@ -189,10 +190,9 @@ class CheckpointFiles:
 
     def _require_entries(self, log: str, last: int) -> None:
         """Require the entries of a source's log: the last compact one, and those after it."""
-        first = max((item for item in self._compact(log)), default=None)
+        start = max(self._compact(log), default=0)
         names = self._names(f"{QUERY}/{log}")
         numbers = [int(entry[1]) for entry in map(_ENTRY.fullmatch, names) if entry is not None]
-        start = 0 if first is None else first
         for number in range(start, max(last, *numbers, -1) + 1):
             is_compact = f"{number}.compact" in names
             self._lines(log, f"{number}.compact" if is_compact else str(number))
@@ -202,9 +202,6 @@ class CheckpointFiles:
     def _names(self, name: str) -> set[str]:
         entries = Directory(self.directory.system, self.directory.path(name)).entries("")
         return {entry.name for entry in entries if not entry.name.startswith(".")}
-
-    def _numbers(self, log: str) -> list[int]:
-        return [int(name) for name in self._names(f"{QUERY}/{log}") if name.isdecimal()]
 
     def _size(self, name: str) -> int | None:
         status = self.directory.status(name)

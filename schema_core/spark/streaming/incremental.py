@@ -513,9 +513,19 @@ class _StreamAnalysis:
         elif stream.is_updated and len(conjuncts(block.where)) > (ranking is not None):
             _refuse("WHERE on rows that are updated", stream)
         if block.qualify is not None or any(map(is_windowed, parts)):
-            stream = _over(stream, parts)
+            calls = [part for part in parts if isinstance(part, FunctionCall) and part.over]
+            if not all(
+                call.over and _names_window(stream, call.over.partition_by) for call in calls
+            ):
+                _refuse("OVER", stream)
+            stream = _buffer_windows(stream)
         stream = stream.rename_columns(_items(block))
-        return _distinct(block, stream) if block.distinct else stream
+        if not block.distinct:
+            return stream
+        if BOUNDS <= set(stream.bounds.values()) and stream.windows:
+            return _buffer_windows(stream)
+        _refuse_state("SELECT DISTINCT", stream)
+        return replace(stream, state=OperatorState.DISTINCT, operation=block)
 
     def _group_stream(
         self, block: relational.Select, stream: _Stream, parts: list[Typed]
@@ -525,9 +535,8 @@ class _StreamAnalysis:
         if stream.is_updated:
             _refuse("GROUP BY of rows that are updated", stream)
         if _names_window(stream, keys):
-            if stream.is_complete:
-                return replace(stream, rest=True)
-            if grouping.sets is None and not block.distinct and not _needs_rows(parts):
+            is_aggregable = grouping.sets is None and not block.distinct and not _needs_rows(parts)
+            if is_aggregable and not stream.is_complete:
                 _require_rowtime(stream)
                 return replace(stream, state=OperatorState.WINDOW, operation=block)
             return _buffer_windows(stream)
@@ -679,24 +688,10 @@ def _needs_rows(parts: Iterable[Typed]) -> bool:
     return any(call.symbol == "DISTINCT" or bool(call.function.path) for call in calls)
 
 
-def _over(stream: _Stream, parts: Iterable[Typed]) -> _Stream:
-    """Return the stream of a block with OVER, each within windows."""
-    calls = [part for part in parts if isinstance(part, FunctionCall) and part.over is not None]
-    if not all(call.over and _names_window(stream, call.over.partition_by) for call in calls):
-        _refuse("OVER", stream)
-    return replace(stream, rest=True) if stream.is_complete else _buffer_windows(stream)
-
-
-def _distinct(block: relational.Select, stream: _Stream) -> _Stream:
-    """Return the stream of SELECT DISTINCT, with bounds by position."""
-    if BOUNDS <= set(stream.bounds.values()) and stream.windows:
-        return replace(stream, rest=True) if stream.is_complete else _buffer_windows(stream)
-    _refuse_state("SELECT DISTINCT", stream)
-    return replace(stream, state=OperatorState.DISTINCT, operation=block)
-
-
 def _buffer_windows(stream: _Stream) -> _Stream:
     """Return a stream whose windows are returned when all their rows have arrived."""
+    if stream.is_complete:
+        return replace(stream, rest=True)
     _require_rowtime(stream)
     window = stream.windows[-1]
     return replace(stream, state=OperatorState.ROWS, operation=window, rest=True)

@@ -31,7 +31,7 @@ from schema_core.environment.operations.plan_ctas import SinkLoss
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.environment.planner import BoundTable, Registration
 from schema_core.errors import Gathering, SchemaError, at
-from schema_core.mappings.loss import Loss, LossKind, losses
+from schema_core.mappings.loss import LossKind, losses
 from schema_core.mappings.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, result_columns
 from schema_core.schema import columns as schema_columns
@@ -378,16 +378,12 @@ def _files(target: BoundTable) -> Iterator[SinkLoss]:
         for column in physical:
             for loss in losses(column.data_type, TYPED_FILES[form]):
                 if loss.kind not in _ELSEWHERE:
-                    yield _of_files(column, loss, form)
+                    meaning = f"in {form} files read without the catalog: {loss.kind.meaning}"
+                    yield SinkLoss((column.name, *loss.path), loss.source, loss.target, meaning)
 
 
 #: Losses that are reported for Spark already.
 _ELSEWHERE = frozenset({LossKind.DIGITS, LossKind.NULL_KEYS, LossKind.REFUSED, LossKind.RANGE})
-
-
-def _of_files(column: PhysicalColumn, loss: Loss, form: str) -> SinkLoss:
-    meaning = f"in {form} files read without the catalog: {loss.kind.meaning}"
-    return SinkLoss((column.name, *loss.path), loss.source, loss.target, meaning)
 
 
 # --- jobs -----------------------------------------------------------------------------------------
