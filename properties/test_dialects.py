@@ -188,13 +188,16 @@ def test_a_table_of_flink_is_restored_except_for_its_losses(
 
 def flink_members(schema: Schema) -> list[str]:
     """The resolved members of a schema that Flink's SQL can express, without empty comments."""
-    given_ = resolved(schema)
-    key = [] if given_.primary_key is None else [str(given_.primary_key)]
+    declared = resolved(schema)
+    specs = declared.watermark_specs
+    key = [] if declared.primary_key is None else [str(declared.primary_key)]
     columns = [
         f"{column.name} {column.data_type} {column.explain_extras()} {column.comment or None}"
-        for column in given_.columns
+        for column in declared.columns
     ]
-    return [*columns, *map(str, given_.watermark_specs), *key]
+    # Flink's SQL has the names of functions of the Table API in backticks, their strings have not.
+    watermarks = [str(spec).replace("`SOURCE_WATERMARK`", "SOURCE_WATERMARK") for spec in specs]
+    return [*columns, *watermarks, *key]
 
 
 PIECES = (

@@ -15,7 +15,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "schema_core"
 
 #: Functions with a parameter ``code`` that is not the code of an error they raise.
-OTHERS = frozenset({"test_refused", "kind_of", "page", "summary", "explain"})
+OTHERS = frozenset({"test_refused", "kind_of", "page", "summary", "explain", "exit_on_error"})
 
 
 @dataclass
@@ -66,14 +66,16 @@ def named(path: Path) -> str:
 
 
 def imported(tree: ast.Module, functions: dict[str, dict[str, int]]) -> dict[str, int]:
-    """Return the imported functions with a parameter ``code``, by their local names."""
-    return {
-        name.asname or name.name: functions[node.module][name.name]
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module in functions
-        for name in node.names
-        if name.name in functions[node.module]
-    }
+    """Return imported functions with a parameter ``code`` by name, also those of modules."""
+    result: dict[str, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for name in node.names:
+                own = functions.get(f"{node.module}.{name.name}", {})
+                result |= {f"{name.asname or name.name}.{key}": own[key] for key in own}
+                if name.name in functions.get(node.module or "", {}):
+                    result[name.asname or name.name] = functions[node.module or ""][name.name]
+    return result
 
 
 #: Names of arguments and fields that hold codes.
@@ -85,7 +87,7 @@ def code_arguments(call: ast.Call, places: dict[str, int]) -> list[ast.expr]:
     if named := [keyword.value for keyword in call.keywords if keyword.arg in CODES]:
         return named
     name = getattr(call.func, "id", getattr(call.func, "attr", ""))
-    place = places.get(name)
+    place = places.get(ast.unparse(call.func), places.get(name))
     return call.args[place : place + 1] if place is not None else []
 
 
