@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from fuzz import driver
 from schema_core.errors import SchemaCoreError
-from schema_core.properties.keys import Properties
+from schema_core.properties.key_syntax import Properties
 from schema_core.properties.legacy import FLINK_KEY_PREFIXES
 from schema_core.properties.limits import STORES
 from schema_core.properties.parts import has_parts, pack, unpack

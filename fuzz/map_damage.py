@@ -33,7 +33,7 @@ from schema_core.catalog.objects import (
     RefreshStatus,
 )
 from schema_core.errors import SchemaCoreError
-from schema_core.properties.keys import Properties
+from schema_core.properties.key_syntax import Properties
 from schema_core.properties.limits import STORES
 from schema_core.properties.parts import pack
 from schema_core.properties.stored import MAP_FORMATS, MapKind, StoredObject, read_map

@@ -31,7 +31,7 @@ from properties.scoring import exact
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import SchemaCoreError
-from schema_core.properties.keys import Properties, is_reserved
+from schema_core.properties.key_syntax import Properties, is_reserved
 from schema_core.properties.property_map import decode_table, encode_table, encoded_parts
 from schema_core.properties.sidecar import VERSION
 from schema_core.properties.stored import MapKind, kind_of, upgrade

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
-from schema_core.properties.keys import Properties
+from schema_core.properties.key_syntax import Properties
 from schema_core.properties.property_map import encode_table
 from schema_core.schema.resolve import SchemaResolver
 

@@ -16,7 +16,7 @@ from schema_core.base.json_codec import write_json
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import quote_identifier
 from schema_core.errors import Diagnostic, SchemaError, at
-from schema_core.properties.keys import IS_GENERIC, Properties, malformed_key
+from schema_core.properties.key_syntax import IS_GENERIC, Properties, malformed_key
 from schema_core.properties.limits import FLINK
 from schema_core.properties.parts import has_parts, join_parts
 from schema_core.properties.sidecar import (

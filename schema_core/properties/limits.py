@@ -16,7 +16,7 @@ from schema_core.base.arguments import require_sequence, validate_arguments
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath
 from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
-from schema_core.properties.keys import Properties
+from schema_core.properties.key_syntax import Properties
 from schema_core.schema.resolved import ResolvedSchema
 
 #: The prefix of Flink's keys among the properties of a Hive metastore.

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from schema_core.base.arguments import validate_arguments
 from schema_core.base.lazy import regex
 from schema_core.errors import Diagnostic, SchemaError, raise_all
-from schema_core.properties.keys import IS_GENERIC, Properties, require_strings
+from schema_core.properties.key_syntax import IS_GENERIC, Properties, require_strings
 from schema_core.properties.limits import StoreLimits, limit_violations
 from schema_core.properties.sidecar import VERSION, read_string_map, sidecar_key
 

@@ -22,8 +22,9 @@ from schema_core.catalog import objects
 from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
-from schema_core.properties import keys, sidecar
-from schema_core.properties.keys import Properties, PropertyReader
+from schema_core.properties import key_syntax as keys
+from schema_core.properties import sidecar
+from schema_core.properties.key_syntax import Properties, PropertyReader
 from schema_core.properties.sidecar import VERSION, is_ambiguous, restore_schema
 from schema_core.schema.resolved import (
     AnyColumn,

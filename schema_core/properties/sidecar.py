@@ -21,7 +21,7 @@ from schema_core.base.json_codec import (
     write_json,
 )
 from schema_core.base.text import is_blank
-from schema_core.properties.keys import (
+from schema_core.properties.key_syntax import (
     IS_GENERIC,
     Properties,
     PropertyReader,

@@ -14,7 +14,7 @@ from schema_core.errors import Diagnostic, SchemaError, at, raise_all, similar
 from schema_core.mappings.loss import Policy, raise_refused
 from schema_core.mappings.spark import schemas
 from schema_core.mappings.spark.types import CHAR_VARCHAR
-from schema_core.properties.keys import Properties, malformed_key
+from schema_core.properties.key_syntax import Properties, malformed_key
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.types import CharType, DataType, VarCharType

@@ -21,7 +21,7 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.errors import Diagnostic, SchemaCoreError
-from schema_core.properties.keys import Properties, PropertyReader, require_strings
+from schema_core.properties.key_syntax import Properties, PropertyReader, require_strings
 from schema_core.properties.legacy import (
     GENERIC_PREFIX,
     Versions,

@@ -26,7 +26,7 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, similar
 from schema_core.properties import sidecar
-from schema_core.properties.keys import (
+from schema_core.properties.key_syntax import (
     IS_GENERIC,
     RESERVED_KEYS,
     Properties,

@@ -13,6 +13,7 @@ from schema_core.base.text import Span
 from schema_core.errors import SchemaError
 from schema_core.expressions.scope import Functions
 from schema_core.expressions.type_checker import cast_target
+from schema_core.query.from_clause import generated_name, resolve_source
 from schema_core.query.relation import Tables
 from schema_core.query.resolve import ResolvedSelect, common_table, resolve, select
 from schema_core.query.scope import (
@@ -24,7 +25,6 @@ from schema_core.query.scope import (
     replace_merged,
     unmerged_window,
 )
-from schema_core.query.sources import generated_name, resolve_source
 from schema_core.sql import syntax
 from schema_core.types.unresolved import LookUp
 

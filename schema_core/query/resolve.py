@@ -32,6 +32,15 @@ from schema_core.query.aggregation import (
     refuse_grouping,
     row_condition,
 )
+from schema_core.query.from_clause import (
+    ResolvedSource,
+    StarItem,
+    check_hints,
+    check_named_sources,
+    from_clause,
+    rename_columns,
+    star_of,
+)
 from schema_core.query.scope import (
     Merged,
     Models,
@@ -44,15 +53,6 @@ from schema_core.query.scope import (
     replace_merged,
     row_count,
     value,
-)
-from schema_core.query.sources import (
-    ResolvedSource,
-    StarItem,
-    check_hints,
-    check_named_sources,
-    from_clause,
-    rename_columns,
-    star_of,
 )
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression

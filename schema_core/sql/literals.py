@@ -14,7 +14,7 @@ from schema_core.base.lazy import regex
 from schema_core.base.text import ESCAPE_CHARACTER, pair_surrogates, unescape
 from schema_core.sql.syntax import Interval, Literal, LiteralKind
 from schema_core.sql.tokens import refuse, string
-from schema_core.types.type_strings import parse_numbers
+from schema_core.types.type_grammar import parse_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from schema_core.sql import literals
 from schema_core.sql.syntax import TypeField, TypeName
 from schema_core.sql.tokens import identifier, path, refuse, string
 from schema_core.types.atomic import PLAIN
-from schema_core.types.type_strings import POSTFIX, TypeGrammar, parse_numbers
+from schema_core.types.type_grammar import POSTFIX, TypeGrammar, parse_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

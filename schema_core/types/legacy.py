@@ -19,7 +19,7 @@ from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.families import TypeRoot
 from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
-from schema_core.types.type_strings import TypeGrammar
+from schema_core.types.type_grammar import TypeGrammar
 from schema_core.types.user_defined import LegacyType, RawType, is_class_name
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from schema_core.types.nested import (
     RowType,
     require_text,
 )
-from schema_core.types.type_strings import BRACKETS, POSTFIX, TypeGrammar, parse_numbers
+from schema_core.types.type_grammar import BRACKETS, POSTFIX, TypeGrammar, parse_numbers
 from schema_core.types.user_defined import LegacyType, RawType, StructuredType, UnresolvedType
 
 #: Flink's keyword -> the keywords of other engines for the same type.

@@ -46,7 +46,7 @@ from schema_core.errors import (
     at,
     similar,
 )
-from schema_core.properties.keys import IS_GENERIC, Properties
+from schema_core.properties.key_syntax import IS_GENERIC, Properties
 from schema_core.properties.legacy import is_hive_table
 from schema_core.properties.limits import FLINK, NO_LIMIT, StoreLimits, limit_violation
 from schema_core.properties.parts import pack

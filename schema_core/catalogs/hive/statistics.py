@@ -19,7 +19,7 @@ from schema_core.catalog.statistics import (
     StoredStatistics,
 )
 from schema_core.errors import ExternalError
-from schema_core.properties.keys import Properties
+from schema_core.properties.key_syntax import Properties
 from schema_core.properties.limits import StoreLimits
 
 #: Prefix of the parameters with the JSON; a number follows.

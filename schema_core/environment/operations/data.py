@@ -30,7 +30,7 @@ from schema_core.errors import MAX_PLACE, SchemaError, UnsupportedError, cut, si
 from schema_core.expressions.type_checker import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
 from schema_core.query import relation as relational
-from schema_core.query.sources import check_table_hints
+from schema_core.query.from_clause import check_table_hints
 from schema_core.schema.columns import MetadataColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.statement_syntax import (

@@ -17,7 +17,7 @@ from schema_core.base.text import quote_string
 from schema_core.errors import UnsupportedError
 from schema_core.mappings.dialects.engines import ENGINES, Engine
 from schema_core.mappings.dialects.types import COMPOSITE, STRUCTS, ForeignChild, ForeignType
-from schema_core.types import type_strings
+from schema_core.types import type_grammar
 
 MAX_EXCERPT = 100
 
@@ -109,7 +109,7 @@ def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> 
     return _EngineTypes(engine, stop).type_(cursor)
 
 
-class _EngineTypes(type_strings.TypeGrammar[Cursor, ForeignType, ForeignChild]):
+class _EngineTypes(type_grammar.TypeGrammar[Cursor, ForeignType, ForeignChild]):
     """The types of an engine: words with arguments, and composite types.
 
     `closing` ends a type with fields, which may have names; it is None within other types.
@@ -153,7 +153,7 @@ class _EngineTypes(type_strings.TypeGrammar[Cursor, ForeignType, ForeignChild]):
         words = text = token.value.lower()
         while cursor.accept("."):  # a user-defined type in a schema
             words = text = f"{text}.{cursor.advance().value.lower()}"
-        if words in COMPOSITE and cursor.key in type_strings.BRACKETS:
+        if words in COMPOSITE and cursor.key in type_grammar.BRACKETS:
             return self.composite_type(cursor, words)
         text += _parse_arguments(cursor)
         while more := _next_words(cursor, self.engine, words, self.stop):
@@ -163,7 +163,7 @@ class _EngineTypes(type_strings.TypeGrammar[Cursor, ForeignType, ForeignChild]):
         return ForeignType(text)
 
     def composite_type(self, cursor: Cursor, name: str) -> ForeignType:
-        closing = type_strings.BRACKETS[cursor.key] if name in STRUCTS else None
+        closing = type_grammar.BRACKETS[cursor.key] if name in STRUCTS else None
         parts = _EngineTypes(self.engine, closing=closing).row(cursor)
         nullable = True if name == "nullable" else None
         if name == "lowcardinality":
@@ -232,10 +232,10 @@ def _next_words(
 
 def _parse_arguments(cursor: Cursor) -> str:
     """Return ``(10, 2)``, ``('a' = 1)``, ``<date>`` in a normalized form, or an empty string."""
-    if cursor.key not in type_strings.BRACKETS:
+    if cursor.key not in type_grammar.BRACKETS:
         return ""
     opened = cursor.advance()
-    waiting = [type_strings.BRACKETS[opened.key]]
+    waiting = [type_grammar.BRACKETS[opened.key]]
     pieces = [opened.key]
     while waiting:
         token = cursor.advance()
@@ -243,8 +243,8 @@ def _parse_arguments(cursor: Cursor) -> str:
             raise cursor.fail(f"unclosed bracket: expected {waiting[-1]!r}", span=opened.span)
         if token.key == waiting[-1]:
             waiting.pop()
-        elif token.key in type_strings.BRACKETS:
-            waiting.append(type_strings.BRACKETS[token.key])
+        elif token.key in type_grammar.BRACKETS:
+            waiting.append(type_grammar.BRACKETS[token.key])
         pieces.append(_format_argument(cursor, pieces[-1]))
     return "".join(pieces)
 

@@ -18,7 +18,7 @@ from schema_core.base.lazy import regex
 from schema_core.base.text import Span, Token, quote_identifier
 from schema_core.errors import ParseError, UnsupportedError
 from schema_core.mappings.loss import BYTES, STRING
-from schema_core.types.type_strings import TypeGrammar, parse_numbers
+from schema_core.types.type_grammar import TypeGrammar, parse_numbers
 
 #: A Spark type in its JSON form: a string, or a dict for arrays, maps and structs.
 Tree: TypeAlias = "str | dict[str, Any]"

@@ -29,13 +29,6 @@ from schema_core.query.relation import Item, Relation, Select, SourceTable
 from schema_core.spark.commit.commit import Directory
 from schema_core.spark.commit.file_systems import absolute, locate_file_system
 from schema_core.spark.jobs import causes
-from schema_core.spark.reading.stored_schemas import (
-    Tables,
-    require_compatible,
-    sink_of,
-    sources_of,
-    tables_from,
-)
 from schema_core.spark.streaming.checkpoint_files import (
     COMMITS,
     METADATA,
@@ -44,6 +37,13 @@ from schema_core.spark.streaming.checkpoint_files import (
     STATE,
     CheckpointFiles,
     invalid_checkpoint,
+)
+from schema_core.spark.streaming.checkpoint_schemas import (
+    Tables,
+    require_compatible,
+    sink_of,
+    sources_of,
+    tables_from,
 )
 from schema_core.types import DataType
 

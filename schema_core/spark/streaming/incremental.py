@@ -19,6 +19,7 @@ from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
+from schema_core.query.from_clause import STATE_TTL
 from schema_core.query.relation import (
     adds_elements,
     expressions_of,
@@ -31,7 +32,6 @@ from schema_core.query.relation import (
     substitute_parts,
     without_common_tables,
 )
-from schema_core.query.sources import STATE_TTL
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.reading.pushdown import conjuncts
 from schema_core.spark.streaming.interval_joins import (

@@ -1,1 +1,1 @@
-"""Writing on Spark: `sinks.Writer` prepares jobs; `outputs` returns results to the user."""
+"""Writing on Spark: `sinks.Writer` prepares jobs, whose rows `row_checks` checks."""
