@@ -1,6 +1,6 @@
 """Changes of a catalog: databases, tables, views and materialized tables, in `TableChange`'s style.
 
-Each class applies itself by one method of the catalog. Its JSON follows from its fields.
+Each class applies itself by one method of the catalog; its JSON follows from its fields.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class CatalogChange(ABC):
 
     @abstractmethod
     def description(self) -> str:
-        """Return the change in English, in one line, with secrets masked."""
+        """Return the change in one line of English, with secrets masked."""
 
 
 # --- databases -----------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class ObjectChange(CatalogChange, ABC):
         read: CatalogBaseTable,
         changes: tuple[TableChange, ...] | None,
     ) -> None:
-        """Replace the definition; a catalog that compares receives the one that was read."""
+        """Replace the definition; a catalog that compares gets the one that was read."""
         if Capability.VERSIONS in catalog.capabilities:
             catalog.alter_table(self.path, new, False, expected=read, changes=changes)
         else:
@@ -239,7 +239,7 @@ class ModifyTable(ObjectChange):
 
 @dataclass(frozen=True, slots=True)
 class ModifyObject(ObjectChange):
-    """A view or materialized table is replaced by another one of the same kind."""
+    """A view or materialized table is replaced by another of its kind."""
 
     shown: ClassVar[Shown] = AddObject.shown
 
@@ -276,7 +276,6 @@ class RemoveObject(ObjectChange):
         return f"drop {_kind(self.old_object)} {self.title}"
 
 
-#: All classes of changes of a catalog.
 CATALOG_CHANGES: tuple[type[CatalogChange], ...] = (
     AddDatabase, ModifyDatabase, RemoveDatabase, AddObject, RenameObject, ModifyTable, ModifyObject,
     RemoveObject,
@@ -294,13 +293,14 @@ def normal_object(table: CatalogBaseTable) -> CatalogBaseTable:
 def apply_to_catalog(changes: Iterable[CatalogChange], catalog: Catalog) -> None:
     """Apply changes to a catalog in their order, each by one method of the catalog.
 
-    They are not a transaction: an error leaves earlier changes applied, and `diff_catalogs`
-    returns what remains.
+    They are not a transaction: an error leaves earlier changes applied, and `diff_catalogs` returns
+    the rest.
 
     Raises:
-        SchemaError: with code `change-does-not-fit` where the catalog does not have what a change
-            was made for; as `apply` for the changes of a table.
-        ConflictError: if another process alters a table at the same time.
+        SchemaError: with code `change-does-not-fit` where the catalog lacks what a change was made
+        for;
+            as `apply` for the changes of a table.
+        ConflictError: if another process alters a table meanwhile.
         SchemaCoreError: as the methods of the catalog.
     """
     require_instance(catalog, Catalog, "the catalog")

@@ -1,9 +1,8 @@
-"""Former names of columns and fields, by which the older files of a table have them.
+"""Former names of columns and fields, by which older files of a table have them.
 
-ALTER TABLE renames a column in the catalog only; the former names are kept in an option that a
-session does not show. Law: a file has the column under the first of `FormerNames.names_of` that it
-has. That is exact because no other column may take a former name. The same holds for fields of rows
-at any depth, among the fields of their row.
+ALTER TABLE renames a column in the catalog only; the former names are in an option that a session
+does not show. Law: a file has the column under the first of `FormerNames.names_of` that it has, as
+no other column may take a former name. The same holds for fields among those of their row.
 """
 
 from __future__ import annotations
@@ -29,25 +28,24 @@ if TYPE_CHECKING:
 
 Table = TypeVar("Table", bound="CatalogBaseTable")
 
-#: The option that holds the former names.
 KEY: Final = FORMER_NAMES
-#: The versions of its value: the first one has columns only, and is written where it suffices.
+#: The versions of the option: the first has columns only, and is written where it suffices.
 COLUMNS_ONLY, VERSION = 1, 2
-#: Formats whose files have columns by position, or only one: their names do not matter.
+#: Formats whose files have columns by position, or only one: names do not matter.
 POSITIONAL: Final = frozenset({"raw", "text"})
-#: Formats whose files list their columns, so that a reader sees which names a file has.
+#: Formats whose files list their columns, so that a reader sees their names.
 LISTED: Final = frozenset({"parquet", "orc"})
 
-#: A change of one name: the old path, None for what is new; the new path, None for what is dropped.
+#: The old path of a name, None if it is new; the new path, None if it is dropped.
 NameChange: TypeAlias = tuple[table_changes.Path | None, table_changes.Path | None]
 
 
 @dataclass(frozen=True, slots=True)
 class FormerNames:
-    """The former names of the columns and fields of a table, the oldest first, by their paths.
+    """The former names of a table's columns and fields, the oldest first, by their paths.
 
-    `dropped` are the paths of dropped parts where the files do not list their columns: nothing is
-    renamed to one of them.
+    `dropped` are the paths of dropped parts where files do not list their columns: nothing is
+    renamed to them.
 
     >>> renamed = FormerNames().after(("a",), ("b",)).after(("b", "x"), ("b", "y"))
     >>> renamed.names_of("b"), renamed.names_of("b", "y"), renamed.names_of("d")
@@ -59,26 +57,25 @@ class FormerNames:
 
     @staticmethod
     def of(options: Mapping[str, str]) -> FormerNames:
-        """Return the former names that the options of a table hold.
+        """Return the former names in the options of a table (`invalid-option-value`).
 
-        Raises:
-            SchemaError: with code `invalid-option-value` for a value not written by this library:
-                without the names, older files would be read as NULL.
+        A value not written by this library is an error: without the names, older files would be
+        read as NULL.
         """
         text = options.get(KEY)
         if text is None:
             return FormerNames()
         try:
-            found = _parse(json.loads(text))
+            names = _parse(json.loads(text))
         except (ValueError, TypeError, KeyError, RecursionError):
-            found = None
-        if found is None:
+            names = None
+        if names is None:
             raise SchemaError(
                 f"malformed value of option {KEY!r}",
                 code="invalid-option-value",
                 hint="restore the definition of the table",
             )
-        return found
+        return names
 
     def __str__(self) -> str:
         columns = {path[0]: list(names) for path, names in self._sort_paths() if len(path) == 1}
@@ -108,12 +105,12 @@ class FormerNames:
 
     def has_fields(self, *path: str) -> bool:
         """Return whether a field within the column or field at a path has former names."""
-        return any(len(item) > len(path) and item[: len(path)] == path for item in self.paths)
+        return any(_is_within(inner, path) for inner in self.paths)
 
     def names_of(self, *path: str) -> tuple[str, ...]:
         """Return the names of a column or field in files, in the order of search.
 
-        The current name is the last one, unless it had it before.
+        The current name is the last, unless it was used before.
         """
         return tuple(dict.fromkeys((*self.paths.get(path, ()), path[-1])))
 
@@ -122,13 +119,9 @@ class FormerNames:
     ) -> FormerNames:
         """Return the former names after a column or field was renamed, added or dropped.
 
-        Args:
-            old: The path before, None for a new part.
-            new: The path after, None for a dropped part.
-            listed: Whether files list their columns. If not, the names of dropped parts are kept.
-
-        Raises:
-            SchemaError: with code `former-name` where older files have other data by the new name.
+        `old` is None for a new part, `new` for a dropped part, whose names are kept if files do not
+        list their columns. A new name by which older files have other data is an error
+        (`former-name`).
         """
         paths, dropped = dict(self.paths), set(self.dropped)
         if new is not None:
@@ -140,18 +133,17 @@ class FormerNames:
         elif old is not None and new is not None:
             former = (*paths.pop(old, ()), old[-1])
             # fields of a dropped column, whose name this one takes
-            kept = {path: names for path, names in paths.items() if not _is_within(path, new)}
-            paths = {_move_path(path, old, new): names for path, names in kept.items()}
+            paths = {
+                _move_path(path, old, new): names
+                for path, names in paths.items()
+                if not _is_within(path, new)
+            }
             paths[new] = tuple(dict.fromkeys(former))
             dropped = {_move_path(path, old, new) for path in dropped if not _is_within(path, new)}
         return FormerNames(paths, frozenset(dropped))
 
     def require_free(self, old: table_changes.Path | None, new: table_changes.Path) -> None:
-        """Refuse a name by which older files have data of another column or field.
-
-        Raises:
-            SchemaError: with code `former-name`.
-        """
+        """Refuse a name by which older files have another column or field (`former-name`)."""
         for path, former in self.paths.items():
             # what is dropped keeps its former names, with which it may be added again
             is_sibling = path[:-1] == new[:-1] and path != (old or new)
@@ -174,7 +166,7 @@ def _is_within(path: table_changes.Path, outer: table_changes.Path) -> bool:
 def _move_path(
     path: table_changes.Path, old: table_changes.Path, new: table_changes.Path
 ) -> table_changes.Path:
-    """Return a path after one that it may be within has got another one."""
+    """Return a path after a part that may contain it was moved."""
     return (*new, *path[len(old) :]) if _is_within(path, old) else path
 
 
@@ -187,7 +179,7 @@ def _name_taken_error(problem: str) -> SchemaError:
 
 
 def _parse(document: Any) -> FormerNames | None:
-    """Return the former names of a JSON document, None if it is not one."""
+    """Return the former names of a JSON document, or None if it is malformed."""
     keys = {"version", "columns", "dropped"}
     if document["version"] == VERSION:
         keys |= {"fields", "dropped_fields"}
@@ -211,7 +203,7 @@ def _parse(document: Any) -> FormerNames | None:
 
 
 def format_by_name(options: Mapping[str, str], storage: ManagedStorage | None) -> str | None:
-    """Return the format of the files of a table if they have columns by name, else None.
+    """Return the format of a table's files if they have columns by name, else None.
 
     >>> format_by_name({"connector": "filesystem", "format": "parquet"}, None)
     'parquet'
@@ -230,12 +222,9 @@ def names_of_same_files(
 ) -> FormerNames | None:
     """Return the former names that a new table takes over from a table with the same files.
 
-    None if the files, which `options` locate, are others, or if nothing was renamed. The columns of
-    `new` are those of `source`, and more.
-
-    Raises:
-        SchemaError: with code `former-name` for a column of the new table by a name that another
-            one had before; as `FormerNames.of`.
+    None if the files, which `options` locate, are others, or if nothing was renamed. `new` has the
+    columns of `source`, and more. Errors: as `FormerNames.of`; `former-name` for a new column by a
+    former name of another one.
     """
     is_same = _files(options) == _files(new.options) is not None
     if KEY not in options or not is_same:
@@ -246,7 +235,7 @@ def names_of_same_files(
 
 
 def _files(options: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the path and format of the files of a table; None for another connector."""
+    """Return the path and format of a table's files; None for another connector."""
     if options.get("connector") != "filesystem" or "path" not in options:
         return None
     path = re.sub(r"^file:(//)?(?=/)", "", options["path"])
@@ -256,7 +245,7 @@ def _files(options: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 def former_names_option(table: CatalogBaseTable) -> dict[str, str]:
-    """Return the option with the former names of a stored table; none if it has none."""
+    """Return the option with the former names of a stored table, if it has any."""
     return {KEY: table.options[KEY]} if KEY in table.options else {}
 
 
@@ -265,26 +254,24 @@ def with_former_names(
 ) -> CatalogTable:
     """Return a changed table, as the catalog stores it, with the former names of its parts.
 
-    `table` has the former names from before; `storage` is that of the catalog's managed tables.
-
-    Raises:
-        SchemaError: with code `former-name`; as `FormerNames.of`.
+    `table` has the former names from before; the catalog's managed tables have `storage`. Errors:
+    as `FormerNames.of`; `former-name`.
     """
     form = format_by_name(table.options, storage)
     if form is None:
         return table
-    names = found = FormerNames.of(table.options)
+    names = before = FormerNames.of(table.options)
     for old, new in changes:
         column = (old or new or ("",))[0]
         if column not in table.partition_keys and (new or ("",))[0] not in table.partition_keys:
             names = names.after(old, new, listed=form in LISTED)
     for path in paths_of(table.schema.columns) if names else ():
         names.require_free(None, path)
-    return table if names == found else names.of_table(table)
+    return table if names == before else names.of_table(table)
 
 
 def paths_of(columns: Iterable[UnresolvedColumn]) -> dict[table_changes.Path, None]:
-    """Return the paths of physical columns, and of the fields of rows within them, in order.
+    """Return the paths of physical columns and of the fields within them, in order.
 
     >>> columns = [UnresolvedPhysicalColumn("r", "ARRAY<ROW<x INT>>")]
     >>> list(paths_of(columns))
@@ -299,12 +286,12 @@ def paths_of(columns: Iterable[UnresolvedColumn]) -> dict[table_changes.Path, No
 
 
 def _field_paths(type_: DataType, path: table_changes.Path) -> dict[table_changes.Path, None]:
-    found: dict[table_changes.Path, None] = {}
+    paths: dict[table_changes.Path, None] = {}
     for step, child in zip(steps_of(type_), type_.children(), strict=False):
         if isinstance(type_, RowType):
-            found[*path, step] = None
-        found |= _field_paths(child, (*path, step))
-    return found
+            paths[*path, step] = None
+        paths |= _field_paths(child, (*path, step))
+    return paths
 
 
 def replaced_names(
@@ -321,7 +308,7 @@ def replaced_names(
 
 
 def name_changes(changes: Iterable[table_changes.TableChange]) -> list[NameChange]:
-    """Return the changes of names of physical columns and their fields among those of a table."""
+    """Return how changes of a table change the names of physical columns and their fields."""
     result: list[NameChange] = []
     for old, new in (pair for change in changes for pair in change.stored_changes()):
         if old is not None and new is not None and old.path != new.path:
@@ -345,13 +332,10 @@ def add_former_names(
     old: CatalogTable,
     storage: ManagedStorage | None,
 ) -> tuple[CatalogTable, tuple[table_changes.TableChange, ...]]:
-    """Return a table after changes with its former names, and the changes that lead to it.
+    """Return a changed table with its former names, and the changes that lead to it.
 
-    `old` is the table before, as stored; `storage` is that of the catalog's managed tables.
-
-    Raises:
-        SchemaError: with code `reserved-option` for a change of an option that only this library
-            sets; as `with_former_names`.
+    `old` is the table before, as stored; the catalog's managed tables have `storage`. Errors: as
+    `with_former_names`; `reserved-option` for an option that only this library sets.
     """
     for change in changes:
         if isinstance(change, table_changes.OptionChange):

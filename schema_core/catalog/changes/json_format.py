@@ -1,8 +1,8 @@
 """Changes of tables and of catalogs as JSON, with a version; read strictly, up to limits.
 
 Law: ``from_json(to_json(changes)) == changes`` for changes in normal form, as `diff` returns them,
-and for changes of a catalog whose objects are unresolved and in normal form. Others become so. The
-values of options are written as they are, secrets included.
+and for changes of a catalog with unresolved objects in normal form. Others become so. Values of
+options are written as they are, secrets included.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from schema_core.types import DataType, RowField
 
 #: The version of the format of changes of tables.
 VERSION: Final = 1
-#: The longest document with changes of a catalog, in characters.
+#: The maximum length of a document with changes of a catalog, in characters.
 MAX_DOCUMENT: Final = 16_000_000
 HINT: Final = "read only documents that `to_json` has written"
 
@@ -120,7 +120,7 @@ CODECS: Final = Codecs(
     }
 )  # fmt: skip
 
-#: key by which a column is one of a class; tried in this order -> the class, and its keys
+#: key that identifies a class of columns, tried in this order -> the class, and its keys
 COLUMN_KEYS: Final = {
     "as": (
         UnresolvedComputedColumn, {"name": "name", "expression": "as", "comment": "comment"}
@@ -188,7 +188,6 @@ CODECS.update(
     }
 )
 
-#: kind of an object -> its class
 OBJECTS: Final[Mapping[TableKind, type[CatalogBaseTable]]] = {
     TableKind.TABLE: objects.CatalogTable,
     TableKind.VIEW: objects.CatalogView,
@@ -268,11 +267,10 @@ def to_json(changes: Iterable[TableChange]) -> str:
 
 
 def from_json(text: str) -> tuple[TableChange, ...]:
-    """Return the changes of a document that `to_json` has written.
+    """Return the changes of a document of `to_json`.
 
     Raises:
-        SchemaError: with code `invalid-changes` for any other document, `not-a-string` for anything
-            but a string.
+        SchemaError: with code `invalid-changes` for any other document, `not-a-string`.
         ParseError: with code `text-too-long`.
 
     >>> print(*from_json(to_json([TableChange.set("connector", "kafka")])))
@@ -299,7 +297,7 @@ def catalog_changes_to_json(changes: Iterable[CatalogChange]) -> str:
 
     Raises:
         UnsupportedError: with code `type-not-serializable` or `inline-function` for a type or
-            expression that has no text.
+            expression without a text.
         SchemaError: with code `invalid-changes` for a document that is too long to be read,
             `wrong-argument` for anything but changes of a catalog.
     """
@@ -307,11 +305,11 @@ def catalog_changes_to_json(changes: Iterable[CatalogChange]) -> str:
 
 
 def catalog_changes_from_json(text: str) -> tuple[CatalogChange, ...]:
-    """Return the changes of a document that `catalog_changes_to_json` has written.
+    """Return the changes of a document of `catalog_changes_to_json`.
 
     Raises:
-        SchemaError: with code `invalid-changes` for any other document, also for one that was
-            changed; `wrong-argument` for anything but a string.
+        SchemaError: with code `invalid-changes` for any other document, also one that was changed;
+            `wrong-argument` for anything but a string.
 
     >>> from schema_core.catalog.changes.catalog_changes import RenameObject
     >>> path = ObjectPath("shop", "orders")

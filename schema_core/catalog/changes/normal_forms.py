@@ -66,9 +66,9 @@ def normal_expression(written: schema_columns.Written) -> schema_columns.Written
 
 
 def normal_column(column: schema_columns.UnresolvedColumn) -> schema_columns.UnresolvedColumn:
-    """Return a column whose type and expression have their normal form.
+    """Return a column with its type and expression in normal form.
 
-    A metadata key that repeats the name of its column is left out.
+    A metadata key that repeats the column's name is left out.
     """
     match column:
         case schema_columns.UnresolvedPhysicalColumn(name, type_, comment):
@@ -87,7 +87,7 @@ def normal_column(column: schema_columns.UnresolvedColumn) -> schema_columns.Unr
 
 
 def normal_part(part: T) -> T:
-    """Return a watermark whose expression has its normal form; other parts have one form only."""
+    """Return a watermark with its expression in normal form; other parts have one form only."""
     if isinstance(part, schema_columns.UnresolvedWatermarkSpec):
         return replace(part, watermark_expression=normal_expression(part.watermark_expression))
     return part
@@ -96,8 +96,8 @@ def normal_part(part: T) -> T:
 def normalize(table: Table) -> Table:
     """Return a schema or table in the normal form in which definitions are compared.
 
-    Types are values, not strings; expressions are in the SQL that the printer writes. A resolved
-    table gives its unresolved form, in which types have their full names.
+    Types are values, not strings; expressions are in the printer's SQL. A resolved table becomes
+    unresolved, with full names of types.
 
     Raises:
         UnsupportedError: for an expression of a resolved schema that has no SQL.
@@ -122,11 +122,7 @@ def normalize(table: Table) -> Table:
 
 
 def as_table(definition: Schema | ResolvedSchema | CatalogTable) -> CatalogTable:
-    """Return a table; a schema is one without options.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for anything else.
-    """
+    """Return a table, for a schema one without options (`wrong-argument` for anything else)."""
     if isinstance(definition, CatalogTable):
         return definition
     if isinstance(definition, ResolvedSchema):
@@ -137,7 +133,7 @@ def as_table(definition: Schema | ResolvedSchema | CatalogTable) -> CatalogTable
 
 
 def as_written(table: CatalogTable) -> CatalogTable:
-    """Return the unresolved definition of a table, with the names of types as they are written."""
+    """Return the unresolved definition of a table, with names of types as written."""
     return CatalogTable(
         table.schema,
         table.partition_keys,
@@ -154,7 +150,7 @@ def stale_change(problem: str, hint: str | None = None) -> SchemaError:
     return SchemaError(problem, code="change-does-not-fit", hint=hint)
 
 
-#: type -> the names of its children in paths; those of a row are its fields
+#: type -> the names of its children in paths; a row has its fields
 STEPS: dict[type[DataType], tuple[str, ...]] = {
     ArrayType: ("element",),
     MultisetType: ("element",),
@@ -163,7 +159,7 @@ STEPS: dict[type[DataType], tuple[str, ...]] = {
 
 
 def steps_of(type_: DataType) -> list[str]:
-    """Return the names of the children of a type in paths; none for types without a path within.
+    """Return the names of the children of a type in paths, if it has any.
 
     >>> steps_of(MapType(RowType(), RowType()))
     ['key', 'value']

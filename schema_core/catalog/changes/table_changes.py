@@ -1,4 +1,4 @@
-"""Changes of tables: the classes of Flink's `TableChange`, and ours for what Flink has none for.
+"""Changes of tables: the classes of Flink's `TableChange`, and our own where Flink has none.
 
 A change has the new value and the value that it replaces; a table with another value is refused.
 Each class applies and describes itself, and states what it does to stored columns and to the order
@@ -89,7 +89,6 @@ def print_path(path: tuple[str, ...]) -> str:
 
 
 def _format(value: object) -> str:
-    """Return a value as the `str` of a change prints it."""
     match value:
         case None:
             return "null"
@@ -105,22 +104,22 @@ def _format(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A column or field of which tables store values; files do not have metadata columns."""
+    """A column or field whose values tables store; files do not have metadata columns."""
 
     path: Path
     data_type: WrittenType
     in_files: bool = True
 
 
-#: What a change does to one stored column or field: before it and after it, None if absent.
+#: A stored column or field before and after a change, None if absent.
 StoredChange: TypeAlias = tuple[StoredPart | None, StoredPart | None]
 
 
 @dataclass(frozen=True, slots=True)
 class TableChange(ABC):
-    """The base of all changes; the static methods create them, with Flink's names.
+    """The base of all changes; its static methods create them, with Flink's names.
 
-    `str` prints a change as Flink does: the class, and the new values by their names in Flink.
+    `str` prints a change as Flink does: the class, and the new values by Flink's names.
 
     >>> from schema_core.schema.columns import UnresolvedPhysicalColumn
     >>> from schema_core.types import DataTypes
@@ -160,7 +159,7 @@ class TableChange(ABC):
 
     @property
     def redefined_column(self) -> str | None:
-        """The column that the change defines anew, under the same name at the same position."""
+        """The column that the change defines anew, with its name and position."""
         return None
 
     @property
@@ -187,7 +186,7 @@ class TableChange(ABC):
 
     @staticmethod
     def modify(old: Part, new: Part, position: ColumnPosition | None = None) -> TableChange:
-        """Return the change that replaces a column, watermark, key or distribution by another.
+        """Return the change that replaces a column, watermark, key or distribution.
 
         Without `position` a column keeps its own.
 
@@ -227,7 +226,7 @@ class TableChange(ABC):
 
 @dataclass(frozen=True, slots=True)
 class AddColumn(TableChange):
-    """A column is added at a position; without one it is appended."""
+    """A column is added at a position, by default as the last one."""
 
     shown: ClassVar[dict[str, str]] = {"column": "column", "position": "position"}
 
@@ -248,7 +247,7 @@ class AddColumn(TableChange):
 
 @dataclass(frozen=True, slots=True)
 class ColumnChange(TableChange, ABC):
-    """The base of changes of a column, which has to be defined as it was when they were made."""
+    """The base of changes of a column, which must be defined as it was when they were made."""
 
     old_column: UnresolvedColumn
 
@@ -261,7 +260,7 @@ class ColumnChange(TableChange, ABC):
 class ModifyColumn(ColumnChange):
     """A column is replaced by another one; used where either is not physical.
 
-    The position is kept without a new one.
+    Without a new position it keeps its own.
     """
 
     shown: ClassVar[dict[str, str]] = {
@@ -426,7 +425,7 @@ def _stored_part(column: UnresolvedColumn | None) -> StoredPart | None:
 def _replace_stored(
     old: UnresolvedColumn | None, new: UnresolvedColumn | None
 ) -> Sequence[StoredChange]:
-    """Return what is stored before and after a column is replaced by another one."""
+    """Return what is stored before and after a column is replaced."""
     before, after = _stored_part(old), _stored_part(new)
     if before is None or after is None or before.path == after.path:
         return [] if before is after else [(before, after)]
@@ -438,11 +437,7 @@ def _with_schema(table: CatalogTable, **members: Any) -> CatalogTable:
 
 
 def _index_of(name: str, members: Sequence[Any]) -> int:
-    """Return the index of the column or field of this name.
-
-    Raises:
-        SchemaError: with code `unknown-column`.
-    """
+    """Return the index of the column or field of this name (`unknown-column`)."""
     for index, member in enumerate(members):
         if member.name == name:
             return index
@@ -459,7 +454,7 @@ def _require_free(name: str, members: Iterable[Any]) -> None:
 
 
 def _insert(members: Sequence[T], member: T, position: ColumnPosition | None) -> tuple[T, ...]:
-    """Return the columns or fields with one more at a position; without one it is the last."""
+    """Return the columns or fields with one more at a position, by default the last."""
     if position is None:
         return (*members, member)
     index = 0 if position.column is None else 1 + _index_of(position.column, members)
@@ -467,7 +462,7 @@ def _insert(members: Sequence[T], member: T, position: ColumnPosition | None) ->
 
 
 def _find(table: CatalogTable, column: UnresolvedColumn) -> int:
-    """Return the index of a column that has to be defined as it was when the change was made."""
+    """Return the index of a column, which must be defined as when the change was made."""
     index = _index_of(column.name, table.schema.columns)
     current = normal_column(table.schema.columns[index])
     _require_same(current, normal_column(column), f"column {column.name!r}")
@@ -487,13 +482,12 @@ def _require_physical(column: UnresolvedColumn) -> UnresolvedPhysicalColumn:
 
 
 def _with_column(table: CatalogTable, new: UnresolvedColumn) -> CatalogTable:
-    """Return the table with another definition of the column of the same name."""
     columns = (new if column.name == new.name else column for column in table.schema.columns)
     return _with_schema(table, columns=tuple(columns))
 
 
 def _rename_column(table: CatalogTable, old: str, new: str) -> CatalogTable:
-    """Return the table with a column renamed wherever it is named, except in expressions."""
+    """Return the table with a column renamed everywhere except in expressions."""
     _require_free(new, table.schema.columns)
 
     def rename(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -534,7 +528,7 @@ def _place(position: ColumnPosition | None) -> str:
 
 
 def _describe_type(what: str, old: WrittenType, new: WrittenType) -> str:
-    """Describe the change of a type; a change of its nullability only by that."""
+    """Describe the change of a type, or only of its nullability."""
     before, after = normal_type(old), normal_type(new)
     if isinstance(before, DataType) and isinstance(after, DataType):
         if before.nullable() == after.nullable():
@@ -557,7 +551,7 @@ def _describe_comment(what: str, comment: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NestedChange(TableChange, ABC):
-    """The base of changes of a part of a type. `path` is that of the part, or of its row."""
+    """The base of changes of a part of a type; `path` is that of the part, or of its row."""
 
     path: tuple[str, ...]
 
@@ -603,7 +597,7 @@ class RowChange(NestedChange, ABC):
 
     @abstractmethod
     def change_fields(self, fields: Sequence[RowField], index: int) -> Iterable[RowField]:
-        """Return the fields of the row after the change; `index` is that of the expected field.
+        """Return the row's fields after the change; `index` is that of the expected field.
 
         Raises:
             SchemaError: as `apply`.
@@ -786,7 +780,7 @@ class DropField(RowChange):
 
 @dataclass(frozen=True, slots=True)
 class PartChange(TableChange, ABC):
-    """The base of changes that add, replace or drop one part of a table, other than a column."""
+    """The base of changes of one part of a table other than a column."""
 
     @property
     @abstractmethod
@@ -806,7 +800,7 @@ class PartChange(TableChange, ABC):
 
 @dataclass(frozen=True, slots=True)
 class Addition(PartChange, ABC):
-    """The base of changes that add what their only field holds."""
+    """The base of changes that add the value of their only field."""
 
     @property
     def before(self) -> object:
@@ -824,7 +818,7 @@ class Addition(PartChange, ABC):
 
 @dataclass(frozen=True, slots=True)
 class Replacement(PartChange, ABC):
-    """The base of changes that replace the value of their first field by that of the second."""
+    """The base of changes that replace the value of their first field by the second."""
 
     @property
     def before(self) -> object:
@@ -842,7 +836,7 @@ class Replacement(PartChange, ABC):
 
 @dataclass(frozen=True, slots=True)
 class Removal(PartChange, ABC):
-    """The base of changes that drop what their only field holds."""
+    """The base of changes that drop the value of their only field."""
 
     @property
     def before(self) -> object:
@@ -1029,8 +1023,8 @@ class ModifySnapshot(Replacement):
 class TablePart:
     """A part of a table: its name in messages, its class and changes, how it is read and replaced.
 
-    A part without `add` and `drop` is always there, maybe empty; one without a class is not created
-    by `TableChange.add`.
+    A part without `add` and `drop` always exists, maybe empty; `TableChange.add` does not create
+    one without a class.
     """
 
     what: str
@@ -1152,7 +1146,7 @@ class OptionChange(TableChange, ABC):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SetOption(OptionChange):
-    """An option is set; `old_value` is None if it was not set before.
+    """An option is set; `old_value` is None if it was not.
 
     >>> SetOption("password", "hunter2", None)
     SetOption{key='password', value='******'}
@@ -1263,14 +1257,14 @@ def _change_of(part: object, verb: str) -> Callable[..., TableChange]:
 def apply(changes: Iterable[TableChange], table: Table) -> Table:
     """Return the schema or table after the changes, in their order.
 
-    Each change is compared with the state that it is applied to, which has to contain its old
-    value. The result is unresolved, also for a resolved table: changes in between may refer to
-    columns that later ones add. A schema accepts changes of its columns, keys and watermark only.
+    Each change is compared with the state that it is applied to, which must contain its old value.
+    The result is unresolved, also for a resolved table: changes may refer to columns that later
+    ones add. A schema accepts changes of its columns, keys and watermark only.
 
     Raises:
         SchemaError: with code `change-does-not-fit` where the state is not the one that a change
-            was made for, `unknown-column` or `duplicate-column` for its names, `wrong-argument`
-            for arguments of other types.
+        was
+            made for, `unknown-column` or `duplicate-column`, `wrong-argument`.
 
     >>> from schema_core.types import DataTypes
     >>> name = UnresolvedPhysicalColumn("name", DataTypes.STRING())
@@ -1298,10 +1292,9 @@ def apply(changes: Iterable[TableChange], table: Table) -> Table:
 def require_consistent(
     changes: Iterable[TableChange], expected: CatalogBaseTable | None, new: CatalogBaseTable
 ) -> None:
-    """Refuse changes that do not lead from the expected definition of a table to the new one.
+    """Refuse changes that do not lead from one definition of a table to another.
 
-    Raises:
-        SchemaError: with code `change-does-not-fit`; as `apply`.
+    Errors: as `apply`; `change-does-not-fit`.
     """
     if not isinstance(expected, CatalogTable) or not isinstance(new, CatalogTable):
         raise stale_change(
@@ -1313,7 +1306,7 @@ def require_consistent(
 
 
 def describe(change: TableChange) -> str:
-    """Return a change in English, in one line; secrets are masked.
+    """Return a change in one line of English, with secrets masked.
 
     Raises:
         SchemaError: with code `wrong-argument` for anything but a change.

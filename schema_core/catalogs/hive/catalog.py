@@ -39,7 +39,6 @@ from schema_core.spark.session.session import JobSession
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: What a metastore returns for an object.
 Record = HiveDatabase | HiveTable | HivePartition | HiveFunction
 
 
@@ -52,9 +51,9 @@ class MetastoreConnection(NamedTuple):
 
 @dataclass(frozen=True)
 class HiveObject:
-    """An object in a metastore; `table` is that of a partition.
+    """An object in a metastore; a partition has its `table`.
 
-    The record of statistics is that of their table or partition.
+    Statistics have the record of their table or partition.
     """
 
     key: ObjectKey
@@ -89,8 +88,7 @@ class HiveObject:
 class HiveStore:
     """The objects of a catalog in a metastore; `connect` is called at first use.
 
-    A metastore has no transactions over several calls. Each change is one call, and the server
-    compares and sets the definition of a table in one transaction of its own. Names are not
+    A metastore has no transactions over several calls: each change is one call. Names are not
     case-sensitive; Hive stores them in lower case.
     """
 
@@ -149,8 +147,8 @@ class HiveStore:
     ) -> HiveObject | None:
         """Return the object at this key, or None; a table is read until two reads are equal.
 
-        The server reads a table row by row while others write, so one read may return half of the
-        old definition with the modification time of the new one.
+        The server reads a table row by row while others write, so one read may mix the old
+        definition with the modification time of the new one.
         """
         record = self._record(key, parent)
         while isinstance(record, HiveTable) and record != (again := self._record(key, parent)):
@@ -220,9 +218,9 @@ class HiveStore:
     def replace(self, stored: HiveObject, value: Any) -> bool:
         """Store another definition.
 
-        The metastore compares the modification time of a table and writes in one transaction, so
-        no update of another `HiveCatalog` is lost. Flink, Spark and Hive overwrite; what they wrote
-        within the second of our own reading may be missed.
+        The metastore compares the modification time of a table and writes in one transaction, so no
+        update of another `HiveCatalog` is lost. Flink, Spark and Hive overwrite; what they write
+        within the second of our reading may be missed.
         """
         record = stored.record
         match stored.key.kind:
@@ -272,26 +270,23 @@ class HiveStore:
 
 
 def _values(key: ObjectKey, table: HiveObject) -> tuple[str, ...]:
-    """Return the values of a partition in the order of the table's partition keys.
-
-    The result is empty if the specification has other keys.
-    """
-    found = table.value
-    keys = found.get_partition_keys() if isinstance(found, CatalogTable) else []
-    given = key.partition.get_partition_spec() if key.partition is not None else {}
-    return tuple(given[key] for key in keys) if set(given) == set(keys) else ()
+    """Return a partition's values in the order of the table's keys; empty if it has other keys."""
+    definition = table.value
+    keys = definition.get_partition_keys() if isinstance(definition, CatalogTable) else []
+    values = key.partition.get_partition_spec() if key.partition is not None else {}
+    return tuple(values[key] for key in keys) if set(values) == set(keys) else ()
 
 
 @validate_methods(Catalog)
 class HiveCatalog(StoredCatalog[HiveObject]):
     """A catalog in a Hive metastore; `connect` is called when it is opened.
 
-    Names consist of ASCII letters, digits and underscores; they are not case-sensitive and are
-    listed in lower case. A table without ``'connector' = 'hive'`` is generic: its definition is
-    Flink's property map, and it has no partitions in the metastore. Dropping a managed table
-    deletes its files. With a `storage`, generic tables without a connector are managed by it.
+    Names consist of ASCII letters, digits and underscores; they are not case-sensitive and listed
+    in lower case. A table without ``'connector' = 'hive'`` is generic: its definition is Flink's
+    property map, and it has no partitions in the metastore. Dropping a managed table deletes its
+    files. With a `storage`, generic tables without a connector are managed by it.
 
-    Hive can compare and set the definitions of tables and views only: `expected` is refused for
+    Hive compares and sets definitions of tables and views only: `expected` is refused for
     databases, partitions and functions.
     """
 
@@ -313,8 +308,8 @@ class HiveCatalog(StoredCatalog[HiveObject]):
     def stored_maps(self) -> Iterator[tuple[str, str]]:
         """Yield the path and the property map, as JSON, of every table and view.
 
-        The map of a table of Hive itself consists of its columns and partition keys. A column whose
-        type Flink lacks has the type of Hive, which no resolver accepts.
+        The map of a table of Hive itself holds its columns and partition keys. A column whose type
+        Flink lacks has the type of Hive, which no resolver accepts.
 
         Raises:
             ExternalError: with code `hive-metastore-failed`.
@@ -337,7 +332,7 @@ class HiveCatalog(StoredCatalog[HiveObject]):
 
 # --- the catalog type 'hive' ---------------------------------------------------------------------
 
-# Flink's options of Hive catalogs, and one of ours: the limits of the metastore's database.
+# Flink's options of Hive catalogs, and our own: the limits of the metastore's database.
 DEFAULT_DATABASE, CONF_DIR, HADOOP_CONF_DIR = "default-database", "hive-conf-dir", "hadoop-conf-dir"
 VERSION, PROFILE = "hive-version", "store-profile"
 
@@ -366,13 +361,10 @@ def make_hive_catalog(name: str, options: Mapping[str, str]) -> HiveCatalog:
     """Return the catalog of a CREATE CATALOG statement; opening it starts Spark.
 
     A Spark session that is started here uses Hive's metastore: an embedded Derby in the current
-    directory unless ``hive-conf-dir`` names another one. A running session is used as it is. The
-    option `hive-version` of Flink has no effect: the client is the one that pyspark includes.
-
-    Raises:
-        SchemaError: with code `unknown-store` for an unknown `store-profile`, or
-            `invalid-catalog-option` for a `warehouse` that is not an absolute local path.
-        NotFoundError: with code `not-found` for a directory without configuration files.
+    directory unless ``hive-conf-dir`` names another one. A running session is used as it is.
+    Flink's option `hive-version` has no effect: pyspark includes one client. Errors:
+    `unknown-store` for `store-profile`, `invalid-catalog-option` for a `warehouse` that is not an
+    absolute local path, `not-found` for a directory without configuration files.
     """
     settings = settings_of(options)
     profile = options.get(PROFILE)
@@ -391,15 +383,10 @@ def connection(
     settings: Mapping[str, str] | None = None,
     profile: str | None = None,
 ) -> MetastoreConnection:
-    """Connect to the metastore of a session.
+    """Connect to the metastore of a session (`hive-metastore-failed`).
 
-    Args:
-        session: The Spark session.
-        settings: Settings of Hive that override those of the session.
-        profile: The name of the metastore's limits; by default it follows from its URL.
-
-    Raises:
-        ExternalError: with code `hive-metastore-failed` if there is no connection.
+    `settings` of Hive override those of the session. `profile` names the metastore's limits; by
+    default they follow from its URL.
     """
     metastore = SparkMetastore(session, settings)
     remote = (metastore.setting(URI) or "").strip()
@@ -413,9 +400,7 @@ def connection(
 def hive_session(settings: Mapping[str, str]) -> SparkSession:
     """Return the Spark session of this process, connected to a metastore with these settings.
 
-    Raises:
-        UnsupportedError: with code `hive-not-reachable` if a session is running without Hive or
-            with another metastore.
+    A running session without Hive or with another metastore is an error (`hive-not-reachable`).
     """
     start = {IMPLEMENTATION: "hive", **{f"spark.hadoop.{key}": settings[key] for key in settings}}
     session = JobSession(settings=start).get()
@@ -439,9 +424,7 @@ def hive_session(settings: Mapping[str, str]) -> SparkSession:
 def settings_of(options: Mapping[str, str]) -> dict[str, str]:
     """Return the settings in the configuration files of a catalog's options.
 
-    Raises:
-        NotFoundError: with code `not-found` for a directory without configuration files.
-        ExternalError: with code `external-failure` for a file that is not a Hadoop configuration.
+    A directory without configuration files is an error (`not-found`).
     """
     found: dict[str, str] = {}
     for option, names in SITES.items():
@@ -457,11 +440,7 @@ def settings_of(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_settings(file: Path) -> dict[str, str]:
-    """Return the settings in a configuration file of Hadoop.
-
-    Raises:
-        ExternalError: with code `external-failure` for a file that is not one.
-    """
+    """Return the settings in a configuration file of Hadoop (`external-failure`)."""
     try:
         root = ET.parse(file).getroot()  # noqa: S314 - a file of the user
     except (OSError, ET.ParseError) as error:
@@ -471,10 +450,7 @@ def read_settings(file: Path) -> dict[str, str]:
 
 
 def hive_support() -> tuple[str, str]:
-    """Return the Hive version of the installed pyspark and the path of its client.
-
-    Without Hive, return "none" and the reason.
-    """
+    """Return the Hive version of pyspark and the path of its client, or "none" and the reason."""
     found = find_spec("pyspark")
     if found is None or found.origin is None:
         return "none", "pip install 'schema-core[spark]'"

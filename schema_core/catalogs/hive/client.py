@@ -1,11 +1,11 @@
 """A client of a Hive metastore: Hive 2.3's, which pyspark includes, in Spark's JVM.
 
-The client is called directly, not through Spark's catalog, which hides properties of its own
-tables, does not support functions of other languages, and cannot compare and set.
+The client is called directly: Spark's catalog hides properties of its own tables, does not support
+functions of other languages, and cannot compare and set.
 
-A record is transferred to the JVM as one string, in Thrift's JSON, instead of a call for each of
-its fields. Fields are identified by their numbers, ``{"1": {"str": "orders"}, ...}``: those of
-``hive_metastore.thrift``, where they never change.
+A record is transferred to the JVM as one string of Thrift's JSON, not by a call for each field.
+Fields have the numbers of ``hive_metastore.thrift``, which never change:
+``{"1": {"str": "orders"}, ...}``.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def to_json(record: Record) -> str:
 
 
 def from_json(text: str) -> Record:
-    """Return the record of JSON that the client wrote."""
-    found: Record = json.loads(text)
-    return found
+    """Return the record of the client's JSON."""
+    record: Record = json.loads(text)
+    return record
 
 
 # --- fields --------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ class FieldType(NamedTuple):
 
 
 def record_of(value: Any) -> Record:
-    """Return the Thrift record of an object, with the fields of its `rest` unchanged."""
+    """Return the Thrift record of an object; fields of its `rest` are unchanged."""
     record = NEW_FIELDS.get(type(value), dict)() | getattr(value, "rest", {})
     for attribute, (place, field) in FIELDS[type(value)].items():
         *outer, number = place.split(".")
@@ -81,8 +81,8 @@ def record_of(value: Any) -> Record:
             target[step] = {"rec": inner}
             target = inner
         target.pop(number, None)
-        if (written := field.write(getattr(value, attribute))) is not None:
-            target[number] = written
+        if (document := field.write(getattr(value, attribute))) is not None:
+            target[number] = document
     return record
 
 
@@ -103,7 +103,7 @@ def list_of(
     write: Callable[[Any], Any] = lambda value: value,
     read: Callable[[Any], Any] = lambda value: value,
 ) -> FieldType:
-    """Return the type of a list; `write` and `read` convert its elements."""
+    """Return the type of a list from the conversions of its elements."""
     return FieldType(
         lambda values: {"lst": [tag, len(values), *map(write, values)]},
         lambda found: tuple(map(read, found["lst"][2:])),
@@ -138,7 +138,7 @@ STORAGE = FieldType(
     HiveStorage,
 )
 
-#: Class -> attribute -> number of its Thrift field, after those of the records that contain it.
+#: Class -> attribute -> number of its Thrift field, after the numbers of containing records.
 FIELDS: dict[type, dict[str, tuple[str, FieldType]]] = {
     HiveColumn: {
         "name":              ("1",   STRING),
@@ -187,8 +187,7 @@ FIELDS: dict[type, dict[str, tuple[str, FieldType]]] = {
     },
 }  # fmt: skip
 
-#: Class -> further fields of a new record. As in Flink, the owner type of a function is a group
-#: and its function type is Java.
+#: Class -> further fields of a new record. As in Flink, a function is Java's and a group owns it.
 NEW_FIELDS: dict[type, Callable[[], Record]] = {
     HiveStorage: lambda: {
         "5": {"tf": 0},
@@ -206,11 +205,10 @@ CLASSES: dict[type, str] = {
     HiveFunction:  "Function",
 }  # fmt: skip
 
-#: The package of the metastore in Java.
 METASTORE = "org.apache.hadoop.hive.metastore"
 
-#: Settings that override those of the session. pyspark lacks Hive's default connection pool, and
-#: by default Hive waits 2 seconds between ten attempts of an operation that cannot succeed.
+#: Settings that override the session's. pyspark lacks Hive's default connection pool, and Hive
+#: waits 2 seconds between ten attempts of an operation that cannot succeed.
 SETTINGS: Mapping[str, str] = {
     "datanucleus.connectionPoolingType": "DBCP",
     "hive.hmshandler.retry.interval": "50ms",
@@ -228,16 +226,16 @@ URI, URL = "hive.metastore.uris", "javax.jdo.option.ConnectionURL"
 #: Compare-and-set for `alter_table` (HIVE-26882): the parameter, and its expected value.
 EXPECTED_KEY, EXPECTED_VALUE = "expected_parameter_key", "expected_parameter_value"
 
-#: Keeps the metastore from counting the files in the directory of a table that is altered, which
-#: would replace its statistics (`StatsSetupConst`).
+#: Keeps the metastore from counting the files of a table that is altered, which would replace its
+#: statistics (`StatsSetupConst`).
 KEEP_STATISTICS = "DO_NOT_UPDATE_STATS", "true"
 
-#: How often an operation is retried while other clients change the same database.
+#: How often an operation is retried while others change the same database.
 MAX_ATTEMPTS = 20
 
 _MISSING = ("NoSuchObjectException", "UnknownDBException", "UnknownTableException")
 _EXISTS, _NO_DATABASE = "AlreadyExistsException", "InvalidObjectException"
-#: The error if the directory of the database was deleted while that of the table was created.
+#: The error if a database's directory was deleted while a table's was created.
 _NO_DIRECTORY = "No such file or directory"
 #: The errors for a table that has changed since it was read, and for one that was dropped.
 _MODIFIED, _DROPPED = "The table has been modified", "InvalidOperationException"
@@ -257,9 +255,9 @@ def failure(error: Exception) -> HiveError:
         return HiveError(f"no connection to the metastore: {error}")
     name = java.getClass().getSimpleName()
     message = str(java.getMessage() or name).splitlines()[0]
-    found = HiveError(f"the metastore failed: {message[:500]}")
-    found.java_class = name
-    return found
+    failed = HiveError(f"the metastore failed: {message[:500]}")
+    failed.java_class = name
+    return failed
 
 
 class SparkMetastore:
@@ -278,17 +276,16 @@ class SparkMetastore:
             self._writer = java_class(session, "org.apache.thrift.TSerializer")(protocol)
             self._reader = java_class(session, "org.apache.thrift.TDeserializer")(protocol)
         except Exception as error:
-            found = failure(error)
-            if found.java_class == "ClassNotFoundException":
+            failed = failure(error)
+            if failed.java_class == "ClassNotFoundException":
                 raise NotFoundError(
                     "this Spark was built without Hive",
                     code="hive-not-reachable",
                     hint="install pyspark from PyPI, which includes Hive",
                 ) from error
-            raise found from error
+            raise failed from error
 
     def _configuration(self, session: SparkSession, settings: Mapping[str, str]) -> Any:
-        """Return Hive's configuration on top of the session's."""
         java = session._jsparkSession  # noqa: SLF001 - PySpark has no public access
         hadoop = java.sharedState().hadoopConf()
         hive = "org.apache.hadoop.hive.conf.HiveConf"
@@ -303,8 +300,8 @@ class SparkMetastore:
 
     def setting(self, key: str) -> str | None:
         """Return the effective value of a Hive setting."""
-        found: str | None = self._conf.get(key)
-        return found
+        value: str | None = self._conf.get(key)
+        return value
 
     def close(self) -> None:
         """Close the connection."""
@@ -314,7 +311,6 @@ class SparkMetastore:
     # --- calls ---------------------------------------------------------------------------------
 
     def _call(self, call: Callable[[Any], T]) -> T:
-        """Call the client and return the result."""
         with self._lock:
             try:
                 return call(self._client)
@@ -322,7 +318,6 @@ class SparkMetastore:
                 raise failure(error) from error
 
     def _find(self, kind: type[T], call: Callable[[Any], Any]) -> T | None:
-        """Return the object that a call returns, or None if there is none."""
         try:
             text = self._call(lambda client: self._writer.toString(call(client)))
         except HiveError as error:
@@ -332,7 +327,7 @@ class SparkMetastore:
         return value_of(kind, from_json(text))
 
     def _texts(self, call: Callable[[Any], Any]) -> list[str]:
-        """Return the texts that a call returns; none if the database or table does not exist."""
+        """Return the strings that a call returns; none if the database or table does not exist."""
         try:
             return self._call(lambda client: [*map(str, call(client))])
         except HiveError as error:
@@ -351,17 +346,16 @@ class SparkMetastore:
         return True
 
     def _record(self, value: Any) -> Any:
-        """Return the record of an object as an instance of its Java class."""
+        """Return an object as an instance of its Java class."""
         record = java_class(self._session, f"{METASTORE}.api.{CLASSES[type(value)]}")()
         self._reader.deserialize(record, bytearray(to_json(record_of(value)).encode()))
         return record
 
     def _java_list(self, values: tuple[str, ...]) -> Any:
-        """Return a Java list of strings."""
-        found = java_class(self._session, "java.util.ArrayList")()
+        strings = java_class(self._session, "java.util.ArrayList")()
         for value in values:
-            found.add(value)
-        return found
+            strings.add(value)
+        return strings
 
     def _translate_conflicts(self) -> Any:
         """Return the context of a call that alters a definition."""
@@ -397,7 +391,7 @@ class SparkMetastore:
     def drop_database(self, name: str, cascade: bool) -> bool:
         """Drop a database with its directory; the client first drops its objects one by one.
 
-        This fails if other clients create or drop tables meanwhile, and is then retried.
+        This fails, and is retried, if others create or drop tables meanwhile.
         """
         for tried in range(MAX_ATTEMPTS):
             try:
@@ -447,8 +441,8 @@ class SparkMetastore:
     def alter_table(self, old: HiveTable, new: HiveTable) -> bool:
         """Replace a table if it has not changed since it was read.
 
-        Hive 2.3.10 and 4 compare the modification time in the transaction that writes the new
-        definition; older servers overwrite. The time always increases, by at least a second.
+        Hive 2.3.10 and 4 compare the modification time in the transaction that writes; older
+        servers overwrite. The time always increases, by at least a second.
         """
         was = old.parameters.get(DDL_TIME, "")
         now = max(int(time()), int(was) + 1 if was.isdecimal() else 0)
@@ -519,10 +513,7 @@ class SparkMetastore:
             raise
 
     def alter_function(self, function: HiveFunction) -> None:
-        """Replace a function; it is dropped and created if its resources differ.
-
-        Hive cannot alter the resources of a function.
-        """
+        """Replace a function; other resources, which Hive cannot alter, drop and create it."""
         record = self._record(function)
         where = function.database, function.name
         current = self.function(*where)

@@ -1,8 +1,8 @@
 """Catalog objects as Flink's HiveCatalog stores them in a metastore, and as Spark and Hive do.
 
-A table with ``'connector' = 'hive'`` is a *Hive table*: its columns are Hive's columns, its options
-Hive's properties. Every other table is *generic*: Flink's property map with the prefix ``flink.``,
-and columns for other engines to show if Hive has their types.
+A table with ``'connector' = 'hive'`` is a *Hive table*: its columns and options are Hive's columns
+and properties. Every other table is *generic*: Flink's property map with the prefix ``flink.``, and
+columns for other engines to show if Hive has their types.
 """
 
 from __future__ import annotations
@@ -80,7 +80,6 @@ class FileFormat(NamedTuple):
 
 _IO, _SERDE = "org.apache.hadoop.hive.ql.io", "org.apache.hadoop.hive.serde2"
 
-#: Name of a file format -> its classes.
 FORMATS: dict[str, FileFormat] = {
     "textfile": FileFormat(
         "org.apache.hadoop.mapred.TextInputFormat",
@@ -119,12 +118,9 @@ def is_storage_option(key: str) -> bool:
 
 
 def storage_of(options: Mapping[str, str]) -> HiveStorage:
-    """Return the storage that options configure, by default text files.
+    """Return the storage that options configure, by default text files (`invalid-option-value`).
 
     Law: ``storage_of(options_of(storage)) == storage``, except a default location.
-
-    Raises:
-        SchemaError: with code `invalid-option-value` for an unknown file format.
 
     >>> storage_of({"hive.storage.file-format": "ORC"}).serde
     'org.apache.hadoop.hive.ql.io.orc.OrcSerde'
@@ -183,7 +179,7 @@ CONNECTOR, HIVE = "connector", "hive"
 #: The property that holds the comment of a Hive table.
 COMMENT = "comment"
 
-#: Properties of the metastore, Hive and Spark: they are not options and never altered here.
+#: Properties of the metastore, Hive and Spark: not options, and never altered here.
 RESERVED = frozenset({
     DDL_TIME, "EXTERNAL", "COLUMN_STATS_ACCURATE", "numFiles", "numFilesErasureCoded",
     "numPartitions", "numRows", "rawDataSize", "totalSize", "bucketing_version",
@@ -195,7 +191,7 @@ RESERVED_PREFIXES = (SPARK, "view.", STATISTICS)
 #: The characters of names.
 NAME = regex(r"[A-Za-z0-9_]+")
 
-#: The maximum lengths of a function name (FUNCS.FUNC_NAME), and of a query (TBLS) in Derby.
+#: Maximum lengths of a function name (FUNCS.FUNC_NAME), and of a query (TBLS) in Derby.
 FUNCTION_NAME, DERBY_QUERY = 128, 32_700
 
 
@@ -215,7 +211,7 @@ def user_properties(parameters: Mapping[str, str]) -> Properties:
 
 # --- databases, partitions, functions ------------------------------------------------------------
 
-#: Flink's name of the property with the location of a database.
+#: Flink's property with the location of a database.
 DATABASE_LOCATION = "hive.database.location-uri"
 
 # Maximum lengths in Hive's schema (package.jdo): keys of a database's properties and class names;
@@ -239,7 +235,7 @@ _ESCAPED = regex("%([0-9A-Fa-f]{2})")
 
 
 def unescape(escaped: str) -> str:
-    """Return the unescaped form of a key or value in the name of a partition.
+    """Unescape a key or value in the name of a partition.
 
     >>> unescape("x%2Fy")
     'x/y'
@@ -261,7 +257,7 @@ def partition_values(partition_name: str) -> dict[str, str]:
 class HiveCodec:
     """Encodes catalog objects as records of a metastore, and decodes them.
 
-    `store` holds the maximum lengths of keys and values in the metastore's database.
+    `store` has the maximum lengths of the metastore's database.
     """
 
     store: StoreLimits
@@ -271,9 +267,7 @@ class HiveCodec:
     def check_name(self, what: str, name: str) -> None:
         """Refuse a name that Hive does not support.
 
-        Raises:
-            SchemaError: with code `blank-name`.
-            UnsupportedError: with code `name-characters-not-supported` or `name-too-long`.
+        Errors: `blank-name`, `name-characters-not-supported`, `name-too-long`.
         """
         if is_blank(name):
             raise SchemaError(f"a {what} requires a name", code="blank-name")
@@ -290,29 +284,22 @@ class HiveCodec:
             )
 
     def check_lengths(self, properties: Mapping[str, str], key: int, value: int) -> None:
-        """Refuse properties that the store would truncate or change.
-
-        Raises:
-            UnsupportedError: with code `exceeds-store-limit` for each of them.
-        """
+        """Refuse properties that the store would truncate or change (`exceeds-store-limit`)."""
         store = replace(self.store, prefix="", key=key, value=min(value, self.store.value))
-        found = Gathering()
+        errors = Gathering()
         for name, text in properties.items():
-            with found.catching(), at(f"property {name[:60]!r}"):
+            with errors.catching(), at(f"property {name[:60]!r}"):
                 if (problem := limit_violation(name, text, store)) is not None:
                     raise UnsupportedError(problem, code="exceeds-store-limit")
-        found.raise_all()
+        errors.raise_all()
 
     # --- to Hive -------------------------------------------------------------------------------
 
     def encode(self, database: str, name: str, table: ResolvedTable) -> HiveTable:
         """Return the record of a table or view.
 
-        Raises:
-            UnsupportedError: with code `not-in-hive` for features that Hive tables lack,
-                `name-case-not-preserved` for columns in upper case, `exceeds-store-limit` for
-                definitions that are too long.
-            SchemaError: with code `invalid-option-value`.
+        Errors: `not-in-hive` for features that Hive tables lack, `name-case-not-preserved` for
+        columns in upper case, `exceeds-store-limit`, `invalid-option-value`.
         """
         match table:
             case objects.ResolvedCatalogView():
@@ -369,12 +356,12 @@ class HiveCodec:
     def _encode_hive(
         self, database: str, name: str, table: objects.ResolvedCatalogTable
     ) -> HiveTable:
-        found = Gathering()
+        errors = Gathering()
         for problem in unsupported_features(table):
-            found.errors.append(UnsupportedError(problem, code="not-in-hive"))
-        with found.catching():
+            errors.errors.append(UnsupportedError(problem, code="not-in-hive"))
+        with errors.catching():
             columns = hive_columns(table.resolved_schema.columns)
-        found.raise_all()
+        errors.raise_all()
         split = len(columns) - len(table.partition_keys)
         return replace(
             self._without_columns(database, name, table),
@@ -385,7 +372,7 @@ class HiveCodec:
     def _without_columns(
         self, database: str, name: str, table: objects.ResolvedCatalogTable
     ) -> HiveTable:
-        """Return the record of the options and the comment of a Hive table."""
+        """Return the record of a Hive table's options and comment."""
         options = {key: option for key, option in table.options.items() if key != CONNECTOR}
         for key in options:
             if is_reserved(key) or key.startswith(FLINK) or key in (COMMENT, IS_GENERIC):
@@ -409,15 +396,9 @@ class HiveCodec:
     def decode(
         self, stored: HiveTable, location: DatabaseLocation = lambda: None
     ) -> objects.CatalogBaseTable:
-        """Return the unresolved table or view.
+        """Return the unresolved table or view; `location` returns the location of its database.
 
-        Args:
-            stored: The record.
-            location: Returns the location of the table's database.
-
-        Raises:
-            SchemaError: for malformed properties, as `read_map`.
-            UnsupportedError: with code `type-not-in-flink` for columns whose type Flink lacks.
+        Errors: `type-not-in-flink`; malformed properties as `read_map`.
         """
         if not is_hive_table(stored.parameters):
             return _decode_generic(stored)
@@ -439,11 +420,8 @@ class HiveCodec:
     def alter(self, stored: HiveTable, new: ResolvedTable) -> HiveTable:
         """Return the record of an altered table; it keeps what other engines stored in it.
 
-        Raises:
-            SchemaError: with code `wrong-table-kind` for a change between a Hive table and a
-                generic one.
-            UnsupportedError: as `encode`; with code `not-in-hive` for other columns of a table
-                whose columns Spark stores.
+        Errors: as `encode`; `wrong-table-kind` for a change between a Hive table and a generic one,
+        `not-in-hive` for other columns of a table whose columns Spark stores.
         """
         was_hive = is_hive_table(stored.parameters)
         if isinstance(new, objects.ResolvedCatalogTable) and was_hive != is_hive(new.options):
@@ -484,11 +462,7 @@ class HiveCodec:
     # --- databases -----------------------------------------------------------------------------
 
     def encode_database(self, name: str, database: objects.CatalogDatabase) -> HiveDatabase:
-        """Return the record of a database.
-
-        Raises:
-            UnsupportedError: with code `exceeds-store-limit` or `not-in-hive`.
-        """
+        """Return the record of a database (`exceeds-store-limit`, `not-in-hive`)."""
         properties = database.get_properties()
         location = properties.pop(DATABASE_LOCATION, None)
         if COMMENT in properties:
@@ -509,12 +483,9 @@ class HiveCodec:
         return objects.CatalogDatabase(properties, comment)
 
     def alter_database(self, stored: HiveDatabase, new: objects.CatalogDatabase) -> HiveDatabase:
-        """Return the record of an altered database.
+        """Return the record of an altered database; another location is an error (`not-in-hive`).
 
         Hive 2 alters properties only, so a new comment becomes a property.
-
-        Raises:
-            UnsupportedError: with code `not-in-hive` for another location.
         """
         fresh = self.encode_database(stored.name, new)
         if fresh.location not in (None, stored.location):
@@ -533,9 +504,7 @@ class HiveCodec:
     ) -> HivePartition:
         """Return the record of a partition, with the storage of its table.
 
-        Raises:
-            UnsupportedError: with code `not-in-hive` for a generic table or a blank value,
-                `exceeds-store-limit` for values that are too long.
+        Errors: `not-in-hive` for a generic table or a blank value, `exceeds-store-limit`.
         """
         if not is_hive_table(table.parameters) or not table.partition_columns:
             raise UnsupportedError(
@@ -594,11 +563,8 @@ class HiveCodec:
     ) -> HiveFunction:
         """Return the record of a function.
 
-        Raises:
-            UnsupportedError: with code `not-in-hive` for options and unknown kinds of resources,
-                `exceeds-store-limit` for names that are too long.
-            SchemaError: with code `not-storable` for a class name that begins with a prefix of
-                Flink's.
+        Errors: `not-in-hive` for options and unknown kinds of resources, `exceeds-store-limit`,
+        `not-storable` for a class name that begins with a prefix of Flink's.
         """
         if function.options:
             raise UnsupportedError("functions cannot have options in Hive", code="not-in-hive")
@@ -642,11 +608,7 @@ def columns_of_spark(table: objects.ResolvedCatalogTable) -> tuple[object, ...]:
 
 
 def require_no_spark_schema(stored: HiveTable) -> None:
-    """Refuse to change the columns of a table that Spark reads by its own properties.
-
-    Raises:
-        UnsupportedError: with code `not-in-hive`.
-    """
+    """Refuse to change columns that Spark reads from its own properties (`not-in-hive`)."""
     if is_spark_source(stored):
         raise UnsupportedError(
             "the columns of this table are stored by Spark and fixed by its files",
@@ -661,7 +623,7 @@ def is_hive(options: Mapping[str, str]) -> bool:
 
 
 def unsupported_features(table: objects.ResolvedCatalogTable) -> Iterator[str]:
-    """Describe the features of a table that Hive tables do not support."""
+    """Describe the features of a table that Hive tables lack."""
     schema = table.resolved_schema
     for what, is_present in (
         ("watermarks", schema.watermark_specs),
@@ -695,7 +657,6 @@ def _buckets(stored: HiveTable) -> objects.TableDistribution | None:
 
 
 def _options(stored: HiveTable, location: DatabaseLocation) -> Properties:
-    """Return the options of a Hive table: its properties and its storage."""
     options = {CONNECTOR: HIVE}
     if stored.kind == EXTERNAL:
         options[IS_EXTERNAL] = "true"
@@ -714,12 +675,12 @@ def _decode_generic(stored: HiveTable) -> objects.CatalogBaseTable:
         kind = MapKind.VIEW
         parameters[FLINK + ORIGINAL] = stored.original_query or ""
         parameters[FLINK + EXPANDED] = stored.expanded_query or ""
-    found = read_map(parameters, kind).object
-    if not isinstance(found, objects.CatalogTable | objects.CatalogView):
+    table = read_map(parameters, kind).object
+    if not isinstance(table, objects.CatalogTable | objects.CatalogView):
         raise SchemaError("the stored object is not a table", code="wrong-table-kind")
-    if not found.schema.columns and stored.columns:
-        return replace(found, schema=schema_of((*stored.columns, *stored.partition_columns)))
-    return found
+    if not table.schema.columns and stored.columns:
+        return replace(table, schema=schema_of((*stored.columns, *stored.partition_columns)))
+    return table
 
 
 def _is_default_location(table: HiveTable, stored: HivePartition, location: str) -> bool:
@@ -752,7 +713,7 @@ def stored_map(stored: HiveTable) -> Properties:
 
 
 def _type_text(column: HiveColumn) -> str:
-    """Return the type of a column as Flink's string, or that of Hive if Flink lacks it."""
+    """Return the type of a column in Flink's syntax, or in Hive's if Flink lacks it."""
     try:
         return str(from_hive(column.type))
     except SchemaCoreError:

@@ -1,17 +1,17 @@
 """Types and columns of Hive, read and written as Flink's HiveCatalog maps them.
 
-A column of Hive has no NOT NULL, no precision of a timestamp and no length of a binary string; a
-type that needs one of these is not supported. Law: ``from_hive(to_hive(type_)) == type_``.
+Types that need NOT NULL, a precision of timestamps or a length of binary strings are not supported.
+Law: ``from_hive(to_hive(type_)) == type_``.
 
-Spark stores the columns of its tables a second time in the table properties, with the case of their
-names and with types that Hive does not have. They take precedence under the same conditions as in
-Spark: if they agree with Hive's columns, or if Hive's columns are only a placeholder.
+Spark stores columns a second time in the table properties, with the case of names and with types
+that Hive lacks. As in Spark, they take precedence if they agree with Hive's columns or if those are
+a placeholder.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from schema_core.base.lazy import regex
@@ -57,7 +57,7 @@ _EXACT: dict[str, DataType] = {
     "timestamp_ntz": TimestampType(NANOS),
 }  # fmt: skip
 
-#: Those types -> the names in Hive, which are those of Spark's SQL except that of the timestamp.
+#: Those types -> Hive's names, which are Spark SQL's except for the timestamp.
 HIVE_NAMES: dict[DataType, str] = {
     **{type_: SQL_KEYWORDS.get(name, name).lower() for name, type_ in _EXACT.items()},
     TimestampType(NANOS): "timestamp",
@@ -81,10 +81,7 @@ _FIELD_NAME = regex(r"[A-Za-z0-9_]+")
 
 
 def to_hive(type_: DataType) -> str:
-    """Return the Hive type that represents a type exactly.
-
-    Raises:
-        UnsupportedError: with code `not-in-hive` if there is none.
+    """Return the Hive type that represents a type exactly (`not-in-hive`).
 
     >>> from schema_core.types import parse_type
     >>> to_hive(parse_type("MAP<STRING, ROW<a DECIMAL(5, 2), b ARRAY<TIMESTAMP(9)>>>"))
@@ -128,10 +125,7 @@ def _not_in_hive(type_: DataType, why: str) -> UnsupportedError:
 
 
 def from_hive(text: str) -> DataType:
-    """Return the nullable Flink type of a Hive type.
-
-    Raises:
-        UnsupportedError: with code `type-not-in-flink` if there is none.
+    """Return the nullable Flink type of a Hive type (`type-not-in-flink`).
 
     >>> print(from_hive("struct<a:timestamp,b:array<varchar(5)>>"))
     ROW<`a` TIMESTAMP(9), `b` ARRAY<VARCHAR(5)>>
@@ -152,11 +146,8 @@ def _type(tree: Tree) -> DataType:
         case "map":
             return MapType(_type(tree["keyType"]), _type(tree["valueType"]))
         case _:
-            return RowType(tuple(map(_row_field, tree["fields"])))
-
-
-def _row_field(field: dict[str, Any]) -> RowField:
-    return RowField(field["name"], _type(field["type"]))
+            fields = (RowField(field["name"], _type(field["type"])) for field in tree["fields"])
+            return RowType(tuple(fields))
 
 
 def _atomic_type(word: str) -> DataType:
@@ -175,7 +166,7 @@ def _not_in_flink(text: str) -> UnsupportedError:
     )
 
 
-#: The provider of a table whose files Spark reads and writes with Hive's classes.
+#: The provider of a table whose files Spark accesses with Hive's classes.
 HIVE = "hive"
 
 
@@ -185,9 +176,8 @@ HIVE = "hive"
 def hive_columns(columns: Iterable[Column]) -> tuple[HiveColumn, ...]:
     """Return the columns of a table with ``'connector' = 'hive'``.
 
-    Raises:
-        UnsupportedError: with code `not-in-hive` for every column that Hive cannot represent
-            exactly, `name-case-not-preserved` for upper case.
+    Errors, one for each column: `not-in-hive` if Hive cannot represent it exactly,
+    `name-case-not-preserved` for upper case.
     """
     errors = Gathering()
     encoded: list[HiveColumn] = []
@@ -211,9 +201,9 @@ def _hive_column(column: Column) -> HiveColumn:
 
 
 def generic_columns(schema: ResolvedSchema) -> tuple[HiveColumn, ...]:
-    """Return columns of a generic table for other engines to show, or none.
+    """Return columns of a generic table for other engines to show.
 
-    The property map defines the table; it has no columns here if Hive lacks one of their types.
+    The property map defines the table; there are no columns here if Hive lacks one of their types.
     """
     names = [column.name.lower() for column in schema.columns]
     if len(set(names)) < len(names):
@@ -233,11 +223,7 @@ def _nullable(type_: DataType) -> DataType:
 
 
 def schema_of(columns: Iterable[HiveColumn]) -> Schema:
-    """Return the schema of Hive's columns.
-
-    Raises:
-        UnsupportedError: with code `type-not-in-flink` for every type that Flink does not have.
-    """
+    """Return the schema of Hive's columns (`type-not-in-flink` for each column)."""
     errors = Gathering()
     builder = Schema.new_builder()
     for column in columns:
@@ -264,7 +250,8 @@ def prefers_spark_schema(table: HiveTable) -> bool:
     try:
         fields = schemas.parse_json(stored_schema_json(properties))["fields"]
         listed = [
-            _shape(_spark_field(column)) for column in (*table.columns, *table.partition_columns)
+            _shape({"name": column.name, "type": parse_spark_type(column.type)})
+            for column in (*table.columns, *table.partition_columns)
         ]
         encoded = [_shape(field) for field in fields]
     except (SchemaCoreError, KeyError, ValueError):
@@ -272,12 +259,8 @@ def prefers_spark_schema(table: HiveTable) -> bool:
     return sorted(listed, key=repr) == sorted(encoded, key=repr)
 
 
-def _spark_field(column: HiveColumn) -> Mapping[str, Any]:
-    return {"name": column.name, "type": parse_spark_type(column.type)}
-
-
 def _shape(tree: Any) -> Any:
-    """Return what both lists hold of a type or field: without case, NOT NULL and lengths."""
+    """Return what both lists have of a type or field: without case, NOT NULL and lengths."""
     if isinstance(tree, str):
         return "string" if tree.startswith(("char(", "varchar(")) else tree
     if "name" in tree:

@@ -1,7 +1,7 @@
 """The records of a Hive metastore, and the protocol of its clients.
 
-The fields are those that a catalog reads and writes. All others (owners, statistics, skew) are in
-`rest` and are written back unchanged.
+The fields are those that a catalog uses. All others (owners, statistics, skew) are in `rest` and
+are written back unchanged.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 from schema_core.base.lazy import dataclass
 
-#: The kinds of tables: a view, a table whose files Hive does not delete, and a table with files.
+#: Kinds of tables: a view, a table whose files Hive does not delete, and one whose files it does.
 VIEW, EXTERNAL, MANAGED = "VIRTUAL_VIEW", "EXTERNAL_TABLE", "MANAGED_TABLE"
 
-#: The parameter with the modification time of a table's definition, in seconds.
+#: The parameter with a table's modification time, in seconds.
 DDL_TIME = "transient_lastDdlTime"
 
 
@@ -96,8 +96,8 @@ class HiveFunction:
 class Metastore(Protocol):
     """A connection to a metastore. Names are in lower case.
 
-    Methods return None or False for an object that does not exist, and False for a new object that
-    exists. They raise `ExternalError` with the code `hive-metastore-failed` for any other failure.
+    Methods return None or False for a missing object, and False for a new object that exists. Any
+    other failure is an `ExternalError` (`hive-metastore-failed`).
     """
 
     def close(self) -> None: ...
@@ -131,7 +131,7 @@ class Metastore(Protocol):
     def drop_table(self, database: str, name: str) -> bool: ...
 
     def partition_names(self, table: HiveTable) -> list[str]:
-        """Return the names of the directories of all partitions: ``b=x%2Fy/c=1``."""
+        """Return the directory names of all partitions: ``b=x%2Fy/c=1``."""
 
     def partition(self, table: HiveTable, values: tuple[str, ...]) -> HivePartition | None: ...
 

@@ -1,9 +1,9 @@
 """Statistics in the parameters of a Hive table or partition.
 
-The numbers of rows and files and the sizes are stored as Hive, Spark and Flink store them, and read
-from there, so those that any engine stored last are returned. All statistics, also of columns, are
-stored as JSON in parameters of this library, in parts that fit the metastore's database. The column
-statistics of ``ANALYZE TABLE ... FOR COLUMNS``, which only tables of Hive have, are not read.
+Numbers of rows and files and the sizes are in the parameters of Hive, Spark and Flink: what any
+engine stored last is returned. All statistics, also of columns, are JSON in parameters of this
+library, in parts that fit the metastore's database. The column statistics of
+``ANALYZE TABLE ... FOR COLUMNS``, which only Hive tables have, are not read.
 """
 
 from __future__ import annotations
@@ -35,13 +35,10 @@ NUMBERS = {
 
 
 def statistics_of(parameters: Mapping[str, str]) -> StoredStatistics:
-    """Return the statistics that parameters hold.
+    """Return the statistics in parameters; malformed JSON is an error (`corrupt-entry`).
 
-    No rows, no files and no bytes are what Hive itself notes about the directory of a new table, so
-    zeros without a number of rows are unknown unless they were stored as statistics.
-
-    Raises:
-        ExternalError: with code `corrupt-entry` if the JSON is malformed.
+    Hive itself notes no rows, files and bytes for the directory of a new table, so zeros without a
+    number of rows are unknown unless they were stored as statistics.
 
     >>> statistics_of({"numFiles": "2", "totalSize": "10"}).table.total_size
     10
@@ -72,7 +69,7 @@ def _document(parameters: Mapping[str, str]) -> StoredStatistics:
 
 
 def _number(text: str) -> int:
-    """Return a number of Hive; -1 for what is none, or exceeds 64 bits."""
+    """Return a number of Hive; -1 if it is not a number or exceeds 64 bits."""
     if not text.isascii() or not text.isdecimal() or len(text) > len(str(2**63)):
         return UNKNOWN_NUMBER
     return number if (number := int(text)) < 2**63 else UNKNOWN_NUMBER
@@ -81,17 +78,12 @@ def _number(text: str) -> int:
 def with_statistics(
     parameters: Mapping[str, str], statistics: StoredStatistics, store: StoreLimits
 ) -> Properties:
-    """Return parameters with these statistics in place of those that they hold.
+    """Return parameters with these statistics instead of their own, within the `store`'s limits.
 
     Law: ``statistics_of(with_statistics(parameters, one, store)) == one``.
 
-    Args:
-        parameters: The parameters of a table or partition.
-        statistics: The statistics.
-        store: The limits of the metastore's database.
-
-    >>> found = with_statistics({}, StoredStatistics(CatalogTableStatistics(3)), StoreLimits())
-    >>> found["numRows"], statistics_of(found).table.row_count
+    >>> parameters = with_statistics({}, StoredStatistics(CatalogTableStatistics(3)), StoreLimits())
+    >>> parameters["numRows"], statistics_of(parameters).table.row_count
     ('3', 3)
     """
     held = set(NUMBERS.values())

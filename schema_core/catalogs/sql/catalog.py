@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 def entry_store(url: str, username: str | None, password: str | None) -> EntryStore:
     """Return the entries of the database at this URL; imports SQLAlchemy.
 
-    Raises:
-        NotFoundError: with code `missing-extra` if SQLAlchemy is not installed, `missing-driver`
-            if the driver of the database is not.
+    Errors: `missing-extra` without SQLAlchemy, `missing-driver` without the database's driver.
     """
     require_modules("sqlalchemy")
     from schema_core.catalogs.sql.entries import EntryStore  # imports SQLAlchemy
@@ -158,10 +156,10 @@ def entry_key(key: ObjectKey) -> str:
 
 
 class SqlStore:
-    """The objects of a catalog in a SQL database; `entries` are those of the database.
+    """The objects of a catalog in a SQL database.
 
     Every transaction is one of the database: writers lock what they read. One that `upgrades`
-    creates and migrates the tables that hold the entries within each transaction.
+    creates and migrates the tables of the entries within each transaction.
     """
 
     compared: frozenset[StoredKind] = frozenset(StoredKind)
@@ -193,16 +191,16 @@ class SqlCatalog(StoredCatalog[SqlObject]):
 
     Many processes may use it at once: each method is a transaction. To detect that another process
     changed an object since it was read, pass what was read as `expected`: an ALTER then raises a
-    `ConflictError` with both versions instead of overwriting the other one. Models count as content
-    of a database, and creating a partition with `ignore_if_exists` leaves an existing one as it is.
+    `ConflictError` with both versions instead of overwriting. Models count as content of a
+    database. Creating a partition with `ignore_if_exists` keeps an existing one.
 
     With a `warehouse`, an absolute path of a local directory, tables without a connector are
     managed: their files are below it, in `warehouse_format` unless a table has the option
     ``format``.
 
     Raises:
-        SchemaError: with code `invalid-catalog-url`, or `secret-in-url` for a URL with a password;
-            with code `invalid-catalog-option` for a warehouse that is not such a path.
+        SchemaError: with code `invalid-catalog-url`, `secret-in-url` for a URL with a password, or
+            `invalid-catalog-option` for a warehouse that is not such a path.
         NotFoundError: with code `missing-extra` or `missing-driver`.
 
     >>> catalog = SqlCatalog("shop", "sqlite://")
@@ -227,16 +225,16 @@ class SqlCatalog(StoredCatalog[SqlObject]):
         if warehouse is not None:
             require_instance(warehouse, str, "warehouse")
             require_instance(warehouse_format, str, "warehouse_format")
-            given = {WAREHOUSE: warehouse, FORMAT: warehouse_format}
-            self.storage: ManagedStorage | None = ManagedStorage.of(given)
+            options = {WAREHOUSE: warehouse, FORMAT: warehouse_format}
+            self.storage: ManagedStorage | None = ManagedStorage.of(options)
         self.entries: EntryStore = entry_store(url, username, password)
         super().__init__(name, SqlStore(self.entries), default_database)
 
     def stored_maps(self) -> Iterator[tuple[str, str]]:
         """Yield the path and the property map, as JSON, of every table, view and model.
 
-        Nothing is parsed, and the memory does not depend on the number of objects. The catalog need
-        not be open.
+        Nothing is parsed, and memory does not grow with the number of objects. The catalog need not
+        be open.
 
         Raises:
             ExternalError: with code `catalog-store-failed`.
@@ -252,8 +250,8 @@ class SqlCatalog(StoredCatalog[SqlObject]):
         count = None if prefix else limit
         with self._transaction() as transaction:
             database = self._require(transaction, database_key(database_name)).entry.id
-            found = transaction.entries.some_names(database, StoredKind.TABLE.value, prefix, count)
-        return names_starting_with(prefix, found)[:limit]
+            names = transaction.entries.some_names(database, StoredKind.TABLE.value, prefix, count)
+        return names_starting_with(prefix, names)[:limit]
 
     def _transaction(self) -> AbstractContextManager[SqlTransaction]:
         """Return a transaction, or the one that is open."""
@@ -263,7 +261,7 @@ class SqlCatalog(StoredCatalog[SqlObject]):
     def dry_run(self) -> Iterator[Catalog]:
         """Open the catalog as `Catalog.dry_run`: a database without its tables keeps none.
 
-        A file of SQLite that does not exist is not created.
+        A missing file of SQLite is not created.
         """
         entries = (
             entry_store("sqlite://", None, None) if self.entries.is_missing() else self.entries
@@ -284,11 +282,7 @@ class SqlCatalog(StoredCatalog[SqlObject]):
 
 
 def make_sql_catalog(name: str, options: Mapping[str, str]) -> SqlCatalog:
-    """Return the catalog of a CREATE CATALOG statement.
-
-    Raises:
-        SchemaError: with code `invalid-catalog-option` without a URL.
-    """
+    """Return the catalog of a CREATE CATALOG statement (`invalid-catalog-option` without a URL)."""
     if "url" not in options:
         raise SchemaError(
             "a catalog of type 'sql' requires the option 'url'",

@@ -1,8 +1,8 @@
 """Entries of a catalog in one table of a SQL database, read and written in transactions.
 
-Databases, tables and partitions are all entries. Every entry has a parent and is deleted with it. A
-unique constraint on parent, kind and key makes one of several concurrent writers win. This is the
-only module that imports SQLAlchemy.
+Databases, tables and partitions are entries; each has a parent and is deleted with it. A unique
+constraint on parent, kind and key makes one of several concurrent writers win. Only this module
+imports SQLAlchemy.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ TIMEOUT = 60.0
 ROOT = 0
 #: The maximum length of a key without a digest: at four bytes each, PostgreSQL can index it.
 MAX_KEY = 500
-#: The key of the advisory lock in PostgreSQL while tables are created.
+#: The key of PostgreSQL's advisory lock while tables are created.
 LOCK = 0x5C4E3A
 
 
 class EntryContent(str):
-    """The content of an entry: its `repr` is masked, since it may contain secrets.
+    """The content of an entry, which may contain secrets: its `repr` is masked.
 
-    SQLAlchemy logs every row that it reads at the level DEBUG, by `repr`.
+    At the level DEBUG, SQLAlchemy logs the `repr` of every row that it reads.
 
     >>> EntryContent("password=hunter2")
     '******'
@@ -59,7 +59,7 @@ class ContentType(sa.TypeDecorator[str]):
         return None if value is None else EntryContent(value)
 
 
-#: Keys are compared by their bytes, as in SQLite, so that an index has ranges of prefixes.
+#: Keys are compared by bytes, as in SQLite, so that an index has ranges of prefixes.
 KEY_TYPE = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 METADATA = sa.MetaData()
 ENTRIES = sa.Table(
@@ -100,7 +100,7 @@ class CatalogEntry:
 def index_key(key: str) -> str:
     """Return a key that every database can index: a long one ends in a digest.
 
-    Different keys stay different: a truncated key is longer than any other.
+    Keys stay different: a truncated key is longer than any other.
 
     >>> index_key("orders"), len(index_key("n" * 10_000))
     ('orders', 564)
@@ -128,7 +128,7 @@ def _shorten_keys(connection: sa.Connection) -> None:
 
 
 def _compare_bytes(connection: sa.Connection) -> None:
-    """Compare keys by their bytes: stores of version 2 have the collation of the database."""
+    """Compare keys by bytes: stores of version 2 have the database's collation."""
     if connection.dialect.name == "postgresql":
         change = "ALTER TABLE schema_core_entry ALTER COLUMN key TYPE text"
         connection.execute(sa.text(f'{change} COLLATE "C"'))
@@ -143,8 +143,7 @@ MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (
 def migrate(connection: sa.Connection) -> None:
     """Migrate the store to the current version; a lock lets one process do it.
 
-    Raises:
-        UnsupportedError: with code `unsupported-catalog-version` for a store of a later version.
+    A later version is an error (`unsupported-catalog-version`).
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
@@ -162,7 +161,6 @@ def migrate(connection: sa.Connection) -> None:
 
 
 def _store_version(connection: sa.Connection) -> int:
-    """Return the version of the store."""
     return connection.scalar(sa.select(sa.func.max(MIGRATIONS_DONE.c.version))) or 0
 
 
@@ -194,7 +192,7 @@ class EntryTransaction:
         return None if row is None else CatalogEntry(*row)
 
     def names(self, parent: int, kind: str, form: str | None = None) -> Sequence[str]:
-        """Return the names of the entries of this kind (and form) in the order of creation."""
+        """Return the names of this kind (and form) in the order of creation."""
         # by an expression: for a column, SQLite would read all rows in its order
         query = _names(parent, kind).order_by(ENTRIES.c.id + 0)
         if form is not None:
@@ -202,23 +200,19 @@ class EntryTransaction:
         return self.connection.scalars(query).all()
 
     def some_names(self, parent: int, kind: str, prefix: str, limit: int | None) -> Sequence[str]:
-        """Return names of entries, among them all that start with a prefix in any case.
+        """Return at most `limit` names, among them all that start with a prefix in any case.
 
-        Args:
-            parent: The parent.
-            kind: The kind.
-            prefix: How names start, after quotes; of a long one the start is compared.
-            limit: The maximum number of names, of which any are returned.
+        Names start with it after quotes; of a long prefix the start is compared.
         """
         names = _names(parent, kind)
         if not prefix:
             return self.connection.scalars(names.limit(limit)).all()
         has_ranges = self._has_ranges()
-        found: list[str] = []
+        some: list[str] = []
         for start in (_ascii_start(prefix), "`"):
             query = _names_starting_with(start, names, has_ranges).limit(limit)
-            found += self.connection.scalars(query)
-        return found
+            some += self.connection.scalars(query)
+        return some
 
     def _has_ranges(self) -> bool:
         """Return whether keys are compared by the bytes of UTF-8.
@@ -231,9 +225,9 @@ class EntryTransaction:
         return dialect == "sqlite"
 
     def contents(self, kind: str) -> Iterator[tuple[str, str, str]]:
-        """Yield the name of the parent, the name and the content of all entries of this kind.
+        """Yield the parent's name, the name and the content of all entries of this kind.
 
-        They are read in portions, so that the memory does not depend on their number.
+        They are read in portions, so memory does not grow with their number.
         """
         parents = ENTRIES.alias("parents")
         query = (
@@ -283,23 +277,23 @@ def _names(parent: int, kind: str) -> sa.Select[Any]:
     return sa.select(ENTRIES.c.name).where(ENTRIES.c.parent == parent, ENTRIES.c.kind == kind)
 
 
-#: Characters that have a meaning in patterns, and the letters of ASCII that are the lower case of
-#: others (U+0130 and U+212A): patterns compare them with any character.
+#: Characters with a meaning in patterns, and the ASCII letters that are the lower case of others
+#: (U+0130 and U+212A): patterns compare them with any character.
 _ANY = str.maketrans(dict.fromkeys("%_\\ik", "_"))
-#: The letters besides upper case of which some letters of ASCII are the lower case.
+#: ASCII letter -> the other letter of which it is the lower case.
 _ALSO_UPPER = {"i": "\u0130", "k": "\u212a"}
-#: The maximum number of ranges of an index that one query reads.
+#: The maximum number of index ranges in one query.
 MAX_RANGES = 64
 
 
 def _ascii_start(prefix: str) -> str:
-    """Return the part before other letters than those of ASCII, which not all databases fold."""
+    """Return the part before letters beyond ASCII, which not all databases fold."""
     lower = prefix[:MAX_KEY].lower()
     return lower[: next((place for place, part in enumerate(lower) if part > "~"), None)]
 
 
 def _starts(prefix: str) -> Sequence[str]:
-    """Return the starts that keys have which start with a prefix in any case.
+    """Return the starts of the keys that start with a prefix in any case.
 
     >>> _starts("a_b")
     ['a_b', 'a_B', 'A_b', 'A_B']
@@ -314,12 +308,10 @@ def _starts(prefix: str) -> Sequence[str]:
 
 
 def _names_starting_with(prefix: str, names: sa.Select[Any], has_ranges: bool) -> sa.Select[Any]:
-    """Return a query for some of the names, among them all that start with a prefix in any case.
+    """Return a query for some names, among them all that start with a prefix in any case.
 
-    Args:
-        prefix: The prefix, in ASCII and lower case; it may be empty.
-        names: The query for all names.
-        has_ranges: Whether ranges of the index of keys contain these names.
+    The prefix is in ASCII and lower case, and may be empty. With `has_ranges`, ranges of the index
+    of keys contain these names.
     """
     key = ENTRIES.c.key
     if not prefix:
@@ -350,16 +342,14 @@ def _entries(
 class EntryStore:
     """The entries in the database at a SQLAlchemy URL.
 
-    Raises:
-        SchemaError: with code `invalid-catalog-url`, or `secret-in-url` for a URL with a password.
-        NotFoundError: with code `missing-driver` if the Python driver is not installed.
+    Errors: `invalid-catalog-url`, `secret-in-url` for a URL with a password, `missing-driver`.
     """
 
     def __init__(self, url: str, username: str | None = None, password: str | None = None) -> None:
         self._engine = _engine(_address(url, username, password))
 
     def is_missing(self) -> bool:
-        """Return whether the database is a file of SQLite that does not exist, but could."""
+        """Return whether the database is a missing file of SQLite that could be created."""
         if self._engine.dialect.name != "sqlite":
             return False
         arguments, options = self._engine.dialect.create_connect_args(self._engine.url)
@@ -381,9 +371,8 @@ class EntryStore:
     def transaction(self, writing: bool = False) -> Iterator[EntryTransaction]:
         """Return a context that commits at its end and rolls back if it raises.
 
-        Raises:
-            ExternalError: with code `catalog-store-failed` if the database fails. The message
-                contains the error of the database but no values, which may be secret.
+        If the database fails (`catalog-store-failed`), the message contains its error but no
+        values, which may be secret.
         """
         failure = None
         try:
@@ -404,13 +393,12 @@ def _message(error: SQLAlchemyError) -> str:
     return message.split("\n", 1)[0] or type(error).__name__
 
 
-#: Characters that a URL cannot contain.
 _NOT_IN_URLS = regex(r"[\0\ud800-\udfff]")
 
 
 def _address(url: str, username: str | None, password: str | None) -> sa.URL:
     address = None
-    # the errors of some versions of SQLAlchemy contain the URL, which may contain a password
+    # errors of some versions of SQLAlchemy contain the URL, which may contain a password
     with suppress(SQLAlchemyError, ValueError, TypeError, AttributeError):
         is_valid = not _NOT_IN_URLS.search(urllib.parse.unquote(url))
         address = sa.make_url(url if is_valid else "")
@@ -435,7 +423,7 @@ def _engine(address: sa.URL) -> sa.Engine:
     pool: dict[str, Any] = {}
     in_memory = address.database in (None, "", ":memory:") or address.query.get("mode") == "memory"
     if sqlite and in_memory:
-        # each connection has a database of its own, so all threads take turns with one
+        # each connection has its own database, so all threads share one
         arguments["check_same_thread"] = False
         pool = {"poolclass": sa.pool.QueuePool, "pool_size": 1, "max_overflow": 0}
     try:
@@ -471,7 +459,7 @@ def _engine(address: sa.URL) -> sa.Engine:
 def _create_private_file(
     dialect: object, record: object, arguments: list[Any], options: dict[str, Any]
 ) -> None:
-    """Create the file of a new database so that only its owner can read and write it.
+    """Create the file of a new database, readable and writable by its owner only.
 
     SQLite gives the files beside it (``-wal``, ``-shm``, ``-journal``) the same permissions.
     """
@@ -482,7 +470,7 @@ def _create_private_file(
 
 
 def _sqlite_file(database: str, *, is_uri: bool) -> str | None:
-    """Return the file that SQLite creates for a database; None if it creates none."""
+    """Return the file that SQLite creates for a database, or None."""
     if is_uri:
         address = urlsplit(database)
         if {"memory", "ro", "rw"} & {*parse_qs(address.query).get("mode", ())}:
@@ -499,7 +487,6 @@ def _prepare_sqlite(connection: Any, record: object) -> None:
 
 
 def _prepare_postgresql(connection: Any, record: object) -> None:
-    """Limit how long a writer waits for a lock."""
     connection.cursor().execute(f"SET lock_timeout = {int(TIMEOUT * 1_000)}")
     connection.commit()
 

@@ -1,6 +1,6 @@
 """Serialization of catalog objects: one JSON document for each, parsed strictly.
 
-Tables and models are property maps of Flink, with keys of ours for what Flink's map loses.
+Tables and models are Flink's property maps, with keys of ours for what they lose.
 """
 
 from __future__ import annotations
@@ -39,10 +39,8 @@ from schema_core.types.unresolved import look_up
 def serialize(kind: StoredKind, value: Any) -> str:
     """Return the document of a resolved object.
 
-    Raises:
-        UnsupportedError: for an object that has no text, such as one of an anonymous class.
-        SchemaError: with code `not-storable` for a function or type that would read back as another
-            one.
+    Errors: `UnsupportedError` for an object without a text, such as one of an anonymous class;
+    `not-storable` for a function or type that would read back as another one.
     """
     text = write_json(DOCUMENTS[kind].encode(value))
     if kind in (StoredKind.FUNCTION, StoredKind.TYPE):
@@ -51,11 +49,9 @@ def serialize(kind: StoredKind, value: Any) -> str:
 
 
 def deserialize(kind: StoredKind, document: str) -> Any:
-    """Return the object of a document, for every kind except tables.
+    """Return the object of a document, for every kind except tables (`corrupt-entry`).
 
-    Raises:
-        ExternalError: with code `corrupt-entry` for a malformed document.
-        SchemaError: for a malformed property map.
+    A malformed property map is a `SchemaError`.
     """
     return _decode(DOCUMENTS[kind], document)
 
@@ -69,11 +65,7 @@ def _decode(codec: Codec, document: str) -> Any:
 
 
 def read_map(text: str) -> dict[str, str]:
-    """Return the property map of the document of a table.
-
-    Raises:
-        ExternalError: with code `corrupt-entry`.
-    """
+    """Return the property map of a table's document (`corrupt-entry`)."""
     properties: dict[str, str] = _decode(PROPERTIES, text)
     return properties
 
@@ -82,7 +74,7 @@ def read_map(text: str) -> dict[str, str]:
 
 
 def write_spec(spec: objects.CatalogPartitionSpec) -> str:
-    """Return the document of a specification, with its keys in the order given."""
+    """Return the document of a specification, in the order of its keys."""
     return write_json(spec.get_partition_spec())
 
 
@@ -96,25 +88,18 @@ def key_of_spec(spec: objects.CatalogPartitionSpec) -> str:
 
 
 def read_spec(text: str) -> objects.CatalogPartitionSpec:
-    """Return the specification of a document.
-
-    Raises:
-        ExternalError: with code `corrupt-entry`.
-    """
+    """Return the specification of a document (`corrupt-entry`)."""
     return objects.CatalogPartitionSpec(_decode(mapping(STRING), text))
 
 
 # --- user-defined types --------------------------------------------------------------------------
 
-#: The user-defined types that a definition names: path, definition and description of each.
+#: The user-defined types in a definition: path, definition and description of each.
 NAMED_TYPES: Final = sequence(tuple_of(sequence(STRING), STRING, optional(STRING)))
 
 
 def _encode_type(stored: objects.CatalogType) -> dict[str, Any]:
-    """Return a type, and the user-defined types that it names as they were when it was created.
-
-    It can then be read when they are altered or dropped.
-    """
+    """Return a type with its user-defined types, to read it after they are altered or dropped."""
     named: dict[tuple[str, ...], Any] = {}
     _collect_named(stored.definition, named)
     document: dict[str, Any] = {
@@ -172,14 +157,12 @@ PROPERTIES: Final = Codec(
 def _with_properties(
     encode: Callable[[Any], Mapping[str, str]], decode: Callable[[Mapping[str, str]], Any]
 ) -> Codec:
-    """Return the codec of objects that have a property map."""
     return Codec(
         lambda value: PROPERTIES.encode(encode(value)),
         lambda document: decode(PROPERTIES.decode(document)),
     )
 
 
-#: kind of object -> its document
 DOCUMENTS: Final[Mapping[StoredKind, Codec]] = {
     StoredKind.DATABASE: record(objects.CatalogDatabase, _CODECS),
     StoredKind.PARTITION: record(objects.CatalogPartition, _CODECS),
