@@ -1,8 +1,8 @@
 """Atomicity of jobs that write tables: the levels of FLIP-218, and the transaction of each level.
 
 Created first, the table stays if the job fails; rolled back, it is dropped; isolated, it is
-created when the rows are complete, just before they become visible. Events are those of Flink's
-``StagedTable`` (FLIP-305): begin, commit, abort. `ACTIONS` lists their steps.
+created just before its complete rows become visible. The events are those of Flink's
+``StagedTable`` (FLIP-305); `ACTIONS` lists their steps.
 """
 
 from __future__ import annotations
@@ -54,9 +54,8 @@ class AtomicityLevel(Enum):
 def is_atomic(options: Mapping[str, str]) -> bool:
     """Return whether the options of a session require a level above the first.
 
-    Raises:
-        SchemaError: with code `conflicting-options` if both keys are set, to different values;
-            with code `invalid-option-value`.
+    Two keys with different values are `conflicting-options`; a malformed value is an
+    `invalid-option-value`.
 
     >>> is_atomic({"table.ctas.atomicity-enabled": "true"}), is_atomic({})
     (True, False)
@@ -95,11 +94,8 @@ def choose_level(
     """Return the level of a statement on a connector; None is one that is not installed.
 
     REPLACE TABLE AS is always isolated: old definition and old rows belong together. A connector
-    that cannot stage refuses it.
-
-    Args:
-        atomic: The option ``table.rtas-ctas.atomicity-enabled``.
-        unbounded: The path of an unbounded table that the query reads in streaming mode.
+    that cannot stage refuses it. `atomic` is the option ``table.rtas-ctas.atomicity-enabled``,
+    `unbounded` the path of an unbounded table that the query reads in streaming mode.
     """
     if unbounded is not None:
         return LevelChoice(
@@ -129,7 +125,7 @@ def visibility_of(
     """Return when a reader sees the rows of a job that writes a table with these options.
 
     `creates`: the job is CREATE or REPLACE TABLE AS; `streams`: it does not end. Staging
-    connectors are `FINAL`. The default is `WRITE_VISIBLE`, which guarantees nothing.
+    connectors are `FINAL`; the default, `WRITE_VISIBLE`, guarantees nothing.
     """
     abilities: frozenset[Ability] = getattr(connector, "abilities", frozenset())
     if streams:
@@ -144,8 +140,7 @@ def visibility_of(
 def needed_abilities(connector: Connector, replaced: object | None) -> set[Ability]:
     """Return the abilities that CREATE or REPLACE TABLE AS needs of a connector.
 
-    REPLACE needs replacing and staging: else old and new rows would mix, or a failure lose the
-    old.
+    REPLACE needs replacing and staging: else rows would mix, or a failure lose the old ones.
     """
     if replaced is None:
         return set()
@@ -158,7 +153,7 @@ def needed_abilities(connector: Connector, replaced: object | None) -> set[Abili
 
 
 class Transaction(Protocol):
-    """The transaction of a job on a table, with the method names of Flink's ``StagedTable``."""
+    """The transaction of a job on a table, named as Flink's ``StagedTable``."""
 
     @property
     def committed(self) -> bool | None:
@@ -168,10 +163,10 @@ class Transaction(Protocol):
         """Called before the job starts."""
 
     def commit(self) -> None:
-        """Called when all rows are written: make them visible."""
+        """Make the rows visible; all are written."""
 
     def abort(self) -> None:
-        """Called after any error, also one of `commit`: undo, unless the commit took effect."""
+        """Undo after any error, also of `commit`, unless the commit took effect."""
 
 
 class NoTransaction:
@@ -215,7 +210,7 @@ class Stage(Protocol):
 
 
 class Unstaged:
-    """The rows of a job that are visible as soon as the connector writes them.
+    """Rows that are visible as soon as the connector writes them.
 
     `clean_up` removes them if the job fails.
     """
@@ -236,13 +231,13 @@ class Unstaged:
 
 
 class TableTransaction:
-    """The transaction of one job: runs the steps that `ACTIONS` lists."""
+    """Runs the steps of `ACTIONS` for one job."""
 
     def __init__(self, level: AtomicityLevel, stage: Stage, registration: Registration) -> None:
         self._level = level
         self._stage = stage
         self._registration = registration
-        #: whether the catalog was changed; None if it failed without a clear answer
+        #: whether the catalog was changed; None after a failure without a clear answer
         self._is_created: bool | None = False
         self._is_discarded = False
         self._has_begun = False
@@ -289,10 +284,7 @@ class TableTransaction:
         self._is_created = True
 
     def undo_if_discarded(self) -> None:
-        """Undo the change of the catalog once the rows are removed.
-
-        Until then recovery needs the pending job.
-        """
+        """Undo the catalog change after the rows: till then recovery needs the pending job."""
         if self._is_discarded:
             self.end()
         else:
@@ -316,7 +308,7 @@ class TableTransaction:
         self._stage.prepare()
 
     def decide(self) -> None:
-        """Raise if the job is cancelled; after this step it cannot be."""
+        """Raise if the job is cancelled; after this it cannot be."""
         require_running(last=True)
 
     def publish(self) -> None:
@@ -332,7 +324,7 @@ class TableTransaction:
 
 _T = TableTransaction
 _L = AtomicityLevel
-#: Level and event -> what is done, in order. Rows become visible last.
+#: Level and event -> the steps, in order. Rows become visible last.
 ACTIONS: dict[tuple[AtomicityLevel, Event], tuple[Callable[[TableTransaction], None], ...]] = {
     (_L.CREATED_FIRST,  Event.BEGIN):  (_T.create,),
     (_L.CREATED_FIRST,  Event.COMMIT): (_T.prepare, _T.decide, _T.publish),

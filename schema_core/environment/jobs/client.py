@@ -1,4 +1,4 @@
-"""Clients of submitted jobs: status, cancellation and result, by the names of `pyflink.common`."""
+"""Clients of submitted jobs, by the names of `pyflink.common`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ class CompletableFuture(Future[T]):
     """A value that another thread computes: a `concurrent.futures.Future` that can be awaited.
 
     Only the first call of `set_result`, `set_exception` and `cancel` succeeds and returns True.
-
-    Args:
-        on_taken: Called when the error of the future is returned or raised.
-        on_wait: Called before a thread waits; raises for one that must not.
+    `on_taken` is called when the error is returned or raised, `on_wait` before a thread waits: it
+    raises for one that must not.
 
     >>> future = CompletableFuture()
     >>> future.done(), future.set_result(1), future.set_result(2), future.result()
@@ -43,11 +41,10 @@ class CompletableFuture(Future[T]):
     def result(self, timeout: float | None = None) -> T:
         """Wait, and return the value or raise the error.
 
-        Args:
-            timeout: Seconds until `TimeoutError`; None waits without limit.
+        `timeout` are seconds until `TimeoutError`; None waits without limit.
 
         Raises:
-            SchemaError: with code `wait-for-own-job` in a hook of the job.
+            SchemaError: `wait-for-own-job` in a hook of the job.
         """
         self._before_wait()
         try:
@@ -56,11 +53,7 @@ class CompletableFuture(Future[T]):
             self._take_result()
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Wait, and return the error, or None where there is a value.
-
-        Raises:
-            SchemaError: as `result`.
-        """
+        """Wait, and return the error, or None where there is a value; raises as `result`."""
         self._before_wait()
         try:
             return super().exception(timeout)
@@ -101,10 +94,9 @@ class CompletableFuture(Future[T]):
 
 @dataclass(frozen=True, slots=True)
 class JobExecutionResult:
-    """The result of a finished job.
+    """The result of a finished job; `net_runtime` is in milliseconds.
 
-    `net_runtime` is in milliseconds. Accumulators belong to Flink's DataStream API: there are
-    none.
+    Accumulators belong to Flink's DataStream API: there are none.
     """
 
     job_id: JobID
@@ -144,9 +136,9 @@ class JobExecutionResult:
 
 
 class JobClient:
-    """The client of one job, which runs on a thread of its own; see `TableResult.get_job_client`.
+    """The client of one job, which runs on its own thread; see `TableResult.get_job_client`.
 
-    When the last reference is dropped, the job goes on; its error is logged (logger
+    Without references to its client the job goes on, and its error is logged (logger
     ``schema_core.jobs``, level ERROR).
     """
 
@@ -170,8 +162,7 @@ class JobClient:
     def cancel(self) -> CompletableFuture[None]:
         """Cancel the job; the future is done when the job has ended and its rows are removed.
 
-        A job that is committing or has ended is not cancelled: its status is FINISHED or FAILED
-        then.
+        A job that is committing or has ended becomes FINISHED or FAILED instead.
         """
         future: CompletableFuture[None] = CompletableFuture(on_wait=self._run.require_waitable)
         self._run.cancel()
@@ -207,44 +198,33 @@ class JobClient:
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str
     ) -> CompletableFuture[str]:
-        """Raise an error: batch jobs have no savepoints.
-
-        Raises:
-            UnsupportedError: with code `savepoints-not-supported`.
-        """
+        """Raise an error: batch jobs have no savepoints (`savepoints-not-supported`)."""
         raise _no_savepoints()
 
     def trigger_savepoint(self, savepoint_directory: str) -> CompletableFuture[str]:
-        """Raise an error, as `stop_with_savepoint`.
-
-        Raises:
-            UnsupportedError: with code `savepoints-not-supported`.
-        """
+        """Raise an error, as `stop_with_savepoint` (`savepoints-not-supported`)."""
         raise _no_savepoints()
 
     # --- methods of this library ---------------------------------------------------------------
 
     @property
     def run(self) -> JobRun:
-        """The run of the job, which does not end when its client is dropped."""
+        """The run of the job; dropping the client does not end it."""
         return self._run
 
     def locate(self, locating: Locating) -> None:
-        """Add a location to the error of the job, by a context manager, also if it has failed."""
+        """Add a location to the error of the job, also if it has failed."""
         self._run.locate(locating)
 
     def wait(self, timeout_ms: int | None = None) -> None:
         """Wait until the job has ended, and raise its error, at every call.
 
-        Ctrl-C cancels the job, and raises `KeyboardInterrupt` when it has ended.
-
-        Args:
-            timeout_ms: Milliseconds to wait; None and 0 wait without limit.
+        Ctrl-C cancels the job, and raises `KeyboardInterrupt` when it has ended. `timeout_ms` None
+        or 0 waits without limit.
 
         Raises:
-            SchemaError: with code `wait-for-own-job` in a hook of the job.
-            ExternalError: with code `wait-timeout`, `job-failed`, `job-canceled` or
-                `job-hook-failed`.
+            SchemaError: `wait-for-own-job` in a hook of the job.
+            ExternalError: `wait-timeout`, `job-failed`, `job-canceled` or `job-hook-failed`.
             SchemaCoreError: the error of the job.
         """
         if timeout_ms is not None:
@@ -255,7 +235,7 @@ class JobClient:
         self._run.wait(timeout_ms)
 
     def get_job_name(self) -> str:
-        """Return the name of the job, such as `insert into` with the path of its table."""
+        """Return the name of the job, such as ``insert into`` with a path."""
         return self._run.name
 
     def get_progress(self) -> tuple[int, int] | None:
@@ -272,9 +252,5 @@ def _no_savepoints() -> UnsupportedError:
 
 
 def submit(graph: JobGraph) -> JobClient:
-    """Begin a job on this thread, run it on another one, and return its client at once.
-
-    Raises:
-        SchemaCoreError: as `start_job`.
-    """
+    """Begin a job, run it on a thread, and return its client; raises as `start_job`."""
     return JobClient(start_job(graph))

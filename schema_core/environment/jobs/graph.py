@@ -1,7 +1,7 @@
 """Job graphs: what a planner prepared to run, with its job status hooks (FLIP-218).
 
-As in Flink, the table of CREATE TABLE AS is created and dropped around the hooks of users: it is
-the transaction of the `JobExecution`, whose `begin` precedes `on_created`, `abort` `on_failed`.
+As in Flink, users' hooks run within the table's creation and dropping: `JobExecution.begin`
+precedes `on_created`, and `abort` precedes `on_failed`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class JobStatusHook(Protocol):
     Each hook is called exactly once for each event, in order of registration, whatever other hooks
     raise: `on_created` before any row is written, then one of `on_finished` (rows are visible),
     `on_failed` and `on_canceled`. An error in `on_created` fails the job before it starts. The job
-    raises its first error; later errors of hooks are its notes. A statement that is refused before
+    raises its first error, with later errors of hooks as notes. A statement that is refused before
     its job is submitted calls no hook.
     """
 
@@ -52,10 +52,10 @@ class JobExecution:
     """One run of a job by an engine. This class does nothing; engines override what they need.
 
     The environment calls the methods in this order, each at most once: `begin` on the submitting
-    thread, the others on the job's. After any error it calls `abort`.
+    thread, the others on the job's; after any error, `abort`.
     """
 
-    #: whether `run` returns at some time, other than after `cancel`
+    #: whether `run` returns at some time without `cancel`
     has_end: ClassVar[bool] = True
 
     @property
@@ -64,10 +64,10 @@ class JobExecution:
         return False
 
     def set_name(self, name: str) -> None:
-        """Show another name of the job in the engine; called before `begin`, if at all."""
+        """Show another name of the job in the engine; only before `begin`."""
 
     def begin(self) -> None:
-        """Do what precedes the job, such as creating its table; its errors are raised at once."""
+        """Do what precedes the job, such as creating its table; errors are raised at once."""
 
     def run(self, job_id: str) -> None:
         """Write the rows."""
@@ -79,15 +79,15 @@ class JobExecution:
         """Undo, unless the commit took effect."""
 
     def cancel(self, job_id: str) -> None:
-        """Make `run` raise an error soon. Called on any thread, while the job runs or before."""
+        """Make `run` raise soon. Called on any thread, while the job runs or before."""
 
     def progress(self, job_id: str) -> tuple[int, int] | None:
-        """Return how many tasks are done, and how many there are; None if it is unknown."""
+        """Return the numbers of done and of all tasks; None if unknown."""
         return None
 
 
 class CompositeExecution(JobExecution):
-    """The run of several prepared jobs as one: all rows are written before any are committed."""
+    """Several prepared jobs run as one: all rows are written before any are committed."""
 
     def __init__(self, graphs: Sequence[JobGraph]) -> None:
         self._graphs = graphs
@@ -95,7 +95,7 @@ class CompositeExecution(JobExecution):
 
     @property
     def committed(self) -> bool | None:
-        """True if every part is committed; None if that is unknown of one."""
+        """True if every part is committed; None if one is unknown."""
         states = [part.committed for part in self._parts]
         return None if None in states else all(states)
 
@@ -112,7 +112,7 @@ class CompositeExecution(JobExecution):
             part.run(job_id)
 
     def commit(self) -> None:
-        """Commit the parts in order; an error names those that are committed before it."""
+        """Commit the parts in order; an error names those committed before it."""
         for place, item in enumerate(self._parts):
             try:
                 item.commit()
@@ -142,7 +142,7 @@ class CompositeExecution(JobExecution):
 
 @dataclass(frozen=True, slots=True)
 class RegisteredHook:
-    """A hook of a job, with the name by which its factory is registered, or None."""
+    """A hook, with the registered name of its factory, or None."""
 
     hook: JobStatusHook
     name: str | None = None
@@ -151,11 +151,8 @@ class RegisteredHook:
 class JobGraph:
     """A job that a planner prepared: its name, the tables that it writes, and its hooks.
 
-    Args:
-        sinks: The identifiers of the written tables.
-        after_commit: Called when the rows are visible, before any hook.
-
-    `before_commit` holds calls for when the rows are written; their errors abort the job.
+    `before_commit` holds calls for when the rows are written, whose errors abort the job;
+    `after_commit` calls for when the rows are visible, before any hook.
 
     >>> graph = JobGraph("insert into t", JobExecution(), [ObjectIdentifier.of("c", "d", "t")])
     >>> graph.to_dict()
@@ -181,7 +178,7 @@ class JobGraph:
         """Add a hook after the others, with the registered name of its factory, if any.
 
         Raises:
-            SchemaError: with code `wrong-argument` for an object without the methods of a hook.
+            SchemaError: `wrong-argument` for an object without the methods of a hook.
         """
         require_instance(hook, JobStatusHook, "hook")
         self._hooks.append(RegisteredHook(hook, name))
@@ -197,10 +194,10 @@ class JobGraph:
         return tuple(hook.hook for hook in self._hooks)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the description of the job as plain data, with its hooks by their names.
+        """Return the job as plain data, with its hooks by their names.
 
         Raises:
-            UnsupportedError: with code `unnamed-job-status-hook` for a hook without a name.
+            UnsupportedError: `unnamed-job-status-hook` for a hook without a name.
         """
         for hook in self._hooks:
             if hook.name is None:
@@ -221,8 +218,9 @@ class JobGraph:
         """Return one job for one or more jobs without hooks.
 
         Raises:
-            UnsupportedError: with code `streaming-not-supported` if one of several jobs has no
-                end: the others would never be committed.
+            UnsupportedError: `streaming-not-supported` if one of several jobs has no end: the
+            others
+                would never be committed.
         """
         if len(graphs) == 1:
             return graphs[0]
@@ -243,13 +241,10 @@ class JobGraph:
 
 
 class HookFactories:
-    """The job status hooks of an environment: those of all its jobs, and factories by name.
+    """The job status hooks of an environment's jobs, and factories by name.
 
-    Names that are not registered are looked up as entry points of
-    ``schema_core.job_status_hooks``.
-
-    Args:
-        hooks: The hooks of all jobs: objects, or names, for which each job gets a new object.
+    Other names are looked up as entry points of ``schema_core.job_status_hooks``. `hooks` are
+    objects, or names, for which each job gets a new object.
     """
 
     def __init__(self, hooks: Iterable[JobStatusHook | str] = ()) -> None:
@@ -257,17 +252,15 @@ class HookFactories:
         self._factories: dict[str, HookFactory] = {}
 
     def without_hooks(self) -> HookFactories:
-        """Return the same factories, for jobs without hooks of their environment."""
+        """Return the same factories, for jobs without the hooks of their environment."""
         found = HookFactories()
         found._factories = self._factories
         return found
 
     def register(self, name: str, factory: HookFactory) -> None:
-        """Register a factory by a name.
+        """Register a factory by a name (`job-status-hook-exists`).
 
-        Raises:
-            AlreadyExistsError: with code `job-status-hook-exists`.
-            SchemaError: with code `wrong-argument` for an empty name, or what cannot be called.
+        An empty name, or what cannot be called, is a `wrong-argument`.
         """
         require_instance(name, str, "name")
         if is_blank(name) or not callable(factory):
@@ -279,19 +272,14 @@ class HookFactories:
             )
 
     def names(self, others: Iterable[JobStatusHook | str] = ()) -> list[str]:
-        """Return the names of the hooks of one job.
-
-        Raises:
-            UnsupportedError: with code `unnamed-job-status-hook` for a hook without a name.
-        """
+        """Return the names of the hooks of one job (`unnamed-job-status-hook`)."""
         return [_name_of(hook) for hook in (*self._hooks, *others)]
 
     def hooks(self, others: Iterable[JobStatusHook | str] = ()) -> list[RegisteredHook]:
-        """Return the hooks of one job: those of the environment, then others.
+        """Return the hooks of one job: the environment's, then others.
 
-        Raises:
-            NotFoundError: with code `not-discovered` or `not-loadable` for an unknown name.
-            SchemaError: with code `wrong-argument` where a factory does not return a hook.
+        An unknown name is `not-discovered` or `not-loadable`; a factory that does not return a hook
+        a `wrong-argument`.
         """
         return [self._register_hook(hook) for hook in (*self._hooks, *others)]
 
@@ -327,10 +315,6 @@ def _name_of(hook: JobStatusHook | str) -> str:
 
 
 def require_hook(given: object, name: str) -> JobStatusHook | str:
-    """Return a hook or the name of one.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for any other object.
-    """
+    """Return a hook or the name of one (`wrong-argument`)."""
     require_instance(given, (JobStatusHook, str), name, "a JobStatusHook or the name of one")
     return cast("JobStatusHook | str", given)

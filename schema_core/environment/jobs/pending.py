@@ -1,8 +1,8 @@
 """Pending jobs: what a catalog stores with the table of a CREATE TABLE AS until its job has ended.
 
-An atomic job's table has two own options (see `own_options`): the `PendingJob`, and for REPLACE
-the `ReplacedTable`. The commit removes them by compare-and-set. If the process ends first, the
-next write or `TableEnvironment.recover` finishes or undoes the table (`jobs.recovery`).
+An atomic job's table has the own options (`own_options`) `PendingJob` and, for REPLACE,
+`ReplacedTable`. The commit removes them by compare-and-set. If the process ends first, the next
+write or `TableEnvironment.recover` finishes or undoes the table (`jobs.recovery`).
 """
 
 from __future__ import annotations
@@ -36,12 +36,11 @@ if TYPE_CHECKING:
 
 #: The level of jobs whose rows become visible just before the pending job is removed.
 ISOLATED: Final = 3
-#: After how many seconds what a process of another host left counts as abandoned.
+#: Seconds after which what a process of another host left counts as abandoned.
 ABANDONED: Final = 7 * 86_400.0
-#: Maximum attempts to replace the pending job of a table under concurrent modification.
+#: Attempts to replace a pending job under concurrent modification.
 ATTEMPTS: Final = 20
-#: Ids of this process's jobs that may still commit. Global, since a pending job names the process;
-#: each job removes itself.
+#: Ids of jobs that may still commit. Global, since a pending job names the process.
 _RUNNING: set[str] = set()
 #: The jobs whose tables this process recovers.
 _RECOVERED: set[str] = set()
@@ -58,7 +57,7 @@ class Owner:
     """A process: its host, its number, and when it started, since numbers are reused.
 
     On Linux the host has a suffix for the running kernel and PID namespace: hosts and containers
-    of one name do not see each other's processes. Another suffix or none (a restart, an earlier
+    of one name do not see each other's processes. Another or no suffix (a restart, an earlier
     version) counts as another host.
     """
 
@@ -119,7 +118,7 @@ def _process(pid: int) -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class PendingJob:
-    """The job of a table that is not finished: its level, its id and its process.
+    """The level, id and process of a table's unfinished job.
 
     >>> job = PendingJob(2, "0" * 32, Owner("host-1", 17, 3))
     >>> PendingJob.parse(str(job)) == job
@@ -144,7 +143,7 @@ class PendingJob:
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> PendingJob | None:
-        """Return the pending job in the options of a stored table, or None."""
+        """Return the pending job in the options of a stored table."""
         text = options.get(PENDING_JOB)
         return None if text is None else cls.parse(text)
 
@@ -155,15 +154,13 @@ class PendingJob:
         return self.owner.is_dead(0.0)
 
     def begin(self) -> None:
-        """Record that the job runs in this process."""
         _RUNNING.add(self.id)
 
     def end(self) -> None:
-        """Record that the job has ended."""
         _RUNNING.discard(self.id)
 
     def claim(self) -> bool:
-        """Record that a thread of this process recovers the table; return False if one does."""
+        """Record that a thread of this process recovers the table; False if one does already."""
         with _LOCK:
             if self.id in _RECOVERED:
                 return False
@@ -172,7 +169,7 @@ class PendingJob:
         return True
 
     def release(self) -> None:
-        """Record that the recovery has ended."""
+        """End the recovery."""
         _RECOVERED.discard(self.id)
 
 
@@ -183,8 +180,8 @@ _PENDING_JOB = regex(rf"([23])-{OWNER}-([0-9a-f]{{32}})")
 class ReplacedTable:
     """What an unfinished REPLACE TABLE AS replaces, for a recovery that puts it back.
 
-    `statement` is the old CREATE TABLE, None if nothing is replaced; `directory` a managed
-    table's; `former_names` its option `FORMER_NAMES`.
+    `statement` is the old CREATE TABLE, None if there was none; `directory` a managed table's;
+    `former_names` its option `FORMER_NAMES`.
     """
 
     statement: str | None
@@ -193,11 +190,7 @@ class ReplacedTable:
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> ReplacedTable:
-        """Return what the options of a stored table describe.
-
-        Raises:
-            ExternalError: with code `corrupt-entry` for a value that is not a directory of a table.
-        """
+        """Read the options of a stored table (`corrupt-entry` for no table's directory)."""
         directory = options.get(REPLACED_DIRECTORY)
         if directory is not None and not DIRECTORY_NAME.fullmatch(directory):
             raise corrupt_option(REPLACED_DIRECTORY, options, "which is not a directory of a table")
@@ -207,7 +200,7 @@ class ReplacedTable:
 def add_replacing_job(
     table: Table, job: PendingJob, replaced: CatalogBaseTable, statement: str
 ) -> Table:
-    """Return a table with its pending job and with what it replaces, as the catalog stores it."""
+    """Return a table as the catalog stores it, with its pending job and what it replaces."""
     values = {
         PENDING_JOB: str(job),
         REPLACED: statement,
@@ -226,20 +219,19 @@ class PendingTable:
         self._identifier = identifier
 
     def options(self) -> Mapping[str, str]:
-        """Return the stored options, those of this library included; none without a table."""
+        """Return the stored options with those of this library; none without a table."""
         table = self._tables.find_raw(self._identifier)
         return {} if table is None else table.options
 
     def job(self) -> PendingJob | None:
-        """Return the pending job of the table, None if there is none."""
+        """Return the pending job of the table."""
         return PendingJob.of(self.options())
 
     def replace_job(self, old: PendingJob, new: PendingJob | None = None) -> None:
         """Replace the pending job by compare-and-set; without `new` the table is finished.
 
-        Raises:
-            NotFoundError: with code `table-not-found` if there is no table with the old job.
-            ConflictError: if others change the table all the time.
+        Without a table that has the old job: `table-not-found`; if others change the table all the
+        time: `ConflictError`.
         """
         for attempt in range(1, ATTEMPTS + 1):
             table = self._tables.find_raw(self._identifier)
@@ -262,20 +254,17 @@ class PendingTable:
                 return
 
     def replace_table(self, table: CatalogBaseTable) -> None:
-        """Replace the definition, whatever it is now, by one without a pending job."""
+        """Replace any definition by one without a pending job."""
         current = self._tables.find_raw(self._identifier)
         if current is not None:
             self._tables.alter(self._identifier, table, current)
 
 
 def require_visible(table: FoundTable, was_committed: Callable[[str], bool | None]) -> None:
-    """Refuse to read a new table of an isolated job whose rows are not visible.
+    """Refuse to read a new table of an isolated job whose rows are not visible (`table-not-found`).
 
     The catalog has the table shortly before its rows are visible; after a kill in between, until
-    recovery. `was_committed` returns whether the rows of a job are visible, None if unknown.
-
-    Raises:
-        NotFoundError: with code `table-not-found`.
+    recovery. `was_committed` returns whether a job's rows are visible, None if unknown.
     """
     job = PendingJob.of(table.own_options)
     if job is None or job.level != ISOLATED or REPLACED in table.own_options:

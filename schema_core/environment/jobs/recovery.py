@@ -1,8 +1,7 @@
 """The table of a CREATE or REPLACE TABLE AS in its catalog, during and after its job.
 
-`TableRegistration` changes the catalog for a running job, `finish` for one whose process has
-ended: it commits or undoes by what the engine reports. Both use the pending job of the catalog
-(`jobs.pending`).
+`TableRegistration` changes the catalog for a running job. For one whose process has ended,
+`finish` commits or undoes by what the engine reports. Both use the pending job (`jobs.pending`).
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ from schema_core.mappings.dialects.definitions import schema_of, table_with
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import CreateTable
 
-#: The longest statement that is stored in an option: Hive's limit is 4000.
+#: The longest statement stored in an option: Hive's limit is 4000.
 MAX_STATEMENT = 3_500
 
 # --- by the job -----------------------------------------------------------------------------------
@@ -64,13 +63,13 @@ MAX_STATEMENT = 3_500
 class TableRegistration(Registration):
     """The changes of one job to its table in the catalog, each in one operation.
 
-    A definition that does not resolve is put back as stored. It is read just before the
-    replacement, which the catalog refuses if it is not `replaced` any more.
+    An old definition that does not resolve is put back as stored. It is read just before the
+    replacement, which the catalog refuses unless it still is `replaced`.
 
     Args:
         table: The table as it is stored.
         replaced: The replaced table, as a connector reads it.
-        job: The pending job, None for a job whose table stays if it fails.
+        job: The pending job, None if the table stays after a failure.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class TableRegistration(Registration):
         self._job = job
         #: whether the table is stored with the pending job
         self._is_pending = False
-        #: whether removing the pending job failed without an answer of the catalog
+        #: whether removing the pending job failed without a clear answer
         self._is_unclear = False
 
     def create(self) -> None:
@@ -157,13 +156,13 @@ class TableRegistration(Registration):
         return self._holds() or self._tables.find_raw(self._path) is None
 
     def _holds(self) -> bool:
-        """Return whether the path has the table of the job, not one that others created."""
+        """Return whether the path has the table of the job, not another's."""
         job = self._pending.job()
         return job == self._job or (job is None and (self._is_unclear or not self._is_pending))
 
 
 def _statement_of(session: Session, identifier: ObjectIdentifier) -> str | None:
-    """Return the statement of a stored table; None if SQL lacks a part or it is too long."""
+    """Return a stored table as SQL; None if SQL lacks a part or it is too long."""
     try:
         text = create_statement(session, identifier, with_secrets=True)
     except SchemaCoreError:
@@ -177,11 +176,7 @@ def _is_same(stored: CatalogBaseTable | None, table: ResolvedCatalogTable) -> bo
 
 
 def delete_directory(session: Session, identifier: ObjectIdentifier, directory: str | None) -> None:
-    """Delete the directory of a managed table that was replaced, unless a table still has it.
-
-    Raises:
-        ExternalError: as `remove_directory`.
-    """
+    """Delete the directory of a replaced managed table, unless a table still has it."""
     catalog = session.registry.find(identifier.catalog_name)
     if catalog is not None:
         remove_directory(catalog, identifier.to_object_path(), directory)
@@ -189,7 +184,7 @@ def delete_directory(session: Session, identifier: ObjectIdentifier, directory: 
 
 # --- by a write on the table ----------------------------------------------------------------------
 
-#: Maximum wait of a write for the commit of an isolated job on its table, in seconds.
+#: How long a write waits for the commit of an isolated job on its table, in seconds.
 COMMIT_TIMEOUT = 10.0
 #: Polling interval of the pending job, in seconds.
 PAUSE = 0.05
@@ -198,12 +193,10 @@ PAUSE = 0.05
 def finish_for_write(session: Session, target: BoundTable) -> BoundTable:
     """Finish or undo the table that a job is about to write, and return its state after that.
 
-    The table of an isolated job is pending only while it commits: the write waits for it.
-
-    Raises:
-        NotFoundError: with code `table-not-found` for a table that is undone.
-        ConflictError: with code `unfinished-table` while its job runs, or if it ended on another
-            host: undoing would remove the new rows, or they would mix with another definition's.
+    The table of an isolated job is pending only while it commits: the write waits for it. An undone
+    table is `table-not-found`. The table is an `unfinished-table` while its job runs, or if it
+    ended on another host: undoing would remove the new rows, or they would mix with another
+    definition's.
     """
     identifier = target.identifier
     if target.is_temporary or PendingTable(session.tables, identifier).job() is None:
@@ -218,11 +211,7 @@ def finish_for_write(session: Session, target: BoundTable) -> BoundTable:
 
 
 def _await_commit(session: Session, identifier: ObjectIdentifier) -> None:
-    """Wait until the table has no pending job.
-
-    Raises:
-        ConflictError: as `finish_for_write`.
-    """
+    """Wait until the table has no pending job."""
     deadline = time.monotonic() + COMMIT_TIMEOUT
     while finish(session, identifier) is None:
         job = PendingTable(session.tables, identifier).job()
@@ -243,11 +232,8 @@ def _await_commit(session: Session, identifier: ObjectIdentifier) -> None:
 def require_unchanged(session: Session, target: BoundTable) -> None:
     """Check that a job's table still has the job's columns, partition keys and options.
 
-    A dropped table is accepted: the rows belong to the path.
-
-    Raises:
-        ConflictError: with code `table-changed`, since two layouts would mix; as
-            `finish_for_write`.
+    Others are `table-changed`, since two layouts would mix; else errors are those of
+    `finish_for_write`. A dropped table is accepted: the rows belong to the path.
     """
     identifier = target.identifier
     with suppress(ExternalError):  # a catalog that does not answer does not keep a job from ending
@@ -283,16 +269,16 @@ class RecoveryAction(Enum):
 
     #: its rows were visible already: the table stays
     FINISHED = "finished"
-    #: its rows were not complete: the table was dropped, or has its old definition and rows, and
-    #: what was written is removed
+    #: its rows were incomplete: the table was dropped, or has its old definition and rows, and what
+    #: was written is removed
     UNDONE = "undone"
-    #: what jobs on the table left was completed or removed, if there was anything
+    #: anything that jobs on the table left was completed or removed
     CHECKED = "checked"
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """A table, and the action that recovery took."""
+    """A table, and what recovery did about it."""
 
     identifier: ObjectIdentifier
     action: RecoveryAction
@@ -313,7 +299,7 @@ def finish(session: Session, identifier: ObjectIdentifier) -> RecoveryAction | N
         return None
     if job.level == ISOLATED and not isinstance(session.planner, SupportsJobRecovery):
         return None
-    # the id is kept: until the table is finished, it identifies what the job has left
+    # the id is kept: it identifies what the job has left
     own = PendingJob(job.level, job.id, Owner.this())
     if not own.claim():  # another thread recovers the table
         return None
@@ -356,10 +342,7 @@ def _finish_claimed(
 
 
 def _old_table(replaced: ReplacedTable, statement: str, directory: str | None) -> CatalogTable:
-    """Return the definition that a REPLACE TABLE AS has replaced, as its catalog stores it.
-
-    `directory` is the new table's.
-    """
+    """Return the replaced definition as its catalog stores it; `directory` is the new table's."""
     table = _table_of(statement)
     if is_managed(table) and (replaced.directory or directory) is not None:
         table = with_directory(table, replaced.directory or directory or "")
@@ -368,11 +351,7 @@ def _old_table(replaced: ReplacedTable, statement: str, directory: str | None) -
 
 
 def _table_of(text: str) -> CatalogTable:
-    """Return the table of a CREATE TABLE statement that a catalog stores.
-
-    Raises:
-        ExternalError: with code `corrupt-entry` for any other text.
-    """
+    """Parse the stored CREATE TABLE statement (`corrupt-entry`)."""
     try:
         statement = parse_statement(text)
         if isinstance(statement, CreateTable) and statement.query is None is statement.like:
@@ -392,18 +371,10 @@ def recover_tables(
     identifiers: Iterable[ObjectIdentifier],
     done: Callable[[Recovery], object] = lambda _: None,
 ) -> list[Recovery]:
-    """Commit or roll back tables of jobs whose processes have ended, despite failures.
+    """Commit or roll back tables of jobs whose processes have ended; return the checked tables.
 
-    Args:
-        done: Called for each checked table, also if others fail.
-
-    Returns:
-        The checked tables.
-
-    Raises:
-        NotFoundError: with code `table-not-found`.
-        ExternalError: if a catalog or storage does not respond, with the errors of other tables,
-            and a note for each table that was finished or undone.
+    `done` is called for each of them, also if others fail. Failures, such as `table-not-found`, are
+    raised together at the end, with a note for each table that was finished or undone.
     """
     recoveries: list[Recovery] = []
     errors = Gathering()

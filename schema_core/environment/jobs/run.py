@@ -1,7 +1,7 @@
 """The execution of jobs on threads of their own: life cycle, cancellation, errors, and exit.
 
-The thread of a job writes the rows, commits them, and calls the hooks. The interpreter waits for
-running jobs at exit. See ``docs/decisions/0025-asynchronous-jobs.md``.
+A job's thread writes the rows, commits them, and calls the hooks. The interpreter waits for it
+at exit. See ``docs/decisions/0025-asynchronous-jobs.md``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LOG = logging.getLogger("schema_core.jobs")
 #: The note of an error that is raised after the commit.
 COMMITTED = "the rows of the job are committed: do not run the statement again"
 
-#: The pause between two interrupts of one call, in seconds.
+#: Seconds between two interrupts of one call.
 INTERRUPTING = 0.05
 
 UNCERTAIN = "the rows may be committed: read the table before you run the statement again"
@@ -47,8 +47,8 @@ UNCERTAIN = "the rows may be committed: read the table before you run the statem
 class JobStatus(Enum):
     """The states of a job, with the numbers of PyFlink.
 
-    Here a job is CREATED, RUNNING, then FINISHED, FAILED or CANCELED; FAILING and CANCELLING while
-    its output is removed. RESTARTING, SUSPENDED and RECONCILING occur only on Flink's clusters.
+    A job is CREATED, RUNNING, then FINISHED, FAILED or CANCELED; FAILING or CANCELLING while its
+    output is removed. RESTARTING, SUSPENDED and RECONCILING occur only on Flink's clusters.
     """
 
     CREATED = 0
@@ -63,7 +63,7 @@ class JobStatus(Enum):
     RECONCILING = 9
 
     def is_globally_terminal_state(self) -> bool:
-        """Return whether the job has ended: it cannot fail any more and is not run again.
+        """Return whether the job has ended, and is not run again.
 
         >>> [one.name for one in JobStatus if one.is_globally_terminal_state()]
         ['FAILED', 'CANCELED', 'FINISHED']
@@ -86,18 +86,16 @@ class JobID(str):
         return cls(uuid4().hex)
 
 
-#: Adds the location to the errors of a job, such as the position of its statement.
+#: Adds a location to the errors of a job, such as the position of its statement.
 Locating: TypeAlias = Callable[[], AbstractContextManager[object]]
-#: The status that a job ended with, and the error to raise.
+#: The last status of a job, and the error to raise.
 Outcome: TypeAlias = tuple[JobStatus, BaseException | None]
 
 
 def start_job(graph: JobGraph) -> JobRun:
     """Begin a job on this thread, run it on another one, and return the run at once.
 
-    Raises:
-        SchemaCoreError: what the execution raises when it begins. The job is aborted, and no hook
-            is called.
+    An error of the execution's `begin` is raised: the job is aborted, no hook is called.
     """
     run = JobRun(graph)
     try:
@@ -118,7 +116,7 @@ def start_job(graph: JobGraph) -> JobRun:
 
 
 class JobRun:
-    """One run of a job. All methods may be called on any thread."""
+    """One run of a job; all methods may be called on any thread."""
 
     def __init__(self, graph: JobGraph) -> None:
         self.id: JobID = JobID.generate()
@@ -128,7 +126,7 @@ class JobRun:
         self._lock = threading.RLock()  # a finalizer may run on a thread that holds it
         self._status = JobStatus.CREATED
         self._is_canceled = False
-        #: whether the job reached its commit point or failed: it cannot be cancelled any more
+        #: whether the job cannot be cancelled any more: it reached its commit point or failed
         self._is_decided = False
         self._ended = threading.Event()
         self._left = threading.Event()
@@ -137,7 +135,7 @@ class JobRun:
         self._at_end: list[Callable[[JobRun], object]] = []
         self._is_taken = False
         self._is_abandoned = False
-        #: whether the thread of the job runs it, or must not any more: the first of both decides
+        #: whether the thread of the job runs it, or must not any more: the first decides
         self._is_started = False
         self._is_withdrawn = False
         #: what ends the calls that the thread of the job waits for
@@ -154,7 +152,7 @@ class JobRun:
 
     @property
     def status(self) -> JobStatus:
-        """The status of the job as it is now."""
+        """The current status."""
         return self._status
 
     @property
@@ -163,14 +161,14 @@ class JobRun:
         return round(self._runtime * 1000)
 
     def start(self) -> None:
-        """Start the thread of the job. If it raises, call `withdraw`: the thread may run."""
+        """Start the thread. If this raises, call `withdraw`: the thread may run."""
         _RUNNING.add(self)
         self._thread.start()
 
     def withdraw(self) -> bool:
         """Keep the thread from running the job; return False if it runs already.
 
-        Ctrl-C may end `start` at any point: before the thread exists, or when it has ended.
+        Ctrl-C may end `start` before the thread exists, or when it has ended.
         """
         with self._lock:
             if self._is_started:
@@ -185,7 +183,7 @@ class JobRun:
             self._left.wait()
 
     def progress(self) -> tuple[int, int] | None:
-        """Return how many tasks are done, and how many there are; None if it is unknown."""
+        """Return the numbers of done and of all tasks; None if unknown."""
         with suppress(Exception):  # the engine may have stopped
             return self._graph.execution.progress(self.id)
         return None
@@ -193,11 +191,7 @@ class JobRun:
     # --- waiting -------------------------------------------------------------------------------
 
     def require_waitable(self) -> None:
-        """Raise if this is the thread of the job, which would wait for itself.
-
-        Raises:
-            SchemaError: with code `wait-for-own-job`.
-        """
+        """Raise if the thread of the job would wait for itself (`wait-for-own-job`)."""
         if threading.current_thread() is self._thread and not self._ended.is_set():
             raise SchemaError(
                 f"the job {self._graph.name!r} cannot wait for its own end",
@@ -206,7 +200,7 @@ class JobRun:
             )
 
     def wait(self, timeout_ms: int | None = None) -> None:
-        """Wait for the end and raise the error of the job; see `JobClient.wait`."""
+        """Wait for the end and raise the job's error; see `JobClient.wait`."""
         self.require_waitable()
         try:
             has_ended = self._ended.wait(timeout_ms / 1000 if timeout_ms else None)
@@ -226,7 +220,7 @@ class JobRun:
             raise self.error.with_traceback(self._trace)
 
     def add_outcome(self, interrupt: BaseException) -> None:
-        """Add the outcome of the job, which has ended, to the interrupt that cancelled it."""
+        """Add the outcome of the ended job to the interrupt that cancelled it."""
         self.take()
         if self._status is JobStatus.FINISHED:
             interrupt.add_note(COMMITTED)
@@ -242,19 +236,19 @@ class JobRun:
         call(self)
 
     def locate(self, locating: Locating) -> None:
-        """Add a location to the error of the job, also if it has failed already."""
+        """Add a location to the job's error, also if it has failed already."""
         with self._lock:
             self._locating.append(locating)
             if self.error is not None:
                 self.error = _locate_error(self.error, [locating])
 
     def take(self) -> None:
-        """Note that the outcome of the job was retrieved, so that its error is not logged."""
+        """Note that the outcome was retrieved, so that its error is not logged."""
         if self._ended.is_set():
             self._is_taken = True
 
     def abandon(self) -> None:
-        """Log the error of the job, now or when it fails: its client was collected."""
+        """Log the job's error, now or later: its client was collected."""
         with self._lock:
             self._is_abandoned = True
         self._report()
@@ -286,7 +280,7 @@ class JobRun:
             threading.Thread(target=self._interrupt, daemon=True).start()
 
     def _interrupt(self) -> None:
-        """Interrupt the calls that the job waits for until they end: they may not have begun."""
+        """Interrupt the job's waiting calls until they end: they may not have begun."""
         while True:
             with self._lock:
                 calls = tuple(self._interrupts)
@@ -313,11 +307,7 @@ class JobRun:
                     self._interrupts.remove(interrupt)
 
     def require_running(self, *, last: bool = False) -> None:
-        """Raise if the job is cancelled; after the `last` call it cannot be.
-
-        Raises:
-            ExternalError: with code `job-canceled`.
-        """
+        """Raise if the job is cancelled (`job-canceled`); after the `last` call it cannot be."""
         with self._lock:
             if self._is_canceled and not self._is_decided:
                 raise _canceled_error()
@@ -326,7 +316,7 @@ class JobRun:
     # --- the life cycle ------------------------------------------------------------------------
 
     def run_to_end(self) -> None:
-        """Run the job to its end, unless it was withdrawn. Only the thread of the job calls it."""
+        """Run the job, on its own thread, unless it was withdrawn."""
         try:
             with self._lock:
                 if self._is_withdrawn:
@@ -348,7 +338,7 @@ class JobRun:
             self._status = status
             self._ended.set()
             calls, self._at_end = self._at_end, []
-            # what the engine holds for the job is freed, however long its client is kept
+            # frees what the engine holds for the job, however long its client is kept
             self._graph = JobGraph(self._graph.name, JobExecution())
         for call in calls:
             with suppress(Exception):
@@ -356,7 +346,7 @@ class JobRun:
         self._report()
 
     def _run(self) -> Outcome:
-        """Call hooks, write and commit; return the last status, and the error to raise or None."""
+        """Call hooks, write and commit."""
         graph, hooks = self._graph, self._graph.hooks
         try:
             if errors := _errors_of([partial(hook.on_created, self.id) for hook in hooks]):
@@ -385,10 +375,10 @@ class JobRun:
             self._status = JobStatus.RUNNING
 
     def _fail_job(self, error: BaseException) -> Outcome:
-        """Abort, call the hooks, and return the last status and the error of a job that failed."""
+        """Abort, and call the hooks."""
         raised = _to_raised_error(error)
         with self._lock:
-            # an error of a job that was cancelled before its commit is that of the cancellation
+            # a job that was cancelled before its commit has the error of the cancellation
             was_requested = self._is_canceled and not self._is_decided
             self._is_decided = True
             is_canceled = was_requested or _is_cancellation(raised)
@@ -434,13 +424,9 @@ class _JobThread(threading.Thread):
 
 
 def require_running(*, last: bool = False) -> None:
-    """Raise if this is the thread of a cancelled job; for loops that wait.
+    """Raise if this is the thread of a cancelled job (`job-canceled`); for loops that wait.
 
-    Args:
-        last: The job reaches its commit point: it cannot be cancelled any more.
-
-    Raises:
-        ExternalError: with code `job-canceled`.
+    `last`: the job reaches its commit point, and cannot be cancelled any more.
     """
     thread = threading.current_thread()
     if isinstance(thread, _JobThread) and thread.job is not None:
@@ -449,16 +435,11 @@ def require_running(*, last: bool = False) -> None:
 
 @contextmanager
 def interruptible(interrupt: Callable[[], object]) -> Iterator[None]:
-    """Let a call that waits for another system be interrupted when its job is cancelled.
+    """Let a call to another system be interrupted when its job is cancelled.
 
-    Not after the commit point, nor while the job is aborted.
-
-    Args:
-        interrupt: Makes the call raise, from another thread. It may be called several times, also
-            before the call has begun.
-
-    Raises:
-        ExternalError: with code `job-canceled` if the job is cancelled already.
+    Not after the commit point, nor while the job is aborted. `interrupt` makes the call raise, from
+    another thread, possibly several times and before the call has begun. A cancelled job raises
+    at once (`job-canceled`).
     """
     thread = threading.current_thread()
     if isinstance(thread, _JobThread) and thread.job is not None:
@@ -475,19 +456,19 @@ def interruptible(interrupt: Callable[[], object]) -> Iterator[None]:
 
 # --- the jobs of a session ------------------------------------------------------------------------
 
-#: How many jobs that have ended are listed.
+#: How many ended jobs are listed.
 MAX_ENDED = 100
 
 
 class SessionJobs:
-    """The jobs of a session for SHOW JOBS: running and recently ended ones; thread-safe."""
+    """A session's running and recently ended jobs for SHOW JOBS; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._runs: dict[str, JobRun] = {}
 
     def add(self, run: JobRun) -> None:
-        """Add a job, and forget the oldest of those that have ended."""
+        """Add a job, and forget the oldest ended ones."""
         with self._lock:
             self._runs[run.id] = run
             ended = [
@@ -497,16 +478,12 @@ class SessionJobs:
                 del self._runs[job_id]
 
     def runs(self) -> tuple[JobRun, ...]:
-        """Return the jobs in the order in which they were submitted."""
+        """Return the jobs in the order of their submission."""
         with self._lock:
             return tuple(self._runs.values())
 
     def get(self, job_id: str) -> JobRun:
-        """Return a job by its identifier.
-
-        Raises:
-            NotFoundError: with code `job-not-found`.
-        """
+        """Return a job by its identifier (`job-not-found`)."""
         with self._lock:
             found = self._runs.get(job_id)
             known = list(self._runs)
@@ -523,7 +500,7 @@ class SessionJobs:
 
 
 def _errors_of(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
-    """Make every call; return the errors that they raise, in order."""
+    """Make every call; return the errors in order."""
     errors: list[BaseException] = []
     for call in calls:
         try:
@@ -534,7 +511,7 @@ def _errors_of(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
 
 
 def _to_raised_error(error: BaseException) -> BaseException:
-    """Return the error to raise: of the library, or what is not meant to be caught."""
+    """Return the error to raise: of the library, or one not meant to be caught."""
     if isinstance(error, SchemaCoreError) or not isinstance(error, Exception):
         return error
     converted = ExternalError(f"the job failed: {first_line(error)}", code="job-failed")
@@ -571,7 +548,7 @@ def first_line(error: BaseException) -> str:
 
 
 def _of_hooks(errors: list[BaseException]) -> BaseException:
-    """Return the error to raise for a job that finished although hooks raised."""
+    """Return the error of a job that finished although hooks raised."""
     first = errors[0]
     if not isinstance(first, Exception):
         return with_notes(first, errors[1:], "afterwards")
@@ -585,7 +562,6 @@ def _of_hooks(errors: list[BaseException]) -> BaseException:
 
 
 def _locate_error(error: BaseException, locating: Sequence[Locating]) -> BaseException:
-    """Return an error with its locations."""
     for each in locating:
         try:
             with each():
@@ -597,7 +573,7 @@ def _locate_error(error: BaseException, locating: Sequence[Locating]) -> BaseExc
 
 # --- exit -----------------------------------------------------------------------------------------
 
-#: The jobs that run, for which the interpreter waits when it exits.
+#: The running jobs, for which the interpreter waits at exit.
 _RUNNING: set[JobRun] = set()
 
 
@@ -612,7 +588,7 @@ def _wait_at_exit() -> None:
 
 
 def _join_all() -> None:
-    """Wait for the running jobs, and for those that they start."""
+    """Wait for the running jobs, and for jobs that they start."""
     joined: set[JobRun] = set()
     while waiting := _RUNNING - joined:
         for job in waiting:

@@ -112,7 +112,7 @@ class CompiledPlan:
         self._document = document
 
     def as_json_string(self) -> str:
-        """Return the plan as JSON, with references in place of secrets."""
+        """Return the plan as JSON, with references for secrets."""
         return self._document.to_json()
 
     def print_json_string(self) -> None:
@@ -120,16 +120,13 @@ class CompiledPlan:
         print(self.as_json_string())  # noqa: T201 - PyFlink's method
 
     def write_to_file(self, file: str | os.PathLike[str], ignore_if_exists: bool = False) -> None:
-        """Write the plan into a file, in one step.
+        """Write the plan into a file, in one step; missing directories are created.
 
-        Args:
-            file: The path of the file; missing directories are created.
-            ignore_if_exists: Leave a file that exists as it is.
+        `ignore_if_exists` leaves an existing file as it is.
 
         Raises:
-            AlreadyExistsError: with code `plan-exists`, unless ``table.plan.force-recompile`` is
-                true.
-            ExternalError: with code `file-system-failed`.
+            AlreadyExistsError: `plan-exists`, unless ``table.plan.force-recompile`` is true.
+            ExternalError: `file-system-failed`.
         """
         path = compiled_plan.plan_path(file)
         recompile = bool(FORCE_RECOMPILE.of(self._session.config.get_configuration()))
@@ -141,14 +138,7 @@ class CompiledPlan:
         return run_plan(self._document, self._session)
 
     def explain(self, *extra_details: ExplainDetail) -> str:
-        """Return how the engine would run each job.
-
-        Args:
-            extra_details: What to explain beside the plans.
-
-        Raises:
-            SchemaCoreError: as `run_plan`.
-        """
+        """Return how the engine would run each job, with further details; raises as `run_plan`."""
         details = require_details(extra_details)
         session = open_plan(self._document, self._session)
         return "\n\n".join(
@@ -169,12 +159,10 @@ class CompiledPlan:
 
 
 def compile_statement(session: Session, statement: Statement, text: str) -> PlanDocument:
-    """Return the plan of an INSERT, a statement set or a CREATE TABLE AS.
+    """Return the plan of an INSERT, a statement set or a CREATE TABLE AS (else `not-a-plan`).
 
-    Raises:
-        SchemaCoreError: whatever the statement refuses before its job.
-        UnsupportedError: with code `not-a-plan` for another statement, `plan-not-portable` for one
-            that depends on what only this process has.
+    It raises what the statement refuses before its job, and `plan-not-portable` for a statement
+    that depends on what only this process has.
     """
     compiler = PlanCompiler(session)
     match statement:
@@ -198,13 +186,13 @@ def _not_portable(problem: str, hint: str | None) -> UnsupportedError:
 
 
 class PlanCompiler:
-    """Collects the jobs of one plan, and all that they depend on."""
+    """Collects the jobs of one plan, and what they depend on."""
 
     def __init__(self, session: Session, hooks: Iterable[JobStatusHook | str] = ()) -> None:
         self._session = session
         self._hooks = tuple(hooks)
         self._secrets: Secrets = {}
-        #: keys that the connectors of the tables declare secret, in lower case
+        #: keys that the tables' connectors declare secret, in lower case
         self._declared: set[str] = set()
         self._objects: dict[ObjectIdentifier, compiled_plan.PlanTable] = {}
         self._jobs: list[compiled_plan.PlanInsert | compiled_plan.PlanCreation] = []
@@ -240,7 +228,7 @@ class PlanCompiler:
         self._jobs.append(job)
 
     def creation(self, creation: TableCreation, query: str) -> None:
-        """Add a table that is created from a query, with all names qualified."""
+        """Add a table created from a query, with all names qualified."""
         sink, statement = creation.identifier, creation.statement
         old = self._session.tables.read_or_stored(sink)
         check_existing(self._session, statement, sink, old)
@@ -266,11 +254,9 @@ class PlanCompiler:
         self._jobs.append(job)
 
     def document(self) -> PlanDocument:
-        """Return the plan, after its queries were resolved where only its content exists.
+        """Return the plan, whose queries resolve where only its content exists.
 
-        Raises:
-            UnsupportedError: with code `plan-not-portable` where that fails, for example for a
-                temporary function.
+        Else it is `plan-not-portable`, for example with a temporary function.
         """
         session = self._session
         current = session.registry.current_path
@@ -345,7 +331,7 @@ class PlanCompiler:
 
 
 def _portable_descriptor(session: Session, name: str) -> CatalogDescriptor | None:
-    """Return by what another process opens a catalog with the same objects; None if it cannot."""
+    """Return how another process opens a catalog with the same objects; None if it cannot."""
     if isinstance(session.registry.find(name), InMemoryCatalog):
         return None
     try:
@@ -365,7 +351,7 @@ def _plan_catalog(
 def _plan_table(
     identifier: ObjectIdentifier, found: FoundTable, secrets: Secrets | None = None
 ) -> compiled_plan.PlanTable:
-    """Return a table or view as a plan has it; its secrets are added to `secrets`."""
+    """Return a table or view as a plan has it; `secrets` receives its secrets."""
     table, is_temporary = found.table, found.is_temporary
     properties = _properties(identifier, table, found.hidden, secrets)
     if isinstance(table, ResolvedCatalogView):
@@ -380,7 +366,7 @@ def _properties(
     hidden: Mapping[str, str],
     secrets: Secrets | None,
 ) -> compiled_plan.PlanOptions:
-    """Return the property map of a table or view, with references in place of secrets."""
+    """Return the properties of a table or view, with references for secrets."""
     if isinstance(table, ResolvedCatalogTable):
         properties = {**encode_table(table), **hidden}
     else:
@@ -404,16 +390,10 @@ def run_plan(plan: PlanDocument, parent: Session) -> TableResult:
     """Submit the jobs of a plan as one job, with the options that it was compiled with.
 
     The jobs see the catalogs of the `parent` session by their names, if these were created from the
-    same options, and open those that it does not have. Tables and views must be as they were when
-    the plan was compiled. Temporary ones, and those of a catalog in memory that are missing, are as
-    the plan defines them.
-
-    Raises:
-        SchemaError: with code `plan-outdated` for an object that has changed since; with code
-            `plan-catalog-mismatch` for a catalog of the session that is not the plan's.
-        NotFoundError: with code `plan-object-not-found` for one that is missing; with code
-            `missing-secret`.
-        SchemaCoreError: as the statement itself.
+    same options (else `plan-catalog-mismatch`), and open the others. Tables and views must be as
+    when the plan was compiled (else `plan-outdated` or `plan-object-not-found`). Temporary ones,
+    and missing ones of a catalog in memory, are as the plan defines them. Other errors are
+    `missing-secret` and those of the statement.
     """
     session = open_plan(plan, parent)
     jobs = [partial(_prepare_job, session, plan, job) for job in plan.jobs]
@@ -421,11 +401,7 @@ def run_plan(plan: PlanDocument, parent: Session) -> TableResult:
 
 
 def open_plan(plan: PlanDocument, parent: Session) -> Session:
-    """Return a session with the options, the catalogs and the objects of a plan.
-
-    Raises:
-        SchemaCoreError: as `run_plan`.
-    """
+    """Return a session with a plan's options, catalogs and objects; raises as `run_plan`."""
     settings = EnvironmentSettings(plan.reveal(plan.options), InMemoryCatalogStore())
     session = parent.derive(settings)
     current_catalog, current_database = plan.current
@@ -449,13 +425,10 @@ def open_plan(plan: PlanDocument, parent: Session) -> Session:
 def _open_catalog(
     session: Session, plan: PlanDocument, name: str, databases: set[str], parent: Session
 ) -> None:
-    """Make a catalog known to the session of a plan: that of the parent session, if it has one.
+    """Make a catalog known to the session of a plan: the parent session's, if it has one.
 
-    A catalog in memory that lacks a database is another one than that of the plan.
-
-    Raises:
-        SchemaError: with code `plan-catalog-mismatch` for a catalog of the parent session that was
-            created from other options.
+    A catalog in memory that lacks a database is not the plan's. A catalog of the parent that was
+    created from other options is a `plan-catalog-mismatch`.
     """
     found, registry = parent.registry.find(name), session.registry
     planned = plan.catalogs.get(name)
@@ -476,7 +449,7 @@ def _open_catalog(
 
 
 def _require_same_catalog(parent: Session, name: str, planned: compiled_plan.PlanCatalog) -> None:
-    """Compare a catalog of a session with that of a plan; values of secrets are not compared."""
+    """Compare a session's catalog with a plan's; values of secrets are not compared."""
     try:
         own = _plan_catalog(parent.registry.descriptor(name))
     except NotFoundError:  # registered as an object: where it points is unknown
@@ -564,7 +537,7 @@ def _prepare_job(
 def _prepare_creation(
     session: Session, plan: PlanDocument, relation: Relation, job: compiled_plan.PlanCreation
 ) -> JobGraph:
-    """Prepare a job that creates its table, at the level that was planned."""
+    """Prepare a job that creates its table, at the planned level."""
     statement = CreateTable(
         Name(tuple(job.sink.to_list())),
         if_not_exists=job.if_not_exists,

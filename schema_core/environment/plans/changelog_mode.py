@@ -1,4 +1,4 @@
-"""`ChangelogMode`: the kinds of changes that the rows of a changelog may be."""
+"""`ChangelogMode`: the kinds of changes in a changelog."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Plan files: a compiled INSERT, statement set or CREATE TABLE AS as JSON, for a job elsewhere.
 
-A plan holds all that a job depends on besides the data: canonical query, property maps of tables
-and views, descriptors of catalogs, options, level of guarantee, names of hooks (FLIP-218, "Catalog
-serialization", option 2). It has no pickled object and names no class. Secrets are references,
-whose values the environment variables ``SCHEMA_CORE_SECRET_<NAME>`` have where the plan runs.
+A plan holds all that a job depends on besides the data (FLIP-218, "Catalog serialization",
+option 2). It has no pickled object and names no class. Secrets are references, whose values
+the environment variables ``SCHEMA_CORE_SECRET_<NAME>`` have where the plan runs.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ MAX_PLAN: Final = 64_000_000
 class SecretReference:
     """A reference in place of a value that is or contains a secret.
 
-    `masked` is the value without its secret, such as a URL without its password. References that
-    show the same are equal.
+    `masked` is the value without its secret, such as a URL without its password; only it is
+    compared.
     """
 
     name: str = field(compare=False)
@@ -58,7 +57,7 @@ class SecretReference:
 
     @property
     def variable(self) -> str:
-        """The environment variable that has the value.
+        """The environment variable with the value.
 
         >>> SecretReference("shop.password").variable
         'SCHEMA_CORE_SECRET_SHOP_PASSWORD'
@@ -125,9 +124,9 @@ class PlanCreation:
 
 @dataclass(frozen=True, slots=True)
 class PlanDocument:
-    """The content of a plan. `secrets` are the values where it was compiled in this process.
+    """The content of a plan; `current` are the current catalog and database.
 
-    `current` are the current catalog and database.
+    `secrets` are the values where it was compiled in this process.
     """
 
     current: tuple[str | None, str | None]
@@ -144,11 +143,9 @@ class PlanDocument:
 
     @staticmethod
     def from_json(text: str) -> PlanDocument:
-        """Read a plan.
+        """Read a plan (`invalid-plan`, `unsupported-plan-version`).
 
-        Raises:
-            SchemaError: with code `invalid-plan`, `unsupported-plan-version` for a later version,
-                or `plan-digest-mismatch` for a changed plan.
+        A plan that was changed is a `plan-digest-mismatch`.
         """
         plan: PlanDocument = PLAN_FORMAT.read(text)
         return plan
@@ -166,11 +163,7 @@ class PlanDocument:
         )
 
     def reveal(self, options: PlanOptions) -> dict[str, str]:
-        """Return options with the values of secrets in place of references.
-
-        Raises:
-            NotFoundError: with code `missing-secret`, for all variables that are not set.
-        """
+        """Return options with secrets in place of references (`missing-secret`)."""
         values = {**os.environ, **self.secrets}
         missing = {reference.variable for reference in _references(options)} - values.keys()
         if missing:
@@ -197,11 +190,9 @@ def replace_secrets(
 ) -> dict[str, str | SecretReference]:
     """Return options with a reference in place of each value that is or contains a secret.
 
-    Args:
-        owner: What the options belong to, a part of the names of the secrets.
-        declared: Keys that are declared secret, in lower case.
-        secrets: Receives the values, each with a variable of its own: a table and a hint may set
-            the same option.
+    `owner` begins the names of the secrets; `declared` are keys that are declared secret, in lower
+    case. `secrets` receives the values, each with its own variable: a table and a hint may set the
+    same option.
 
     >>> secrets = {}
     >>> replace_secrets({"user": "ann", "password": "hunter2"}, "shop", secrets=secrets)
@@ -261,9 +252,7 @@ _CODECS: Final = Codecs(
 _CODECS.update({"PlanOptions": _CODECS["Mapping[str, str | SecretReference]"]})
 _CODECS.update({"PlanCatalog": record(PlanCatalog, _CODECS)})
 
-#: kind of an object -> its class
 OBJECTS: Final = {"TABLE": PlanTable, "VIEW": PlanView}
-#: kind of a job -> its class
 JOBS: Final = {"insert": PlanInsert, "create": PlanCreation}
 
 
@@ -306,10 +295,10 @@ class PlanReference(ABC):
 
     @staticmethod
     def from_file(path: str | os.PathLike[str]) -> FilePlanReference:
-        """Return a reference to a plan file; it is read when the plan is loaded.
+        """Return a reference to a plan file, which is read when the plan is loaded.
 
         Raises:
-            SchemaError: with code `wrong-argument` for what is not the path of a local file.
+            SchemaError: `wrong-argument` for anything but the path of a local file.
         """
         return FilePlanReference(plan_path(path))
 
@@ -318,7 +307,7 @@ class PlanReference(ABC):
         """Return a reference to a plan in JSON.
 
         Raises:
-            SchemaError: with code `wrong-argument` for what is not a string.
+            SchemaError: `wrong-argument` for anything but a string.
         """
         return JsonContentPlanReference(require_instance(json_string, str, "json_string"))
 
@@ -329,18 +318,10 @@ class PlanReference(ABC):
 
     @abstractmethod
     def read(self) -> str:
-        """Return the plan as JSON.
-
-        Raises:
-            SchemaCoreError: as `read_plan_file`.
-        """
+        """Return the plan as JSON; raises as `read_plan_file`."""
 
     def load(self) -> PlanDocument:
-        """Read the plan.
-
-        Raises:
-            SchemaCoreError: as `read_plan_file` and `PlanDocument.from_json`.
-        """
+        """Read the plan; raises as `read_plan_file` and `PlanDocument.from_json`."""
         with at(self.name):
             return PlanDocument.from_json(self.read())
 
@@ -385,12 +366,7 @@ class JsonContentPlanReference(PlanReference):
 
 
 def plan_path(given: str | os.PathLike[str]) -> Path:
-    """Return the local file that a path or a URI of the scheme ``file`` names.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for an empty path, another scheme, or an object that
-            is not a path.
-    """
+    """Return the local file of a path or a URI of the scheme ``file`` (`wrong-argument`)."""
     require_instance(given, (str, os.PathLike), "path", "a path")
     path = os.fspath(given)
     require_instance(path, str, "path")
@@ -409,12 +385,7 @@ def plan_path(given: str | os.PathLike[str]) -> Path:
 
 
 def read_plan_file(path: Path) -> str:
-    """Return the content of a plan file.
-
-    Raises:
-        NotFoundError: with code `plan-not-found`.
-        ExternalError: with code `file-system-failed`.
-    """
+    """Return the content of a plan file (`plan-not-found`, `file-system-failed`)."""
     try:
         with path.open(encoding="utf-8") as file:
             return file.read(MAX_PLAN + 1)
@@ -428,11 +399,9 @@ def read_plan_file(path: Path) -> str:
 
 
 def write_plan_file(path: Path, content: str, *, replace: bool) -> None:
-    """Write a plan file in one step; the directories of its path are created, as in Flink.
+    """Write a plan file in one step (`plan-exists` unless `replace`, `file-system-failed`).
 
-    Raises:
-        AlreadyExistsError: with code `plan-exists`, unless it is to be replaced.
-        ExternalError: with code `file-system-failed`.
+    The directories of its path are created, as in Flink.
     """
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:

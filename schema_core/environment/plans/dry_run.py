@@ -1,7 +1,7 @@
-"""Dry runs: statements are executed on the catalogs as usual, no rows are moved, nothing is kept.
+"""Dry runs: statements run on the catalogs as usual, no rows are moved, nothing is kept.
 
-A catalog with transactions is changed within one that is rolled back at the end; other catalogs are
-only read. Jobs do nothing, but the tables that they read and write are checked as jobs check them.
+A catalog with transactions is changed within one that is rolled back; others are only read. Jobs
+do nothing, but the tables that they read and write are checked.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class DryRunPlanner:
 
 
 class ValidatingPlanner(DryRunPlanner):
-    """A planner that runs no jobs, and checks the tables that they would read and write."""
+    """Runs no jobs, and checks the tables that they would read and write."""
 
     def __init__(self) -> None:
         self.context: PlannerContext | None = None
@@ -137,14 +137,10 @@ class ValidatingPlanner(DryRunPlanner):
 def dry_run_session(
     settings: EnvironmentSettings, *, checks_connectors: bool = True
 ) -> Iterator[Session]:
-    """Return a session whose statements change nothing that is left after the block.
+    """Return a session for `dry_run_statement`, whose changes end with the block.
 
-    Args:
-        settings: The settings of the session.
-        checks_connectors: Whether the connectors of the tables that statements read and write are
-            checked, and their options.
-
-    `dry_run_statement` executes statements in it.
+    `checks_connectors`: whether the connectors of tables that statements read and write are
+    checked, and their options.
     """
     planner, stack = ValidatingPlanner(), ExitStack()
     session = Session(settings, planner)
@@ -159,10 +155,7 @@ def dry_run_session(
 def dry_run_statement(session: Session, statement: Statement, text: str) -> TableResult:
     """Execute one statement in the session of a dry run, and wait for its job.
 
-    Raises:
-        UnsupportedError: with code `not-checked` for a statement that changes a catalog without
-            transactions.
-        SchemaCoreError: as the statement itself.
+    A statement that changes a catalog without transactions is `not-checked`.
     """
     if (operation := WITHOUT_EFFECTS.get(type(statement))) is not None:
         with locate_errors(statement, text):
@@ -177,7 +170,7 @@ def dry_run_statement(session: Session, statement: Statement, text: str) -> Tabl
 
 
 def _open_catalog(stack: ExitStack, catalog: Catalog) -> Catalog:
-    """Open a catalog, and return the one that a dry run uses in its place."""
+    """Open a catalog, and return what a dry run uses in its place."""
     if isinstance(catalog, InMemoryCatalog):  # no other session has it
         catalog.open()
         return catalog
@@ -188,7 +181,7 @@ def _open_catalog(stack: ExitStack, catalog: Catalog) -> Catalog:
     return cast("Catalog", _ReadOnlyCatalog(catalog))
 
 
-#: How the names of the methods start that change a catalog.
+#: How the names of methods start that change a catalog.
 CHANGING = ("create_", "alter_", "drop_", "rename_", "replace_", "add_", "remove_", "settle_")
 
 
@@ -224,8 +217,8 @@ def _skip(session: Session, statement: Statement, text: str) -> TableResult:
     return OK
 
 
-#: Kind of statement -> what a dry run does instead, where it has effects besides those on catalogs,
-#: or refers to what only exists when the script runs: jobs, and files of plans.
+#: Statements with effects outside catalogs, or about jobs and files of plans, which exist only when
+#: the script runs -> what a dry run does instead.
 WITHOUT_EFFECTS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = {
     syntax.CallProcedure: _skip,
     syntax.CompilePlan:   _compile,

@@ -11,7 +11,7 @@ from schema_core.base.arguments import require_instance
 class ExplainDetail(Enum):
     """What an explanation contains beside the plans, as PyFlink's.
 
-    ESTIMATED_COST: the numbers of rows of the tables, from the statistics of their catalogs.
+    ESTIMATED_COST: the tables' numbers of rows, from the statistics of their catalogs.
     CHANGELOG_MODE: the changes of each node: inserted rows, or also updates in streaming mode.
     JSON_EXECUTION_PLAN: the typed plan as JSON. PLAN_ADVICE: a section without advice.
     """
@@ -23,9 +23,5 @@ class ExplainDetail(Enum):
 
 
 def require_details(details: Iterable[ExplainDetail]) -> tuple[ExplainDetail, ...]:
-    """Return the details of an explanation.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for an object of another class.
-    """
+    """Return the details of an explanation (`wrong-argument`)."""
     return tuple(require_instance(detail, ExplainDetail, "extra_details") for detail in details)

@@ -1,4 +1,4 @@
-"""The typed plan of a query as a tree of nodes, for EXPLAIN: as text, and as JSON like Flink's."""
+"""The typed plan of a query as a tree, for EXPLAIN: as text, and as JSON like Flink's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from schema_core.sql.statement_syntax import format_value
 from schema_core.sql.syntax import JoinKind
 from schema_core.types import RowKind
 
-#: Returns the changes of the rows of a relation, None if it is only computed within another.
+#: Returns the changes of a relation's rows, None if it is only computed within another.
 ChangesOf: TypeAlias = Callable[[relational.Relation], ChangelogMode | None]
 
 #: Kind of a change -> its name in Flink's plans.
@@ -32,13 +32,9 @@ _KINDS_OF_CHANGES = {
 
 
 class PlanNode(NamedTuple):
-    """One node of a plan.
+    """One node of a plan: its kind, attributes as text, and the nodes that it reads.
 
-    Attributes:
-        kind: The kind of the node.
-        attributes: Its attributes as text.
-        inputs: The nodes that it reads.
-        changes: The changes of its rows, if they are to be shown and known.
+    `changes` are the changes of its rows, if they are to be shown and known.
     """
 
     kind: str
@@ -107,7 +103,6 @@ def tree_json(root: PlanNode) -> str:
 
 
 def _inputs_first(root: PlanNode) -> list[PlanNode]:
-    """Return all nodes, each after those that it reads."""
     found, waiting = list[PlanNode](), [root]
     while waiting:
         node = waiting.pop()
@@ -120,12 +115,7 @@ def _inputs_first(root: PlanNode) -> list[PlanNode]:
 
 
 def plan_node(relation: relational.Relation, changes_of: ChangesOf | None = None) -> PlanNode:
-    """Return the plan of a resolved query.
-
-    Args:
-        relation: The query.
-        changes_of: Returns the changes of each part of the query, if they are to be shown.
-    """
+    """Return the plan of a resolved query; with `changes_of`, it shows the changes of each part."""
     finished: list[PlanNode] = []
     waiting: list[tuple[relational.Relation, bool]] = [(relation, False)]
     while waiting:
@@ -144,7 +134,7 @@ def plan_node(relation: relational.Relation, changes_of: ChangesOf | None = None
 
 
 def _inputs(relation: relational.Relation) -> tuple[relational.Relation, ...]:
-    """Return the relations that a relation reads; a chain of one set operator reads all of them."""
+    """Return what a relation reads; a chain of one set operator reads all its operands."""
     match relation:
         case (
             relational.Scan()
@@ -268,7 +258,6 @@ def _of_select(select: relational.Select) -> Iterator[tuple[str, str]]:
 
 
 def _of_source(relation: relational.Relation) -> Iterator[tuple[str, str]]:
-    """Yield the attributes of the rarer sources."""
     match relation:
         case relational.Unnest(collection, ordinality):
             yield "collection", _sql(collection)
