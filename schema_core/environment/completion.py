@@ -1,7 +1,6 @@
-"""Completion of statements: names of existing objects, and keywords of the grammar.
+"""Completion of statements: names of existing objects, and keywords.
 
-The parser decides which keywords may follow: a keyword is proposed if the parser gets further with
-it than without it. Completion has no grammar of its own.
+There is no second grammar: a keyword is proposed if the parser gets further with it than without.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from schema_core.sql.parser import is_beginning
 from schema_core.sql.statement_syntax import SHOW_SUBJECTS
 from schema_core.sql.tokens import cursor_over
 
-#: Tokens of a statement from which on its lists are abridged, and characters of what is left.
+#: The number of tokens above which lists are abridged, and the most characters that may remain.
 MAX_TOKENS = 200
 MAX_PREFIX = 2_000
 
 #: Replaces a name; no object has it.
 SOME_NAME = "a_name_that_nobody_has"
 
-#: Kinds of tokens that are names, and those that a word may be.
+#: Kinds of tokens that are names, and kinds that a word may have.
 NAMES = ("word", "name")
 WORDS = ("word", "reserved")
 
@@ -35,8 +34,7 @@ WORDS = ("word", "reserved")
 def complete(session: Session, text: str, position: int) -> list[str]:
     """Return completions of the word before a position, without duplicates: names, then keywords.
 
-    Names are quoted where necessary. The list is empty if the text before the position cannot start
-    a statement.
+    Names are quoted where necessary. The list is empty after an invalid start of a statement.
     """
     before = text[: max(0, position)]
     partial = before.rpartition("`")[2] if before.count("`") % 2 else ""
@@ -58,7 +56,7 @@ def complete(session: Session, text: str, position: int) -> list[str]:
 def _fitting_names(
     session: Session, head: list[Token], path: list[str], prefix: str, text: str, wanted: str
 ) -> list[str]:
-    """Return the names of existing objects that start so, where a name of one is expected."""
+    """Return the names of existing objects that start so, where a name is expected."""
     kind = _kind(head)
     written = [*map(quote_identifier, path), SOME_NAME]
     longer = [] if path or kind in ("catalogs", "modules") else [SOME_NAME]
@@ -71,7 +69,7 @@ def _fitting_names(
 def _fitting_words(prefix: str, path: list[str], wanted: str) -> list[str]:
     """Return keywords that start so and may follow; where any name may, only reserved ones.
 
-    None follow a longer text than `MAX_PREFIX`: it would have to be parsed once for every word.
+    The text is parsed once for every keyword, so none follow a text longer than `MAX_PREFIX`.
     """
     if path or len(prefix) > MAX_PREFIX:
         return []
@@ -80,7 +78,7 @@ def _fitting_words(prefix: str, path: list[str], wanted: str) -> list[str]:
     return sorted(word for word in fitting if _may_follow(prefix + word, word))
 
 
-#: Words that are read together with the next one only -> what that is.
+#: Words that are read only together with the next one -> its possible values.
 TOGETHER: dict[str, tuple[str, ...]] = {
     "GROUP": ("BY",), "ORDER": ("BY",), "PARTITION": ("(", "BY"), "IF": ("EXISTS", "NOT EXISTS"),
     "OR": ("REPLACE", "ALTER"), "CURRENT": ("CATALOG", "DATABASE"), "USER": ("FUNCTIONS",),
@@ -92,7 +90,6 @@ TOGETHER: dict[str, tuple[str, ...]] = {
 
 
 def _may_follow(text: str, word: str) -> bool:
-    """Return whether a statement may begin so, alone or with the tokens that then follow."""
     if is_beginning(text):
         return True
     rest = TOGETHER.get(word, ("(",) if word in RESERVED else ())
@@ -114,7 +111,6 @@ def _statement(before: str) -> list[Token] | None:
 
 
 def _path(tokens: list[Token]) -> tuple[list[str], list[Token]]:
-    """Return the dotted name at the end, and the tokens before it."""
     path: list[str] = []
     stop = len(tokens)
     while stop > 1 and tokens[stop - 1].key == "." and tokens[stop - 2].kind in NAMES:
@@ -149,7 +145,7 @@ def _abridge(text: str, tokens: list[Token]) -> str:
 
 
 def quote_if_needed(name: str) -> str:
-    """Return a name as SQL requires it, quoted where it is not a plain identifier.
+    """Return a name as SQL requires it, quoted unless it is a plain identifier.
 
     >>> quote_if_needed("orders"), quote_if_needed("order"), quote_if_needed("my orders")
     ('orders', '`order`', '`my orders`')
@@ -172,7 +168,7 @@ CLAUSES = frozenset(
     {"SELECT", "FROM", "WHERE", "BY", "HAVING", "ON", "USING", "SET", "VALUES", "JOIN", "QUALIFY"}
 )
 
-#: The last keywords -> the kind that is listed after them.
+#: The last keywords -> the kind of object that follows them.
 KINDS: Mapping[tuple[str, ...], str] = {
     **{
         ("SHOW", *subject.words.split(), word): f"{subject.place}s"
@@ -191,7 +187,7 @@ KINDS: Mapping[tuple[str, ...], str] = {
 
 
 def _names(session: Session, kind: str, path: list[str], text: str, wanted: str) -> Iterator[str]:
-    """Return the names of a kind that complete a path; of tables only those that start so."""
+    """Return the names of a kind that complete a path; for tables, only names that start so."""
     if kind == "tables":
         yield from _tables(session, path, wanted)
         return
@@ -205,7 +201,7 @@ def _names(session: Session, kind: str, path: list[str], text: str, wanted: str)
 
 
 def _kind(head: list[Token]) -> str | None:
-    """Return the kind of object that is named after some tokens, or None."""
+    """Return the kind of object that the next name has, or None."""
     keys = [token.key for token in head]
     while keys[-2:] == ["IF", "EXISTS"]:
         keys = keys[:-2]
@@ -244,7 +240,7 @@ def _columns(session: Session, text: str, path: list[str]) -> Iterator[str]:
 
 
 def _sources(text: str) -> Iterator[tuple[list[str], str]]:
-    """Return the paths after FROM, JOIN and similar keywords, each with its alias."""
+    """Return the paths after FROM, JOIN and the like, with their aliases."""
     tokens = cursor_over(text).tokens
     for place, (item, following) in enumerate(pairwise(tokens)):
         if item.key not in {"FROM", "JOIN", "UPDATE", "INTO", ","} or following.kind not in NAMES:
@@ -316,7 +312,7 @@ def _models(session: Session, path: list[str]) -> Iterator[str]:
     yield from session.temporary.model_names(*place)
 
 
-#: Kind of object -> what lists those that a path leads to.
+#: Kind of object -> the function that lists the objects at a path.
 LISTS: dict[str, Callable[[Session, list[str]], Iterator[str]]] = {
     "databases": _databases,
     "catalogs":  _catalogs,

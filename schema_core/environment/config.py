@@ -62,38 +62,22 @@ class Configuration(MutableMapping[str, str]):
         return self.get(key, default_value)
 
     def set_string(self, key: str, value: str) -> Configuration:
-        """Set an option.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for a key or value that is not a string.
-        """
+        """Set an option; key and value are strings (`wrong-argument`)."""
         require_instance(key, str, "key")
         require_instance(value, str, "value")
         self._options[key] = value
         return self
 
     def get_integer(self, key: str, default_value: int) -> int:
-        """Return an option as a 32-bit integer.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` for any other value.
-        """
+        """Return an option as a 32-bit integer (`invalid-option-value`)."""
         return self._parse_value(key, session_options.integer, default_value)
 
     def set_integer(self, key: str, value: int) -> Configuration:
-        """Set an option to a 32-bit integer.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` for an integer of more than 32 bits.
-        """
+        """Set an option to a 32-bit integer (`invalid-option-value`)."""
         return self.set_string(key, _integer_text(value, "value"))
 
     def get_boolean(self, key: str, default_value: bool) -> bool:
-        """Return an option as a boolean.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` for any other value.
-        """
+        """Return an option as a boolean (`invalid-option-value`)."""
         return self._parse_value(key, session_options.boolean, default_value)
 
     def set_boolean(self, key: str, value: bool) -> Configuration:
@@ -102,11 +86,7 @@ class Configuration(MutableMapping[str, str]):
         return self.set_string(key, str(value).lower())
 
     def get_float(self, key: str, default_value: float) -> float:
-        """Return an option as a 64-bit floating point number.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` for any other value.
-        """
+        """Return an option as a 64-bit floating point number (`invalid-option-value`)."""
         return self._parse_value(key, session_options.double, default_value)
 
     def set_float(self, key: str, value: float) -> Configuration:
@@ -123,22 +103,14 @@ class Configuration(MutableMapping[str, str]):
 
     @classmethod
     def from_dict(cls, map: Mapping[str, str]) -> Configuration:  # noqa: A002 - PyFlink's name
-        """Return a configuration with these options.
-
-        Raises:
-            SchemaError: as `set_string`; with code `wrong-argument` for what is not a mapping.
-        """
+        """Return a configuration with these options; errors as `add_all`."""
         return cls(require_instance(map, Mapping, "map"))
 
     def add_all(self, other: Mapping[str, str], prefix: str | None = None) -> Configuration:
-        """Set all options of another configuration.
-
-        Args:
-            other: The other configuration.
-            prefix: A string that precedes each key.
+        """Set all options of another configuration or mapping, with a prefix before each key.
 
         Raises:
-            SchemaError: as `set_string`; with code `wrong-argument` for what is not a mapping.
+            SchemaError: as `set_string`; `wrong-argument` unless `other` is a mapping.
         """
         require_instance(other, Mapping, "other")
         require_instance(prefix, (str, NoneType), "prefix")
@@ -157,11 +129,7 @@ class Configuration(MutableMapping[str, str]):
 
     @staticmethod
     def parse_list_value(value: str) -> list[str]:
-        """Return the elements of an option that is a list: ``a;b`` or ``[a, b]``.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` for what is not a list.
-        """
+        """Return the elements of a list, ``a;b`` or ``[a, b]`` (`invalid-option-value`)."""
         return session_options.string_list(require_instance(value, str, "value"))
 
     def contains_key(self, key: str) -> bool:
@@ -177,7 +145,7 @@ class Configuration(MutableMapping[str, str]):
         return dict(self._options)
 
 
-#: Key -> the option of the environment, for reading what is set.
+#: Key -> the option of the environment that parses the value.
 _KNOWN: dict[str, session_options.ConfigOption[Any]] = {
     key: option
     for option in session_options.ENVIRONMENT
@@ -186,14 +154,14 @@ _KNOWN: dict[str, session_options.ConfigOption[Any]] = {
 
 
 class SqlDialect(Enum):
-    """The dialects of SQL that `TableConfig` names. Statements are of Flink's, `DEFAULT`."""
+    """The SQL dialects that `TableConfig` names. Statements are Flink's, `DEFAULT`."""
 
     DEFAULT = 0
     HIVE = 1
 
 
 class TableConfig:
-    """The options of a session. Values of known options are validated when they are set.
+    """The options of a session.
 
     >>> TableConfig().set("table.local-time-zone", "UTC").get("table.local-time-zone", "")
     'UTC'
@@ -212,11 +180,7 @@ class TableConfig:
         return self._configuration.get(key, default_value)
 
     def set(self, key: str, value: str) -> TableConfig:
-        """Set an option.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` for an invalid value of a known option.
-        """
+        """Set an option; values of known options are validated (`invalid-option-value`)."""
         require_instance(key, str, "key")
         require_instance(value, str, "value")
         if key in _KNOWN:
@@ -225,11 +189,7 @@ class TableConfig:
         return self
 
     def reset(self, key: str | None = None) -> TableConfig:
-        """Remove an option, or all of them.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for a key that is not a string.
-        """
+        """Remove an option, or all of them; a key is a string (`wrong-argument`)."""
         require_instance(key, (str, NoneType), "key")
         for option in [key] if key is not None else list(self._configuration):
             self._configuration.remove_config(option)
@@ -239,65 +199,37 @@ class TableConfig:
         return session_options.LOCAL_TIME_ZONE.of(self._configuration) or ""
 
     def set_local_timezone(self, timezone_id: str) -> None:
-        """Set the time zone of the session.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` for an unknown time zone.
-        """
+        """Set the time zone of the session (`invalid-option-value` for an unknown one)."""
         self.set(session_options.LOCAL_TIME_ZONE.key, timezone_id)
 
     def get_sql_dialect(self) -> SqlDialect:
-        """Return the dialect of SQL of statements.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` where the option names another dialect.
-        """
+        """Return the SQL dialect (`invalid-option-value` if the option names another)."""
         return SqlDialect[
             session_options.SQL_DIALECT.of(self._configuration) or SqlDialect.DEFAULT.name
         ]
 
     def set_sql_dialect(self, sql_dialect: SqlDialect) -> None:
-        """Set the dialect of SQL of statements.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` for another dialect than `DEFAULT`.
-        """
+        """Set the SQL dialect; only `DEFAULT` is supported (`invalid-option-value`)."""
         require_instance(sql_dialect, SqlDialect, "sql_dialect")
         self.set(session_options.SQL_DIALECT.key, sql_dialect.name.lower())
 
     # --- settings of PyFlink without effect here ---------------
 
     def get_max_generated_code_length(self) -> int:
-        """Return the maximum length of generated code.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` where the option is not an integer.
-        """
+        """Return the maximum length of generated code (`invalid-option-value`)."""
         return session_options.MAX_CODE_LENGTH.of(self._configuration) or 0
 
     def set_max_generated_code_length(self, max_generated_code_length: int) -> None:
-        """Set the maximum length of generated code, a 32-bit integer.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` for an integer of more than 32 bits.
-        """
+        """Set the maximum length of generated code, a 32-bit integer (`invalid-option-value`)."""
         length = _integer_text(max_generated_code_length, "max_generated_code_length")
         self.set(session_options.MAX_CODE_LENGTH.key, length)
 
     def get_idle_state_retention(self) -> timedelta:
-        """Return how long state is kept; 0 means indefinitely.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` where the option is not a duration.
-        """
+        """Return how long state is kept; 0 means indefinitely (`invalid-option-value`)."""
         return session_options.STATE_RETENTION.of(self._configuration) or timedelta(0)
 
     def set_idle_state_retention(self, duration: timedelta) -> None:
-        """Set how long state is kept, in milliseconds without a fraction.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for a negative duration.
-        """
+        """Set how long state is kept, in whole milliseconds (`wrong-argument` if negative)."""
         require_instance(duration, timedelta, "duration")
         if duration < timedelta(0):
             raise SchemaError("duration must not be negative", code="wrong-argument")
@@ -318,7 +250,7 @@ class TableConfig:
         """Set all options of another configuration.
 
         Raises:
-            SchemaError: as `set`; with code `wrong-argument` for what is not a mapping.
+            SchemaError: as `set`; `wrong-argument` for an object that is not a mapping.
         """
         require_instance(configuration, Mapping, "configuration")
         for key, value in configuration.items():
@@ -329,7 +261,6 @@ class TableConfig:
 
 
 def _integer_text(value: int, name: str) -> str:
-    """Return the text of a 32-bit integer, which Java's `int` holds."""
     require_instance(value, int, name)
     if not -(2**31) <= value < 2**31:
         problem = f"{name} must be a 32-bit integer, got {show(value)}"
@@ -379,18 +310,14 @@ class EnvironmentSettingsBuilder:
         return self
 
     def build(self) -> EnvironmentSettings:
-        """Return the settings.
-
-        Raises:
-            SchemaError: with code `invalid-option-value` for a mode that does not exist.
-        """
+        """Return the settings (`invalid-option-value` for an unknown mode)."""
         self._settings.is_streaming_mode()
         return self._settings
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentSettings:
-    """The settings of a new environment, created by a builder or for one of the two modes.
+    """The settings of a new environment, from a builder or for one of the two modes.
 
     >>> EnvironmentSettings.in_batch_mode().is_streaming_mode()
     False

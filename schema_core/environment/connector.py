@@ -1,8 +1,8 @@
 """Connectors: their options, metadata and abilities, and the validation of tables that use them.
 
 `Connector` is independent of engines; planners require more of it. As in Flink's factory
-discovery, options are checked when a table is first used, not when it is created; metadata columns
-also when a table is defined whose connector is installed.
+discovery, options are checked at a table's first use, not when it is created. Metadata columns are
+also checked when a table with an installed connector is defined.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from schema_core.environment.planner import BoundTable
     from schema_core.types import DataType
 
-#: Options that every table understands; durations are read exactly, as nanoseconds.
+#: Options that every table understands; durations are exact, in nanoseconds.
 WATERMARK_OPTIONS: tuple[ConfigOption[Any], ...] = (
     ConfigOption("scan.watermark.emit.strategy", choice("on-event", "on-periodic"), "on-periodic"),
     ConfigOption("scan.watermark.alignment.group", str),
@@ -64,35 +64,35 @@ class Ability(Enum):
     """What a connector supports beyond reading all rows and appending rows.
 
     A statement that needs an undeclared ability is refused before its job; pushdowns are offered
-    only if declared. Metadata is declared by `Connector.metadata` and
+    only if declared. Metadata is declared separately: `Connector.metadata`,
     `Connector.writable_metadata`.
     """
 
     #: INSERT OVERWRITE and REPLACE TABLE AS replace existing rows (`SupportsOverwrite`)
     OVERWRITE = "overwrite"
-    #: REPLACE TABLE AS replaces the table, without INSERT OVERWRITE (`SupportsReplacement`)
+    #: REPLACE TABLE AS, but not INSERT OVERWRITE (`SupportsReplacement`)
     REPLACEMENT = "replacement"
-    #: rows are written into the partitions of a PARTITIONED BY table (`SupportsPartitioning`)
+    #: rows go into the partitions of a PARTITIONED BY table (`SupportsPartitioning`)
     PARTITIONS = "partitions"
-    #: rows are written into the buckets of a DISTRIBUTED BY table (`SupportsBucketing`)
+    #: rows go into the buckets of a DISTRIBUTED BY table (`SupportsBucketing`)
     BUCKETS = "buckets"
-    #: rows of a job become visible all at once, or never (`SupportsStaging`)
+    #: rows of a job become visible at once, or never (`SupportsStaging`)
     STAGING = "staging"
     #: INSERT INTO a table with a PRIMARY KEY replaces the rows with the same key
     UPSERT = "upsert"
     #: predicates of the query are offered (`SupportsFilterPushDown`)
     FILTER_PUSH_DOWN = "filter push-down"
-    #: only the columns that the query reads are requested (`SupportsProjectionPushDown`)
+    #: only columns that the query reads are requested (`SupportsProjectionPushDown`)
     PROJECTION_PUSH_DOWN = "projection push-down"
-    #: the number of rows that the query needs is offered (`SupportsLimitPushDown`)
+    #: the number of rows needed is offered (`SupportsLimitPushDown`)
     LIMIT_PUSH_DOWN = "limit push-down"
 
 
 class Visibility(Enum):
     """When readers see the rows of a batch job (FLIP-218, "Data Visibility").
 
-    A connector declares it by a method ``visibility(options)``; see
-    `schema_core.environment.jobs.atomicity.visibility_of`.
+    A connector declares it by a method ``visibility(options)``
+    (`schema_core.environment.jobs.atomicity.visibility_of`).
     """
 
     #: as soon as they are written, also those of a job that fails
@@ -104,13 +104,13 @@ class Visibility(Enum):
 
 
 class Boundedness(Enum):
-    """Whether the rows of a table have an end, by the names of Flink.
+    """Whether the rows of a table have an end, with Flink's names.
 
     A connector declares it by a method ``boundedness(options)``.
     """
 
     BOUNDED = "bounded"
-    #: rows may arrive forever: only streaming jobs read the table
+    #: rows may arrive forever: readable only by streaming jobs
     CONTINUOUS_UNBOUNDED = "unbounded"
 
 
@@ -122,14 +122,14 @@ class DeliveryGuarantee(Enum):
 
     EXACTLY_ONCE = "exactly-once"
     AT_LEAST_ONCE = "at-least-once"
-    #: rows may be written repeatedly or be lost, so a job needs no checkpoints
+    #: rows may be repeated or lost, so a job needs no checkpoints
     NONE = "none"
 
 
 class Connector(Protocol):
     """A kind of external system that stores tables. Constructed without arguments.
 
-    The properties may be attributes of the class.
+    The properties may be class attributes.
     """
 
     @property
@@ -150,25 +150,21 @@ class Connector(Protocol):
 
     @property
     def metadata(self) -> Mapping[str, DataType]:
-        """The keys that METADATA columns may name, with the types that they have when read."""
+        """The keys that METADATA columns may name, with their types when read."""
 
     @property
     def writable_metadata(self) -> frozenset[str]:
-        """The keys of the metadata that can be written as well."""
+        """The metadata keys that can also be written."""
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
-        """Return the options of a table: the connector's own, then those of its format.
-
-        Raises:
-            SchemaError: when the options name a format that is not installed.
-        """
+        """Return the connector's options, then its format's (`SchemaError` if not installed)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """The table for which a factory creates a source or a sink.
 
-    The method names are those of Flink's ``DynamicTableFactory.Context``.
+    The methods have the names of Flink's ``DynamicTableFactory.Context``.
     """
 
     identifier: ObjectIdentifier
@@ -183,7 +179,7 @@ class Context:
         return self.table
 
     def get_enrichment_options(self) -> dict[str, str]:
-        """Return the options of a compiled plan, which is always empty."""
+        """Return the options of a compiled plan: always empty."""
         return {}
 
     def get_configuration(self) -> Mapping[str, str]:
@@ -196,7 +192,7 @@ class Context:
         return self.table.resolved_schema.to_physical_row_data_type()
 
     def get_primary_key_indexes(self) -> list[int]:
-        """Return the positions of the key's columns among the physical columns."""
+        """Return the key columns' positions among the physical columns."""
         return self.table.resolved_schema.get_primary_key_indexes()
 
 
@@ -209,7 +205,7 @@ class DynamicTableFactory(Protocol):
 
 
 def boundedness_of(connector: Connector | None, options: Mapping[str, str]) -> Boundedness:
-    """Return whether the rows of a table have an end: `BOUNDED` unless its connector declares it.
+    """Return whether the rows of a table have an end; the default is `BOUNDED`.
 
     >>> boundedness_of(None, {})
     <Boundedness.BOUNDED: 'bounded'>
@@ -229,11 +225,9 @@ def delivery_guarantee_of(connector: Connector, options: Mapping[str, str]) -> D
 
 
 def find_connector(options: Mapping[str, str]) -> Connector:
-    """Return the installed connector that the options of a table name.
+    """Return the installed connector that the options name (`missing-connector` without one).
 
-    Raises:
-        SchemaError: with code `missing-connector` when there is no option `connector`.
-        NotFoundError, SchemaError: as `schema_core.base.plugins.require`.
+    Other errors are those of `schema_core.base.plugins.require`.
     """
     if "connector" not in options:
         raise SchemaError(
@@ -247,7 +241,7 @@ def find_connector(options: Mapping[str, str]) -> Connector:
 
 
 def secret_keys(options: Mapping[str, str]) -> frozenset[str]:
-    """Return the keys that the installed connector of a table declares secret, in lower case."""
+    """Return the keys that a table's installed connector declares secret, in lower case."""
     with suppress(SchemaCoreError):
         declared = find_connector(options).declared(options)
         return frozenset(
@@ -260,11 +254,10 @@ def secret_keys(options: Mapping[str, str]) -> frozenset[str]:
 
 
 def validate(connector: Connector, options: Mapping[str, str]) -> None:
-    """Check the options of a table: none missing, none invalid, none unknown.
+    """Check the options of a table, and raise all errors at once.
 
-    Raises:
-        SchemaError: with all errors at once; codes `missing-option`, `invalid-option-value`,
-            `unknown-option`, `incomplete-watermark-alignment`.
+    Codes: `missing-option`, `invalid-option-value`, `unknown-option`,
+    `incomplete-watermark-alignment`.
     """
     declared = connector.declared(options)
     found = Gathering()
@@ -291,7 +284,7 @@ def open_connector(bound: BoundTable, purpose: str, configuration: Mapping[str, 
 
     Raises:
         NotFoundError, SchemaError: as `find_connector`, `validate` and `check_metadata`.
-        UnsupportedError: with code `unsupported-direction` where it does not read or write.
+        UnsupportedError: `unsupported-direction` if it does not read or write.
     """
     connector = validate_bound(bound, purpose)
     if isinstance(connector, DynamicTableFactory):
@@ -305,7 +298,7 @@ def open_connector(bound: BoundTable, purpose: str, configuration: Mapping[str, 
 
 
 def validate_bound(bound: BoundTable, purpose: str) -> Connector:
-    """Return the connector of a table after the validation of its options; see `open_connector`."""
+    """Return the connector of a table after its options were validated; see `open_connector`."""
     options = bound.table.options
     connector = find_connector(options)
     if not (connector.can_write if purpose == "write" else connector.can_read):
@@ -320,10 +313,8 @@ def validate_bound(bound: BoundTable, purpose: str) -> Connector:
 def check_definition(identifier: ObjectIdentifier, table: ResolvedCatalogTable) -> None:
     """Check the options and metadata columns of a table as its first use would.
 
-    Flink, and so CREATE TABLE, checks options only when a table is used.
-
-    Raises:
-        NotFoundError, SchemaError: as `find_connector`, `validate` and `check_metadata`.
+    Flink, and so CREATE TABLE, checks options only when a table is used. Errors are those of
+    `find_connector`, `validate` and `check_metadata`.
     """
     with using(identifier, table.options, "use"):
         connector = find_connector(table.options)
@@ -349,16 +340,14 @@ def check_metadata(
     *,
     unchanged: Collection[str] = (),
 ) -> None:
-    """Check the metadata columns of a table against the metadata of its connector.
+    """Check the metadata columns of a table against its connector, and raise all errors at once.
 
     To `read`, every key exists and its type casts explicitly into the column's. To `write`, keys
     of columns that are not VIRTUAL are writable and the cast works in reverse. To `define`, keys
-    exist and types cast; a column that is not VIRTUAL may have a read-only key, since it can be
-    read. `unchanged` columns are skipped.
+    exist and types cast; a read-only key is allowed also without VIRTUAL, since it can be read.
+    `unchanged` columns are skipped.
 
-    Raises:
-        SchemaError: with all errors at once; codes `unknown-metadata`, `invalid-metadata-type`,
-            `read-only-metadata`.
+    Codes: `unknown-metadata`, `invalid-metadata-type`, `read-only-metadata`.
     """
     spans: dict[str, Span | None] = {}
     if purpose == "define":  # only then the columns belong to the text of the statement
@@ -378,8 +367,8 @@ def check_declared_metadata(
     """Check the metadata columns against the installed connector of the table, if any.
 
     Columns that `old` has for the same connector are skipped, so an ALTER of something else does
-    not depend on them. A connector that is not installed is not an error, nor is a
-    `DynamicTableFactory`: its metadata is known only when it creates a source.
+    not depend on them. So are connectors that are not installed, and a `DynamicTableFactory`, whose
+    metadata is known only when it creates a source.
     """
     if not metadata_columns(table):
         return
@@ -417,7 +406,7 @@ def installed_connector(options: Mapping[str, str]) -> Connector | None:
 
 
 def metadata_of(connector: Connector, options: Mapping[str, str]) -> Mapping[str, DataType]:
-    """Return the metadata of a table by key, with formats' from ``format_metadata(options)``."""
+    """Return the metadata of a table by key, with the format's ``format_metadata(options)``."""
     forwarded: Any = getattr(connector, "format_metadata", None)
     return connector.metadata if forwarded is None else {**connector.metadata, **forwarded(options)}
 
@@ -484,7 +473,7 @@ _CHECKS: dict[Purpose, Callable[[Connector, MetadataColumn, Metadata], None]] = 
 
 # --- abilities -----------------------------------------------------------------------------
 
-#: Ability -> what a statement that needs it does, for the message, and the hint.
+#: Ability -> what the statement does, for the message, and the hint.
 _NEEDED_FOR: dict[Ability, tuple[str, str]] = {
     Ability.OVERWRITE: (
         "replace existing rows",
@@ -522,10 +511,7 @@ def require_abilities(
     """Raise for a write that needs an ability which the connector lacks, also in `more`.
 
     Flink's planner raises the same errors (`SupportsOverwrite`, `SupportsPartitioning`,
-    `SupportsBucketing`).
-
-    Raises:
-        UnsupportedError: with code `unsupported-ability`.
+    `SupportsBucketing`); the code is `unsupported-ability`.
     """
     declared: frozenset[Ability] = getattr(connector, "abilities", frozenset())
     for ability, (problem, hint) in _NEEDED_FOR.items():
@@ -594,7 +580,7 @@ def _check_alignment(options: Mapping[str, str]) -> None:
 def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str) -> Iterator[None]:
     """Add the table and the operation to every error of the block, and mask secrets.
 
-    The default hint lists option keys only: the value of a misspelt key may be a secret.
+    The default hint lists only option keys: the value of a misspelt key may be a secret.
     """
     try:
         with at(f"{purpose} table {identifier.as_summary_string()}"):

@@ -33,8 +33,9 @@ class Lineage:
         """Return the columns that a column reads directly; none for an unknown one.
 
         Args:
-            path: The path of a table or view with all three names, separated by dots; names with
-                dots are quoted with backticks.
+            path: The full path of a table or view, such as ``c.d.t``; names with dots are quoted
+            with
+                backticks.
             column: The name of the column.
         """
         names = list(split_names(path))
@@ -45,11 +46,11 @@ class Lineage:
         return ()
 
     def to_mermaid(self) -> str:
-        """Return a Mermaid flowchart, in which each table and view is a subgraph."""
+        """Return a Mermaid flowchart with a subgraph for each table and view."""
         return str(load_higher("draw_lineage")(self).to_mermaid())
 
     def to_svg(self) -> str:
-        """Return an SVG image, in which each column is right of those that it reads."""
+        """Return an SVG image with each column to the right of the columns that it reads."""
         return str(load_higher("draw_lineage")(self).to_svg())
 
     def to_html(self, title: str = "Lineage") -> str:

@@ -13,7 +13,7 @@ from schema_core.catalog.objects import CatalogFunction
 from schema_core.errors import SchemaError
 from schema_core.expressions.user_functions import UserDefinedFunction, UserFunction
 
-#: What a function may be made of: the name of a class, a declaration, or a function of Python.
+#: What defines a function: a class name, a declaration, or a Python function.
 FunctionArgument: TypeAlias = (
     str | FunctionClass | UserFunction | UserDefinedFunction | type[UserDefinedFunction]
 )
@@ -62,11 +62,7 @@ class ModuleEntry(tuple[str, bool]):
     __slots__ = ()
 
     def __new__(cls, name: str, used: bool) -> Self:
-        """Return an entry.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for arguments of other types.
-        """
+        """Return an entry; arguments of other types raise (`wrong-argument`)."""
         require_instance(name, str, "name")
         require_instance(used, bool, "used")
         return super().__new__(cls, (name, used))
@@ -85,7 +81,7 @@ class ModuleEntry(tuple[str, bool]):
 
 
 def to_definition(function: FunctionArgument) -> Definition:
-    """Return the definition of a function from a class name, a declaration or a Python function."""
+    """Return the definition of a function."""
     if isinstance(function, FunctionClass):
         return function
     if isinstance(function, str):
@@ -95,11 +91,7 @@ def to_definition(function: FunctionArgument) -> Definition:
 
 
 def to_definitions(name: str, module: object) -> Mapping[str, Definition]:
-    """Return the functions of a module by name.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for an object that is not a mapping of functions.
-    """
+    """Return the functions of a module by name (`wrong-argument` unless it is a mapping)."""
     if not isinstance(module, Mapping) or not all(isinstance(key, str) for key in module):
         raise SchemaError(
             f"the module {name} must be a mapping from names to functions, got {show(module)}",
@@ -111,8 +103,7 @@ def to_definitions(name: str, module: object) -> Mapping[str, Definition]:
 def load_installed_module(name: str) -> Mapping[str, Definition] | None:
     """Return the functions of a module that an installed package provides, or None.
 
-    Raises:
-        NotFoundError, SchemaError: as `schema_core.base.plugins.find` and `to_definitions`.
+    Errors are those of `schema_core.base.plugins.find` and `to_definitions`.
     """
     module = find(FUNCTIONS, name)
     return None if module is None else to_definitions(name, module)

@@ -1,8 +1,8 @@
 """Options: `ConfigOption`, the parsers of their values, and the options of an environment.
 
-Values follow Flink's grammar: Flink 2.3's ``TimeUtils`` (durations), ``MemorySize``,
-``ConfigurationUtils`` (the rest), compared with recorded answers. Every parser raises
-`SchemaError`, code `invalid-option-value`.
+Values follow Flink 2.3: ``TimeUtils`` (durations), ``MemorySize``, ``ConfigurationUtils`` (the
+rest), compared with recorded answers. Every parser raises `SchemaError`, code
+`invalid-option-value`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BLANKS = regex(r"[\x00-\x20]*")
 
 
 def invalid_value(expected: str, text: str) -> SchemaError:
-    """Return the error for a value that an option does not accept."""
+    """Return the error for an invalid value."""
     return SchemaError(f"expected {expected}, got {show(text)}", code="invalid-option-value")
 
 
@@ -48,7 +48,7 @@ def boolean(text: str) -> bool:
 
 
 def integer(text: str) -> int:
-    """Parse an integer of 32 bits, as Java's ``Integer.parseInt`` reads it.
+    """Parse a 32-bit integer, as Java's ``Integer.parseInt``.
 
     >>> integer("+12")
     12
@@ -57,7 +57,7 @@ def integer(text: str) -> int:
 
 
 def positive(text: str) -> int:
-    """Parse an integer of 32 bits that is at least 1.
+    """Parse a 32-bit integer of at least 1.
 
     >>> positive("12")
     12
@@ -69,7 +69,7 @@ def positive(text: str) -> int:
 
 
 def long(text: str) -> int:
-    """Parse an integer of 64 bits, as Java's ``Long.parseLong`` reads it.
+    """Parse a 64-bit integer, as Java's ``Long.parseLong``.
 
     >>> long("-9223372036854775808")
     -9223372036854775808
@@ -102,7 +102,7 @@ _DOUBLE = regex(
 
 
 def double(text: str) -> float:
-    """Parse a floating point number of 64 bits, as Java's ``Double.parseDouble`` reads it.
+    """Parse a 64-bit floating point number, as Java's ``Double.parseDouble``.
 
     >>> double(" 1.5e3d "), double("-Infinity")
     (1500.0, -inf)
@@ -125,7 +125,7 @@ def _hexadecimal(text: str) -> float:
 
 
 def choice(*keywords: str) -> Callable[[str], str]:
-    """Return a parser of keywords in any case, which returns them as spelled here.
+    """Return a parser of keywords in any case, which returns them as given here.
 
     >>> choice("error", "drop")("DROP")
     'drop'
@@ -142,7 +142,7 @@ def choice(*keywords: str) -> Callable[[str], str]:
 
 # --- quantities ----------------------------------------------------------------------------
 
-#: Nanoseconds -> the units of that length.
+#: Nanoseconds -> units of that length.
 _DURATIONS: dict[int, tuple[str, ...]] = {
     86_400_000_000_000: ("d", "day", "days"),
     3_600_000_000_000:  ("h", "hour", "hours"),
@@ -153,7 +153,7 @@ _DURATIONS: dict[int, tuple[str, ...]] = {
     1:                  ("ns", "nano", "nanos", "nanosecond", "nanoseconds"),
 }  # fmt: skip
 
-#: Bytes -> the units of that size.
+#: Bytes -> units of that size.
 _MEMORY: dict[int, tuple[str, ...]] = {
     1:       ("b", "bytes", ""),
     1 << 10: ("k", "kb", "kibibytes"),
@@ -162,7 +162,7 @@ _MEMORY: dict[int, tuple[str, ...]] = {
     1 << 40: ("t", "tb", "tebibytes"),
 }  # fmt: skip
 
-#: The duration of ISO 8601 as ``java.time.Duration.parse`` reads it.
+#: An ISO 8601 duration as ``java.time.Duration.parse`` reads it.
 _ISO = regex(
     r"(?P<sign>[-+]?)P(?:(?P<days>[-+]?[0-9]+)D)?"
     r"(?P<time>T(?:(?P<hours>[-+]?[0-9]+)H)?(?:(?P<minutes>[-+]?[0-9]+)M)?"
@@ -170,7 +170,7 @@ _ISO = regex(
     re.IGNORECASE,
 )
 
-#: The most seconds of a Java duration; a longer number of digits overflows in any case.
+#: The most seconds of a Java duration; more digits overflow in any case.
 _MAX_NANOSECONDS = (MAX_LONG + 1) * 1_000_000_000
 _MAX_DIGITS = 40
 
@@ -208,7 +208,7 @@ def _iso_nanoseconds(match: re.Match[str]) -> int | None:
 
 
 def duration(text: str) -> timedelta:
-    """Parse a duration as `nanoseconds` does; a `timedelta` must be able to hold it.
+    """Parse a duration as `nanoseconds` does, within the range of a `timedelta`.
 
     >>> duration("90 min")
     datetime.timedelta(seconds=5400)
@@ -223,7 +223,7 @@ def duration(text: str) -> timedelta:
 
 
 def memory_size(text: str) -> int:
-    """Parse a number of bytes: a number with a unit of 1024, or without one.
+    """Parse a number of bytes, with an optional unit that is a power of 1024.
 
     >>> memory_size("64 kb"), memory_size("10")
     (65536, 10)
@@ -235,7 +235,7 @@ def memory_size(text: str) -> int:
 
 
 def _quantity(text: str, units: dict[int, tuple[str, ...]]) -> int | None:
-    """Return a number times its unit; None without a number or with an unknown unit."""
+    """Return a number times its unit; None without a number or for an unknown unit."""
     number = re.match(r"[0-9]+", text)
     if number is None:
         return None
@@ -248,7 +248,7 @@ def _quantity(text: str, units: dict[int, tuple[str, ...]]) -> int | None:
 
 # --- lists and maps ------------------------------------------------------------------------
 
-#: A quoted item of a flow list or map of YAML, or a plain one that is certainly a string.
+#: An item of a YAML flow list or map: quoted, or plain and certainly a string.
 _ITEM = r"""'(?:[^']|'')*'|"[^"\\]*"|[A-Za-z_][\w./-]*|[0-9]+"""
 _FLOW_LIST = regex(rf"\[\s*(?:(?:{_ITEM})\s*(?:,\s*(?:{_ITEM})\s*)*)?\]")
 _FLOW_MAP = regex(
@@ -260,9 +260,9 @@ _YAML_BOOLEANS = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 
 
 def string_list(text: str) -> list[str]:
-    """Parse strings with semicolons between them, or a list of YAML in brackets.
+    """Parse strings separated by semicolons, or a YAML list in brackets.
 
-    An item in quotes keeps its semicolons and blanks; a nested list of YAML is refused.
+    A quoted item keeps its semicolons and blanks; a nested YAML list is refused.
 
     >>> string_list("a; 'b;c'"), string_list("[a, b]")
     (['a', 'b;c'], ['a', 'b'])
@@ -275,7 +275,7 @@ def string_list(text: str) -> list[str]:
 
 
 def string_map(text: str) -> dict[str, str]:
-    """Parse pairs ``key:value`` with commas between them, or a map of YAML in braces.
+    """Parse pairs ``key:value`` separated by commas, or a YAML map in braces.
 
     >>> string_map("a:b,c:d"), string_map("{a: b}")
     ({'a': 'b', 'c': 'd'}, {'a': 'b'})
@@ -355,9 +355,8 @@ Value = TypeVar("Value")
 class ConfigOption(Generic[Value]):
     """An option: its key, the parser of its value, its default and its description.
 
-    `fallback_keys` are accepted as well; so are `deprecated_keys`, with a warning. `is_map`:
-    ``key.*`` belongs to the option. The value of a `secret` option is masked in listings and
-    errors.
+    `fallback_keys` are also accepted, `deprecated_keys` with a warning. With `is_map`, ``key.*``
+    belongs to the option. A `secret` value is masked in listings and errors.
 
     >>> HEADER = ConfigOption("csv.skip-lines", integer, 0, "lines to pass over")
     >>> HEADER.of({"csv.skip-lines": "1"}), HEADER.of({})
@@ -389,11 +388,7 @@ class ConfigOption(Generic[Value]):
         return (self.key, *self.fallback_keys, *self.deprecated_keys)
 
     def of(self, options: Mapping[str, str]) -> Value | None:
-        """Return the value among these options, or the default.
-
-        Raises:
-            SchemaError: with code `invalid-option-value`.
-        """
+        """Return the value among these options, or the default (`invalid-option-value`)."""
         for key in self.keys():
             if key in options:
                 with at(f"option {key!r}"):
@@ -418,11 +413,7 @@ class TypedOptionBuilder(Generic[Value]):
         self._kind = kind
 
     def default_value(self, value: Value) -> ConfigOption[Value]:
-        """Return the option with a default value.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for a value of another type.
-        """
+        """Return the option with a default value of its type (`wrong-argument`)."""
         accepted = (int, float) if self._kind is float else self._kind
         require_instance(value, accepted, "value")
         return ConfigOption(self._key, self._read, value)
@@ -433,33 +424,33 @@ class TypedOptionBuilder(Generic[Value]):
 
 
 class UntypedOptionBuilder:
-    """The key of an option, which gets a type."""
+    """The key of an option without a type."""
 
     def __init__(self, key: str) -> None:
         self._key = key
 
     def boolean_type(self) -> TypedOptionBuilder[bool]:
-        """Return a builder of an option that is a boolean."""
+        """Return a builder of a boolean option."""
         return TypedOptionBuilder(self._key, boolean, bool)
 
     def int_type(self) -> TypedOptionBuilder[int]:
-        """Return a builder of an option that is an integer of 32 bits."""
+        """Return a builder of a 32-bit integer option."""
         return TypedOptionBuilder(self._key, integer, int)
 
     def long_type(self) -> TypedOptionBuilder[int]:
-        """Return a builder of an option that is an integer of 64 bits."""
+        """Return a builder of a 64-bit integer option."""
         return TypedOptionBuilder(self._key, long, int)
 
     def float_type(self) -> TypedOptionBuilder[float]:
-        """Return a builder of an option that is a number, which has 64 bits as in `double_type`."""
+        """Return a builder of a number option, which has 64 bits as in `double_type`."""
         return TypedOptionBuilder(self._key, double, float)
 
     def double_type(self) -> TypedOptionBuilder[float]:
-        """Return a builder of an option that is a floating point number of 64 bits."""
+        """Return a builder of a 64-bit floating point option."""
         return TypedOptionBuilder(self._key, double, float)
 
     def string_type(self) -> TypedOptionBuilder[str]:
-        """Return a builder of an option that is a string."""
+        """Return a builder of a string option."""
         return TypedOptionBuilder(self._key, str, str)
 
 
@@ -476,11 +467,7 @@ class ConfigOptions:
 
     @staticmethod
     def key(key: str) -> UntypedOptionBuilder:
-        """Return a builder of the option of a key.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for a key that is not a string.
-        """
+        """Return a builder of the option with a key, a string (`wrong-argument`)."""
         return UntypedOptionBuilder(require_instance(key, str, "key"))
 
 
@@ -497,9 +484,6 @@ def mask_options(
 
 def time_zone(text: str) -> str:
     """Parse UTC, an offset such as ``GMT-08:00``, or a name of the time zone database.
-
-    Raises:
-        SchemaError: with code `invalid-option-value` for anything else.
 
     >>> time_zone("Europe/Berlin"), time_zone("GMT+01:30")
     ('Europe/Berlin', 'GMT+01:30')
@@ -707,5 +691,5 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
 
 
 def warn_deprecated(old: str, by: str) -> None:
-    """Emit a `DeprecationWarning` for the caller of a deprecated method or option."""
+    """Emit a `DeprecationWarning` at the caller of a deprecated method or option."""
     warnings.warn(f"{old} is deprecated: use {by}", DeprecationWarning, stacklevel=3)

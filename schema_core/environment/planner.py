@@ -39,8 +39,9 @@ class BoundTable:
         """Return the table with the options of its ``OPTIONS`` hints over its own.
 
         Raises:
-            SchemaError: with code `hints-disabled` where ``table.dynamic-table-options.enabled``
-                is false, `reserved-option` for an option that only this library sets.
+            SchemaError: `hints-disabled` by ``table.dynamic-table-options.enabled``;
+            `reserved-option`
+                for one that only this library sets.
         """
         options = hinted_options(hints)
         require_no_own_options(options)
@@ -60,8 +61,8 @@ class PlannerContext:
     """What an environment provides to its planner.
 
     `options` are the settings at the time of each call. `table` finds a table by identifier,
-    temporary objects first; it raises `NotFoundError`. Scans of views do not occur: the
-    environment inlines them. `session` is the engine's session, such as a `SparkSession`, or None:
+    temporary objects first, or raises `NotFoundError`. Scans of views do not occur: the
+    environment inlines them. `session` is the engine's session, such as a `SparkSession`; if None,
     the planner opens one.
     """
 
@@ -81,7 +82,7 @@ class PlannerContext:
 
 
 class Change(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has no further slots
-    """A row of a changelog: its values, and the kind of change.
+    """A row of a changelog: its values and its kind.
 
     >>> from schema_core.types import RowKind
     >>> str(Change((1, "a"), RowKind.UPDATE_AFTER).kind)
@@ -98,12 +99,12 @@ class Change(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has no further slots
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The result of a query: names and types of its columns, and the rows as Python values.
+    """The result of a query: column names and types, and the rows as Python values.
 
     Values are int, float, `Decimal`, str, bytes, `date`, `time`, `datetime` (with UTC for
     TIMESTAMP_LTZ), list, dict, tuple for ROW, None. `rows` can be iterated once. `format_rows`
-    returns them as the strings of Flink's cast to STRING, None for NULL. Updated rows are
-    `Change`; all others are insertions.
+    returns them as Flink's cast to STRING does, None for NULL. Updated rows are `Change`; all
+    others are insertions.
     """
 
     columns: tuple[tuple[str, DataType], ...]
@@ -114,8 +115,8 @@ class Rows:
 class Registration:
     """How a CREATE or REPLACE TABLE AS changes the catalog. This class changes nothing.
 
-    The environment overrides the methods; the planner calls them as the `AtomicityLevel` of the
-    job requires (`schema_core.environment.jobs.atomicity`).
+    The environment overrides the methods; the planner calls them as the job's `AtomicityLevel`
+    requires (`schema_core.environment.jobs.atomicity`).
 
     Args:
         atomic: The option ``table.rtas-ctas.atomicity-enabled``: a failed job leaves nothing
@@ -135,13 +136,13 @@ class Registration:
         self.id = id
 
     def create(self) -> None:
-        """Create the table, or put the new definition in place of `replaced`, in one operation."""
+        """Create the table, or replace the definition of `replaced`, in one operation."""
 
     def settle(self) -> None:
         """Remove the pending job from the table."""
 
     def undo(self) -> None:
-        """Drop the new table, or put the old definition back; nothing if others changed it."""
+        """Drop the new table, or restore the old definition; do nothing if others changed it."""
 
     def leave(self) -> None:
         """Keep the pending job: the rows could not be removed, or may be visible."""
@@ -154,7 +155,7 @@ class Registration:
 class Planner(Protocol):
     """An engine that runs queries, constructed by a call with a `PlannerContext`.
 
-    Columns of a `query` are resolved; `PlannerContext.source` gives the table of a scan. What the
+    Columns of a `query` are resolved; `PlannerContext.source` returns the table of a scan. What the
     engine cannot run as Flink would is an `UnsupportedError`, code `not-executable`, before
     anything is read or written; a failure while it runs is an `ExternalError`.
 
@@ -180,11 +181,11 @@ class Planner(Protocol):
     ) -> JobGraph:
         """Prepare a job that writes a query into a table; see `JobGraph`.
 
-        The query's columns fill, in order, the named `columns` or all persisted ones; others
-        become NULL. Values are cast as on assignment. `overwrite` replaces the rows of the table
-        or, if partitioned, of the partitions that get rows. `partition` is the PARTITION clause,
-        whose values are columns of the query already: a partition named in full is replaced even
-        without rows, as in Flink.
+        The query's columns fill, in order, the named `columns` or all persisted ones; others become
+        NULL. Values are cast as on assignment. `overwrite` replaces the rows of the table or, if
+        partitioned, of the partitions that get rows. The values of `partition`, the PARTITION
+        clause, are columns of the query already: a partition named in full is replaced even without
+        rows, as in Flink.
         """
 
     def create_as(
@@ -203,10 +204,10 @@ class Planner(Protocol):
 
 @runtime_checkable
 class SupportsChangelogs(Protocol):
-    """A planner with queries whose rows are updated; those of others are only inserted."""
+    """A planner of queries whose rows are updated; other planners only insert rows."""
 
     def changelog_modes(self, query: Relation) -> ChangesOf:
-        """Return the changes of each part of a query, None for one that is not run by itself.
+        """Return the changes of each part of a query, None for a part that is not run by itself.
 
         Raises:
             UnsupportedError: for a query that cannot be run.
@@ -215,23 +216,23 @@ class SupportsChangelogs(Protocol):
 
 @runtime_checkable
 class SupportsJobRecovery(Protocol):
-    """A planner that detects and removes what jobs of ended processes have left."""
+    """A planner that detects and removes what jobs of ended processes left."""
 
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
-        """Return whether the rows of a CREATE TABLE AS are visible; None if it is not known."""
+        """Return whether the rows of a CREATE TABLE AS are visible; None if unknown."""
 
     def clean_up(self, target: BoundTable, job: str) -> None:
-        """Remove the rows that an unfinished CREATE TABLE AS, the job, has written."""
+        """Remove the rows that an unfinished CREATE TABLE AS has written."""
 
     def recover(self, target: BoundTable, job: str = "") -> None:
-        """Finish what jobs on a table have committed, and remove what they have not.
+        """Finish what jobs on a table have committed, and remove the rest.
 
         `job` is the id of a CREATE or REPLACE TABLE AS that was finished or undone, if any.
         """
 
 
 def fingerprint(table: CatalogTable) -> str:
-    """A digest of a definition's meaning: equal digests read the same rows.
+    """Return a digest of a definition's meaning: equal digests read the same rows.
 
     Unresolved definitions never equal resolved ones.
     """
@@ -247,10 +248,6 @@ def fingerprint(table: CatalogTable) -> str:
 
 
 def find_planner(identifier: str, context: PlannerContext) -> Planner:
-    """Return the installed planner with an identifier.
-
-    Raises:
-        NotFoundError, SchemaError: as `schema_core.base.plugins.require`.
-    """
+    """Return the installed planner with an identifier; errors as `plugins.require`."""
     planner: Planner = require(PLANNERS, identifier)(context)
     return planner

@@ -31,7 +31,7 @@ MAX_HTML_ROWS = 100
 
 
 class PrintStyle(Enum):
-    """How a result is printed: only its values, a table, or a table with NULL as an empty cell."""
+    """How a result is printed: only its values, a table, or a table with empty cells for NULL."""
 
     RAW = "raw"
     TABLE = "table"
@@ -56,7 +56,7 @@ def _text(value: object) -> str | None:
 
 
 def as_row(values: Iterable[Any], types: Sequence[DataType]) -> Row:
-    """Values of these types as PyFlink hands them out: rows within are rows too.
+    """Return values of these types as PyFlink does: nested rows are `Row` objects too.
 
     >>> as_row((1, [("x",)]), [DataTypes.INT(), DataTypes.of("ARRAY<ROW<a STRING>>")])
     Row(1, [Row('x')])
@@ -87,7 +87,7 @@ def _as_value(value: Any, type_: DataType) -> Any:
 
 
 class CloseableIterator(Iterator[Row]):
-    """An iterator over rows, also a context manager; it is exhausted once it is closed."""
+    """An iterator over rows and a context manager; exhausted once closed."""
 
     def __init__(self, rows: Iterator[Row]) -> None:
         self._rows = rows
@@ -96,11 +96,7 @@ class CloseableIterator(Iterator[Row]):
         return next(self._rows)
 
     def next(self) -> Row:
-        """Return the next row.
-
-        Raises:
-            StopIteration: after the last one.
-        """
+        """Return the next row, or raise `StopIteration`."""
         return next(self)
 
     def __enter__(self) -> Self:
@@ -110,7 +106,7 @@ class CloseableIterator(Iterator[Row]):
         self.close()
 
     def close(self) -> None:
-        """Close the iterator; remaining rows are discarded."""
+        """Close the iterator and discard the remaining rows."""
         self._rows = iter(())
 
 
@@ -118,11 +114,11 @@ class CloseableIterator(Iterator[Row]):
 class TableResult:
     """The result of a statement: a schema and rows.
 
-    `collect` walks the rows as Python values, `print` shows them as a table. Rows of a query are
-    computed when they are walked, and can be walked once. The rows of a job that writes a table are
-    there when it has ended: to walk them is to `wait`. Cells longer than `max_column_width` are cut
-    when they are printed; with `by_type`, as Flink prints rows of streams, only those of columns
-    whose type does not bound their width, and up to the width of their names.
+    `collect` iterates over the rows as Python values, `print` shows them as a table. Rows of a
+    query are computed during iteration, which is possible once. Iterating over the result of a job
+    waits for its end, as `wait` does. Printed cells longer than `max_column_width` are cut; with
+    `by_type`, as Flink prints rows of streams, only in columns whose type does not bound their
+    width, and up to the width of their names.
     """
 
     schema: ResolvedSchema
@@ -143,22 +139,19 @@ class TableResult:
         return self.kind
 
     def get_job_client(self) -> JobClient | None:
-        """Return the client of the job that writes the rows of an INSERT or CREATE TABLE AS.
+        """Return the client of the job of an INSERT or CREATE TABLE AS, else None.
 
-        None for other statements; a query runs on the thread that walks its rows.
+        A query has no job: it runs on the thread that iterates over its rows.
         """
         return self.job
 
     def wait(self, timeout_ms: int | None = None) -> None:
-        """Wait until the job of the statement has ended, and raise its error; see `JobClient.wait`.
-
-        Without a job, return at once.
-        """
+        """Wait until the job of the statement, if any, has ended; raise as `JobClient.wait`."""
         if self.job is not None:
             self.job.wait(timeout_ms)
 
     def get_table_schema(self) -> TableSchema:
-        """Return names and types of the columns. Deprecated: use `get_resolved_schema`."""
+        """Return names and types of columns. Deprecated: use `get_resolved_schema`."""
         warn_deprecated("get_table_schema", "get_resolved_schema")
         schema = self.schema
         return TableSchema(schema.get_column_names(), schema.get_column_data_types())
@@ -180,7 +173,7 @@ class TableResult:
         yield from self.rows
 
     def print(self) -> None:
-        """Print the rows as Flink does: as a table, or as they are for EXPLAIN and ``OK``.
+        """Print the rows as Flink does: as a table, or unframed for EXPLAIN and ``OK``.
 
         Only rows of queries are cut, at the option ``table.display.max-column-width``.
         """
@@ -197,10 +190,10 @@ class TableResult:
         print(text)  # noqa: T201
 
     def _repr_html_(self) -> str:
-        """Return rows that are held in memory, or the schema, as HTML for notebooks.
+        """Return rows in memory, or the schema, as HTML for notebooks.
 
-        Rows of a query or of a job are not fetched: they may be read only once, or not have been
-        computed. Their schema is shown instead, with the kind of the result and the job's status.
+        Rows of a query or job are not fetched: they may be readable only once, or not computed yet.
+        Their schema is shown instead, with the kind of the result and the job's status.
         """
         cells: list[list[str | None]] | None = None
         if self.job is None and isinstance(self.rows, list | tuple):
@@ -232,7 +225,7 @@ def as_table(
     null: str = "<NULL>",
     max_widths: Sequence[int | None] | None = None,
 ) -> str:
-    """Format rows as a table; names and cells longer than the width of a column are cut.
+    """Format rows as a table; names and cells longer than their column's width are cut.
 
     >>> print(as_table(["id", "name"], [("1", "Ann"), ("2", None)]))
     +----+--------+
@@ -256,7 +249,7 @@ def as_table(
 
 
 def _column_widths(result: TableResult) -> list[int | None]:
-    """Return the maximum width of the cells of each column."""
+    """Return the maximum cell width of each column."""
     width, columns = result.max_column_width, result.schema.columns
     if width is None or not result.by_type:
         return [width] * len(columns)
@@ -267,7 +260,7 @@ def _column_widths(result: TableResult) -> list[int | None]:
 
 
 def _cut(cell: str, width: int | None) -> str:
-    """Return a cell of at most this width, but for the dots that mark what is cut."""
+    """Return a cell of at most this width, plus dots for what is cut."""
     return cell if width is None or len(cell) <= width else f"{cell[: max(0, width - 3)]}..."
 
 

@@ -1,4 +1,4 @@
-"""`Session`: the state that the statements of one environment share, and name resolution."""
+"""`Session`: the state shared by the statements of one environment, and name resolution."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ def at_span(span: Span | None) -> Iterator[None]:
 
 
 class Session:
-    """The state that the statements of one environment share; thread-safe.
+    """The state shared by the statements of one environment; thread-safe.
 
-    The current database, the options and the temporary objects are shared by all threads.
+    All threads share the current database, the options and the temporary objects.
     """
 
-    #: whether the directory of a managed table is created when the table is first used
+    #: whether a managed table's directory is created at its first use
     makes_directories = True
 
     def __init__(
@@ -137,7 +137,7 @@ class Session:
         )
         self.hooks: HookFactories = HookFactories(hooks)
         self.jobs: SessionJobs = SessionJobs()
-        #: the INSERT statements since BEGIN STATEMENT SET with their texts; None outside of a set
+        #: the INSERT statements since BEGIN STATEMENT SET with their texts; None outside a set
         self.statement_set: list[tuple[Insert, str]] | None = None
         self.settings = settings
         self._given_planner = self._planner = planner
@@ -150,16 +150,16 @@ class Session:
         self._numbers = count(1)
 
     def derive(self, settings: EnvironmentSettings) -> Session:
-        """Return a session with other settings, the same engine and factories of hooks.
+        """Return a session with other settings, the same engine and hook factories.
 
-        It has no hooks of its own, and catalogs, functions and temporary objects are not shared.
+        It has no hooks of its own, and shares no catalogs, functions or temporary objects.
         """
         made = Session(settings, self._given_planner, engine_session=self._engine_session)
         made.hooks = self.hooks.without_hooks()
         return made
 
     def next_number(self) -> int:
-        """Return a number that names one table or view of this session without a path."""
+        """Return a number, unique in the session, for a table or view without a path."""
         return next(self._numbers)
 
     @property
@@ -190,24 +190,19 @@ class Session:
     def identifier(self, name: Name) -> ObjectIdentifier:
         """Return the path of the object that a name in a statement refers to.
 
-        Raises:
-            SchemaError: with code `invalid-path-length` for a name of more than three parts,
-                `current-catalog-not-set` or `current-database-not-set` where it leaves one open.
+        Codes: `invalid-path-length` above three parts; `current-catalog-not-set`,
+        `current-database-not-set` where the name leaves one open.
         """
         with at_span(name.span):
             return self.registry.qualify(UnresolvedPath(name.parts))
 
     def database(self, name: Name | None) -> tuple[str, str]:
-        """Return the catalog and database of a name; without a name, the current ones."""
+        """Return the catalog and database of a name, or the current ones without a name."""
         with at_span(name.span if name else None):
             return self.registry.qualify_database(name.parts if name else ())
 
     def look_up(self, name: Name) -> FoundTable:
-        """Return the table or view that a name in a statement refers to.
-
-        Raises:
-            NotFoundError: with code `table-not-found`.
-        """
+        """Return the table or view of a name in a statement (`table-not-found`)."""
         with at_span(name.span):
             return self.tables.get(self.identifier(name))
 
@@ -238,11 +233,7 @@ class Session:
         return self.resolve(table)
 
     def require_storable(self, new: ResolvedTable, old: objects.CatalogBaseTable | None) -> None:
-        """Raise for a definition that would not be read back from its text as the same object.
-
-        Raises:
-            SchemaError: with code `not-storable`.
-        """
+        """Raise if reading back a definition's text gives another object (`not-storable`)."""
         if isinstance(new, QueryView):
             return
 
@@ -256,9 +247,8 @@ class Session:
     ) -> None:
         """Check a definition before it is stored: its text and its metadata columns.
 
-        Raises:
-            SchemaError: as `require_storable`; as `connector.check_metadata` for columns that are
-                not in the `old` definition.
+        Errors are those of `require_storable` and, for columns that `old` lacks,
+        `connector.check_metadata`.
         """
         self.require_storable(new, old)
         if isinstance(new, objects.ResolvedCatalogTable) and self.checks_metadata:
@@ -276,11 +266,7 @@ class Session:
     # --- queries -------------------------------------------------------------------------------
 
     def query(self, query: Query, text: str | None) -> Relation:
-        """Resolve a query, which is written in `text`.
-
-        Raises:
-            SchemaCoreError: for a query that is not valid.
-        """
+        """Resolve a query, which is written in `text`."""
         return self._in_session(resolve_query, query, text)
 
     def expand(self, query: Query, text: str | None) -> Query:
@@ -294,9 +280,6 @@ class Session:
 
         Expanding resolves every block again, and few callers need it. Lookups are stored, so the
         function may be called after the session has changed.
-
-        Raises:
-            SchemaCoreError: for a query that is not valid.
         """
         lookups = self._lookups()
         expand = partial(self._in_session, expand_query, query, text, lookups)
@@ -324,11 +307,7 @@ class Session:
             )
 
     def model(self, name: Name) -> tuple[Columns, Columns]:
-        """Return the input and output columns of a model.
-
-        Raises:
-            NotFoundError: with code `model-not-found`.
-        """
+        """Return the input and output columns of a model (`model-not-found`)."""
         with at_span(name.span):
             found = self.models.get(self.identifier(name))
         schemas = (found.resolved_input_schema, found.resolved_output_schema)
@@ -339,7 +318,7 @@ class Session:
         return taken, given
 
     def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
-        """Resolve a table in a query; the query of a view is checked."""
+        """Resolve a table in a query; a view's query is checked."""
         found = self._find_unnamed(path) or self.look_up(Name(path, span))
         with at_span(span):
             require_visible(found, partial(self._was_committed, found))
@@ -358,23 +337,19 @@ class Session:
         return None
 
     def _find_unnamed(self, path: tuple[str, ...]) -> FoundTable | None:
-        """Return the table of a descriptor or of rows, whose name no user can write."""
+        """Return the table of a descriptor or of rows; no user can write its name."""
         if path[0] != UNKNOWN or len(path) != 3:
             return None
         return self.get_table(ObjectIdentifier(*path))
 
     def get_table(self, identifier: ObjectIdentifier) -> FoundTable:
-        """Return the table or view with an identifier, inline tables included.
-
-        Raises:
-            NotFoundError: with code `table-not-found`.
-        """
+        """Return the table or view with an identifier, inline ones included (`table-not-found`)."""
         if (inline := self._inline_tables.get(identifier)) is not None:
             return FoundTable(identifier, inline, is_temporary=True)
         return self.tables.get(identifier)
 
     def add_inline_table(self, rows: InlineRows) -> tuple[ObjectIdentifier, InlineTable]:
-        """Register a table of rows, which is found as long as a reference to it exists."""
+        """Register a table of rows, found as long as a reference to it exists."""
         identifier, table = inline_table(rows, self.next_number())
         self._inline_tables[identifier] = table
         return identifier, table
@@ -384,10 +359,9 @@ class Session:
         return tuple(result_columns(self._query_from_text(text)))
 
     def query_of(self, identifier: ObjectIdentifier, view: objects.ResolvedCatalogView) -> Relation:
-        """Return the query of a view, its rows cast to the types that the view declares.
+        """Return the query of a view, its rows cast to the view's declared types.
 
-        Raises:
-            SchemaCoreError: where what it reads is missing or no longer fits.
+        It raises where what the view reads is missing or no longer fits.
         """
         with at(f"view {identifier.as_summary_string()}"):
             return conform_columns(self._query_of_view(view), view.resolved_schema)
@@ -399,11 +373,11 @@ class Session:
         return self._query_from_text(view.expanded_query)
 
     def _query_from_text(self, text: str) -> Relation:
-        """Resolve the query of a view once for all views that read it."""
+        """Resolve a view's query once for all views that read it."""
         return self._opened.relation(text, lambda: self.query(parse_query(text), text))
 
     def executable(self, relation: Relation) -> Relation:
-        """Return the relation with views replaced by their queries, as engines require."""
+        """Return the relation with views replaced by their queries, for engines."""
 
         @cache
         def query_at(identifier: ObjectIdentifier) -> Relation | None:
@@ -423,11 +397,7 @@ class Session:
 
     @property
     def planner(self) -> Planner:
-        """The engine that runs jobs, created at first use.
-
-        Raises:
-            NotFoundError: where it is not installed.
-        """
+        """The engine that runs jobs, created at first use (`NotFoundError` if not installed)."""
         with self._lock:
             if self._planner is None:
                 options = self.config.get_configuration()
@@ -443,18 +413,12 @@ class Session:
     def bind(self, identifier: ObjectIdentifier) -> BoundTable:
         """Return the table at a path for an engine to read or write.
 
-        Raises:
-            NotFoundError: with code `table-not-found`.
-            SchemaError: with code `not-a-table` for a view.
+        Codes: `table-not-found`, `not-a-table` for a view.
         """
         return self.bind_found(self.get_table(identifier))
 
     def bind_found(self, found: FoundTable) -> BoundTable:
-        """Return a table that was found for an engine to read or write.
-
-        Raises:
-            SchemaError: with code `not-a-table` for a view.
-        """
+        """Return a found table for an engine to read or write (`not-a-table` for a view)."""
         identifier = found.identifier
         if not isinstance(found.table, objects.ResolvedCatalogTable):
             raise SchemaError(

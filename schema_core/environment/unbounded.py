@@ -1,4 +1,4 @@
-"""Unbounded tables of a query: those that only a streaming job can read, since rows never end."""
+"""Unbounded tables of a query: their rows never end, so only a streaming job can read them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def scans_in(query: Relation) -> Iterator[Scan]:
-    """Yield the scans of a query, those of its subqueries included; each shared one once."""
+    """Yield the scans of a query and its subqueries; each shared one once."""
     rest: list[Any] = [query]
     seen: dict[int, Any] = {}  # by identity, with the relation, so that the identity is not reused
     while rest:
@@ -37,7 +37,7 @@ def scans_in(query: Relation) -> Iterator[Scan]:
 def is_unbounded(table: BoundTable) -> bool:
     """Return whether the rows of a table never end, by its connector and its options.
 
-    A table whose connector is not installed, or whose options are invalid, counts as bounded.
+    A table counts as bounded if its connector is not installed or its options are invalid.
     """
     if isinstance(table.table, InlineTable):
         return False
@@ -63,11 +63,7 @@ def find_unbounded_table(session: Session, query: Relation) -> str | None:
 
 
 def require_bounded(table: BoundTable) -> None:
-    """Require that a batch job can read a table.
-
-    Raises:
-        SchemaError: with code `unbounded-table`.
-    """
+    """Require that a batch job can read a table (`unbounded-table`)."""
     if is_unbounded(table):
         raise SchemaError(
             f"the table {table.identifier.as_summary_string()} is unbounded: its rows have no end",

@@ -1,6 +1,6 @@
 """Views in queries: engines read only tables, so a view is replaced by its query.
 
-Rows have the types that the view was created with: as in Flink, they are cast if a table below was
+Rows keep the types that the view was created with: as in Flink, they are cast if a table below was
 altered.
 """
 
@@ -33,11 +33,11 @@ from schema_core.types import DataType
 
 @dataclass(frozen=True, slots=True)
 class QueryView(ResolvedCatalogView):
-    """A temporary view that holds the query of a `Table` itself instead of its SQL.
+    """A temporary view that holds the query of a `Table` instead of SQL.
 
-    Any table will do: of a descriptor, of Python values, with functions without names. Without
-    SQL, the strings of the view are empty. `number` is unique within the session. `relation` keeps
-    rows alive that the query reads directly.
+    Any table will do: of a descriptor, of Python values, with unnamed functions. The SQL strings of
+    the view are empty. `number` is unique within the session. `relation` keeps alive the rows that
+    the query reads directly.
     """
 
     query: Query = field(kw_only=True, compare=False, repr=False)
@@ -46,7 +46,7 @@ class QueryView(ResolvedCatalogView):
 
 
 def inline_functions(query: Query) -> Iterator[str]:
-    """Yield the names of the Python functions that a query calls without registering them."""
+    """Yield the names of unregistered Python functions that a query calls."""
     waiting: list[Any] = [query]
     while waiting:
         node = waiting.pop()
@@ -68,7 +68,7 @@ LEAVES = (
     typed.TypeArgument, Function, Call, Span, type(None),
 )  # fmt: skip
 
-#: Path -> the query of the view at it, or None for a table.
+#: Path -> the query of its view, or None for a table.
 QueryOf: TypeAlias = Callable[[ObjectIdentifier], Relation | None]
 
 
@@ -76,7 +76,7 @@ class OpenViews(local):
     """The queries of views that a thread is resolving, each read by the previous one.
 
     Relations are cached until the outermost view or `kept` block ends, so each view is resolved
-    once. The key is the text of a query, whose names are all qualified. State is per thread: a
+    once. The key is the text of a query, in which all names are qualified. State is per thread: a
     view that two threads read is not recursive.
     """
 
@@ -84,7 +84,7 @@ class OpenViews(local):
         self._open: list[str] = []
         self._found: dict[str, _Resolved] = {}
         self._kept = 0
-        #: The levels below each open view and below the reader, as far as they are resolved.
+        #: The levels resolved so far below each open view and below the reader.
         self._heights = [0]
 
     @contextmanager
@@ -100,9 +100,7 @@ class OpenViews(local):
     def relation(self, query: str, read: Callable[[], Relation]) -> Relation:
         """Return the cached relation of a view's query, or the result of `read`.
 
-        Raises:
-            SchemaError: with code `recursive-view` for a view that reads itself, `too-deep` beyond
-                `MAX_VIEWS` levels.
+        Codes: `recursive-view` for a view that reads itself, `too-deep` beyond `MAX_VIEWS` levels.
         """
         if query in self._open:
             raise SchemaError("the view reads itself", code="recursive-view")
@@ -145,14 +143,14 @@ class OpenViews(local):
 
 
 class _Resolved(NamedTuple):
-    """The relation of a view's query, and the number of nested view levels, itself included."""
+    """The relation of a view's query, and its number of nested view levels, including its own."""
 
     outcome: Relation | SchemaCoreError
     height: int
 
 
 def _outcome(read: Callable[[], Relation]) -> Relation | SchemaCoreError:
-    """The relation or the error, before the location is added to it."""
+    """Return the relation or the error, before its location is added."""
     try:
         return read()
     except SchemaCoreError as error:
@@ -164,13 +162,10 @@ ALIAS = "EXPR$0"
 
 
 def conform_columns(relation: Relation, schema: ResolvedSchema) -> Relation:
-    """Return the rows of a view's query with the types that the view declares.
+    """Return the rows of a view's query with the view's declared types.
 
-    NULL in a NOT NULL column fails the job.
-
-    Raises:
-        SchemaError: with code `stale-view` for another number of columns, or a type that SQL does
-            not cast to the declared one.
+    NULL in a NOT NULL column fails the job. A different number of columns, or a type that SQL does
+    not cast to the declared one, is `stale-view`.
     """
     columns = result_columns(relation)
     if len(columns) != len(schema.columns):
@@ -214,7 +209,7 @@ def _cast(value: typed.Ref, declared: DataType, name: str) -> typed.Typed:
 
 
 def _not_null(value: typed.Typed, name: str) -> typed.Typed:
-    """Return the value, with a check that fails the job where it is NULL."""
+    """Return the value with a check that fails the job for NULL."""
     message = f"column {name!r} of the view is NOT NULL but received NULL"
     problem = constant(Literal(LiteralKind.STRING, message))
     type_ = value.type.not_null()
@@ -227,9 +222,9 @@ def _not_null(value: typed.Typed, name: str) -> typed.Typed:
 
 
 def inline_views(relation: Relation, query_of: QueryOf) -> Relation:
-    """Return the relation with every scan of a view replaced by the result of `query_of`.
+    """Return the relation with every scan of a view replaced by `query_of`.
 
-    The source around a scan names its columns, so those of its replacement may have other names.
+    The source around a scan names its columns, so its replacement may have other names.
     """
     rebuilt: Relation = _finish(relation, query_of)
     return rebuilt
@@ -242,7 +237,7 @@ def find_tables(relation: Relation) -> set[ObjectIdentifier]:
     return identifiers
 
 
-#: A node being rebuilt: a generator that yields its parts one by one and receives each rebuilt.
+#: A node being rebuilt: a generator that yields its parts and receives each rebuilt.
 Rebuilding: TypeAlias = Generator[Any, Any, Any]
 
 

@@ -1,4 +1,4 @@
-"""ALTER TABLE: the definition of a table, which is resolved once after a change; partitions."""
+"""ALTER TABLE: a definition, resolved once after all changes, and partitions."""
 
 from __future__ import annotations
 
@@ -67,11 +67,7 @@ def alter_by_changes(
     changes: Sequence[TableChange],
     if_exists: bool,
 ) -> bool:
-    """Apply changes to a permanent table, which is validated as after ALTER TABLE.
-
-    Returns:
-        Whether there is such a table.
-    """
+    """Apply changes to a permanent table as ALTER TABLE does; return whether the table exists."""
     finish(session, identifier)
     old = session.tables.find_alterable(TableKind.TABLE, identifier, if_exists)
     if not isinstance(old, CatalogTable):
@@ -113,10 +109,8 @@ def change_partitions(
 ) -> None:
     """Add or drop partitions of a permanent table, one after the other.
 
-    Raises:
-        NotFoundError: with code `table-not-found` or `partition-not-found`.
-        AlreadyExistsError: with code `partition-exists`.
-        SchemaError: with code `not-partitioned` or `invalid-partition-spec`.
+    Codes: `table-not-found`, `partition-not-found`, `partition-exists`, `not-partitioned`,
+    `invalid-partition-spec`.
     """
     catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
     for item in change.partitions:
@@ -128,7 +122,7 @@ def change_partitions(
             catalog.create_partition(path, _partition_spec(item), partition, change.if_not_exists)
 
 
-#: Errors that IF EXISTS suppresses, as in Flink: without the table, there is no partition either.
+#: Errors that IF EXISTS suppresses, as in Flink: without a table there is no partition.
 FORGIVEN = ("table-not-found", "database-not-found", "not-partitioned")
 
 

@@ -23,12 +23,10 @@ from schema_core.types.casts import supports_implicit_cast
 
 
 def call(session: Session, statement: CallProcedure, text: str) -> TableResult:
-    """Run a procedure; its arguments are computed by the engine and cast to the declared types.
+    """Run a procedure; the engine computes its arguments and casts them to the declared types.
 
-    Raises:
-        UnsupportedError: with code `procedure-not-found` where the catalog has no procedures.
-        NotFoundError: with code `procedure-not-found` for another name.
-        SchemaError: with code `wrong-argument-count` or `wrong-argument-type`.
+    Codes: `procedure-not-found` (`UnsupportedError` if the catalog has no procedures),
+    `wrong-argument-count`, `wrong-argument-type`.
     """
     procedure = _procedure(session, statement)
     arguments = _positional(procedure, statement)
@@ -62,7 +60,7 @@ def _procedure(session: Session, statement: CallProcedure) -> Procedure:
 
 
 def _positional(procedure: Procedure, statement: CallProcedure) -> list[Expression]:
-    """Return the arguments in the order of their declaration."""
+    """Return the arguments in declared order."""
     given = statement.arguments
     if len(given) != len(procedure.input_types):
         raise SchemaError(

@@ -69,12 +69,7 @@ def alter_catalog(session: Session, statement: Alter, text: str) -> TableResult:
 
 
 def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescriptor:
-    """Return the descriptor after a change.
-
-    Raises:
-        SchemaError: with code `missing-options` for RESET of nothing, `unknown-catalog-type` for
-            that of the type.
-    """
+    """Return the changed descriptor (`missing-options`; `unknown-catalog-type` for RESET of it)."""
     match statement.change:
         case SetOptions(options):
             return replace(old, configuration={**old.configuration, **options_of(options)})
@@ -168,10 +163,9 @@ def use_modules(session: Session, statement: UseModules, text: str) -> TableResu
 
 
 def set_option(session: Session, statement: SetOption, text: str) -> TableResult:
-    """Set an option of the session; SET alone lists all options, with secrets masked.
+    """Set an option of the session; SET without one lists all, with secrets masked.
 
-    Raises:
-        SchemaError: with code `reserved-option` for one that only this library sets.
+    An option that only this library sets is refused (`reserved-option`).
     """
     if statement.key is None or statement.value is None:
         options = mask(session.config.to_map())
@@ -182,7 +176,7 @@ def set_option(session: Session, statement: SetOption, text: str) -> TableResult
 
 
 def reset_option(session: Session, statement: ResetOption, text: str) -> TableResult:
-    """Set an option back to its value in the settings of the environment, or all of them."""
+    """Set an option, or all, back to the settings of the environment."""
     session.config.reset(statement.key)
     for key, value in session.settings.configuration.items():
         if statement.key in (None, key):
@@ -191,11 +185,7 @@ def reset_option(session: Session, statement: ResetOption, text: str) -> TableRe
 
 
 def jar(session: Session, statement: Jar, text: str) -> TableResult:
-    """Raise an error: classes of jars cannot be loaded into, or removed from, a running engine.
-
-    Raises:
-        UnsupportedError: always, with code `statement-not-supported`.
-    """
+    """Raise `statement-not-supported`: a running engine cannot load or remove classes of jars."""
     raise UnsupportedError(
         f"{'REMOVE' if statement.remove else 'ADD'} JAR is not supported",
         code="statement-not-supported",
@@ -209,12 +199,9 @@ def jar(session: Session, statement: Jar, text: str) -> TableResult:
 
 
 def _function_of(statement: CreateFunction | AlterFunction) -> objects.CatalogFunction:
-    """The function of a statement.
+    """Return the function of a statement (`invalid-function-class` without a class name).
 
-    Raises:
-        SchemaError: with code `invalid-function-class` without the name of a class,
-            `unsupported-function-language` for a language that the grammar has but nothing runs:
-            SQL.
+    The grammar has LANGUAGE SQL, but nothing runs it (`unsupported-function-language`).
     """
     if is_blank(statement.class_name):
         raise SchemaError("a function requires the name of a class", code="invalid-function-class")
@@ -252,11 +239,7 @@ def create_function(session: Session, statement: CreateFunction, text: str) -> T
 
 
 def alter_function(session: Session, statement: AlterFunction, text: str) -> TableResult:
-    """Replace the class of a function.
-
-    Raises:
-        UnsupportedError: with code `statement-not-supported` for a temporary function.
-    """
+    """Replace the class of a permanent function (`statement-not-supported` if temporary)."""
     with at_span(statement.path.span):
         if statement.temporary or statement.system:
             raise UnsupportedError(
@@ -273,11 +256,7 @@ def alter_function(session: Session, statement: AlterFunction, text: str) -> Tab
 
 
 def create_model(session: Session, statement: CreateModel, text: str) -> TableResult:
-    """Create a model.
-
-    Raises:
-        UnsupportedError: with code `statement-not-supported` for a model made of a query.
-    """
+    """Create a model from options (`statement-not-supported` for one from a query)."""
     identifier = session.identifier(statement.path)
     if statement.query is not None:
         result_columns(session.query(statement.query, text))
@@ -299,11 +278,7 @@ def create_model(session: Session, statement: CreateModel, text: str) -> TableRe
 
 
 def _side(columns: tuple[Column, ...], text: str) -> Schema:
-    """Return the input or output columns of a model.
-
-    Raises:
-        SchemaError: with code `unsupported-column-kind` for a column that is not physical.
-    """
+    """Return the input or output columns of a model (`unsupported-column-kind` unless physical)."""
     for column in columns:
         if not isinstance(column, PhysicalColumn):
             raise SchemaError(
@@ -337,12 +312,7 @@ def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
 
 
 def _changed_options(model: objects.CatalogModel, change: Change) -> dict[str, str]:
-    """Return the options of a model after a change.
-
-    Raises:
-        SchemaError: with code `missing-options` for a change of none.
-        UnsupportedError: with code `statement-not-supported` for a change of something else.
-    """
+    """Return the changed options of a model (`missing-options`, `statement-not-supported`)."""
     match change:
         case SetOptions(options) if options:
             return {**model.options, **options_of(options)}

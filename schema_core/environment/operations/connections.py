@@ -15,7 +15,7 @@ from schema_core.mappings.dialects.definitions import options_of
 from schema_core.sql import statement_syntax
 from schema_core.sql.syntax import Name
 
-#: The option of a connection that DESCRIBE shows by itself.
+#: The option of a connection that has a row of its own in DESCRIBE.
 TYPE = "type"
 
 
@@ -24,10 +24,8 @@ def create_connection(
 ) -> TableResult:
     """Create a connection: permanent, temporary, or of the system.
 
-    Raises:
-        AlreadyExistsError: with code `connection-exists`, `temporary-connection-exists` or
-            `temporary-system-connection-exists`.
-        SchemaError: with code `replace-if-not-exists` for OR REPLACE with IF NOT EXISTS.
+    Codes: `connection-exists`, `temporary-connection-exists`, `temporary-system-connection-exists`;
+    `replace-if-not-exists` for OR REPLACE with IF NOT EXISTS.
     """
     with at_span(statement.path.span):
         if statement.or_replace and statement.if_not_exists:
@@ -62,9 +60,8 @@ def _system_name(path: Name) -> str:
 def alter_connection(session: Session, statement: statement_syntax.Alter, text: str) -> TableResult:
     """Rename a permanent connection or change its options; temporary ones cannot be altered.
 
-    Raises:
-        NotFoundError: with code `connection-not-found`, without IF EXISTS.
-        SchemaError: with code `missing-options` for a change of none, and of all of them.
+    Codes: `connection-not-found` without IF EXISTS; `missing-options` for a change of no option, or
+    a RESET of all.
     """
     with at_span(statement.path.span):
         path = session.identifier(statement.path)
@@ -99,9 +96,8 @@ def _apply_change(old: CatalogConnection, change: statement_syntax.Change) -> Ca
 def drop_connection(session: Session, statement: statement_syntax.Drop) -> None:
     """Drop a connection.
 
-    Raises:
-        NotFoundError: with code `connection-not-found`, `temporary-connection-not-found` or
-            `temporary-system-connection-not-found`, without IF EXISTS.
+    Codes, without IF EXISTS: `connection-not-found`, `temporary-connection-not-found`,
+    `temporary-system-connection-not-found`.
     """
     connections = session.connections
     if statement.system:
@@ -116,12 +112,12 @@ def drop_connection(session: Session, statement: statement_syntax.Drop) -> None:
 
 
 def connection_names(session: Session, statement: statement_syntax.Show) -> list[str]:
-    """Return the names of the connections of a database."""
+    """Return the connections of a database."""
     return session.connections.names(*session.database(statement.path))
 
 
 def _find_connection(session: Session, path: Name) -> tuple[CatalogConnection, str, str]:
-    """Return the connection that a name refers to, its path in SQL, and its kind as keywords."""
+    """Return the connection of a name, its path in SQL, and its kind as keywords."""
     if len(path.parts) == 1:
         system = session.connections.system.find(path.parts[0])
         if system is not None:

@@ -94,9 +94,7 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
 def read_table(session: Session, statement: CreateTable, text: str) -> CatalogTable:
     """Return the table that the statement describes without LIKE and AS.
 
-    Raises:
-        SchemaError: for types that cannot be and columns that are not seen, with what else is wrong
-            in the schema.
+    Invalid types and columns out of sight are raised with all other errors in the schema.
     """
     found = Gathering()
     schema = read_schema(statement.elements, text, found)
@@ -124,7 +122,7 @@ class Strategy(Enum):
 INCLUDING, EXCLUDING, OVERWRITING = Strategy
 
 # fmt: off
-#: feature -> its strategy by default
+#: Feature -> its default strategy.
 DEFAULTS: dict[str, Strategy] = {
     "OPTIONS":      OVERWRITING,
     "CONSTRAINTS":  INCLUDING,
@@ -136,7 +134,7 @@ DEFAULTS: dict[str, Strategy] = {
 }
 # fmt: on
 
-#: kind of column -> the feature that it belongs to; physical columns are always taken
+#: Kind of column -> its feature; physical columns are always included.
 FEATURES: dict[type[schema_columns.UnresolvedColumn], str] = {
     schema_columns.UnresolvedComputedColumn: "GENERATED",
     schema_columns.UnresolvedMetadataColumn: "METADATA",
@@ -144,7 +142,7 @@ FEATURES: dict[type[schema_columns.UnresolvedColumn], str] = {
 
 
 def choose_strategies(like: Like) -> dict[str, Strategy]:
-    """Return the strategy of every feature: ALL first, then the specific ones."""
+    """Return the strategy of every feature; specific ones override ALL."""
     given = {option.feature: Strategy[option.strategy] for option in like.options}
     chosen = {feature: given.get("ALL", default) for feature, default in DEFAULTS.items()}
     return chosen | {
@@ -155,11 +153,10 @@ def choose_strategies(like: Like) -> dict[str, Strategy]:
 def create_table_like(
     session: Session, statement: CreateTable, like: Like, text: str
 ) -> CatalogTable:
-    """Return the table that the statement describes together with its source.
+    """Return the table that the statement and its source describe.
 
-    Raises:
-        SchemaError: with code `invalid-like-source` where the source is not a table,
-            `like-conflict` where both define what only one may define.
+    Codes: `invalid-like-source` unless the source is a table, `like-conflict` where both define
+    what only one may.
     """
     source = session.look_up(like.source).table
     if not isinstance(source, CatalogTable):
@@ -199,10 +196,9 @@ def create_table_like(
 
 
 def _former_names(session: Session, like: Like, table: CatalogTable) -> FormerNames | None:
-    """Return the former names of the columns of the source, if the new table has its files.
+    """Return the former names of the source's columns, if the new table has its files.
 
-    Raises:
-        SchemaError: with code `former-name` for a new column by the former name of another one.
+    A new column cannot have the former name of another (`former-name`).
     """
     found = session.look_up(like.source)
     source = found.table
@@ -212,7 +208,7 @@ def _former_names(session: Session, like: Like, table: CatalogTable) -> FormerNa
 
 
 def _require_indexed(schema: Schema) -> None:
-    """Raise where an excluded column is part of an index of the source."""
+    """Raise if an index of the source reads an excluded column."""
     names = {column.name for column in schema.columns}
     for index in schema.indexes:
         if missing := [name for name in index.column_names if name not in names]:
@@ -253,7 +249,7 @@ def _keep_layout(
     inherited: Kept,
     own: Kept,
 ) -> Kept:
-    """Return a partitioning or distribution: EXCLUDING permits another, but drops nothing."""
+    """Return a partitioning or distribution: EXCLUDING permits another one, but drops nothing."""
     if own and inherited and strategies[feature] is not EXCLUDING:
         raise _conflict(feature)
     return own or inherited
@@ -262,11 +258,7 @@ def _keep_layout(
 def merge_like_options(
     inherited: Mapping[str, str], own: Mapping[str, str], strategies: Mapping[str, Strategy]
 ) -> dict[str, str]:
-    """Return the options of both tables, or of the new table only.
-
-    Raises:
-        SchemaError: with code `like-conflict` for a key of both under INCLUDING.
-    """
+    """Return the options of both tables, or the new one's (`like-conflict` under INCLUDING)."""
     match strategies["OPTIONS"]:
         case Strategy.EXCLUDING:
             return dict(own)
@@ -285,11 +277,10 @@ def merge_like_options(
 def merge_like_columns(
     source: Schema, own: Schema, strategies: Mapping[str, Strategy]
 ) -> tuple[schema_columns.UnresolvedColumn, ...]:
-    """Return the included columns of the source, then the table's own; some are replaced in place.
+    """Return the included columns of the source, some replaced in place, then the table's own.
 
-    Raises:
-        SchemaError: with code `like-conflict` for a name of both, `unknown-column` for a computed
-            column that reads what it cannot see.
+    Codes: `like-conflict` for a name of both, `unknown-column` for a computed column that reads
+    what it cannot see.
     """
     kept = [
         column
@@ -342,11 +333,7 @@ def _check_own(own: Schema, inherited: list[schema_columns.UnresolvedColumn]) ->
 def merge_like_watermarks(
     source: Schema, own: Schema, strategies: Mapping[str, Strategy]
 ) -> tuple[schema_columns.UnresolvedWatermarkSpec, ...]:
-    """Return the included watermarks of the source and the table's own.
-
-    Raises:
-        SchemaError: with code `like-conflict` for a column that both have one for.
-    """
+    """Return the source's included watermarks and the table's own (`like-conflict`)."""
     strategy = strategies["WATERMARKS"]
     kept = (
         {} if strategy is EXCLUDING else {spec.column_name: spec for spec in source.watermark_specs}
@@ -360,7 +347,7 @@ def merge_like_watermarks(
 
 # --- AS SELECT ------------------------------------------------------------------------------------
 
-#: The longest statement that is stored in an option: Hive's limit is 4000.
+#: The longest statement stored in an option; Hive's limit is 4000.
 MAX_STATEMENT = 3_500
 
 
@@ -368,8 +355,8 @@ MAX_STATEMENT = 3_500
 class TableCreation:
     """A table to be created or replaced, and the query that fills it.
 
-    `table` is derived from the columns of the query and what the statement declares; whether an
-    object has the path already is checked when it is executed.
+    `table` merges the columns of the query and the declarations of the statement. Whether the path
+    is taken is checked only on execution.
     """
 
     statement: CreateTable
@@ -381,11 +368,7 @@ class TableCreation:
 def derive_creation(
     session: Session, statement: CreateTable, relation: Relation, text: str = ""
 ) -> TableCreation:
-    """Return what CREATE TABLE AS with a resolved query creates.
-
-    Raises:
-        SchemaError: as `derive_table`, and for a schema that does not resolve.
-    """
+    """Return what CREATE TABLE AS with a resolved query creates; errors as `derive_table`."""
     identifier = session.identifier(statement.path)
     table = derive_table(statement, result_columns(relation), text)
     resolved = resolve_table(table, session.resolver)
@@ -393,22 +376,15 @@ def derive_creation(
 
 
 def create_table_as(session: Session, creation: TableCreation) -> TableResult:
-    """Submit the job that creates the table and writes the query into it.
-
-    Raises:
-        SchemaCoreError: as `prepare_creation`.
-    """
+    """Submit the job of `prepare_creation`."""
     return run_job(session, [partial(prepare_creation, session, creation)])
 
 
 def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     """Prepare the job that creates the table and writes the query into it.
 
-    Raises:
-        AlreadyExistsError: with code `table-exists`.
-        NotFoundError: with code `table-not-found` for REPLACE TABLE.
-        SchemaError: with code `not-a-table` or `hidden-by-temporary` for an object that cannot be
-            replaced.
+    Codes: `table-exists`, `table-not-found` for REPLACE TABLE; `not-a-table` or
+    `hidden-by-temporary` for an object that cannot be replaced.
     """
     statement, identifier, table = creation.statement, creation.identifier, creation.table
     finish(session, identifier)
@@ -443,12 +419,9 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
 def place_table(
     session: Session, identifier: ObjectIdentifier, table: ResolvedCatalogTable
 ) -> tuple[ResolvedCatalogTable, ResolvedCatalogTable]:
-    """Return a table as its catalog stores it, and as a connector writes it.
+    """Return a table as its catalog stores it, and as a connector writes it (`reserved-option`).
 
     They differ for a managed table; one that replaces another keeps its directory.
-
-    Raises:
-        SchemaError: with code `reserved-option`.
     """
     storage = session.tables.get_storage(identifier)
     if storage is None or not is_managed(table):
@@ -474,7 +447,7 @@ def _pending_job(
 def find_level(
     session: Session, table: ResolvedCatalogTable, query: Relation, *, replaces: bool
 ) -> AtomicityLevel:
-    """Return the level at which a session creates or replaces a table from a query now."""
+    """Return the level at which a table is created or replaced from a query now."""
     return choose_level(
         installed_connector(table.options),
         table.options,
@@ -494,7 +467,7 @@ def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:
 
 
 def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) -> JobGraph:
-    """Prepare the write of the query into the existing table, as IF NOT EXISTS does in Flink."""
+    """Prepare the write into the existing table, as IF NOT EXISTS does in Flink."""
     return prepare_write(session, relation, session.bind(identifier), Writing())
 
 
@@ -504,11 +477,7 @@ def check_existing(
     identifier: ObjectIdentifier,
     old: CatalogBaseTable | None,
 ) -> None:
-    """Check that the existing object permits the statement.
-
-    Raises:
-        AlreadyExistsError, NotFoundError, SchemaError: as `create_table_as`.
-    """
+    """Check that the existing object permits the statement; codes as `prepare_creation`."""
     shown = identifier.as_summary_string()
     session.registry.get(identifier.catalog_name).get_database(identifier.database_name)
     if statement.or_replace or not statement.create:
@@ -532,8 +501,7 @@ def check_existing(
 def derive_table(statement: CreateTable, query: Columns, text: str) -> CatalogTable:
     """Return the table that the statement and the columns of its query describe.
 
-    Raises:
-        SchemaError: as `derive_schema`; with code `unknown-column` for a partition key.
+    Errors are those of `derive_schema`; `unknown-column` for a partition key.
     """
     schema = derive_schema(statement.elements, query, text)
     require(statement.partition_keys, [column.name for column in schema.columns], "partition key")
@@ -541,13 +509,11 @@ def derive_table(statement: CreateTable, query: Columns, text: str) -> CatalogTa
 
 
 def derive_schema(elements: Elements, query: Columns, text: str) -> Schema:
-    """Return the schema of a table created from a query: its columns, merged with declared ones.
+    """Return the columns of a query, merged with declared ones.
 
-    Raises:
-        SchemaError: with code `untyped-null` for a column of the query that is just NULL,
-            `invalid-column-order` for a list of names that is not a permutation, `unknown-column`,
-            `duplicate-column`, `unsupported-column-kind`, `missing-default` or `not-assignable` for
-            a declared column.
+    Codes: `untyped-null` for a column that is just NULL, `invalid-column-order` unless the list of
+    names is a permutation; `unknown-column`, `duplicate-column`, `unsupported-column-kind`,
+    `missing-default`, `not-assignable` for a declared column.
     """
     for column in query:
         if column.type.is_(TypeRoot.NULL):
@@ -568,7 +534,7 @@ def derive_schema(elements: Elements, query: Columns, text: str) -> Schema:
 
 
 def _check_sight(declared: tuple[schema_columns.UnresolvedColumn, ...], query: Columns) -> None:
-    """Check that a computed column reads only columns of the query and declared ones before it."""
+    """Check that a computed column reads only the query's columns and earlier declared ones."""
     unseen = {column.name for column in declared} - {column.name for column in query}
     for column in declared:
         if isinstance(column, schema_columns.UnresolvedComputedColumn):
@@ -580,7 +546,7 @@ def _check_sight(declared: tuple[schema_columns.UnresolvedColumn, ...], query: C
 def reorder_columns(
     names: tuple[Name, ...], query: Columns
 ) -> tuple[schema_columns.UnresolvedColumn, ...]:
-    """Return the columns of the query in the order of the names, a permutation of them."""
+    """Return the columns of the query in the order of the names."""
     types = {column.name: column.type for column in query}
     require(names, types, "column")
     order = [name.parts[-1] for name in names]
@@ -597,7 +563,7 @@ def reorder_columns(
 def merge_declared_columns(
     declared: tuple[schema_columns.UnresolvedColumn, ...], query: Columns
 ) -> tuple[schema_columns.UnresolvedColumn, ...]:
-    """Return declared columns that are not in the query, then its columns, some redeclared."""
+    """Return declared columns that the query lacks, then its columns, some redeclared."""
     given = {column.name: column.type for column in query}
     replaced: dict[str, schema_columns.UnresolvedColumn] = {}
     extra: list[schema_columns.UnresolvedColumn] = []
@@ -617,7 +583,7 @@ def merge_declared_columns(
 def _is_written(
     column: schema_columns.UnresolvedColumn,
 ) -> TypeGuard[schema_columns.UnresolvedPhysicalColumn | schema_columns.UnresolvedMetadataColumn]:
-    """Return whether a job writes the column: it is physical, or metadata that is not virtual."""
+    """Return whether a job writes the column: it is physical, or metadata but not virtual."""
     return isinstance(column, schema_columns.UnresolvedPhysicalColumn) or (
         isinstance(column, schema_columns.UnresolvedMetadataColumn) and not column.virtual
     )
@@ -626,7 +592,6 @@ def _is_written(
 def _replacement(
     column: schema_columns.UnresolvedColumn, given: DataType, position: int
 ) -> schema_columns.UnresolvedColumn:
-    """Return the declared column that replaces a column of the query."""
     if not _is_written(column):
         kind = (
             "computed" if isinstance(column, schema_columns.UnresolvedComputedColumn) else "virtual"
@@ -645,7 +610,7 @@ def _replacement(
 
 
 def _extra(column: schema_columns.UnresolvedColumn) -> schema_columns.UnresolvedColumn:
-    """Return a declared column that is not in the query; it is filled with NULL."""
+    """Return a declared column that the query lacks; it is filled with NULL."""
     if _is_written(column):
         type_ = column.data_type
         if isinstance(type_, DataType) and not type_.is_nullable:

@@ -34,11 +34,7 @@ from schema_core.sql.syntax import Interval, Name, Query
 
 
 def create_view(session: Session, statement: CreateView, text: str) -> TableResult:
-    """Create a view; OR REPLACE replaces nothing, as in Flink.
-
-    Raises:
-        AlreadyExistsError: with code `view-exists`.
-    """
+    """Create a view (`view-exists`); OR REPLACE replaces nothing, as in Flink."""
     identifier = session.identifier(statement.path)
     with session.keep_views():
         return _create_view(session, identifier, statement, text)
@@ -62,11 +58,9 @@ def _create_view(
 def view_of(
     session: Session, query: Query, text: str | None, names: Sequence[Name] = ()
 ) -> objects.ResolvedCatalogView:
-    """Return the view of a query, whose columns take the given names.
+    """Return the view of a query with the given column names.
 
-    Raises:
-        SchemaError: with code `column-count-mismatch` unless the names are as many as the columns,
-            `duplicate-column` for a name that comes twice.
+    Codes: `column-count-mismatch`, `duplicate-column`.
     """
     relation, expand = session.resolve_expandable(query, text)
     schema = _name_columns(relation.columns, names)
@@ -131,12 +125,9 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
 def create_materialized_table(
     session: Session, statement: CreateMaterializedTable, text: str
 ) -> TableResult:
-    """Create a materialized table.
+    """Create a materialized table (`materialized-table-exists`).
 
     OR ALTER creates a table that does not exist; an existing one cannot be altered here.
-
-    Raises:
-        AlreadyExistsError: with code `materialized-table-exists`.
     """
     identifier = session.identifier(statement.path)
     table = materialized_table(session, statement, text)
@@ -148,7 +139,7 @@ def create_materialized_table(
 def materialized_table(
     session: Session, statement: CreateMaterializedTable, text: str
 ) -> objects.CatalogMaterializedTable:
-    """Return the table of the statement, derived from its query as by CREATE TABLE AS."""
+    """Return the table, derived from its query as by CREATE TABLE AS."""
     query = statement.query
     relation, expand = session.resolve_expandable(query, text)
     columns = result_columns(relation)
@@ -169,11 +160,7 @@ def materialized_table(
 
 
 def freshness_of(interval: Interval) -> objects.Freshness:
-    """Return the freshness of an interval.
-
-    Raises:
-        SchemaError: with code `invalid-freshness` for one of several units, or of months and years.
-    """
+    """Return the freshness of an interval of one unit below months (`invalid-freshness`)."""
     if interval.to is not None or interval.unit not in objects.FreshnessUnit.__members__:
         unit = f"{interval.unit} TO {interval.to}" if interval.to else interval.unit
         raise SchemaError(

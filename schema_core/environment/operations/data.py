@@ -1,4 +1,4 @@
-"""Statements that read and write rows: resolved here and run by the planner."""
+"""Statements that read and write rows: resolved here, run by the planner."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ from schema_core.sql.type_name import data_type
 from schema_core.types import CharType, DataType, DataTypes, VarCharType
 from schema_core.types.casts import supports_implicit_cast
 
-#: What a query is called while constants are put beside its columns.
+#: The alias of a query while constants are added to its columns.
 ALIAS = "EXPR$0"
 
 
 def select(session: Session, statement: SelectStatement, text: str) -> TableResult:
-    """Resolve and plan a query; its rows are computed when they are collected, without a job."""
+    """Resolve and plan a query; collecting the result computes its rows, without a job."""
     return run_query(session, session.query(statement.query, text))
 
 
 def run_query(session: Session, relation: relational.Relation) -> TableResult:
-    """Plan a resolved query; its rows are computed when they are collected."""
+    """Plan a resolved query; collecting the result computes its rows."""
     rows = session.planner.select(session.executable(relation))
     return TableResult(
         result_schema(relation),
@@ -71,7 +71,7 @@ def run_query(session: Session, relation: relational.Relation) -> TableResult:
 
 
 def result_schema(relation: relational.Relation) -> ResolvedSchema:
-    """Return the schema of the rows of a query."""
+    """Return the schema of a query's rows."""
     columns = relational.result_columns(relation)
     return ResolvedSchema.physical(
         [column.name for column in columns], [column.type for column in columns]
@@ -85,16 +85,9 @@ def run_job(
 ) -> TableResult:
     """Submit jobs as one and return its result; wait for it if ``table.dml-sync`` is true.
 
-    The result has one column for each table: its number of rows, -1 if unknown, as in Flink.
-
-    Args:
-        session: The session.
-        jobs: Prepare the jobs, at least one.
-        hooks: The hooks of this job, which are called after those of the environment.
-
-    Raises:
-        SchemaCoreError: what is known before the job starts; nothing is changed then. As
-            `JobClient.wait` where it waits.
+    `jobs` prepare at least one job; `hooks` are called after those of the environment. The result
+    has one column for each table: its number of rows, -1 if unknown, as in Flink. Nothing is
+    changed by errors before the job starts; waiting raises those of `JobClient.wait`.
     """
     options = session.config.get_configuration()
     is_sync = DML_SYNC.of(options)
@@ -123,7 +116,7 @@ def run_job(
 
 
 def name_sinks(paths: Sequence[str]) -> list[str]:
-    """Return the names of the columns of a job's result, one for each table that it writes.
+    """Return the column names of a job's result, one for each table that it writes.
 
     >>> name_sinks(["c.d.t", "c.d.u", "c.d.t"])
     ['c.d.t_1', 'c.d.u', 'c.d.t_2']
@@ -150,7 +143,7 @@ def insert(session: Session, statement: Insert, text: str) -> TableResult:
 
 
 def finish_target(session: Session, statement: Insert) -> None:
-    """Finish or undo the table of an INSERT before the statement is checked against it."""
+    """Finish or undo the pending job of an INSERT's table before the statement is checked."""
     with at_span(statement.path.span):
         identifier = session.identifier(statement.path)
         if session.temporary.kind(identifier) is None:
@@ -158,11 +151,10 @@ def finish_target(session: Session, statement: Insert) -> None:
 
 
 def insert_target(session: Session, statement: Insert) -> BoundTable:
-    """Return the table that an INSERT writes, with the options of its hints, after checks.
+    """Return the checked table of an INSERT, with the options of its hints.
 
-    Raises:
-        UnsupportedError: with code `statement-not-supported` for UPSERT, which Flink refuses, or
-            `on-conflict-not-supported`.
+    Codes: `statement-not-supported` for UPSERT, which Flink refuses, and
+    `on-conflict-not-supported`.
     """
     if statement.upsert:
         raise UnsupportedError(
@@ -183,7 +175,7 @@ def insert_target(session: Session, statement: Insert) -> BoundTable:
 def check_insert(
     session: Session, statement: Insert, text: str
 ) -> tuple[relational.Relation, BoundTable]:
-    """Return the query of an INSERT and its target; errors in the columns refer to the query."""
+    """Return the query of an INSERT and its target; errors in columns refer to the query."""
     target = insert_target(session, statement)
     relation = session.query(statement.query, text)
     with at_span(statement.query.span):
@@ -203,7 +195,6 @@ class Writing:
 
     @classmethod
     def of(cls, statement: Insert) -> Writing:
-        """Return how an INSERT writes its rows."""
         return cls(
             statement.columns,
             statement.partition,
@@ -214,13 +205,10 @@ class Writing:
 
 
 def _require_on_conflict(target: BoundTable, statement: Insert) -> None:
-    """Raise for ON CONFLICT that the connector of the table cannot do.
+    """Raise for ON CONFLICT that the table's connector cannot do (`on-conflict-not-supported`).
 
     A connector that replaces rows by their key does ON CONFLICT DO DEDUPLICATE; none checks whether
     a key exists already, which NOTHING and ERROR require.
-
-    Raises:
-        UnsupportedError: with code `on-conflict-not-supported`.
     """
     if statement.on_conflict is None:
         return
@@ -245,11 +233,9 @@ def _require_on_conflict(target: BoundTable, statement: Insert) -> None:
 def prepare_write(
     session: Session, relation: relational.Relation, target: BoundTable, how: Writing
 ) -> JobGraph:
-    """Prepare the job that writes a resolved query into a table.
+    """Prepare the job that writes a query into a table.
 
-    Raises:
-        SchemaError: with code `unknown-column`, `column-count-mismatch` or `not-assignable`.
-        NotFoundError, ConflictError: as `finish_for_write`.
+    Errors are those of `require_fit` and `finish_for_write`.
     """
     target = finish_for_write(session, target)
     planned = _staged_target(session, target)
@@ -273,7 +259,7 @@ def prepare_write(
 
 
 def _staged_target(session: Session, target: BoundTable) -> BoundTable | None:
-    """Return a permanent table as its catalog has it, if its rows are visible at the commit."""
+    """Return a permanent table as stored, if its rows become visible at the commit."""
     if target.is_temporary or target.identifier.catalog_name == UNKNOWN:
         return None
     connector = installed_connector(target.table.options)
@@ -289,8 +275,7 @@ def _partition_values(partition: Partition) -> dict[str, str]:
 def require_fit(relation: relational.Relation, target: BoundTable, how: Writing) -> list[str]:
     """Return the columns of the table that the query fills, in order.
 
-    Raises:
-        SchemaError: with code `unknown-column`, `column-count-mismatch` or `not-assignable`.
+    Codes: `unknown-column`, `column-count-mismatch`, `not-assignable`.
     """
     schema, fixed = target.table.resolved_schema, how.partition
     _check_partition(target, fixed)
@@ -338,7 +323,7 @@ def _check_names(columns: Sequence[Name], schema: ResolvedSchema) -> None:
 
 
 def _check_types(how: Writing, schema: ResolvedSchema) -> None:
-    """Require that the types in the list of columns are those of the table."""
+    """Require the table's types in the list of columns."""
     types = {column.name: column.data_type.nullable() for column in schema.columns}
     for name, written in zip(how.columns, how.column_types, strict=False):
         declared, label = data_type(written, as_cast=False), name.parts[0]
@@ -352,7 +337,7 @@ def _check_types(how: Writing, schema: ResolvedSchema) -> None:
 
 
 def _hint_of_columns(names: Sequence[str], schema: ResolvedSchema) -> str:
-    """Return which columns are written, and how to leave out those that are metadata."""
+    """Return which columns are written, and how to omit those that are metadata."""
     listed = cut(", ".join(map(quote_identifier, names)), MAX_PLACE)
     kinds = {column.name: type(column) for column in schema.columns}
     metadata = [name for name in names if issubclass(kinds[name], MetadataColumn)]
@@ -368,12 +353,9 @@ def _hint_of_columns(names: Sequence[str], schema: ResolvedSchema) -> str:
 def check_assignment(
     given: relational.Columns, schema: ResolvedSchema, chosen: Sequence[str] | None = None
 ) -> None:
-    """Check that the columns of a query can be assigned to the chosen columns of a table.
+    """Check that a query's columns can be assigned (`column-count-mismatch`, `not-assignable`).
 
-    NULL into NOT NULL is not a matter of types: it is refused row by row when the job runs.
-
-    Raises:
-        SchemaError: with code `column-count-mismatch` or `not-assignable`.
+    NULL into NOT NULL is not a matter of types: the running job refuses it row by row.
     """
     names = persisted_columns(schema) if chosen is None else chosen
     if len(names) != len(given):
@@ -396,9 +378,9 @@ def check_assignment(
 def _with_partition(
     relation: relational.Relation, fixed: Partition, schema: ResolvedSchema
 ) -> relational.Relation:
-    """Return the relation with the values of the partition after its columns.
+    """Return the relation with the partition's values after its columns.
 
-    A value is written as a string and cast to the type of its column, as in Flink.
+    A value is written as a string and cast to its column's type, as in Flink.
     """
     columns = relational.result_columns(relation)
     types = {column.name: column.data_type for column in schema.columns}
@@ -429,7 +411,7 @@ def _constant(key: str, value: str | None) -> Constant:
 
 
 def statement_set(session: Session, statement: StatementSet, text: str) -> TableResult:
-    """Submit one job for several INSERTs; all are checked before the first one runs."""
+    """Submit one job for several INSERTs; all are checked before the first runs."""
     for item in statement.inserts:
         finish_target(session, item)
     checked = [(*check_insert(session, item, text), Writing.of(item)) for item in statement.inserts]

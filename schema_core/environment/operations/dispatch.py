@@ -1,4 +1,4 @@
-"""Dispatch of statements: `statement_syntax.OPERATIONS` names the function that executes each."""
+"""Dispatch of statements: `statement_syntax.OPERATIONS` names the function of each."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ Operation: TypeAlias = Callable[[Session, Statement, str], TableResult]
 def operation_of(statement: Statement) -> Operation:
     """Return the function that executes a statement; its module is imported at first use.
 
-    Raises:
-        UnsupportedError: with code `statement-not-supported` for ALTER of a kind without one.
+    ALTER of a kind without one is `statement-not-supported`.
     """
     if isinstance(statement, nodes.Alter):
         name = nodes.ALTERATIONS.get(statement.kind)
@@ -42,9 +41,9 @@ def _load_operation(name: str) -> Operation:
 
 
 def run(session: Session, statement: Statement, text: str) -> TableResult:
-    """Execute one statement and attach its span to errors, also to those of its rows.
+    """Execute one statement and attach its span to errors.
 
-    Errors of a query may be raised later, when its rows are read.
+    Errors of a query may come later, while its rows are read; they get the span too.
     """
     with locate_errors(statement, text), _name_warehouses(session):
         if session.statement_set is None or isinstance(statement, nodes.EndStatementSet):
@@ -85,7 +84,7 @@ def locate_errors(statement: Statement, text: str) -> Iterator[None]:
 
 @contextmanager
 def _name_warehouses(session: Session) -> Iterator[None]:
-    """Name the catalogs that manage tables in the hint of a table without a connector."""
+    """Name the catalogs that manage tables in the hint for a missing connector."""
     try:
         yield
     except SchemaCoreError as error:

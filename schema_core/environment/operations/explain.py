@@ -1,4 +1,4 @@
-"""EXPLAIN: typed plans, those of the engine and details, of queries and statements that write."""
+"""EXPLAIN: typed plans, the engine's plans and details, of queries and writing statements."""
 
 from __future__ import annotations
 
@@ -43,13 +43,9 @@ def explain_query(
     details: Iterable[ExplainDetail] = (),
     sink: Callable[[PlanNode], PlanNode] = lambda query: query,
 ) -> str:
-    """Return the typed plan of a query and that of the engine, without secrets of its tables.
+    """Return the typed plan of a query and the engine's, with secrets of tables masked.
 
-    Args:
-        session: The session.
-        relation: The query.
-        details: What to explain beside the plans; see `ExplainDetail`.
-        sink: Returns the plan of what the rows are written into.
+    `details` are explained beside the plans; `sink` returns the plan of the sink.
     """
     executable, planner = session.executable(relation), session.planner
     tables = find_tables(executable)
@@ -80,7 +76,7 @@ def _insert_only(_: Relation) -> ChangelogMode:
 
 
 def _describe_cost(session: Session, identifier: ObjectIdentifier) -> str:
-    """Return the number of rows of a table, as far as its catalog has statistics."""
+    """Return a table's number of rows, if its catalog has statistics."""
     rows = "no statistics"
     catalog = session.registry.find(identifier.catalog_name)
     is_permanent = identifier not in session.temporary.tables
@@ -93,7 +89,7 @@ def _describe_cost(session: Session, identifier: ObjectIdentifier) -> str:
 
 
 def explain(session: Session, statement: statement_syntax.Explain, text: str) -> TableResult:
-    """Return the plans as one row: the typed one, that of the engine, and the details."""
+    """Return the plans as one row: the typed one, the engine's, and the details."""
     with at_span(statement.span):
         details = [ExplainDetail[detail] for detail in statement.details]
         plan = explain_statement(session, statement.statement, text, details)
@@ -106,11 +102,7 @@ def explain_statement(
     text: str,
     details: Sequence[ExplainDetail] = (),
 ) -> str:
-    """Return the typed plan of a statement and the plan of the engine, with details.
-
-    Raises:
-        UnsupportedError: with code `not-explainable` for a statement without a query.
-    """
+    """Return the typed plan of a statement and the engine's (`not-explainable` without a query)."""
     match statement:
         case statement_syntax.Execute(inner):
             return explain_statement(session, inner, text, details)
@@ -157,16 +149,15 @@ def explain_write(
 
 
 def _partition(how: Writing) -> dict[str, str | None]:
-    """Return the values of a PARTITION clause."""
     return dict(how.partition.values) if how.partition is not None else {}
 
 
 def explain_creation(
     session: Session, creation: TableCreation, details: Iterable[ExplainDetail] = ()
 ) -> str:
-    """Return the plan of CREATE TABLE AS, and that of the engine for its query.
+    """Return the plan of CREATE TABLE AS, and the engine's plan of its query.
 
-    As in Flink it does not matter whether the table exists already: the plan reports it.
+    As in Flink an existing table is not an error: the plan reports it.
     """
     plan = f"== Create table ==\n{plan_creation(session, creation)}"
     path = creation.identifier.as_summary_string()

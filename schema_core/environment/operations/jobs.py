@@ -54,35 +54,27 @@ def _list_jobs(session: Session, runs: Iterable[JobRun]) -> TableResult:
 
 
 def _start_of(run: JobRun) -> datetime:
-    """Return when a job was submitted, in milliseconds."""
     started = run.started_at
     return started.replace(microsecond=started.microsecond // 1000 * 1000)
 
 
 def show_jobs(session: Session, statement: statement_syntax.Show) -> TableResult:
-    """Return the jobs of this session: those that run, and the last ones that ended."""
+    """Return this session's jobs: the running ones and the last that ended."""
     return _list_jobs(session, session.jobs.runs())
 
 
 def describe_job(
     session: Session, statement: statement_syntax.DescribeJob, text: str
 ) -> TableResult:
-    """Return one job of this session as SHOW JOBS does.
-
-    Raises:
-        NotFoundError: with code `job-not-found`.
-    """
+    """Return one job of this session as SHOW JOBS does (`job-not-found`)."""
     with at_span(statement.span):
         return _list_jobs(session, [session.jobs.get(statement.job_id)])
 
 
 def stop_job(session: Session, statement: statement_syntax.StopJob, text: str) -> TableResult:
-    """Cancel a job and wait until its rows are removed; nothing is done if it has ended.
+    """Cancel a job and wait until its rows are removed; do nothing if it has ended.
 
-    Raises:
-        NotFoundError: with code `job-not-found`.
-        SchemaError: with code `wait-for-own-job` in a hook of the job.
-        UnsupportedError: with code `savepoints-not-supported` for WITH SAVEPOINT.
+    Codes: `job-not-found`, `wait-for-own-job` in a hook of the job, `savepoints-not-supported`.
     """
     with at_span(statement.span):
         run = session.jobs.get(statement.job_id)
@@ -117,11 +109,8 @@ def end_statement_set(
 ) -> TableResult:
     """Submit one job for the INSERT statements since BEGIN STATEMENT SET.
 
-    As in Flink the set is closed also if this raises.
-
-    Raises:
-        SchemaError: with code `statement-set-not-open` without BEGIN STATEMENT SET.
-        SchemaCoreError: what is known before the job starts, of any of the statements.
+    As in Flink the set is closed also if this raises: `statement-set-not-open` without BEGIN, or
+    errors of any of the statements before the job starts.
     """
     collected, session.statement_set = session.statement_set, None
     if collected is None:
@@ -151,7 +140,7 @@ def _prepare_insert(
     insert: statement_syntax.Insert,
     written: str,
 ) -> JobGraph:
-    """Prepare the job of one INSERT, whose errors quote the text that it was written in."""
+    """Prepare the job of one INSERT; its errors quote the text of the statement."""
     with within(written), at_span(insert.span):
         return prepare_write(session, relation, target, Writing.of(insert))
 
@@ -159,11 +148,9 @@ def _prepare_insert(
 def add_to_statement_set(
     session: Session, statement: statement_syntax.Statement, text: str
 ) -> TableResult:
-    """Add an INSERT to the open statement set, after it was checked.
+    """Add a checked INSERT to the open statement set.
 
-    Raises:
-        SchemaError: with code `statement-set-open` for another statement.
-        SchemaCoreError: for an INSERT that is not valid; the set stays open.
+    The set stays open after an invalid INSERT or another statement (`statement-set-open`).
     """
     if not isinstance(statement, statement_syntax.Insert):
         raise SchemaError(
@@ -179,11 +166,7 @@ def add_to_statement_set(
 
 
 def require_closed(session: Session) -> None:
-    """Raise at the end of a script if its statement set was not submitted.
-
-    Raises:
-        SchemaError: with code `statement-set-open`.
-    """
+    """Raise if a script ends with an open statement set (`statement-set-open`)."""
     if session.statement_set is not None:
         raise SchemaError(
             f"the script ends within a statement set of {len(session.statement_set)} statements, "

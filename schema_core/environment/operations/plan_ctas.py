@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from schema_core.query.relation import Relation
     from schema_core.schema.resolved import ResolvedSchema
 
-#: Level -> what remains of a job that fails, is cancelled or is killed.
+#: Level -> what remains of a failed, cancelled or killed job.
 GUARANTEES: Mapping[AtomicityLevel, str] = {
     AtomicityLevel.CREATED_FIRST: "the table is created before the job and stays if the job fails",
     AtomicityLevel.ROLLED_BACK: "the table is created before the job and dropped if the job fails",
@@ -68,10 +68,10 @@ class SinkLoss:
     """What a table does not keep of the rows or the schema of the query.
 
     Attributes:
-        path: The names of the column and of the fields within it, or of a part of the schema.
+        path: The names of the column and its nested fields, or of a part of the schema.
         source: What the query or the statement has.
-        target: What is stored of it, or an empty string.
-        meaning: What this does to the rows, or to readers.
+        target: What is stored instead, or an empty string.
+        meaning: The effect on the rows or on readers.
         changes_values: Whether values are changed without an error.
     """
 
@@ -93,7 +93,7 @@ class SupportsSinkCheck(Protocol):
     def sink_problems(
         self, query: Relation, target: BoundTable, replaced: CatalogTable | None
     ) -> Sequence[Diagnostic]:
-        """Return why CREATE or REPLACE TABLE AS would be refused, without running anything."""
+        """Return why CREATE or REPLACE TABLE AS would be refused; nothing is run."""
 
     def sink_losses(self, query: Relation, target: BoundTable) -> Sequence[SinkLoss]:
         """Return what the table would not keep of the rows of a query."""
@@ -108,13 +108,13 @@ class CtasPlan:
     Attributes:
         identifier: The path of the table.
         action: ``create``, ``replace``, or ``insert`` for IF NOT EXISTS on a table that exists.
-        schema: The schema that the table has afterwards.
+        schema: The schema of the table afterwards.
         partition_keys: Its partition keys.
-        options: Its options, the secret ones masked.
-        exists: Whether there is an object at the path already.
+        options: Its options, secrets masked.
+        exists: Whether the path is taken already.
         level: What remains of a job that fails.
-        reasons: Why it is not a higher level: one reason for each condition that is not met.
-        visibility: When readers see the rows; None if the connector is not known.
+        reasons: Why the level is not higher, one reason for each unmet condition.
+        visibility: When readers see the rows; None if the connector is unknown.
         losses: What the table does not keep.
         problems: Why the statement would be refused now; empty if it would run.
     """
@@ -165,24 +165,21 @@ class CtasPlan:
 
 # --- planning --------------------------------------------------------------------------------
 
-#: The loss if the connector cannot clean up after a failed job.
+#: The loss with a connector that cannot clean up after a failed job.
 ROWS_STAY = SinkLoss(
     ("failed jobs",),
     "rows that were written",
     "",
     "the table is dropped, but the connector cannot remove them",
 )
-#: The reason for the level of IF NOT EXISTS on a table that exists.
+#: The reason for the level of IF NOT EXISTS on an existing table.
 INSERTS = "IF NOT EXISTS writes into the table that exists: what is written is an INSERT"
 
 
 def plan_statement(session: Session, text: str) -> CtasPlan:
-    """Return the plan of a CREATE TABLE AS or REPLACE TABLE AS.
+    """Return the plan of a CREATE or REPLACE TABLE AS (`not-explainable` for another statement).
 
-    Raises:
-        ParseError: for a string outside the grammar.
-        UnsupportedError: with code `not-explainable` for another statement.
-        SchemaError: for a query or a schema that does not resolve.
+    Errors of parsing and of resolving the query and the schema are raised, not planned.
     """
     statement = parse_statement(text)
     if isinstance(statement, Explain):
@@ -265,7 +262,7 @@ def _visibility(
 
 
 def _checked_connector(target: BoundTable, found: Gathering) -> Connector | None:
-    """Return the connector of a table, if it is installed; collect all errors of its options."""
+    """Return the installed connector of a table, or None; collect all errors of its options."""
     options = target.table.options
     try:
         with using(target.identifier, options, "write"):
@@ -298,7 +295,7 @@ def _checked_by_planner(
     replaced: CatalogTable | None,
     connector: Connector | None,
 ) -> tuple[tuple[Diagnostic, ...], tuple[SinkLoss, ...]]:
-    """Return what the planner reports on the write; nothing without a connector."""
+    """Return the planner's report on the write; nothing without a connector."""
     try:
         planner = session.planner
     except SchemaCoreError as error:  # no such planner is installed

@@ -112,18 +112,13 @@ def _current_database(session: Session, statement: Show) -> TableResult:
 
 
 def _path(statement: Show) -> Name:
-    """Return the table that the statement names.
-
-    Raises:
-        SchemaError: with code `syntax` for a tree that was made without one.
-    """
+    """Return the table that the statement names (`syntax` for a tree built without one)."""
     if statement.path is None:
         raise SchemaError(f"SHOW {statement.subject} requires a table", code="syntax")
     return statement.path
 
 
 def _columns(session: Session, statement: Show) -> TableResult:
-    """Return the rows of DESCRIBE for columns that match the pattern."""
     schema = session.look_up(_path(statement)).table.resolved_schema
     return described_columns(schema, lambda name: matches_pattern(statement.pattern, name))
 
@@ -228,7 +223,7 @@ def _described_table(session: Session, statement: Describe) -> TableResult:
 def _described_as_stored(stored: objects.CatalogBaseTable, error: SchemaCoreError) -> TableResult:
     """Describe a table that no longer resolves, without the types of its functions.
 
-    The type of a computed column is NULL, and the extras of each invalid column hold the reason.
+    The type of a computed column is NULL; the extras of each invalid column hold the reason.
     """
     schema = stored.schema
     reasons = {
@@ -253,7 +248,7 @@ def _described_as_stored(stored: objects.CatalogBaseTable, error: SchemaCoreErro
 
 
 def _stored_type(column: AnyColumn | UnresolvedColumn) -> tuple[str | None, bool | None]:
-    """Return the type and nullability of a stored column, as far as they are known."""
+    """Return the type and nullability of a stored column, as far as known."""
     if isinstance(column, UnresolvedComputedColumn):
         return None, None
     type_ = column.data_type
@@ -270,9 +265,9 @@ def _stored_type(column: AnyColumn | UnresolvedColumn) -> tuple[str | None, bool
 def described_columns(
     schema: ResolvedSchema, wanted: Callable[[str], bool] = lambda _: True
 ) -> TableResult:
-    """Return one row for each column: name, type, nullability, key, extras, watermark, comment.
+    """Return a row for each column: name, type, nullability, key, extras, watermark, comment.
 
-    There is a column of comments only where some column of the table has one.
+    The comment is omitted if no column of the table has one.
     """
     chosen = [column for column in schema.columns if wanted(column.name)]
     rows = [_described_row(schema, column) for column in chosen]
@@ -282,7 +277,7 @@ def described_columns(
     return _of_columns(rows, COLUMNS, commented)
 
 
-#: The columns of described objects that are true or false; the others are strings.
+#: The BOOLEAN columns of described objects; the others are strings.
 FLAGS = ("null", "is input")
 
 
@@ -324,7 +319,7 @@ def _described_catalog(session: Session, statement: Describe) -> TableResult:
 
 
 def _described_database(session: Session, statement: Describe) -> TableResult:
-    """Raise an error, as Flink: its grammar has the statement, but no implementation."""
+    """Raise an error: Flink's grammar has the statement, but no implementation."""
     catalog, name = session.database(statement.path)
     session.registry.get(catalog).get_database(name)
     raise UnsupportedError(
@@ -355,7 +350,7 @@ def _described_function(session: Session, statement: Describe) -> TableResult:
 
 
 def _built_in_description(session: Session, path: UnresolvedPath) -> FunctionDescription | None:
-    """Return the description of a built-in function that no other function of its name hides."""
+    """Return the description of a built-in function that no other function hides."""
     found = session.functions.find(path)
     is_built_in = found is None or isinstance(found.definition, tuple)
     if len(path.parts) > 1 or not is_built_in or CORE not in session.functions.modules.used:
@@ -432,7 +427,7 @@ def _described_model(session: Session, statement: Describe) -> TableResult:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """An object at a path; `hides` is the kind of the object that it hides, if any."""
+    """An object at a path; `hides` is the kind of the object that it hides, or None."""
 
     path: str
     kind: str
@@ -448,11 +443,7 @@ class Description:
 
 
 def describe_path(session: Session, path: UnresolvedPath) -> Description:
-    """Describe the object at a path: a table or view, else a model, a type or a function.
-
-    Raises:
-        NotFoundError: with code `table-not-found` where there is no object.
-    """
+    """Describe the table or view at a path, else a model, type or function (`table-not-found`)."""
     identifier = session.registry.qualify(path)
     hidden = {(item.path, item.by): item.what for item in session.hidden()}
     shown = format_path(identifier)

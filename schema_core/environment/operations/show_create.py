@@ -40,11 +40,7 @@ from schema_core.sql.statement_syntax import ObjectKind, ShowCreate
 
 
 def show_create(session: Session, statement: ShowCreate, text: str) -> TableResult:
-    """Return the statement as one row.
-
-    Raises:
-        SchemaError: with code `wrong-object-kind` where the object is of another kind.
-    """
+    """Return the statement as one row (`wrong-object-kind` for an object of another kind)."""
     with at_span(statement.path.span):
         text = _write_statement(session, statement)
     return string_result(["result"], [(text,)])
@@ -92,18 +88,10 @@ def create_statement(
     with_secrets: bool = False,
     require_kind: Callable[[objects.TableKind], None] = lambda kind: None,
 ) -> str:
-    """Return the statement of a table or view, from its stored text where it no longer resolves.
+    """Return the statement of a table or view, from its stored text if it no longer resolves.
 
-    Args:
-        session: The session.
-        identifier: The path of the object.
-        with_secrets: Whether secrets are shown: for programs, not for people.
-        require_kind: Called with the kind of the object; raises for one that is not wanted.
-
-    Raises:
-        NotFoundError: with code `table-not-found`.
-        UnsupportedError: as `table_statement`.
-        SchemaCoreError: as `require_kind`.
+    `with_secrets` shows secrets, for programs; `require_kind` is called with the kind of the object
+    and raises for an unwanted one. Other errors: `table-not-found`, and those of `table_statement`.
     """
     try:
         found = session.tables.get(identifier)
@@ -119,7 +107,7 @@ def create_statement(
 
 
 def _masking(session: Session, table: objects.CatalogBaseTable) -> Masking:
-    """Return the masking of a table: the declared keys of its connector and of hinted tables."""
+    """Return a table's masking: the secret keys of its connector and of hinted tables."""
     declared = secret_keys(table.get_options())
     query = getattr(table, "expanded_query", "")
     if "/*+" in query:
@@ -132,12 +120,9 @@ def _masking(session: Session, table: objects.CatalogBaseTable) -> Masking:
 def table_statement(found: FoundTable, masking: Masking) -> str:
     """Return the statement that creates a table, a view or a materialized table.
 
-    Flink's SQL has no syntax for indexes and immutable columns. What people see names them in a
-    comment, so that their loss shows; a program is refused a statement that would lose them.
-
-    Raises:
-        UnsupportedError: with code `not-in-sql` where they would be lost (unless options are
-            masked), `query-not-in-sql` for a temporary view that has no text.
+    Flink's SQL has no syntax for indexes and immutable columns. With options masked, for people, a
+    comment names them, so that their loss shows; a program is refused a statement that would lose
+    them (`not-in-sql`). A temporary view may have no text (`query-not-in-sql`).
     """
     temporary = "TEMPORARY " if found.is_temporary else ""
     path = found.identifier.as_serializable_string()
@@ -190,8 +175,7 @@ def stored_statement(
 ) -> str:
     """Return the statement of a permanent table or view whose functions or types are missing.
 
-    Raises:
-        UnsupportedError: as `table_statement`.
+    Errors are those of `table_statement`.
     """
     path = identifier.as_serializable_string()
     match stored:
@@ -230,10 +214,7 @@ def catalog_statement(session: Session, name: str) -> str:
 
 
 def model_statement(session: Session, statement: ShowCreate) -> str:
-    """Return the statement that creates a model.
-
-    It is the stored definition where the model no longer resolves.
-    """
+    """Return the statement that creates a model, as stored if the model no longer resolves."""
     identifier = session.identifier(statement.path)
     temporary = "TEMPORARY " if session.models.is_temporary(identifier) else ""
     model: objects.CatalogModel
