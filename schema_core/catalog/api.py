@@ -1,6 +1,6 @@
 """The interface of catalogs, which store databases, tables, views, functions, models and types.
 
-Paths within a catalog have two names, without the name of the catalog.
+Paths within a catalog have two names, without the catalog's.
 """
 
 from __future__ import annotations
@@ -48,10 +48,9 @@ class Capability(Enum):
 
 
 def require_catalog_names(name: object, default_database: object) -> None:
-    """Refuse an invalid name of a catalog or of its default database.
+    """Refuse invalid names of a catalog and its default database.
 
-    Raises:
-        SchemaError: with code `wrong-argument`, or `blank-name`.
+    Errors: `wrong-argument`, `blank-name`.
     """
     for what, item in (("name", name), ("default_database", default_database)):
         if is_blank(str(require_instance(item, str, what))):
@@ -59,27 +58,27 @@ def require_catalog_names(name: object, default_database: object) -> None:
 
 
 class Catalog(ABC):
-    """A catalog stores objects by path. The method names are PyFlink's.
+    """Stores objects by path. The method names are PyFlink's.
 
     A subclass declares in `capabilities` what it supports besides databases, tables and views.
 
-    Every method raises `NotFoundError` for a missing object, with the code `database-not-found`,
-    `table-not-found`, `function-not-found`, `model-not-found`, `type-not-found` or
-    `partition-not-found`, and `AlreadyExistsError` for a new object that exists, with the code
-    `database-exists`, `table-exists`, ... A flag ``ignore_if_...`` disables just that error. A
+    Every method raises `NotFoundError` for a missing object (`database-not-found`,
+    `table-not-found`, `function-not-found`, `model-not-found`, `type-not-found`,
+    `partition-not-found`), and `AlreadyExistsError` for a new object that exists
+    (`database-exists`, `table-exists`, ...). A flag ``ignore_if_...`` disables just that error. A
     failure of the store raises `ExternalError`.
 
     Tables, views and models are stored resolved: a catalog resolves an unresolved one, or refuses
-    it with the code `unresolved-object`. Results are unresolved (FLIP-164).
+    it (`unresolved-object`). Results are unresolved (FLIP-164).
 
     ALTER methods accept as `expected` the definition that was read. If the current one differs, or
     was dropped, they raise a `ConflictError` with both and alter nothing; see `require_expected`. A
-    catalog without `Capability.VERSIONS` refuses `expected`, and thus `changes`, with the code
-    `unsupported-capability`. With it, it may refuse `expected` for other kinds than tables and
+    catalog without `Capability.VERSIONS` refuses `expected`, and thus `changes`
+    (`unsupported-capability`). With it, it may refuse `expected` for other kinds than tables and
     views.
     """
 
-    #: What this catalog supports besides databases, tables and views.
+    #: What it supports besides databases, tables and views.
     capabilities: frozenset[Capability] = frozenset()
     #: Where it keeps the rows of tables without a connector; None if it manages none.
     storage: ManagedStorage | None = None
@@ -93,7 +92,7 @@ class Catalog(ABC):
         return
 
     def use_resolver(self, resolver: SchemaResolver) -> None:
-        """Receive the resolver of an environment, with its functions and types.
+        """Receive an environment's resolver, with its functions and types.
 
         A catalog that does not resolve objects ignores it.
         """
@@ -121,11 +120,7 @@ class Catalog(ABC):
 
     @abstractmethod
     def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
-        """Drop the database; without `cascade` only an empty one.
-
-        Raises:
-            SchemaError: with code `database-not-empty`.
-        """
+        """Drop the database; without `cascade` only an empty one (`database-not-empty`)."""
 
     @abstractmethod
     def alter_database(
@@ -148,7 +143,7 @@ class Catalog(ABC):
     ) -> list[str]:
         """Return at most `limit` names of `list_tables`, for hints and completion.
 
-        They start with `prefix` in any case; quotes at their start are ignored.
+        They start with `prefix` in any case; leading quotes are ignored.
         """
         return names_starting_with(prefix, self.list_tables(database_name))[:limit]
 
@@ -171,10 +166,7 @@ class Catalog(ABC):
         return self.get_table(table_path).get_table_kind()
 
     def get_resolved_table(self, table_path: ObjectPath) -> ResolvedTable | None:
-        """Return the object with the types that it was created with.
-
-        None if the catalog does not store them, or if there is no such object.
-        """
+        """Return the object with the types of its creation, None without an object or types."""
         return None
 
     @abstractmethod
@@ -183,7 +175,7 @@ class Catalog(ABC):
     def find_table(self, table_path: ObjectPath) -> objects.CatalogBaseTable | None:
         """Return the table or view as `get_table` does, or None.
 
-        A catalog that can do this in one read of its store overrides it.
+        A catalog that needs only one read for this overrides it.
         """
         if not self.table_exists(table_path):
             return None
@@ -223,8 +215,8 @@ class Catalog(ABC):
         catalog that does not need them checks them.
 
         Raises:
-            SchemaError: with code `wrong-table-kind` for another kind, `change-does-not-fit` for
-                changes that do not lead from `expected` to `new_table`.
+            SchemaError: `wrong-table-kind` for another kind, `change-does-not-fit` for wrong
+            changes.
             ConflictError: if the current definition is not `expected`.
         """
 
@@ -245,9 +237,9 @@ class Catalog(ABC):
         """Replace the current definition by one that `get_stored_table` returned.
 
         Raises:
-            NotFoundError: with code `table-not-found`.
+            NotFoundError: `table-not-found`.
             ConflictError: if the current definition is not `expected`.
-            SchemaError: with code `unresolved-object` where a catalog stores only what resolves.
+            SchemaError: `unresolved-object` where a catalog stores only what resolves.
         """
         if expected is None:
             self.alter_table(table_path, stored, ignore_if_not_exists=False)
@@ -257,13 +249,13 @@ class Catalog(ABC):
     # --- partitions ----------------------------------------------------------------------------
     #
     # As in Flink, a table that does not exist or is not partitioned has no partitions: methods of
-    # one partition raise `partition-not-found`. Those of all partitions, and `create_partition`,
+    # one partition raise `partition-not-found`. Methods of all partitions, and `create_partition`,
     # raise `table-not-found` or `not-partitioned`.
 
     def list_partitions(
         self, table_path: ObjectPath, partition_spec: objects.CatalogPartitionSpec | None = None
     ) -> list[objects.CatalogPartitionSpec]:
-        """Return the partitions of a table that have all values of `partition_spec`."""
+        """Return the partitions that have all values of `partition_spec`."""
         self._refuse(Capability.PARTITIONS)
 
     def get_partition(
@@ -286,8 +278,8 @@ class Catalog(ABC):
         """Store a partition.
 
         Raises:
-            SchemaError: with code `not-partitioned`, or `invalid-partition-spec` if the names are
-                not exactly the partition keys.
+            SchemaError: `not-partitioned`, or `invalid-partition-spec` if the names are not exactly
+                the partition keys.
         """
         self._refuse(Capability.PARTITIONS)
 
@@ -313,17 +305,17 @@ class Catalog(ABC):
     # --- statistics ----------------------------------------------------------------------------
 
     def get_table_statistics(self, table_path: ObjectPath) -> CatalogTableStatistics:
-        """Return the statistics of a table; numbers are -1 if none are stored."""
+        """Return the statistics of a table; -1 where none are stored."""
         return self._get_statistics(table_path, None).table
 
     def get_table_column_statistics(self, table_path: ObjectPath) -> CatalogColumnStatistics:
-        """Return the statistics of the columns of a table, of none if none are stored."""
+        """Return the statistics of the columns of a table that have any."""
         return self._get_statistics(table_path, None).columns
 
     def get_partition_statistics(
         self, table_path: ObjectPath, partition_spec: objects.CatalogPartitionSpec
     ) -> CatalogTableStatistics:
-        """Return the statistics of a partition, as `get_table_statistics`."""
+        """Return the statistics of a partition; -1 where none are stored."""
         return self._get_statistics(table_path, partition_spec).table
 
     def get_partition_column_statistics(
@@ -335,14 +327,14 @@ class Catalog(ABC):
     def bulk_get_partition_statistics(
         self, table_path: ObjectPath, partition_specs: Sequence[objects.CatalogPartitionSpec]
     ) -> list[CatalogTableStatistics]:
-        """Return the statistics of several partitions, in the order of their specifications."""
+        """Return the statistics of partitions, in the given order."""
         specs = require_sequence(partition_specs, "partition_specs")
         return [self.get_partition_statistics(table_path, spec) for spec in specs]
 
     def bulk_get_partition_column_statistics(
         self, table_path: ObjectPath, partition_specs: Sequence[objects.CatalogPartitionSpec]
     ) -> list[CatalogColumnStatistics]:
-        """Return the statistics of the columns of several partitions, in that order."""
+        """Return the statistics of the columns of partitions, in the given order."""
         specs = require_sequence(partition_specs, "partition_specs")
         return [self.get_partition_column_statistics(table_path, spec) for spec in specs]
 
@@ -352,7 +344,7 @@ class Catalog(ABC):
         table_statistics: CatalogTableStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Store the statistics of a table, in place of those that it has."""
+        """Replace the statistics of a table."""
         change = partial(StoredStatistics.with_table, table=table_statistics)
         self._alter_statistics(table_path, None, change, ignore_if_not_exists)
 
@@ -362,7 +354,7 @@ class Catalog(ABC):
         column_statistics: CatalogColumnStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Store the statistics of the columns of a table, in place of all that it has."""
+        """Replace all statistics of the columns of a table."""
         change = partial(StoredStatistics.with_columns, columns=column_statistics)
         self._alter_statistics(table_path, None, change, ignore_if_not_exists)
 
@@ -373,7 +365,7 @@ class Catalog(ABC):
         partition_statistics: CatalogTableStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Store the statistics of a partition, in place of those that it has."""
+        """Replace the statistics of a partition."""
         change = partial(StoredStatistics.with_table, table=partition_statistics)
         self._alter_statistics(table_path, partition_spec, change, ignore_if_not_exists)
 
@@ -384,7 +376,7 @@ class Catalog(ABC):
         column_statistics: CatalogColumnStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Store the statistics of the columns of a partition, in place of all that it has."""
+        """Replace all statistics of the columns of a partition."""
         change = partial(StoredStatistics.with_columns, columns=column_statistics)
         self._alter_statistics(table_path, partition_spec, change, ignore_if_not_exists)
 
@@ -437,11 +429,7 @@ class Catalog(ABC):
         self._refuse(Capability.PROCEDURES)
 
     def get_procedure(self, procedure_path: ObjectPath) -> Procedure:
-        """Return the procedure that CALL runs.
-
-        Raises:
-            NotFoundError: with code `procedure-not-found`.
-        """
+        """Return the procedure that CALL runs (`procedure-not-found`)."""
         self._refuse(Capability.PROCEDURES)
 
     # --- models --------------------------------------------------------------------------------
@@ -510,8 +498,8 @@ class Catalog(ABC):
     def dry_run(self) -> Iterator[Catalog]:
         """Yield this catalog, open for changes that only the context sees and that are undone.
 
-        Called instead of `open`, it closes the catalog; requires `Capability.MIGRATIONS`. By
-        default it rolls a transaction back. A catalog whose `open` creates or upgrades its store
+        Called instead of `open`, it closes the catalog; requires `Capability.MIGRATIONS`. The
+        default rolls a transaction back. A catalog whose `open` creates or upgrades its store
         overrides it.
         """
         self.open()
@@ -522,23 +510,15 @@ class Catalog(ABC):
             self.close()
 
     def list_migrations(self) -> list[CatalogMigration]:
-        """Return the migrations that were applied, in that order."""
+        """Return the applied migrations, in that order."""
         return []
 
     def add_migration(self, migration: CatalogMigration) -> None:
-        """Add a migration to the history, in the transaction that applies it.
-
-        Raises:
-            AlreadyExistsError: with code `migration-exists`.
-        """
+        """Add a migration in the transaction that applies it (`migration-exists`)."""
         self._refuse(Capability.MIGRATIONS)
 
     def remove_migration(self, name: str) -> None:
-        """Remove a migration from the history, in the transaction that undoes it.
-
-        Raises:
-            NotFoundError: with code `migration-not-found`.
-        """
+        """Remove a migration in the transaction that undoes it (`migration-not-found`)."""
         self._refuse(Capability.MIGRATIONS)
 
     def _refuse(self, capability: Capability) -> NoReturn:
@@ -549,7 +529,7 @@ class Catalog(ABC):
 
 
 def names_starting_with(prefix: str, names: Iterable[str]) -> list[str]:
-    """Return the names that start with a prefix in any case; quotes at their start are ignored.
+    """Return the names that start with a prefix in any case; leading quotes are ignored.
 
     >>> names_starting_with("or", ["Orders", "`orders`", "customers"])
     ['Orders', '`orders`']
@@ -568,12 +548,12 @@ def sorted_names(*lists: Sequence[str]) -> list[str]:
 
 
 class _DryRunEnded(Exception):  # noqa: N818 - a signal, which is never raised outside
-    """Rolls back the transaction of a dry run."""
+    """Rolls back a dry run."""
 
 
 @contextmanager
 def rolled_back(catalog: Catalog) -> Iterator[Catalog]:
-    """Return a context of a catalog whose changes are undone at its end."""
+    """Return a context whose changes to the catalog are undone at its end."""
     with suppress(_DryRunEnded), catalog.transaction() as inner:
         yield inner
         raise _DryRunEnded

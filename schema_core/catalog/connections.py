@@ -19,7 +19,7 @@ from schema_core.errors import AlreadyExistsError, NotFoundError, UnsupportedErr
 
 @runtime_checkable
 class SupportsConnections(Protocol):
-    """A catalog that stores connections, by the paths of their objects."""
+    """A catalog that stores connections by path."""
 
     connections: TemporaryStore[ObjectPath, CatalogConnection]
 
@@ -32,7 +32,7 @@ def connections_of(catalog: object) -> TemporaryStore[ObjectPath, CatalogConnect
 class ConnectionManager:
     """The connections of a session: temporary ones hide permanent ones of the same path.
 
-    Connections of the system have a name without a path, and hide all others of that name.
+    System connections have a name without a path, and hide all others of that name.
     """
 
     def __init__(self, registry: CatalogRegistry, admit: Admission = admit_all) -> None:
@@ -52,18 +52,14 @@ class ConnectionManager:
         return None if stored is None else stored.find(identifier.to_object_path())
 
     def get(self, identifier: ObjectIdentifier) -> CatalogConnection:
-        """Return the connection at a path.
-
-        Raises:
-            NotFoundError: with code `connection-not-found`.
-        """
+        """Return the connection at a path (`connection-not-found`)."""
         found = self.find(identifier)
         if found is None:
             raise self.missing(identifier)
         return found
 
     def missing(self, identifier: ObjectIdentifier) -> NotFoundError:
-        """Return the error for a connection that does not exist, with similar names as its hint."""
+        """Return the error for a missing connection, with similar names as its hint."""
         catalog = identifier.catalog_name
         known = connections_of(self._registry.find(catalog)) or ()
         return missing(
@@ -71,7 +67,7 @@ class ConnectionManager:
         )
 
     def names(self, catalog_name: str, database: str) -> list[str]:
-        """Return the sorted names of the connections of a database and of those of the system."""
+        """Return the sorted names of the connections of a database and of the system."""
         place = (catalog_name, database)
         found = {
             path.object_name
@@ -87,11 +83,9 @@ class ConnectionManager:
     # --- permanent connections ------------------------------------------------------------------
 
     def _store(self, identifier: ObjectIdentifier) -> TemporaryStore[ObjectPath, CatalogConnection]:
-        """Return the connections of a catalog.
+        """Return a catalog's connections; refuse a missing catalog or database.
 
-        Raises:
-            NotFoundError: with code `catalog-not-found` or `database-not-found`.
-            UnsupportedError: with code `unsupported-capability` for one that stores none.
+        Errors: `catalog-not-found`, `database-not-found`, `unsupported-capability`.
         """
         catalog = self._registry.get(identifier.catalog_name)
         catalog.get_database(identifier.database_name)
@@ -110,11 +104,7 @@ class ConnectionManager:
         connection: CatalogConnection,
         ignore_if_exists: bool = False,
     ) -> None:
-        """Store a permanent connection.
-
-        Raises:
-            AlreadyExistsError: with code `connection-exists`, unless `ignore_if_exists`.
-        """
+        """Store a permanent connection (`connection-exists`, unless `ignore_if_exists`)."""
         path = identifier.to_object_path()
         is_new = self._store(identifier).create(path, connection, ignore_if_exists=True)
         if not is_new and not ignore_if_exists:
@@ -123,8 +113,7 @@ class ConnectionManager:
     def drop(self, identifier: ObjectIdentifier, ignore_if_not_exists: bool) -> bool:
         """Drop a permanent connection; return whether there was one.
 
-        Raises:
-            NotFoundError: with code `connection-not-found`, unless `ignore_if_not_exists`.
+        `connection-not-found`, unless `ignore_if_not_exists`.
         """
         path = identifier.to_object_path()
         is_found = self._store(identifier).drop(path, ignore_if_not_exists=True)
@@ -141,10 +130,9 @@ class ConnectionManager:
         return self._store(identifier).alter(identifier.to_object_path(), change)
 
     def rename(self, identifier: ObjectIdentifier, name: str) -> bool:
-        """Rename a permanent connection within its database; return False if there is none.
+        """Rename a permanent connection in its database (`connection-exists`).
 
-        Raises:
-            AlreadyExistsError: with code `connection-exists`.
+        Return False if there is none.
         """
         path = identifier.to_object_path()
         new_path = ObjectPath(path.database_name, name)

@@ -25,7 +25,7 @@ class Action(Enum):
 
 
 class ExistingObject(Enum):
-    """What exists at a path, compared to the kind of object that a statement names."""
+    """What exists at a path, compared to the kind that a statement names."""
 
     NONE = "no object"
     SAME = "an object of that kind"
@@ -33,7 +33,6 @@ class ExistingObject(Enum):
 
     @staticmethod
     def of(wanted: object, found: object | None) -> ExistingObject:
-        """Compare the kind that was found with the kind that a statement names."""
         if found is None:
             return ExistingObject.NONE
         return ExistingObject.SAME if found is wanted else ExistingObject.OTHER
@@ -113,11 +112,8 @@ def decide(
     """Return whether to proceed, by the action of a cell.
 
     `is_conditional` is set by IF EXISTS and IF NOT EXISTS. `hidden_by` is the kind of the temporary
-    object, if it may differ from `what`.
-
-    Raises:
-        AlreadyExistsError, NotFoundError, SchemaError: with the codes `table-exists`,
-            `table-not-found` (or of the other kinds), and `hidden-by-temporary`.
+    object, if it may differ from `what`. Errors: `table-exists`, `table-not-found` (or of the other
+    kinds), `hidden-by-temporary`.
     """
     action = cell[is_conditional]
     noun, path = what.replace(" ", "-"), identifier.as_summary_string()

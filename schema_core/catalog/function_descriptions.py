@@ -1,7 +1,7 @@
 """Descriptions of Flink's built-in functions, as DESCRIBE FUNCTION EXTENDED shows them.
 
-They are recorded from Flink (``built_in_functions.tsv``). Names of definitions such as
-``charLength`` differ from those of SQL functions.
+They are recorded from Flink (``built_in_functions.tsv``), by names of definitions such as
+``charLength``, not of SQL.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ FILE = "built_in_functions.tsv"
 
 
 class FunctionDescription(NamedTuple):
-    """What Flink shows of a built-in function; `arguments` has one string for each overload."""
+    """What Flink shows of a built-in function; `arguments` has a string for each overload."""
 
     kind: str
     is_deterministic: str
@@ -22,7 +22,7 @@ class FunctionDescription(NamedTuple):
     arguments: tuple[str, ...]
 
     def rows(self, name: str) -> list[tuple[str, str]]:
-        """Return the rows of DESCRIBE FUNCTION EXTENDED for a function with the name as written."""
+        """Return the rows of DESCRIBE FUNCTION EXTENDED, with the name as written."""
         return [
             ("kind", self.kind),
             ("requirements", "[]"),
@@ -33,7 +33,7 @@ class FunctionDescription(NamedTuple):
 
 
 def description_of(name: str) -> FunctionDescription | None:
-    """Return the description of a built-in function, or None; case does not matter.
+    """Return the description of a built-in function in any case, or None.
 
     >>> description_of("concat_ws").arguments
     ('<CHARACTER_STRING>, <CHARACTER_STRING>...',)
@@ -43,7 +43,7 @@ def description_of(name: str) -> FunctionDescription | None:
 
 @cache
 def _descriptions() -> dict[str, FunctionDescription]:
-    """Return all descriptions by their names in lower case."""
+    """By name in lower case."""
     found: dict[str, FunctionDescription] = {}
     text = files(__package__).joinpath(FILE).read_text(encoding="utf-8")
     for line in text.splitlines():

@@ -1,7 +1,7 @@
 """The functions of a session: temporary functions, those of modules, those of catalogs.
 
-Names of functions are not case-sensitive; those of catalogs and databases are. The class that a
-function names is never imported: its signatures are declared in a table of classes.
+Names of functions are not case-sensitive; names of catalogs and databases are. The class of a
+function is never imported: its signatures are declared in a table of classes.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ DEFINITIONS = tuple(
     """.split()  # noqa: SIM905 - easier to read in one string than as a list
 )
 
-#: Functions of the rules of the Table API that Flink knows without the core module, too.
+#: Functions of the Table API's rules that Flink knows without the core module, too.
 WITHOUT_CORE = frozenset({"TRY_PARSE_JSON"})
 
 #: The functions of a module by name.
@@ -86,9 +86,9 @@ def nowhere(name: str) -> Module | None:
 
 
 class Modules:
-    """The loaded modules, and those of them in use, in order.
+    """The loaded modules, and those in use, in order.
 
-    `offered` returns the functions of a module of a package, or None.
+    `offered` returns the functions of a package's module, or None.
 
     >>> modules = Modules()
     >>> modules.unload("core")
@@ -104,25 +104,19 @@ class Modules:
         self._functions: dict[str, Module] = {}
 
     def of_packages(self) -> Iterable[tuple[str, Module]]:
-        """Return the modules of packages that are in use, in order, with their functions."""
+        """Return the packages' modules in use, in order, with their functions."""
         found = ((name, self._functions.get(name)) for name in self.used)
         return [(name, functions) for name, functions in found if functions is not None]
 
     def load(self, name: str) -> None:
-        """Load a module and append it to the modules in use.
+        """Load a module and append it to those in use.
 
-        Raises:
-            AlreadyExistsError: with code `module-exists`.
-            NotFoundError: with code `module-not-found` if no package provides it.
+        `module-exists`, or `module-not-found` if no package provides it.
         """
         self._load(name, lambda: self._offered(name))
 
     def add(self, name: str, module: Module) -> None:
-        """Load the given functions as a module and append it to the modules in use.
-
-        Raises:
-            AlreadyExistsError: with code `module-exists`.
-        """
+        """Load the given functions as a module and append it to those in use (`module-exists`)."""
         self._load(name, lambda: module)
 
     def _load(self, name: str, find: Callable[[], Module | None]) -> None:
@@ -138,11 +132,7 @@ class Modules:
             self.used = [*self.used, name]
 
     def unload(self, name: str) -> None:
-        """Unload a module.
-
-        Raises:
-            NotFoundError: with code `module-not-found`.
-        """
+        """Unload a module (`module-not-found`)."""
         with self._lock:
             if name not in self.loaded:
                 raise self._not_found(name, self.loaded)
@@ -151,12 +141,7 @@ class Modules:
             self._functions.pop(name, None)
 
     def use(self, names: Iterable[str]) -> None:
-        """Use these modules, in this order, and no others.
-
-        Raises:
-            SchemaError: with code `duplicate-module`.
-            NotFoundError: with code `module-not-found`.
-        """
+        """Use only these modules, in this order (`duplicate-module`, `module-not-found`)."""
         wanted = list(names)
         with self._lock:
             for position, name in enumerate(wanted):
@@ -167,7 +152,7 @@ class Modules:
             self.used = wanted
 
     def listed(self) -> list[tuple[str, bool]]:
-        """Return all modules, first those in use in order, and whether each is in use."""
+        """Return all modules and whether each is in use, those in use first."""
         rest = sorted(set(self.loaded) - set(self.used))
         return [*((name, True) for name in self.used), *((name, False) for name in rest)]
 
@@ -197,14 +182,17 @@ class FunctionClass:
     spark: Spark = field(default=None, compare=False, kw_only=True)
 
     def rows(self, name: str, path: tuple[str, ...]) -> tuple[Function, ...]:
-        """Return the functions that type its calls.
+        """Return the functions that type its calls (`invalid-function-class` if it cannot be used).
 
-        Raises:
-            SchemaError: with code `invalid-function-class` for a class that cannot be used.
+        The rows of a table function are NOT NULL.
         """
         if self.problem is not None:
             raise SchemaError(self.problem, code="invalid-function-class")
-        signatures = [(takes, self._result_type(gives)) for takes, gives in self.signatures]
+        is_table = self.kind is FunctionKind.TABLE
+        signatures = [
+            (takes, gives.not_null() if is_table and gives.is_(TypeRoot.ROW) else gives)
+            for takes, gives in self.signatures
+        ]
         return declare(
             name,
             signatures,
@@ -214,18 +202,9 @@ class FunctionClass:
             spark=self.spark,
         )
 
-    def _result_type(self, type_: DataType) -> DataType:
-        """Return the type of a result; the rows of a table function are NOT NULL."""
-        is_row = self.kind is FunctionKind.TABLE and type_.is_(TypeRoot.ROW)
-        return type_.not_null() if is_row else type_
-
 
 def declaration_of(function: object) -> FunctionClass:
-    """Return the declaration of a function in Python, or of its class.
-
-    Raises:
-        SchemaError: as `user_function`.
-    """
+    """Return the declaration of a Python function or its class; errors as `user_function`."""
     declared = user_function(function)
     return FunctionClass(
         declared.signatures,
@@ -236,7 +215,6 @@ def declaration_of(function: object) -> FunctionClass:
 
 
 def _import_class(name: str) -> FunctionClass:
-    """Return the function of a module, which is imported."""
     module, _, attribute = name.rpartition(".")
     try:
         found = getattr(import_module(module), attribute)
@@ -250,11 +228,7 @@ def _import_class(name: str) -> FunctionClass:
 
 
 def check_declaration(declaration: FunctionClass) -> None:
-    """Validate a declaration.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for the first part of another type.
-    """
+    """Validate a declaration (`wrong-argument` for the first part of another type)."""
     given: object = declaration.signatures
     require_instance(given, (tuple, list), "the signatures")
     for signature in declaration.signatures:
@@ -359,16 +333,11 @@ class FunctionCatalog:
     # --- looking up ----------------------------------------------------------------------------
 
     def find(self, path: UnresolvedPath) -> FoundFunction | None:
-        """Return the function that a path refers to, or None."""
         found = (self._search[place](path) for place in ORDER[len(path.parts)])
         return next(filter(None, found), None)
 
     def get(self, path: UnresolvedPath) -> FoundFunction:
-        """Return the function that a path refers to.
-
-        Raises:
-            NotFoundError: with code `function-not-found`.
-        """
+        """Return the function that a path refers to (`function-not-found`)."""
         if found := self.find(path):
             return found
         raise NotFoundError(
@@ -378,11 +347,7 @@ class FunctionCatalog:
         )
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...] | None:
-        """Return the functions that type a call; None if there is no such function.
-
-        Raises:
-            SchemaError: with code `invalid-function-class` if its class cannot be used.
-        """
+        """Return the functions that type a call, or None (`invalid-function-class`)."""
         found = self.find(UnresolvedPath(path)) if 1 <= len(path) <= 3 else None
         if found is None:
             self._require_core(path, span)
@@ -394,7 +359,7 @@ class FunctionCatalog:
             raise
 
     def _require_core(self, path: tuple[str, ...], span: Span) -> None:
-        """Refuse a function of the core module if that is not in use, unless it is standard SQL."""
+        """Refuse a core function if the module is not in use, unless it is standard SQL."""
         name = path[-1].upper()
         rows = BUILT_IN.get(name, ())
         is_standard = name in WITHOUT_CORE or not rows or rows[0].rules is Rules.SQL
@@ -409,7 +374,6 @@ class FunctionCatalog:
         )
 
     def rows(self, found: FoundFunction) -> tuple[Function, ...]:
-        """Return the functions that type calls of a function."""
         name, definition = found.path[-1], found.definition
         match definition:
             case tuple():
@@ -420,13 +384,10 @@ class FunctionCatalog:
                 return self.load(definition).rows(name, found.path)
 
     def load(self, function: CatalogFunction) -> FunctionClass:
-        """Return the declaration of a function: of its class, or of a function in Python.
+        """Return the declaration of a function's class, or of a function in Python.
 
-        The latter is imported if its module is one of `python_modules`.
-
-        Raises:
-            SchemaError: with code `invalid-function-class` if it is neither declared nor allowed,
-                or cannot be imported.
+        The latter is imported if its module is one of `python_modules`. `invalid-function-class` if
+        it is neither declared nor allowed, or cannot be imported.
         """
         name = function.class_name
         if known := self.classes.get(name) or self._import_class.get(name):
@@ -446,11 +407,7 @@ class FunctionCatalog:
         )
 
     def check(self, definition: Definition) -> None:
-        """Refuse an invalid definition of a temporary function.
-
-        Raises:
-            SchemaError: with code `invalid-function-class`.
-        """
+        """Refuse an invalid definition of a temporary function (`invalid-function-class`)."""
         loaded = self.load(definition) if isinstance(
             definition, CatalogFunction
         ) else definition  # fmt: skip
@@ -477,7 +434,7 @@ class FunctionCatalog:
         return None
 
     def _qualify(self, path: UnresolvedPath) -> ObjectIdentifier | None:
-        """Return the full path, or None without a current database to qualify it with."""
+        """Return the full path; None if that requires a current database and there is none."""
         try:
             return lower_names(self._registry.qualify(path))
         except SchemaError:
@@ -507,9 +464,7 @@ class FunctionCatalog:
     ) -> bool:
         """Create a temporary system function, which hides built-in ones; return whether it is new.
 
-        Raises:
-            AlreadyExistsError: with code `temporary-system-function-exists`.
-            SchemaError: with code `invalid-function-class` for a class that cannot be used.
+        Errors: `temporary-system-function-exists`, `invalid-function-class`.
         """
         self.check(definition)
         return self.system.create(name, definition, ignore_if_exists)
@@ -519,9 +474,7 @@ class FunctionCatalog:
     ) -> bool:
         """Create a temporary function at any path; return whether it is new.
 
-        Raises:
-            AlreadyExistsError: with code `temporary-function-exists`.
-            SchemaError: with code `invalid-function-class` for a class that cannot be used.
+        Errors: `temporary-function-exists`, `invalid-function-class`.
         """
         self.check(definition)
         return self.temporary.create(identifier, definition, ignore_if_exists)
@@ -531,9 +484,7 @@ class FunctionCatalog:
     ) -> None:
         """Store a function in its catalog; its class is checked when it is called.
 
-        Raises:
-            AlreadyExistsError: with code `function-exists`.
-            NotFoundError: with code `catalog-not-found` or `database-not-found`.
+        Errors: `function-exists`, `catalog-not-found`, `database-not-found`.
         """
         catalog = self._registry.get(identifier.catalog_name)
         catalog.create_function(identifier.to_object_path(), function, ignore_if_exists)
@@ -541,19 +492,14 @@ class FunctionCatalog:
     def alter(
         self, identifier: ObjectIdentifier, function: CatalogFunction, ignore_if_not_exists: bool
     ) -> None:
-        """Replace the definition of a permanent function.
-
-        Raises:
-            NotFoundError: with code `function-not-found`.
-        """
+        """Replace the definition of a permanent function (`function-not-found`)."""
         catalog = self._registry.get(identifier.catalog_name)
         catalog.alter_function(identifier.to_object_path(), function, ignore_if_not_exists)
 
     def drop(self, identifier: ObjectIdentifier, ignore_if_not_exists: bool) -> bool:
         """Drop a permanent function; return whether there was one.
 
-        Raises:
-            NotFoundError: with code `catalog-not-found` or `function-not-found`.
+        Errors: `catalog-not-found`, `function-not-found`.
         """
         catalog = self._registry.get(identifier.catalog_name)
         there = catalog.function_exists(identifier.to_object_path())
@@ -561,11 +507,7 @@ class FunctionCatalog:
         return there
 
     def require_not_hidden(self, identifier: ObjectIdentifier) -> None:
-        """Refuse the path of a temporary function.
-
-        Raises:
-            AlreadyExistsError: with code `temporary-function-exists`.
-        """
+        """Refuse the path of a temporary function (`temporary-function-exists`)."""
         if identifier in self.temporary:
             raise AlreadyExistsError(
                 f"a temporary function hides {identifier.as_summary_string()!r}",
@@ -578,7 +520,7 @@ class FunctionCatalog:
     def list_user_defined(self, catalog: str | None, database: str | None) -> list[str]:
         """Return the sorted user-defined functions of the session and of a database.
 
-        A name that is both a temporary system function and one of the database is listed twice.
+        A name of both a temporary system function and one of the database is listed twice.
         """
         of_database = {
             path.object_name
@@ -597,12 +539,12 @@ class FunctionCatalog:
         return sorted(brought.union(names))
 
     def list_callable(self) -> list[str]:
-        """Return the sorted names that a call in SQL may have, in lower case."""
+        """Return the sorted names that calls in SQL may have, in lower case."""
         names: Iterable[str] = BUILT_IN if CORE in self.modules.used else ()
         own = {name.lower() for name in names if name.isidentifier()}
         return sorted(own.union(self.list_functions()) - (set(DEFINITIONS) - own))
 
     def list_functions(self) -> list[str]:
-        """Return the sorted names of all functions that can be referenced by one name."""
+        """Return the sorted names of all functions that one name can reference."""
         current = self._registry.current_path
         return sorted({*self.list_user_defined(*current), *self.list_system()})

@@ -1,7 +1,7 @@
 """Managed tables: those without a connector in a catalog with a warehouse directory (FLIP-218).
 
-The catalog stores only the directory, in an option that a session does not show. What a connector
-needs is derived from it at use, so a renamed table keeps its rows, and a copied definition never
+The catalog stores only the directory, in an option that a session does not show. The connector's
+options are derived from it at use, so a renamed table keeps its rows, and a copied definition never
 shares them. Dropping the table deletes its directory.
 """
 
@@ -31,28 +31,26 @@ if TYPE_CHECKING:
 
 Table = TypeVar("Table", bound="CatalogBaseTable")
 
-#: The option that holds the directory of a table, below the warehouse.
+#: The option with the directory of a table, below the warehouse.
 KEY: Final = MANAGED
 #: The options of catalogs that manage tables.
 WAREHOUSE, FORMAT = "warehouse", "warehouse.format"
-#: The longest part of a name that is used in the name of a directory.
+#: The longest part of a name in the name of a directory.
 MAX_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
 class ManagedStorage:
-    """Where a catalog keeps its managed tables, and in which format if a table has no `format`."""
+    """Where a catalog keeps its managed tables, and in which format those without `format`."""
 
     warehouse: str
     form: str = "parquet"
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> ManagedStorage | None:
-        """Return the storage that the options of a catalog describe, None without a warehouse.
+        """Return the storage that a catalog's options describe, None without a warehouse.
 
-        Raises:
-            SchemaError: with code `invalid-catalog-option` for a directory that is not local or not
-                absolute.
+        `invalid-catalog-option` for a directory that is not local or not absolute.
         """
         directory = options.get(WAREHOUSE)
         if directory is None:
@@ -68,7 +66,7 @@ class ManagedStorage:
         return cls(path.rstrip("/") or "/", options.get(FORMAT, "parquet"))
 
     def derived(self, table: Table, directory: str) -> Table:
-        """Return a managed table with the options of the connector that reads and writes it."""
+        """Return a managed table with the options of its connector."""
         link = self._link(directory)
         if link is not None:
             raise ExternalError(
@@ -84,16 +82,14 @@ class ManagedStorage:
         return f"{self.warehouse.rstrip('/')}/{directory}"
 
     def _link(self, directory: str) -> str | None:
-        """Return the symbolic link that leads to a directory of a table, None without one."""
+        """Return the symbolic link on the way to a table's directory, or None."""
         link = find_link([f"{directory}/"], lambda item: os.path.islink(self._path(item)))  # noqa: PTH114
         return None if link is None else self._path(link)
 
     def remove(self, directory: str) -> None:
-        """Delete the directory of a table that was dropped.
+        """Delete the directory of a dropped table.
 
-        Raises:
-            ExternalError: with code `file-system-failed`; with code `link-not-followed` for a
-                directory that a symbolic link leads to.
+        `file-system-failed`; `link-not-followed` if a symbolic link leads to it.
         """
         path, link = self._path(directory), self._link(directory)
         undone = f"the table was dropped or replaced, but its directory {path!r} was not deleted"
@@ -129,7 +125,6 @@ class DeferredStorage(ManagedStorage):
     dropped: list[str] = field(default_factory=list)
 
     def remove(self, directory: str) -> None:
-        """Add the directory to those that are deleted after the commit."""
         self.dropped.append(directory)
 
 
@@ -143,7 +138,7 @@ def new_directory(identifier: ObjectIdentifier) -> str:
 
 
 def _name(path: ObjectIdentifier | ObjectPath) -> str:
-    """Return the name of the directory of a table, without its suffix."""
+    """Return the name of a table's directory without its suffix."""
     database, name = (
         quote(name, safe="")[:MAX_NAME] for name in (path.database_name, path.object_name)
     )
@@ -155,7 +150,7 @@ def _is_named_after(directory: str, path: ObjectPath) -> bool:
 
 
 def ensure_directory(options: Mapping[str, str]) -> None:
-    """Create the directory of a managed table, which is empty until something is written."""
+    """Create the directory of a managed table, empty until something is written."""
     with suppress(OSError):  # whatever uses the directory reports what is wrong with it
         os.makedirs(options["path"], exist_ok=True)  # noqa: PTH103
 
@@ -191,11 +186,9 @@ class TableStore(Protocol):
 def own_directory(
     catalog: TableStore, path: ObjectPath, table: CatalogBaseTable | None
 ) -> str | None:
-    """Return the directory of a stored table, after validation; None if it is not managed.
+    """Return the validated directory of a stored table; None if it is not managed.
 
-    Raises:
-        ExternalError: with code `corrupt-entry` for an invalid value or the directory of another
-            table.
+    `corrupt-entry` for an invalid value or the directory of another table.
     """
     directory = directory_of(table)
     if table is None or directory is None:
@@ -214,7 +207,7 @@ def own_directory(
 
 
 def _named_owner(directory: str) -> ObjectPath | None:
-    """Return the table after which a directory is named; None if its name is truncated."""
+    """Return the table that a directory is named after; None if its name is truncated."""
     match = DIRECTORY_NAME.fullmatch(directory)
     if match is None or MAX_NAME in map(len, match.groups()):
         return None
@@ -230,10 +223,7 @@ def remove_directory(catalog: TableStore, path: ObjectPath, directory: str | Non
 
     A directory named after the table is its own. Otherwise (after a rename, or if other programs
     changed the catalog) all tables of the catalog are searched. The catalog must no longer have the
-    table; None means that it was not managed.
-
-    Raises:
-        ExternalError: as `ManagedStorage.remove`.
+    table; None means that it was not managed. Errors as `ManagedStorage.remove`.
     """
     storage = catalog.storage
     if storage is None or directory is None or not DIRECTORY_NAME.fullmatch(directory):
@@ -247,7 +237,7 @@ def remove_directory(catalog: TableStore, path: ObjectPath, directory: str | Non
 
 
 def _has_owner(catalog: TableStore, directory: str) -> bool:
-    """Return whether a table of a catalog has a directory, or may have it, since it is damaged."""
+    """Return whether a table has a directory, or may have it, since it is damaged."""
     for database in catalog.list_databases():
         for name in catalog.list_tables(database):
             try:
@@ -266,11 +256,7 @@ def with_directory(table: Table, directory: str) -> Table:
 
 
 def require_no_path(table: CatalogBaseTable) -> None:
-    """Refuse the option of a managed table that its catalog sets.
-
-    Raises:
-        SchemaError: with code `reserved-option`.
-    """
+    """Refuse the option of a managed table that its catalog sets (`reserved-option`)."""
     if "path" in table.options:
         raise SchemaError(
             "the option 'path' of a managed table is set by its catalog",

@@ -1,7 +1,7 @@
 """The tables, models and types of a session: temporary objects first, then those of catalogs.
 
-The tables of `ddl_semantics` decide what CREATE, DROP and ALTER do at a path that is taken.
-Managers are thread-safe.
+`ddl_semantics` decides what CREATE, DROP and ALTER do at a path that is taken. Managers are
+thread-safe.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class FoundTable:
     is_temporary: bool
     #: the options from which a connector reads and writes a managed table; None for others
     derived: Mapping[str, str] | None = None
-    #: the options that this library has stored with it; a session does not show them
+    #: the options that this library stores with it; a session does not show them
     own_options: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -91,7 +91,7 @@ class FoundTable:
 #: Resolves a table, view or materialized table.
 Resolve: TypeAlias = Callable[[objects.CatalogBaseTable], ResolvedTable]
 
-#: Raises for a definition that cannot be stored; the second argument is the one it replaces.
+#: Raises for a definition that cannot be stored; the second argument is the replaced one.
 Check: TypeAlias = Callable[[ResolvedTable, objects.CatalogBaseTable | None], None]
 
 
@@ -156,21 +156,17 @@ class CatalogManager:
         )
 
     def find_stored(self, identifier: ObjectIdentifier) -> objects.CatalogBaseTable | None:
-        """Return the permanent object at this path as it is stored, unresolved, or None."""
+        """Return the permanent object at this path unresolved, as stored, or None."""
         found = self.find_raw(identifier)
         return None if found is None else without_own_options(found)
 
     def get_storage(self, identifier: ObjectIdentifier) -> ManagedStorage | None:
-        """Return the storage of the catalog in which a table is, None if it manages none."""
+        """Return the storage of a table's catalog, None if it manages none."""
         catalog = self.registry.find(identifier.catalog_name)
         return None if catalog is None else catalog.storage
 
     def find_directory(self, identifier: ObjectIdentifier) -> str | None:
-        """Return the directory of the managed table at this path, None if it is not managed.
-
-        Raises:
-            ExternalError: as `own_directory`.
-        """
+        """Return the directory of a managed table, or None; errors as `own_directory`."""
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
         return None if catalog is None else own_directory(catalog, path, self.find_raw(identifier))
 
@@ -180,11 +176,7 @@ class CatalogManager:
         return None if catalog is None else catalog.find_table(path)
 
     def get(self, identifier: ObjectIdentifier) -> FoundTable:
-        """Return the object at this path.
-
-        Raises:
-            NotFoundError: with code `table-not-found`.
-        """
+        """Return the object at this path (`table-not-found`)."""
         if found := self.find(identifier):
             return found
         raise NotFoundError(
@@ -235,14 +227,15 @@ class CatalogManager:
             table: The definition.
             ignore_if_exists: Whether to do nothing if there is one.
             former: The former names of its columns, from another table with the same files.
-            own_options: Options of this library to store, such as the directory of a managed table,
-                which is a new one by default.
+            own_options: Options of this library, such as the directory of a managed table, by
+            default
+                a new one.
 
         Raises:
-            AlreadyExistsError: with code `table-exists` or `view-exists`.
-            NotFoundError: with code `catalog-not-found` or `database-not-found`, also with
-                `ignore_if_exists`.
-            SchemaError: with code `reserved-option`.
+            AlreadyExistsError: `table-exists` or `view-exists`.
+            NotFoundError: `catalog-not-found` or `database-not-found`, also with
+            `ignore_if_exists`.
+            SchemaError: `reserved-option`.
         """
         require_no_own_options(table.options)
         resolved, kind = self._resolve(table), table.get_table_kind()
@@ -282,9 +275,7 @@ class CatalogManager:
     ) -> bool:
         """Create a temporary table or view at any path, as `create`; return whether it is new.
 
-        Raises:
-            AlreadyExistsError: with code `table-exists` or `view-exists`.
-            SchemaError: with code `reserved-option`.
+        Errors: `table-exists`, `view-exists`, `reserved-option`.
         """
         require_no_own_options(table.options)
         resolved, kind = self._resolve(table), table.get_table_kind()
@@ -303,10 +294,8 @@ class CatalogManager:
     def drop(self, kind: objects.TableKind, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         """Drop a permanent object as DROP TABLE and DROP VIEW do; return whether there was one.
 
-        Raises:
-            NotFoundError: with code `table-not-found`, `view-not-found`, ...
-            SchemaError: with code `hidden-by-temporary` where a temporary object of the same kind
-                exists at the path, also with `if_exists` (FLIP-64).
+        Errors: `table-not-found`, `view-not-found`, ...; `hidden-by-temporary` where a temporary
+        object of the same kind exists at the path, also with `if_exists` (FLIP-64).
         """
         temporary = ExistingObject.of(kind, self.temporary.kind(identifier))
         cell = ddl_semantics.DROP_PERMANENT[temporary, self._permanent(kind, identifier)]
@@ -319,10 +308,7 @@ class CatalogManager:
     ) -> bool:
         """Drop a permanent object as the method does; return whether there was one.
 
-        Raises:
-            NotFoundError: with code `table-not-found`, `view-not-found`, ...
-            SchemaError: with code `hidden-by-temporary` where a temporary object of any kind exists
-                at the path, also with `if_exists` (FLIP-64).
+        Errors as `drop`, but `hidden-by-temporary` for a temporary object of any kind.
         """
         temporary = self.temporary.kind(identifier)
         cell = ddl_semantics.DROP_BY_METHOD[
@@ -336,10 +322,8 @@ class CatalogManager:
     def drop_permanent(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         """Drop the permanent object at this path, even if a temporary one hides it.
 
-        Return whether there was one. The directory of a managed table is deleted with it.
-
-        Raises:
-            NotFoundError: with code `table-not-found`, unless `if_exists`.
+        Return whether there was one (`table-not-found`, unless `if_exists`). The directory of a
+        managed table is deleted with it.
         """
         catalog = self.registry.get(identifier.catalog_name)
         directory = directory_of(self.find_raw(identifier))
@@ -357,8 +341,7 @@ class CatalogManager:
     ) -> bool:
         """Drop a temporary object of this kind; return whether there was one.
 
-        Raises:
-            NotFoundError: with code `temporary-table-not-found`, `temporary-view-not-found`.
+        Errors: `temporary-table-not-found`, `temporary-view-not-found`.
         """
         with self._lock:
             cell = ddl_semantics.DROP_TEMPORARY[
@@ -373,10 +356,8 @@ class CatalogManager:
     ) -> objects.CatalogBaseTable | None:
         """Return the permanent object that an ALTER of this kind changes, unresolved.
 
-        None where there is none, or only a temporary one, and `if_exists` is set.
-
-        Raises:
-            NotFoundError: with code `table-not-found`, `view-not-found`, ...
+        None where there is none, or only a temporary one, and `if_exists` is set; otherwise
+        `table-not-found`, `view-not-found`, ...
         """
         hidden = self.temporary.kind(identifier) is not None
         cell = ddl_semantics.ALTER[hidden, self._permanent(kind, identifier)]
@@ -394,10 +375,7 @@ class CatalogManager:
         """Replace the definition of a permanent object.
 
         `changes` lead from `expected`, the definition that was read, to `table`; both are for a
-        catalog that compares.
-
-        Raises:
-            ConflictError: if it has changed since it was read and the catalog compares.
+        catalog that compares. It raises a `ConflictError` if the object has changed since.
         """
         new = self._resolve(table)
         self._check(without_own_options(new), expected)
@@ -414,8 +392,7 @@ class CatalogManager:
     def read_or_stored(self, identifier: ObjectIdentifier) -> objects.CatalogBaseTable | None:
         """Return the permanent object at this path, resolved if its text still resolves, or None.
 
-        Raises:
-            ExternalError: where the catalog cannot return it.
+        Raises `ExternalError` where the catalog cannot return it.
         """
         try:
             found = self.find_permanent(identifier)
@@ -432,8 +409,7 @@ class CatalogManager:
     ) -> None:
         """Put back a definition that `get_stored` returned; it does not have to resolve.
 
-        Raises:
-            ConflictError: if there is not what was `expected`, where the catalog can tell.
+        Raises `ConflictError` if the current one is not `expected`, where the catalog can tell.
         """
         catalog, path = self._catalog(identifier), identifier.to_object_path()
         versions = Capability.VERSIONS in catalog.capabilities
@@ -441,11 +417,7 @@ class CatalogManager:
             catalog.restore_table(path, stored, expected=expected if versions else None)
 
     def rename(self, identifier: ObjectIdentifier, new_name: str) -> None:
-        """Rename a permanent object within its database.
-
-        Raises:
-            AlreadyExistsError: with code `table-exists`.
-        """
+        """Rename a permanent object within its database (`table-exists`)."""
         self._catalog(identifier).rename_table(
             identifier.to_object_path(), new_name, ignore_if_not_exists=False
         )
@@ -456,7 +428,7 @@ class CatalogManager:
     # --- listing -------------------------------------------------------------------------------
 
     def list_tables(self, catalog: str, database: str) -> list[str]:
-        """Return the sorted names of the tables and views of a database, also temporary ones."""
+        """Return the sorted names of the tables and views of a database, with temporary ones."""
         kept = self.registry.get(catalog).list_tables(database)
         return sorted_names(kept, self.temporary.table_names(catalog, database))
 
@@ -467,7 +439,7 @@ class CatalogManager:
         return sorted_names(kept, names_starting_with(prefix, temporary))
 
     def list_views(self, catalog: str, database: str) -> list[str]:
-        """Return the sorted names of the views of a database, also temporary ones."""
+        """Return the sorted names of the views of a database, with temporary ones."""
         kept = self.registry.get(catalog).list_views(database)
         return sorted_names(
             kept, self.temporary.table_names(catalog, database, objects.TableKind.VIEW)
@@ -478,19 +450,13 @@ class CatalogManager:
     def create_database(
         self, catalog: str, name: str, database: objects.CatalogDatabase, ignore_if_exists: bool
     ) -> None:
-        """Create a database.
-
-        Raises:
-            AlreadyExistsError: with code `database-exists`.
-        """
+        """Create a database (`database-exists`)."""
         self.registry.get(catalog).create_database(name, database, ignore_if_exists)
 
     def drop_database(self, catalog: str, name: str, if_exists: bool, cascade: bool) -> None:
         """Drop a database that is not the current one; temporary objects at its paths stay.
 
-        Raises:
-            NotFoundError: with code `database-not-found`.
-            SchemaError: with code `database-in-use`, or `database-not-empty` without `cascade`.
+        Errors: `database-not-found`; `database-in-use`; `database-not-empty` without `cascade`.
         """
         current = self.registry.current_path
         if current == (catalog, name):
@@ -516,8 +482,8 @@ class CatalogManager:
 class ModelManager:
     """The models of a session.
 
-    `resolve` returns the resolved form of a model; `check` raises for one whose text would not read
-    back as itself. Unlike a table, a permanent model may be dropped while a temporary one hides it.
+    `resolve` resolves a model; `check` raises for one whose text would not read back as itself.
+    Unlike a table, a permanent model may be dropped while a temporary one hides it.
     """
 
     def __init__(
@@ -533,7 +499,6 @@ class ModelManager:
         self._check = check
 
     def find(self, identifier: ObjectIdentifier) -> objects.ResolvedCatalogModel | None:
-        """Return the model at this path, or None."""
         if (temporary := self._temporary.models.find(identifier)) is not None:
             return temporary
         catalog, path = self._registry.find(identifier.catalog_name), identifier.to_object_path()
@@ -542,18 +507,14 @@ class ModelManager:
         return self._resolve(catalog.get_model(path))
 
     def stored(self, identifier: ObjectIdentifier) -> objects.CatalogModel | None:
-        """Return the permanent model at this path as it is stored, unresolved, or None."""
+        """Return the permanent model at this path unresolved, as stored, or None."""
         catalog, path = self._registry.find(identifier.catalog_name), identifier.to_object_path()
         if catalog is None or not catalog.model_exists(path):
             return None
         return catalog.get_model(path)
 
     def get(self, identifier: ObjectIdentifier) -> objects.ResolvedCatalogModel:
-        """Return the model at this path.
-
-        Raises:
-            NotFoundError: with code `model-not-found`.
-        """
+        """Return the model at this path (`model-not-found`)."""
         if model := self.find(identifier):
             return model
         raise missing("model", identifier.as_summary_string())
@@ -564,12 +525,7 @@ class ModelManager:
     def create(
         self, identifier: ObjectIdentifier, model: objects.CatalogModel, ignore_if_exists: bool
     ) -> None:
-        """Store a model in its catalog.
-
-        Raises:
-            AlreadyExistsError: with code `model-exists`.
-            SchemaError: with code `not-storable`.
-        """
+        """Store a model in its catalog (`model-exists`, `not-storable`)."""
         catalog = self._registry.get(identifier.catalog_name)
         resolved = self._resolve(model)
         self._check(resolved)
@@ -581,11 +537,9 @@ class ModelManager:
         model: objects.CatalogModel,
         expected: objects.CatalogModel,
     ) -> None:
-        """Replace the definition of a permanent model.
+        """Replace the definition of a permanent model (`not-storable`).
 
-        Raises:
-            ConflictError: if it has changed since it was read and the catalog compares.
-            SchemaError: with code `not-storable`.
+        Raises `ConflictError` if it has changed since it was read and the catalog compares.
         """
         catalog = self._registry.get(identifier.catalog_name)
         new, path = self._resolve(model), identifier.to_object_path()
@@ -596,19 +550,11 @@ class ModelManager:
     def create_temporary(
         self, identifier: ObjectIdentifier, model: objects.CatalogModel, ignore_if_exists: bool
     ) -> None:
-        """Create a temporary model at any path.
-
-        Raises:
-            AlreadyExistsError: with code `temporary-model-exists`.
-        """
+        """Create a temporary model at any path (`temporary-model-exists`)."""
         self._temporary.models.create(identifier, self._resolve(model), ignore_if_exists)
 
     def drop(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
-        """Drop a permanent model; return whether there was one.
-
-        Raises:
-            NotFoundError: with code `model-not-found`.
-        """
+        """Drop a permanent model (`model-not-found`); return whether there was one."""
         catalog, path = self._registry.find(identifier.catalog_name), identifier.to_object_path()
         if catalog is None or not catalog.model_exists(path):
             if not if_exists:
@@ -620,10 +566,8 @@ class ModelManager:
     def drop_unless_hidden(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         """Drop a permanent model as the method does; return whether there was one.
 
-        Raises:
-            NotFoundError: with code `model-not-found`.
-            SchemaError: with code `hidden-by-temporary` where a temporary model exists at the path,
-                also with `if_exists` (FLIP-64).
+        Errors: `model-not-found`; `hidden-by-temporary` where a temporary model exists at the path,
+        also with `if_exists` (FLIP-64).
         """
         if self.is_temporary(identifier):
             raise SchemaError(
@@ -634,11 +578,7 @@ class ModelManager:
         return self.drop(identifier, if_exists)
 
     def drop_temporary(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
-        """Drop a temporary model; return whether there was one.
-
-        Raises:
-            NotFoundError: with code `temporary-model-not-found`.
-        """
+        """Drop a temporary model (`temporary-model-not-found`); return whether there was one."""
         return self._temporary.models.drop(identifier, ignore_if_not_exists=if_exists)
 
     def list_models(self, catalog: str, database: str) -> list[str]:
@@ -654,8 +594,8 @@ class TypeManager:
     """The user-defined types of a session.
 
     FLIP-164: a schema has access to catalogs for declaring a data type. Flink cannot store one; the
-    rules here are those of tables: a temporary type hides the permanent one of its path (FLIP-64),
-    and a name is qualified with the current catalog and database.
+    rules are those of tables: a temporary type hides the permanent one of its path (FLIP-64), and a
+    name is qualified with the current catalog and database.
     """
 
     registry: CatalogRegistry
@@ -664,7 +604,6 @@ class TypeManager:
     # --- looking up ----------------------------------------------------------------------------
 
     def find(self, identifier: ObjectIdentifier) -> DataType | None:
-        """Return the temporary type at this path, else the permanent one, else None."""
         kept = self.temporary.types.find(identifier) or self._permanent(identifier)
         return kept.named(identifier) if kept else None
 
@@ -688,11 +627,8 @@ class TypeManager:
     def define(self, definition: object, description: str | None = None) -> objects.CatalogType:
         """Return the catalog object of a type, a type string or a Python class.
 
-        Names of user-defined types are looked up.
-
-        Raises:
-            SchemaError: for a value that does not describe a type.
-            UnsupportedError: with code `unknown-type` for an unknown name.
+        Names of user-defined types are looked up (`unknown-type`). Raises `SchemaError` for a value
+        that does not describe a type.
         """
         return objects.CatalogType(
             DataTypes.unresolved(definition).resolve(self.look_up), description
@@ -701,31 +637,20 @@ class TypeManager:
     def create(
         self, identifier: ObjectIdentifier, kept: objects.CatalogType, ignore_if_exists: bool
     ) -> None:
-        """Store a type in its catalog.
-
-        Raises:
-            AlreadyExistsError: with code `type-exists`.
-            UnsupportedError: with code `unsupported-capability` if the catalog stores no types.
-        """
+        """Store a type in its catalog (`type-exists`, `unsupported-capability`)."""
         catalog = self.registry.get(identifier.catalog_name)
         catalog.create_type(identifier.to_object_path(), kept, ignore_if_exists)
 
     def create_temporary(
         self, identifier: ObjectIdentifier, kept: objects.CatalogType, ignore_if_exists: bool
     ) -> None:
-        """Create a temporary type at any path.
-
-        Raises:
-            AlreadyExistsError: with code `temporary-type-exists`.
-        """
+        """Create a temporary type at any path (`temporary-type-exists`)."""
         self.temporary.types.create(identifier, kept, ignore_if_exists)
 
     def drop(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         """Drop a permanent type; return whether there was one. Columns of the type stay.
 
-        Raises:
-            NotFoundError: with code `type-not-found`.
-            SchemaError: with code `hidden-by-temporary` (FLIP-64), also with `if_exists`.
+        Errors: `type-not-found`; `hidden-by-temporary` (FLIP-64), also with `if_exists`.
         """
         if identifier in self.temporary.types:
             raise SchemaError(
@@ -742,9 +667,5 @@ class TypeManager:
         return True
 
     def drop_temporary(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
-        """Drop a temporary type; return whether there was one.
-
-        Raises:
-            NotFoundError: with code `temporary-type-not-found`.
-        """
+        """Drop a temporary type (`temporary-type-not-found`); return whether there was one."""
         return self.temporary.types.drop(identifier, ignore_if_not_exists=if_exists)

@@ -9,7 +9,7 @@ from schema_core.base.lazy import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecordedObject:
-    """An object as a migration left it, by which changes from outside are found.
+    """An object as a migration left it, to detect changes from outside.
 
     `name` is '' for a database; `kind` is ``DATABASE`` or the name of a `TableKind`. `properties`
     are its property map with secrets masked, None if the migration dropped it.

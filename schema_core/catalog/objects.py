@@ -1,7 +1,7 @@
 """The objects of catalogs: databases, tables, views, partitions, models, functions and types.
 
-They are frozen and unresolved; kinds with a schema have a resolved subclass. Catalogs store
-resolved objects only and return unresolved ones (FLIP-164).
+They are frozen and unresolved; kinds with a schema have a resolved subclass. Catalogs store only
+resolved objects and return unresolved ones (FLIP-164).
 """
 
 from __future__ import annotations
@@ -36,11 +36,9 @@ class TableKind(Enum):
 
 
 class Options(dict[str, str]):
-    """Options by key in the order given; secrets are masked in the `repr`.
+    """Options by key in the given order; secrets are masked in the `repr`.
 
-    Raises:
-        SchemaError: with code `not-a-string` for a key or a value that is not a string,
-            `wrong-argument` for an argument that is not a mapping.
+    Errors: `not-a-string` for a key or value, `wrong-argument` for other arguments than mappings.
     """
 
     __slots__ = ()
@@ -71,7 +69,7 @@ class DistributionKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TableDistribution:
-    """The distribution of rows over buckets, by the values of columns.
+    """The distribution of rows over buckets by the values of columns.
 
     >>> print(TableDistribution.of_hash(["id"], 4))
     DISTRIBUTED BY HASH(`id`) INTO 4 BUCKETS
@@ -85,11 +83,7 @@ class TableDistribution:
     def of(
         kind: DistributionKind, bucket_count: int | None, bucket_keys: Iterable[str]
     ) -> TableDistribution:
-        """Return a distribution of this kind.
-
-        Raises:
-            SchemaError: with code `wrong-argument` for keys that are not a list of names.
-        """
+        """Return a distribution (`wrong-argument` for keys that are not a list of names)."""
         keys = require_names(bucket_keys, "the distribution")
         return TableDistribution(kind, bucket_count, keys)
 
@@ -182,8 +176,7 @@ class CatalogBaseTable(ABC):
     ) -> CatalogTable:
         """A table; `properties` are its options.
 
-        Raises:
-            SchemaError: with code `wrong-argument` for partition keys that are not a list of names.
+        `wrong-argument` for partition keys that are not a list of names.
         """
         keys = require_names(partition_keys, "the partition keys")
         options = {} if properties is None else properties
@@ -273,7 +266,7 @@ class CatalogTable(CatalogBaseTable):
         """Return the unresolved table of a property map.
 
         Raises:
-            SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map,
+            SchemaError: `missing-key` or `invalid-key-value` for an incomplete map,
                 `reserved-option` for an option that only this library sets, in its catalogs.
         """
         table: CatalogTable = load_higher("decode_table")(properties)
@@ -324,7 +317,7 @@ class ResolvedCatalogView(CatalogView):
 
 @dataclass(frozen=True, slots=True)
 class ObjectWithProperties:
-    """Properties and a comment: the base of databases and partitions."""
+    """The base of databases and partitions."""
 
     properties: Mapping[str, str] = field(default_factory=Options, hash=False)
     comment: str | None = None
@@ -401,11 +394,9 @@ class CatalogFunction:
 
     @staticmethod
     def create_instance(class_name: str, function_language: str = "Python") -> CatalogFunction:
-        """A function of this class; the language in whatever case.
+        """A function of this class; the language in any case.
 
-        Raises:
-            SchemaError: with code `unsupported-function-language` for any other than Java, Scala
-                and Python.
+        `unsupported-function-language` for others than Java, Scala and Python.
         """
         require_instance(function_language, str, "function_language")
         language = function_language.upper()
@@ -553,11 +544,7 @@ class Freshness:
 
     @staticmethod
     def of(interval: str, unit: FreshnessUnit) -> Freshness:
-        """Return the freshness of an interval.
-
-        Raises:
-            SchemaError: with code `invalid-freshness` unless the interval is a positive integer.
-        """
+        """Return the freshness of an interval (`invalid-freshness` unless a positive integer)."""
         require_instance(interval, str, "interval")
         require_instance(unit, FreshnessUnit, "unit")
         number = int(interval) if re.fullmatch(r"[+-]?\d{1,30}", interval) else 0
@@ -588,8 +575,8 @@ DEFAULT_FRESHNESS = {
 #: freshness-threshold``, 30 minutes).
 CONTINUOUS_BELOW = 1_800
 
-#: Unit -> how many of them make the next larger one, which a full refresh must divide evenly.
-#: Weeks are not supported.
+#: Unit -> how many make the next larger one, which a full refresh must divide evenly. Weeks are not
+#: supported.
 CYCLES = {
     FreshnessUnit.SECOND: 60,
     FreshnessUnit.MINUTE: 60,
@@ -651,7 +638,7 @@ class ResolvedCatalogMaterializedTable(CatalogMaterializedTable):
 
 @dataclass(frozen=True, slots=True, init=False)
 class CatalogPartitionSpec:
-    """Values of all or some partition keys; the order of the keys does not affect equality.
+    """Values of all or some partition keys; their order does not affect equality.
 
     >>> print(CatalogPartitionSpec({"b": "x", "c": "y"}))
     b=x/c=y
@@ -668,7 +655,7 @@ class CatalogPartitionSpec:
         object.__setattr__(self, "content", frozenset(pairs))
 
     def get_partition_spec(self) -> dict[str, str]:
-        """Return the values by key, in the order given."""
+        """Return the values by key, in the given order."""
         return dict(self.pairs)
 
     def covers(self, other: CatalogPartitionSpec) -> bool:
@@ -694,8 +681,7 @@ class CatalogPartition(ObjectWithProperties):
 class CatalogType:
     """A user-defined type without its path: structured for rows and classes, otherwise distinct.
 
-    The SQL standard calls both user-defined types: one is defined by attributes, the other by its
-    source.
+    The SQL standard defines the first by attributes, the second by its source.
 
     >>> from schema_core.types import DataTypes as T
     >>> money = CatalogType(T.DECIMAL(10, 2)).named(ObjectIdentifier.of("c", "d", "money"))

@@ -1,8 +1,8 @@
 """The options that this library stores with the tables of a catalog: users do not set or see them.
 
 They decide which directory belongs to a table, and what recovery does with it. So SQL, descriptors,
-property maps and migrations are refused if they contain an option with the prefix, and the values
-that a catalog returns are validated before anything is deleted, renamed or written.
+property maps and migrations are refused if they contain an option with the prefix, and values from
+a catalog are validated before anything is deleted, renamed or written.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Table = TypeVar("Table", bound=CatalogBaseTable)
 
-#: The prefix of the options; no one else sets an option that begins with it.
+#: The prefix of the options.
 PREFIX: Final = "schema-core."
 #: The directory of a managed table, below the warehouse.
 MANAGED: Final = "schema-core.managed"
@@ -49,11 +49,7 @@ def is_own_option(key: str) -> bool:
 def require_no_own_options(
     keys: Iterable[str], *, span: Span | None = None, hint: str = "remove the option"
 ) -> None:
-    """Refuse options that only this library sets.
-
-    Raises:
-        SchemaError: with code `reserved-option`.
-    """
+    """Refuse options that only this library sets (`reserved-option`)."""
     for key in keys:
         if is_own_option(key):
             raise SchemaError(
@@ -77,7 +73,7 @@ def without_own_options(table: Table) -> Table:
 
 
 def corrupt_option(key: str, options: Mapping[str, str], problem: str) -> ExternalError:
-    """Return the error for an option of a stored table with a value that must not be used."""
+    """Return the error for a stored option with a value that must not be used."""
     return ExternalError(
         f"the stored table has the option {key!r} with the value {options[key]!r}, {problem}",
         code="corrupt-entry",

@@ -15,7 +15,7 @@ from schema_core.types.values import reject_reason
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A function with the types of its arguments and of the rows that it returns.
+    """A function with the types of its arguments and of its rows.
 
     >>> plus = Procedure.of(lambda a, b: [a + b], ["INT", "INT"], "INT", ["left", "right"])
     >>> plus.call(1, 2)
@@ -43,8 +43,9 @@ class Procedure:
             argument_names: For calls such as ``CALL p(a => 1)``.
 
         Raises:
-            SchemaError: with code `wrong-argument` for objects of other types, or another number of
-                names than of types.
+            SchemaError: `wrong-argument` for objects of other types, or unequal numbers of names
+            and
+                types.
         """
         if not callable(function):
             raise SchemaError(
@@ -61,7 +62,7 @@ class Procedure:
         """Run the procedure and return its results.
 
         Raises:
-            SchemaError: with code `not-a-value` for a result that is not of the declared type.
+            SchemaError: `not-a-value` for a result that is not of the declared type.
             ExternalError: if the function raises an error that is not of this library.
         """
         try:

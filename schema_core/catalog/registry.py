@@ -62,11 +62,7 @@ class CatalogFactory:
     requires: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a factory that could not be used later.
-
-        Raises:
-            SchemaError: with code `wrong-argument`.
-        """
+        """Refuse a factory that could not be used later (`wrong-argument`)."""
         declared: object = self.options
         if isinstance(declared, str) or not isinstance(declared, Collection):
             raise _wrong_factory("options", "a set of keys or a sequence of options", declared)
@@ -85,7 +81,7 @@ class CatalogFactory:
         return [key for option in self.options for key in option.keys()]  # noqa: SIM118 - no mapping
 
     def secret_keys(self) -> frozenset[str]:
-        """The keys of the options that are declared secret, in lower case."""
+        """The keys of options that are declared secret, in lower case."""
         if isinstance(self.options, AbstractSet):
             return frozenset()
         return frozenset(
@@ -96,11 +92,9 @@ class CatalogFactory:
         )
 
     def check(self, kind: str, options: Mapping[str, str]) -> None:
-        """Validate the options of a catalog of this type.
+        """Validate the options of a catalog; raise all errors at once.
 
-        Raises:
-            SchemaError: with all errors at once; codes `missing-option`, `invalid-option-value`,
-                `invalid-catalog-option`.
+        Errors: `missing-option`, `invalid-option-value`, `invalid-catalog-option`.
         """
         found = Gathering()
         if not isinstance(self.options, AbstractSet):
@@ -142,7 +136,7 @@ def _wrong_factory(name: str, expected: str, given: object) -> SchemaError:
     )
 
 
-#: The option that names the type of a catalog; the others are the type's own.
+#: The option with the type of a catalog; the others are the type's own.
 TYPE = "type"
 
 #: Options that every type of catalog takes.
@@ -158,10 +152,8 @@ GENERIC_IN_MEMORY = CatalogFactory(
 def factory_of(kind: str) -> CatalogFactory:
     """Return how catalogs of a type are made.
 
-    Raises:
-        SchemaError: with code `unknown-catalog-type` if there is no such type,
-            `ambiguous-identifier` if several packages provide it.
-        NotFoundError: with code `not-loadable` if it cannot be loaded.
+    Errors: `unknown-catalog-type`; `ambiguous-identifier` if several packages provide it;
+    `not-loadable`.
     """
     factory: object = find(CATALOGS, kind)
     if factory is None:
@@ -181,7 +173,7 @@ def factory_of(kind: str) -> CatalogFactory:
 
 
 def masked_configuration(descriptor: CatalogDescriptor) -> dict[str, str]:
-    """Return the options of a catalog with its secrets masked, those that its type declares too."""
+    """Return a catalog's options with secrets masked, also those that its type declares."""
     return mask(descriptor.configuration, secret_keys_of(descriptor))
 
 
@@ -200,9 +192,7 @@ def _open_itself(catalog: Catalog) -> Catalog:
 def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
     """Create the catalog of a descriptor.
 
-    Raises:
-        SchemaError: with code `unknown-catalog-type` without a known type, and as
-            `CatalogFactory.check`.
+    `unknown-catalog-type` without a known type; otherwise errors as `CatalogFactory.check`.
     """
     name, options = descriptor.catalog_name, dict(descriptor.configuration)
     with at(f"catalog {name!r}"):
@@ -235,7 +225,7 @@ CurrentPath: TypeAlias = tuple[str | None, str | None]
 
 
 class CatalogRegistry:
-    """The catalogs of a session, those in use and those only stored, and the current path.
+    """The catalogs of a session, in use or only stored, and the current path.
 
     It is thread-safe: each catalog is made once, and a path is qualified by a catalog and a
     database that were current at the same time.
@@ -252,14 +242,13 @@ class CatalogRegistry:
         built_in.open()
 
     def use_resolver(self, resolver: SchemaResolver) -> None:
-        """Let all catalogs, also those of later, resolve unresolved objects by a resolver."""
+        """Let all catalogs, also later ones, resolve unresolved objects by a resolver."""
         with self._lock:
             self._resolver = resolver
             for catalog in self._open.values():
                 catalog.use_resolver(resolver)
 
     def _open_catalog(self, catalog: Catalog) -> Catalog:
-        """Open a catalog that this session uses."""
         opened = self._open_by(catalog)
         if self._resolver is not None:
             opened.use_resolver(self._resolver)
@@ -271,12 +260,10 @@ class CatalogRegistry:
 
     @property
     def current_catalog(self) -> str | None:
-        """The name of the current catalog, or None."""
         return self.current_path[0]
 
     @property
     def current_database(self) -> str | None:
-        """The name of the current database, or None."""
         return self.current_path[1]
 
     # --- listing -------------------------------------------------------------------------------
@@ -299,11 +286,7 @@ class CatalogRegistry:
             return self._open.get(name)
 
     def get(self, name: str) -> Catalog:
-        """Return the catalog of this name.
-
-        Raises:
-            NotFoundError: with code `catalog-not-found`.
-        """
+        """Return the catalog of this name (`catalog-not-found`)."""
         if catalog := self.find(name):
             return catalog
         raise NotFoundError(
@@ -313,11 +296,7 @@ class CatalogRegistry:
         ).of(name)
 
     def descriptor(self, name: str) -> CatalogDescriptor:
-        """How the catalog was made; unknown for one that was handed over as an object.
-
-        Raises:
-            NotFoundError: with code `catalog-not-found`.
-        """
+        """How the catalog was made (`catalog-not-found`); unknown if registered as an object."""
         if descriptor := self._store.get_catalog(name):
             return descriptor
         self.get(name)
@@ -328,13 +307,13 @@ class CatalogRegistry:
     # --- creating and dropping -----------------------------------------------------------------
 
     def register(self, name: str, catalog: Catalog) -> None:
-        """Register a catalog object; its descriptor is unknown and not stored."""
+        """Register a catalog object; it has no descriptor and is not stored."""
         with self._lock:
             self._require_new(name)
             self._open[name] = self._open_catalog(catalog)
 
     def share(self, name: str, catalog: Catalog) -> None:
-        """Use a catalog that another registry has opened, in place of one with this name."""
+        """Use a catalog that another registry opened, in place of one with this name."""
         with self._lock:
             self._open[name] = catalog
 
@@ -367,11 +346,7 @@ class CatalogRegistry:
                 old.close()
 
     def drop(self, name: str, ignore_if_not_exists: bool) -> bool:
-        """Drop a catalog that is not current; return whether there was one.
-
-        Raises:
-            SchemaError: with code `catalog-in-use` for the current catalog.
-        """
+        """Drop a catalog; return whether there was one (`catalog-in-use` for the current one)."""
         with self._lock:
             if name == self.current_catalog:
                 raise SchemaError(
@@ -413,11 +388,7 @@ class CatalogRegistry:
             self.current_path = (self.current_catalog, name)
 
     def current(self) -> Catalog:
-        """Return the current catalog.
-
-        Raises:
-            SchemaError: with code `current-catalog-not-set`.
-        """
+        """Return the current catalog (`current-catalog-not-set`)."""
         name = self.current_catalog
         if name is None:
             raise SchemaError(
@@ -434,8 +405,7 @@ class CatalogRegistry:
     def qualify_database(self, parts: tuple[str, ...]) -> tuple[str, str]:
         """Qualify the path of a database with the current catalog; without names, the current one.
 
-        Raises:
-            SchemaError: with code `invalid-path-length` for more than two names.
+        `invalid-path-length` for more than two names.
         """
         if len(parts) > 2:
             raise SchemaError(

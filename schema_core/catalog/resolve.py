@@ -16,7 +16,7 @@ from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, at, similar
 from schema_core.schema.columns import plain
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.schema.resolved import AnyColumn, PhysicalColumn, ResolvedSchema
+from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import (
     Schema,
     UnresolvedComputedColumn,
@@ -37,9 +37,8 @@ def resolve_table(
     """Resolve a table; check its distribution and its partition keys.
 
     Raises:
-        SchemaError: as `SchemaResolver.resolve`; with code `unknown-column` or
-            `unsupported-column-kind` for a bucket or partition key, `invalid-bucket-count` for a
-            count below 1.
+        SchemaError: as `SchemaResolver.resolve`; `unknown-column` or `unsupported-column-kind`
+            for a bucket or partition key, `invalid-bucket-count` for a count below 1.
     """
     if isinstance(table, objects.ResolvedCatalogTable):
         return table
@@ -59,11 +58,8 @@ def resolve_view(
 ) -> objects.ResolvedCatalogView:
     """Resolve a view: the types of its query with the names of its schema.
 
-    The types are those of the stored schema, as in Flink, if the expanded query no longer resolves
-    or returns another number of columns.
-
-    Raises:
-        SchemaError: as `SchemaResolver.resolve`, for the stored schema.
+    If the expanded query no longer resolves or returns another number of columns, the types are
+    those of the stored schema, as in Flink; errors for it as `SchemaResolver.resolve`.
     """
     if isinstance(view, objects.ResolvedCatalogView):
         return view
@@ -94,10 +90,7 @@ def read_view(
 
     They stay when the tables below are altered, as in Flink (FLIP-164: "the stored schema will not
     be updated even the underlying table schema changed"); readers cast the rows. A column is a time
-    attribute only if the query still gives it as one.
-
-    Raises:
-        SchemaError: as `SchemaResolver.resolve`, for the stored schema.
+    attribute only if the query still gives it as one. Errors as `SchemaResolver.resolve`.
     """
     if isinstance(view, objects.ResolvedCatalogView):
         stored = view.resolved_schema
@@ -116,10 +109,10 @@ def read_view(
 def _with_time_attributes(
     stored: ResolvedSchema, given: Sequence[tuple[str, DataType]]
 ) -> ResolvedSchema:
-    """Return the stored columns, as time attributes if those of the query are."""
+    """Return the stored columns, as time attributes where the query's are."""
     types = [type_ for _, type_ in given]
     if len(types) != len(stored.columns):
-        types = [column.data_type for column in map(_plain_column, stored.columns)]
+        types = [plain(column.data_type) for column in stored.columns]
     columns = [
         replace(column, data_type=_mark_type(column.data_type, type_))
         for column, type_ in zip(stored.columns, types, strict=True)
@@ -131,10 +124,6 @@ def _with_time_attributes(
         stored.indexes,
         stored.immutable_columns,
     )
-
-
-def _plain_column(column: AnyColumn) -> AnyColumn:
-    return replace(column, data_type=plain(column.data_type))
 
 
 def _mark_type(stored: DataType, given: DataType) -> DataType:
@@ -154,8 +143,8 @@ def resolve_materialized_table(
     The refresh mode is derived from the logical mode and the freshness.
 
     Raises:
-        SchemaError: as `resolve_table`; with code `invalid-freshness` for one that a full refresh
-            cannot keep.
+        SchemaError: as `resolve_table`; `invalid-freshness` for one that a full refresh cannot
+        keep.
     """
     if isinstance(table, objects.ResolvedCatalogMaterializedTable):
         return table
@@ -179,11 +168,7 @@ def resolve_materialized_table(
 def resolve_model(
     model: objects.CatalogModel, resolver: SchemaResolver
 ) -> objects.ResolvedCatalogModel:
-    """Resolve the input and output columns of a model.
-
-    Raises:
-        SchemaError: as `SchemaResolver.resolve`.
-    """
+    """Resolve the input and output columns of a model; errors as `SchemaResolver.resolve`."""
     if isinstance(model, objects.ResolvedCatalogModel):
         return model
     require_instance(model, objects.CatalogModel, "the model")
@@ -200,8 +185,7 @@ def resolve_model(
 def resolve_object(table: objects.CatalogBaseTable, resolver: SchemaResolver) -> ResolvedTable:
     """Resolve a table, view or materialized table; a view has the types of its stored schema.
 
-    Raises:
-        SchemaError: as `resolve_table`; with code `unresolved-object` for another object.
+    Errors as `resolve_table`; `unresolved-object` for another object.
     """
     match table:
         case objects.CatalogTable():
@@ -215,10 +199,10 @@ def resolve_object(table: objects.CatalogBaseTable, resolver: SchemaResolver) ->
 
 
 def require_resolved_table(table: objects.CatalogBaseTable) -> ResolvedTable:
-    """Return a table, view or materialized table if it is resolved (FLIP-164).
+    """Return a resolved table, view or materialized table (FLIP-164).
 
     Raises:
-        SchemaError: with code `unresolved-object` otherwise.
+        SchemaError: `unresolved-object` for another.
     """
     if isinstance(
         table,
@@ -231,10 +215,10 @@ def require_resolved_table(table: objects.CatalogBaseTable) -> ResolvedTable:
 
 
 def require_resolved_model(model: objects.CatalogModel) -> objects.ResolvedCatalogModel:
-    """Return a model if it is resolved.
+    """Return a resolved model.
 
     Raises:
-        SchemaError: with code `unresolved-object` otherwise.
+        SchemaError: `unresolved-object` for another.
     """
     if isinstance(model, objects.ResolvedCatalogModel):
         return model
@@ -258,8 +242,7 @@ SCHEMAS = frozenset({"schema", "input_schema", "output_schema"})
 def origin(kept: T) -> T:
     """Return the unresolved form of an object, as catalogs return it (FLIP-164).
 
-    Names of types keep the meaning that they had when they were looked up, whatever the current
-    database is.
+    Names of types keep the meaning of their lookup, whatever the current database is.
     """
     if (kind := ORIGINS.get(type(kept))) is None:
         return kept
@@ -355,9 +338,8 @@ def refresh_mode(
 ) -> objects.RefreshMode:
     """Return the refresh mode for a logical mode and a freshness.
 
-    Raises:
-        SchemaError: with code `invalid-freshness` for a full refresh in weeks, or in steps that do
-            not divide the next larger unit, since it runs by the clock.
+    `invalid-freshness` for a full refresh in weeks, or in steps that do not divide the next larger
+    unit, since it runs by the clock.
     """
     continuous = mode is objects.LogicalRefreshMode.CONTINUOUS or (
         mode is objects.LogicalRefreshMode.AUTOMATIC

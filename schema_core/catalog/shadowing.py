@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from schema_core.base.paths import ObjectIdentifier, format_path
@@ -41,20 +42,16 @@ class Shadowing:
         #: noun of a store of temporary objects -> the objects that they may hide
         self._beneath: dict[str, Beneath] = {
             "temporary table": self._table,
-            "temporary model": self._model,
-            "temporary type": self._type,
-            "temporary function": self._function,
+            "temporary model": partial(self._object, "model"),
+            "temporary type": partial(self._object, "type"),
+            "temporary function": partial(self._object, "function"),
             "temporary system function": built_in,
             "temporary connection": self._connection,
             "temporary system connection": lambda _: None,
         }
 
     def admit(self, noun: str, path: Any) -> None:
-        """Refuse a temporary object that would hide another one, if denied.
-
-        Raises:
-            SchemaError: with code `shadowing-denied`.
-        """
+        """Refuse a temporary object that would hide another one, if denied (`shadowing-denied`)."""
         if self._denied() and (what := self._beneath[noun](path)):
             raise SchemaError(
                 f"a {noun} {format_path(path)!r} would hide a {what}",
@@ -64,11 +61,7 @@ class Shadowing:
             )
 
     def require_seen(self, path: ObjectIdentifier, temporary: TemporaryObjects) -> None:
-        """Refuse a permanent table or view that a temporary one would hide, if denied.
-
-        Raises:
-            SchemaError: with code `shadowing-denied`.
-        """
+        """Refuse a permanent table or view that would be hidden, if denied (`shadowing-denied`)."""
         if self._denied() and path in temporary.tables:
             raise SchemaError(
                 f"a temporary object would hide {format_path(path)!r}",
@@ -77,11 +70,11 @@ class Shadowing:
             )
 
     def hidden(self, stores: Iterable[TemporaryStore[Any, Any]]) -> Iterator[Hidden]:
-        """Yield all objects of these stores that hide another object."""
+        """Yield all objects of these stores that hide another."""
         for store in stores:
-            for path, kept in store.items():
+            for path, value in store.items():
                 if what := self._beneath[store.noun](path):
-                    yield Hidden(format_path(path), describe_object(kept, store.noun), what)
+                    yield Hidden(format_path(path), describe_object(value, store.noun), what)
 
     # --- hidden objects ------------------------------------------------------------------------
 
@@ -92,17 +85,10 @@ class Shadowing:
         kind = catalog.get_table_kind(path.to_object_path())
         return kind.value.replace("_", " ").lower()
 
-    def _model(self, path: ObjectIdentifier) -> str | None:
+    def _object(self, noun: str, path: ObjectIdentifier) -> str | None:
         catalog = self._registry.find(path.catalog_name)
-        return "model" if catalog and catalog.model_exists(path.to_object_path()) else None
-
-    def _type(self, path: ObjectIdentifier) -> str | None:
-        catalog = self._registry.find(path.catalog_name)
-        return "type" if catalog and catalog.type_exists(path.to_object_path()) else None
-
-    def _function(self, path: ObjectIdentifier) -> str | None:
-        catalog = self._registry.find(path.catalog_name)
-        return "function" if catalog and catalog.function_exists(path.to_object_path()) else None
+        exists = catalog and getattr(catalog, f"{noun}_exists")(path.to_object_path())
+        return noun if exists else None
 
     def _connection(self, path: ObjectIdentifier) -> str | None:
         stored = connections_of(self._registry.find(path.catalog_name)) or ()
@@ -114,8 +100,8 @@ def built_in(name: object) -> str | None:
     return "built-in function" if str(name).upper() in BUILT_IN else None
 
 
-def describe_object(kept: object, noun: str) -> str:
+def describe_object(value: object, noun: str) -> str:
     """Return the kind of a temporary object."""
-    if isinstance(kept, CatalogBaseTable):
-        return f"temporary {kept.get_table_kind().value.lower()}"
+    if isinstance(value, CatalogBaseTable):
+        return f"temporary {value.get_table_kind().value.lower()}"
     return noun

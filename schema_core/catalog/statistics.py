@@ -15,7 +15,7 @@ from schema_core.base.text import show
 from schema_core.catalog.objects import Options
 from schema_core.errors import SchemaError
 
-#: The number of rows, files or bytes of what has no statistics, as in Flink.
+#: The number of rows, files or bytes without statistics, as in Flink.
 UNKNOWN_NUMBER = -1
 
 
@@ -23,7 +23,7 @@ UNKNOWN_NUMBER = -1
 class CatalogTableStatistics:
     """Statistics of a table without partitions, or of one partition; -1 is an unknown number.
 
-    `field_count` is the number of files, by the name that PyFlink has for it.
+    `field_count` is the number of files, by its name in PyFlink.
 
     >>> CatalogTableStatistics(3, 1, 100, 300).get_row_count()
     3
@@ -198,7 +198,7 @@ COLUMN_KINDS: dict[str, type[ColumnStatisticsData]] = {
 
 @dataclass(frozen=True, slots=True)
 class CatalogColumnStatistics:
-    """The statistics of the columns of a table or partition, by the names of the columns.
+    """The statistics of the columns of a table or partition, by column.
 
     >>> data = {"id": CatalogColumnStatisticsDataLong(1, 9, ndv=9, null_count=0)}
     >>> CatalogColumnStatistics(data).get_column_statistics_data()["id"].max
@@ -244,21 +244,22 @@ class StoredStatistics:
     columns: CatalogColumnStatistics = CatalogColumnStatistics()
 
     def with_table(self, table: CatalogTableStatistics) -> StoredStatistics:
-        """Return these statistics with others of the table."""
         return replace(self, table=table)
 
     def with_columns(self, columns: CatalogColumnStatistics) -> StoredStatistics:
-        """Return these statistics with others of the columns."""
         return replace(self, columns=columns)
 
     def to_document(self) -> dict[str, Any]:
-        """Return the statistics as a document of JSON; dates are strings."""
+        """Return the statistics as a JSON document; dates are strings."""
         table, columns = self.table, self.columns
         return {
             "table": [getattr(table, item.name) for item in fields(table)[:4]],
             "properties": table.get_properties(),
             "columns": {
-                name: [_kind_of(data), *map(_to_json, _values(data))]
+                name: [
+                    next(kind for kind, class_ in COLUMN_KINDS.items() if type(data) is class_),
+                    *(_to_json(getattr(data, item.name)) for item in fields(cast("Any", data))),
+                ]
                 for name, data in columns.column_statistics_data.items()
             },
             "column_properties": columns.get_properties(),
@@ -266,11 +267,7 @@ class StoredStatistics:
 
     @staticmethod
     def of_document(document: Mapping[str, Any]) -> StoredStatistics:
-        """Return the statistics of such a document.
-
-        Raises:
-            JsonError: for a malformed document.
-        """
+        """Return the statistics of such a document; raises `JsonError` for a malformed one."""
         keys = ("table", "properties", "columns", "column_properties")
         members = require_object(document, keys)
         try:
@@ -285,14 +282,6 @@ class StoredStatistics:
 
 #: Changes stored statistics.
 Change: TypeAlias = Callable[[StoredStatistics], StoredStatistics]
-
-
-def _kind_of(data: ColumnStatisticsData) -> str:
-    return next(name for name, kind in COLUMN_KINDS.items() if type(data) is kind)
-
-
-def _values(data: ColumnStatisticsData) -> list[Any]:
-    return [getattr(data, item.name) for item in fields(cast("Any", data))]
 
 
 def _to_json(value: Any) -> Any:
@@ -311,7 +300,7 @@ def _read(name: str, *values: Any) -> ColumnStatisticsData:
     return class_(*parsed)
 
 
-#: The annotation of a field -> the parser of its values that JSON has as strings.
+#: The annotation of a field -> the parser of its values that are strings in JSON.
 _PARSERS: dict[str, Callable[[str], Any]] = {
     "float": float,
     "date": date.fromisoformat,

@@ -1,7 +1,7 @@
 """Temporary objects: they are dropped with the session and may be created at any path.
 
-FLIP-64: a temporary object hides the permanent one of the same path; the catalog and the database
-of its path need not exist.
+FLIP-64: a temporary object hides the permanent one of the same path, whose catalog and database
+need not exist.
 """
 
 from __future__ import annotations
@@ -36,10 +36,8 @@ def admit_all(noun: str, path: object) -> None:
 class TemporaryStore(Generic[K, V]):
     """Temporary objects of one kind by path, in the order of their creation; thread-safe.
 
-    Args:
-        noun: The kind of object, in messages and codes: ``temporary-table-exists``.
-        key: Returns equal values for equal paths.
-        admit: Called before a new object is stored.
+    `noun` is the kind of object in messages and codes, such as ``temporary-table-exists``. `key`
+    returns equal values for equal paths. `admit` is called before a new object is stored.
 
     >>> store: TemporaryStore[str, int] = TemporaryStore("temporary function", str.lower)
     >>> store.create("F", 1, ignore_if_exists=False), store.find("f")
@@ -65,23 +63,17 @@ class TemporaryStore(Generic[K, V]):
         return iter(list(self._objects))
 
     def items(self) -> list[tuple[K, V]]:
-        """Return all paths with their objects."""
         return list(self._objects.items())
 
     def restore(self, items: list[tuple[K, V]]) -> None:
-        """Replace all objects by those that `items` returned earlier."""
+        """Replace all objects by those that `items` returned."""
         self._objects = dict(items)
 
     def find(self, path: K) -> V | None:
-        """Return the object at this path, or None."""
         return self._objects.get(self._key(path))
 
     def create(self, path: K, value: V, ignore_if_exists: bool) -> bool:
-        """Store a new object; return False if there is one already.
-
-        Raises:
-            AlreadyExistsError: unless `ignore_if_exists`.
-        """
+        """Store a new object; return False if there is one and `ignore_if_exists`, else raise."""
         with self._lock:
             if path in self:
                 if ignore_if_exists:
@@ -92,11 +84,7 @@ class TemporaryStore(Generic[K, V]):
             return True
 
     def drop(self, path: K, ignore_if_not_exists: bool) -> bool:
-        """Drop the object at this path; return whether there was one.
-
-        Raises:
-            NotFoundError: unless `ignore_if_not_exists`.
-        """
+        """Drop an object; return False if there is none and `ignore_if_not_exists`, else raise."""
         with self._lock:
             if path in self:
                 del self._objects[self._key(path)]
@@ -106,7 +94,7 @@ class TemporaryStore(Generic[K, V]):
             raise missing(self.noun, format_path(path), map(format_path, self._objects))
 
     def alter(self, path: K, change: Callable[[V], V]) -> bool:
-        """Replace the object at this path by a changed one; return False if there is none."""
+        """Change the object at this path; return False if there is none."""
         with self._lock:
             if path not in self:
                 return False
@@ -114,11 +102,7 @@ class TemporaryStore(Generic[K, V]):
             return True
 
     def rename(self, path: K, new_path: K) -> bool:
-        """Move the object at this path to another one; return False if there is none.
-
-        Raises:
-            AlreadyExistsError: if there is an object at the other path.
-        """
+        """Move an object to another path, which must be free; return False if there is none."""
         with self._lock:
             if path not in self:
                 return False

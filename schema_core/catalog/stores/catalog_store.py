@@ -72,26 +72,14 @@ class CatalogStore(ABC):
 
     @abstractmethod
     def store_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
-        """Store a new descriptor.
-
-        Raises:
-            AlreadyExistsError: with code `catalog-exists`.
-        """
+        """Store a new descriptor (`catalog-exists`)."""
 
     @abstractmethod
     def remove_catalog(self, catalog_name: str, ignore_if_not_exists: bool) -> None:
-        """Remove a descriptor.
-
-        Raises:
-            NotFoundError: with code `catalog-not-found`.
-        """
+        """Remove a descriptor (`catalog-not-found`)."""
 
     def alter_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
-        """Replace a descriptor; the current one stays if that fails.
-
-        Raises:
-            NotFoundError: with code `catalog-not-found`.
-        """
+        """Replace a descriptor (`catalog-not-found`); the current one stays if that fails."""
         old = self.get_catalog(catalog_name)
         self.remove_catalog(catalog_name, ignore_if_not_exists=False)
         try:
@@ -112,7 +100,7 @@ class CatalogStore(ABC):
 
 
 class InMemoryCatalogStore(CatalogStore):
-    """Descriptors in memory: they are lost when the process ends."""
+    """Descriptors in memory, lost when the process ends."""
 
     def __init__(self) -> None:
         self._descriptors: dict[str, CatalogDescriptor] = {}
@@ -156,9 +144,9 @@ class FileCatalogStore(CatalogStore):
     """A directory of descriptors, created if necessary. Only its owner can read the files.
 
     Raises:
-        SchemaError: with code `wrong-argument` for what is not a path,
-            `invalid-catalog-store-option` for a path with a NUL character or a lone surrogate.
-        ExternalError: from every method, with code `catalog-store-failed` for an I/O error, and
+        SchemaError: `wrong-argument` for what is not a path, `invalid-catalog-store-option` for a
+            path with a NUL character or a lone surrogate.
+        ExternalError: from every method, `catalog-store-failed` for an I/O error, and
             `corrupt-catalog-file` for a malformed file.
     """
 
@@ -175,11 +163,9 @@ class FileCatalogStore(CatalogStore):
             self._directory.mkdir(parents=True, exist_ok=True)
 
     def store_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
-        """Store a new descriptor.
+        """Store a new descriptor (`catalog-exists`).
 
-        Raises:
-            AlreadyExistsError: with code `catalog-exists`.
-            SchemaError: with code `invalid-catalog-name` for a name that is not a file name.
+        `invalid-catalog-name` for a name that is not a file name.
         """
         file = self._file(catalog_name)
         with _failures(file):
@@ -244,9 +230,8 @@ class FileCatalogStore(CatalogStore):
 def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
     """Return the configured store, by default one in memory.
 
-    Raises:
-        SchemaError: with code `unknown-catalog-store-kind` for an unknown kind,
-            `invalid-catalog-store-option` for an unknown option, or without a required path.
+    Errors: `unknown-catalog-store-kind`; `invalid-catalog-store-option` for an unknown option, or
+    without a required path.
     """
     kind = configuration.get(KIND, "generic_in_memory")
     if kind == "generic_in_memory":
@@ -276,10 +261,7 @@ def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
 
 
 def _can_be_a_file(name: str) -> bool:
-    """Return whether a name is the name of a file in the directory.
-
-    Names of temporary files begin with a dot.
-    """
+    """Return whether a name can be a file name; those of temporary files begin with a dot."""
     return not name.startswith(".") and not _NOT_IN_FILE_NAMES.search(name)
 
 
@@ -291,11 +273,7 @@ def _content(catalog: CatalogDescriptor) -> bytes:
 
 
 def _create(file: Path, content: bytes) -> None:
-    """Create a file atomically.
-
-    Raises:
-        AlreadyExistsError: with code `catalog-exists`.
-    """
+    """Create a file atomically (`catalog-exists`)."""
     try:
         with _draft(file, content) as draft:
             os.link(draft, file)

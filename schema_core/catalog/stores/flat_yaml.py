@@ -37,6 +37,7 @@ _LINE = regex(
 )
 _NOTHING = regex(r"[ \t]*(?:#.*)?|---[ \t]*")
 
+_ESCAPED = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 #: Strings that YAML does not read as strings without quotes: Flink quotes them twice.
 _QUOTED_BY_FLINK = regex(
     r"(?i:true|false|yes|no|on|off|y|n|null|~|=|<<|)"
@@ -59,22 +60,15 @@ def write(mapping: Mapping[str, str]) -> str:
 
 def quote(text: str) -> str:
     """Return a string in double quotes."""
-    escaped = _SPECIAL.sub(_escape, text)
+    escaped = _SPECIAL.sub(lambda match: _ESCAPED.get(match[0]) or f"\\u{ord(match[0]):04x}", text)
     doubled = len(escaped) > 1 and escaped[0] == escaped[-1] == "'"
     return f'"\\x27{escaped[1:]}"' if doubled else f'"{escaped}"'
-
-
-def _escape(found: re.Match[str]) -> str:
-    short = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
-    return short.get(found[0]) or f"\\u{ord(found[0]):04x}"
 
 
 def read(text: str) -> dict[str, str]:
     r"""Return the mapping of a file; values that are not strings in YAML are read as written.
 
-    Raises:
-        ParseError: with code `invalid-yaml` for anything but a flat mapping, `duplicate-yaml-key`
-            for a duplicate key.
+    `invalid-yaml` for anything but a flat mapping; `duplicate-yaml-key`.
 
     >>> read("a: 12  # a number\n'b c': x\nd: true")
     {'a': '12', 'b c': 'x', 'd': 'true'}
@@ -105,7 +99,7 @@ def at_line(span: Span, text: str) -> Iterator[None]:
 
 
 def _read_line(line: str) -> tuple[str, str] | None:
-    """Return the key and the value of a line, or None for a comment or an empty line."""
+    """Return the key and the value of a line, None for a comment or an empty line."""
     if _NOTHING.fullmatch(line):
         return None
     if (found := _LINE.fullmatch(line)) is None:
@@ -118,7 +112,6 @@ def _read_line(line: str) -> tuple[str, str] | None:
 
 
 def _read_scalar(token: str) -> str:
-    """Return the string of a key or value."""
     if token.startswith('"'):
         return _ESCAPE.sub(_unescape, token[1:-1])
     if token.startswith("'"):
@@ -138,7 +131,7 @@ def _unescape(found: re.Match[str]) -> str:
 
 
 def _repair_token(token: str, text: str) -> str:
-    """Return the intended value if Flink has quoted it twice, any other value as it is."""
+    """Return the intended value if Flink quoted it twice, any other value as it is."""
     if not (token.startswith("\"'") and token.endswith("'\"") and len(token) > 3):
         return text
     meant = text[1:-1].replace("''", "'")

@@ -1,4 +1,4 @@
-"""A catalog in memory: its content is lost when the process ends."""
+"""A catalog in memory, lost when the process ends."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ RESOLVED = frozenset({StoredKind.TABLE, StoredKind.MODEL})
 #: Kinds of objects in a table.
 WITHIN_TABLES = (StoredKind.PARTITION, StoredKind.STATISTICS)
 
-#: Kinds of objects that CASCADE drops with their database. Flink leaves the models.
+#: Kinds that CASCADE drops with their database. Flink leaves the models.
 DROPPED = (StoredKind.TABLE, StoredKind.FUNCTION, StoredKind.TYPE)
 
 
 @dataclass(slots=True)
 class MemoryContent:
-    """What is stored of an object: its resolved form, and the unresolved one once it was read."""
+    """The stored, resolved object, and the unresolved one once it was read."""
 
     resolved: Any
     unresolved: Any = field(default=None, compare=False, repr=False)
@@ -73,9 +73,9 @@ class MemoryObject:
 
 
 class MemoryStore:
-    """The objects of a catalog in dictionaries, in the order of their creation.
+    """The objects of a catalog by kind and database, in the order of their creation.
 
-    There is one for each kind and database. A lock serializes transactions: a store is thread-safe.
+    A lock serializes transactions: a store is thread-safe.
     """
 
     compared: frozenset[StoredKind] = frozenset(StoredKind)
@@ -209,7 +209,7 @@ def _container(key: ObjectKey) -> tuple[StoredKind, str, str]:
 
 
 def _name(key: ObjectKey) -> Hashable:
-    """Return what identifies an object within its container; functions ignore case."""
+    """Return the identity of an object within its container; functions ignore case."""
     match key.kind:
         case StoredKind.PARTITION | StoredKind.STATISTICS:
             return key.partition
@@ -258,7 +258,7 @@ class InMemoryCatalog(StoredCatalog[MemoryObject]):
                 self.connections.drop(path, ignore_if_not_exists=True)
 
     def get_resolved_table(self, table_path: ObjectPath) -> ResolvedTable | None:
-        """Return the types of the time of creation, as Flink's in-memory catalog does.
+        """Return the types of the time of creation, as Flink does.
 
         A function that an expression calls may have been dropped since.
         """

@@ -28,7 +28,7 @@ class StoredKind(Enum):
     MODEL = "model"
     TYPE = "type"
     STATISTICS = "statistics"
-    #: entries of the history of migrations, which are in no database
+    #: history of migrations, which are in no database
     MIGRATION = "migration"
 
 
@@ -47,7 +47,6 @@ class ObjectKey:
 
     @staticmethod
     def of(kind: StoredKind, path: ObjectPath) -> ObjectKey:
-        """Return the key of an object in a database."""
         return ObjectKey(kind, path.database_name, path.object_name)
 
     @property
@@ -68,15 +67,11 @@ class ObjectKey:
 
     @property
     def own_name(self) -> str:
-        """The name of the object within its parent."""
+        """The name within its parent."""
         return self.database if self.kind is StoredKind.DATABASE else self.name
 
     def renamed(self, new_name: str) -> ObjectKey:
-        """Return the key of the object under another name in the same database.
-
-        Raises:
-            SchemaError: with code `blank-name`.
-        """
+        """Return the key under another name in the same database (`blank-name`)."""
         return ObjectKey.of(self.kind, ObjectPath(self.database, new_name))
 
     def __str__(self) -> str:
@@ -93,18 +88,14 @@ class StoredObject(Protocol):
 
     @property
     def value(self) -> Any:
-        """The unresolved object.
-
-        Raises:
-            SchemaCoreError: if the stored form is malformed.
-        """
+        """The unresolved object; raises `SchemaCoreError` if the stored form is malformed."""
 
     @property
     def table_kind(self) -> TableKind:
         """The kind of a table or view; read without decoding its definition."""
 
     def is_stored_form_of(self, expected: Any) -> bool:
-        """Return whether a resolved object is stored exactly as this one is."""
+        """Return whether a resolved object is stored exactly as this one."""
 
 
 S = TypeVar("S", bound=StoredObject)
@@ -117,7 +108,7 @@ class ObjectTransaction(Protocol[S]):
     """
 
     def exists(self, key: ObjectKey, parent: S | None = None) -> bool:
-        """Return whether there is an object at this key."""
+        """Return whether the object exists."""
 
     def get(self, key: ObjectKey, parent: S | None = None, *, lock: bool = False) -> S | None:
         """Return the object at this key, or None.
@@ -178,14 +169,12 @@ class ObjectStore(Protocol[T]):
     def check_name(self, kind: StoredKind, name: str) -> None:
         """Refuse a name that the store does not support for a new object.
 
-        Raises:
-            SchemaError: with code `blank-name`.
-            UnsupportedError: with code `name-characters-not-supported` or `name-too-long`.
+        Errors: `blank-name`, `name-characters-not-supported`, `name-too-long`.
         """
 
 
 class OpenTransaction(Generic[T]):
-    """An object store within one transaction of another: its transactions join the open one."""
+    """An object store within a transaction of another: its transactions join the open one."""
 
     def __init__(self, store: ObjectStore[T], transaction: ObjectTransaction[T]) -> None:
         self._store = store
@@ -210,17 +199,13 @@ class OpenTransaction(Generic[T]):
 
 
 def require_name(kind: StoredKind, name: str) -> None:
-    """Refuse a blank name.
-
-    Raises:
-        SchemaError: with code `blank-name`.
-    """
+    """Refuse a blank name (`blank-name`)."""
     if is_blank(name):
         raise SchemaError(f"a {kind.value} requires a name", code="blank-name")
 
 
 def missing(noun: str, name: object, known: Iterable[str] = ()) -> NotFoundError:
-    """Return the error for an object that does not exist, with similar names as its hint.
+    """Return the error for a missing object, with similar names as its hint.
 
     >>> print(missing("table", "db.order", ["db.orders", "db.customers"]).hint)
     did you mean 'db.orders'?

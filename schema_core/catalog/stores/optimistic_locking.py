@@ -21,13 +21,10 @@ MAX_SHOWN = 400
 
 
 def require_expected(path: object, expected: object, found: object) -> None:
-    """Refuse to alter an object that has changed since it was read.
+    """Refuse to alter an object that has changed since it was read (`ConflictError`).
 
     Call it within the transaction, or under the lock, that alters. `expected` may be resolved; None
     disables the check. `found` is None if the object was dropped.
-
-    Raises:
-        ConflictError: if the two differ.
 
     >>> require_expected("db.t", None, "new")
     >>> require_expected("db.t", "old", "new")
@@ -52,8 +49,8 @@ def masking_conflicts(
 ) -> Iterator[None]:
     """Mask the options that are secret by `declared` in the hint of a `ConflictError`.
 
-    A catalog masks keys that contain a secret word, but does not have the keys that a connector
-    declares secret.
+    A catalog masks only keys that contain a secret word, not those that a connector declares
+    secret.
     """
     try:
         yield
@@ -73,9 +70,7 @@ def alter_if_unchanged(
     """Call an ALTER method of a catalog with the definition that was read, if it compares that.
 
     `Capability.VERSIONS` covers tables and views; a catalog may refuse `expected` for other kinds.
-
-    Raises:
-        ConflictError: if the object has changed since it was read and the catalog compares.
+    If it compares and the object has changed, it raises a `ConflictError`.
     """
     if Capability.VERSIONS in capabilities:
         try:
@@ -101,7 +96,7 @@ def means_the_same(expected: object, found: objects.CatalogBaseTable) -> bool:
 
 
 def _resolve_meaning(kept: objects.CatalogBaseTable) -> object:
-    """Return the resolved table or view, with a schema that is derived from the resolved one."""
+    """Return the resolved table or view, its schema derived from the resolved one."""
     resolved: objects.ResolvedCatalogTable | objects.ResolvedCatalogView
     if isinstance(kept, objects.CatalogTable):
         resolved = resolve_table(kept, SchemaResolver())

@@ -46,21 +46,12 @@ def require_storable(
     query_columns: QueryColumns,
     old: CatalogBaseTable | None = None,
 ) -> None:
-    """Refuse a definition whose text does not read back as itself.
+    """Refuse a definition whose text does not read back as itself (`not-storable`).
 
     A member without text, such as a function without a name, is not checked: an in-memory catalog
     keeps the object, any other refuses it on writing. A query that is the same in `old`, the
     replaced definition, is not resolved again: options of a view can be set while a table it reads
-    is missing.
-
-    Args:
-        table: The definition to store.
-        resolver: Resolves the text.
-        query_columns: Resolves the text of a view's query.
-        old: The definition that is replaced.
-
-    Raises:
-        SchemaError: with code `not-storable`.
+    is missing. `query_columns` resolves a view's query.
     """
     _require_schema(table.resolved_schema, resolver)
     match table:
@@ -72,11 +63,7 @@ def require_storable(
 
 
 def require_storable_model(model: ResolvedCatalogModel, resolver: SchemaResolver) -> None:
-    """Refuse a model whose columns do not read back with the same types.
-
-    Raises:
-        SchemaError: with code `not-storable`.
-    """
+    """Refuse a model whose columns do not read back with the same types (`not-storable`)."""
     with at("input"):
         _require_schema(model.resolved_input_schema, resolver)
     with at("output"):
@@ -84,11 +71,7 @@ def require_storable_model(model: ResolvedCatalogModel, resolver: SchemaResolver
 
 
 def require_read_back(stored: T, read: Callable[[], T]) -> None:
-    """Refuse an object that `read`, which reads its stored form, does not return as it is.
-
-    Raises:
-        SchemaError: with code `not-storable`.
-    """
+    """Refuse an object that `read` does not return as it was stored (`not-storable`)."""
     try:
         found = read()
     except SchemaCoreError as error:
@@ -154,7 +137,7 @@ def _require_members(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
 
 
 def _as_text(schema: ResolvedSchema) -> Schema:
-    """The columns and watermarks with every type and expression written as a catalog stores it."""
+    """The columns and watermarks with types and expressions as a catalog stores them."""
     return Schema(
         tuple(map(_column_as_text, schema.columns)),
         tuple(

@@ -1,6 +1,6 @@
 """`StoredCatalog`: the methods of `Catalog` over an `ObjectStore`.
 
-Errors, the ``ignore_if_...`` flags and compare-and-set for ALTER are implemented once here, for the
+Errors, the ``ignore_if_...`` flags and compare-and-set for ALTER are implemented here for the
 catalogs in memory, in SQL databases and in Hive.
 """
 
@@ -86,8 +86,8 @@ def statistics_key(path: ObjectPath, spec: objects.CatalogPartitionSpec | None) 
 class StoredCatalog(Catalog, Generic[S]):
     """A catalog over an object store; subclasses declare their `capabilities`.
 
-    Unresolved objects are resolved by the resolver of the first environment that uses the catalog;
-    without one, by a resolver with the built-in functions only.
+    Unresolved objects are resolved by the resolver of the first environment that uses the catalog,
+    else by one with only the built-in functions.
     """
 
     def __init__(self, name: str, store: ObjectStore[S], default_database: str) -> None:
@@ -222,11 +222,7 @@ class StoredCatalog(Catalog, Generic[S]):
         ignore_if_not_exists: bool,
         expected: object = None,
     ) -> None:
-        """Change an object; read it again and retry if another writer was faster.
-
-        Raises:
-            ConflictError: if retries are exhausted.
-        """
+        """Change an object; retry if another writer was faster, then raise a `ConflictError`."""
         for _ in range(MAX_ATTEMPTS):
             with self.store.transaction(writing=True) as transaction:
                 table = self._table_of(transaction, key, lock=True)
@@ -310,8 +306,8 @@ class StoredCatalog(Catalog, Generic[S]):
         return self._exists(table_key(table_path))
 
     def find_table(self, table_path: ObjectPath) -> objects.CatalogBaseTable | None:
-        found = self._find(table_key(table_path))
-        table: objects.CatalogBaseTable | None = None if found is None else found.value
+        stored = self._find(table_key(table_path))
+        table: objects.CatalogBaseTable | None = None if stored is None else stored.value
         return table
 
     def drop_table(self, table_path: ObjectPath, ignore_if_not_exists: bool) -> None:
@@ -372,7 +368,7 @@ class StoredCatalog(Catalog, Generic[S]):
     def _get_partitioned_table(
         self, transaction: ObjectTransaction[S], key: ObjectKey, *, lock: bool = False
     ) -> tuple[S, list[str]]:
-        """Return a table that has partition keys, and these; `key` is of it or a partition."""
+        """Return a partitioned table, and its partition keys; `key` is of it or a partition."""
         wanted = ObjectKey(StoredKind.TABLE, key.database, key.name)
         table = self._require(transaction, wanted, lock=lock)
         if keys := _partition_keys(table.value):
@@ -615,16 +611,13 @@ class StoredCatalog(Catalog, Generic[S]):
                 joined.storage = DeferredStorage(storage.warehouse, storage.form, dropped)
             yield joined
         failures = []
-        for directory in dropped if storage is not None else ():
-            try:
-                self._remove(directory)
-            except SchemaCoreError as error:  # the others are deleted nevertheless
-                failures.append(error)
+        if storage is not None:
+            for directory in dropped:
+                try:
+                    storage.remove(directory)
+                except SchemaCoreError as error:  # the others are deleted nevertheless
+                    failures.append(error)
         raise_all(failures)
-
-    def _remove(self, directory: str) -> None:
-        if self.storage is not None:
-            self.storage.remove(directory)
 
     def list_migrations(self) -> list[CatalogMigration]:
         if not self._supports(StoredKind.MIGRATION):
@@ -656,7 +649,6 @@ def _lock_history(transaction: ObjectTransaction[S]) -> None:
 
 
 def _similar(transaction: ObjectTransaction[S], key: ObjectKey) -> list[str]:
-    """Return the paths of all objects of the kind in the same database."""
     if key.parent is None:
         return [*transaction.names(key.kind, None)]
     database = transaction.get(database_key(key.database))
@@ -667,7 +659,6 @@ def _similar(transaction: ObjectTransaction[S], key: ObjectKey) -> list[str]:
 
 
 def _not_found(transaction: ObjectTransaction[S], key: ObjectKey) -> NotFoundError:
-    """Return the error for an object that does not exist."""
     if key.kind is StoredKind.PARTITION:
         return _missing_partition(transaction, key)
     return missing(key.kind.value, key, _similar(transaction, key))
