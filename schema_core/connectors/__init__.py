@@ -1,4 +1,4 @@
-"""The interface of connectors: what the author of one needs, without importing PySpark."""
+"""The interface of connectors, for their authors; it does not import PySpark."""
 
 from schema_core.base.lazy import attach
 

@@ -1,4 +1,4 @@
-"""The connector `blackhole`: computes every column of every row, and stores nothing."""
+"""The connector `blackhole`: computes every column and stores nothing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class BlackholeConnector(ConnectorBase, SupportsPartitioning):
-    """A sink for measurements and tests of queries. Write only."""
+    """A write-only sink for measurements and tests."""
 
     identifier: ClassVar[str] = "blackhole"
     requires: ClassVar[tuple[str, ...]] = ("pyspark",)
 
     def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:
-        """Return that nothing is stored, so a streaming job needs no checkpoint."""
+        """Nothing is stored, so a streaming job needs no checkpoint."""
         return DeliveryGuarantee.NONE
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:

@@ -1,8 +1,8 @@
-"""The connector `datagen`: rows of random values and sequences, generated on the executors.
+"""The connector `datagen`: random values and sequences, generated on the executors.
 
 Options, types and errors are verified against Flink 2.3 SQL (``DataGenTableSourceFactory``,
-``RandomGeneratorVisitor``, ``SequenceGeneratorVisitor``). A random value is a hash of the number of
-its row, so rows do not depend on how Spark splits them.
+``RandomGeneratorVisitor``, ``SequenceGeneratorVisitor``). A random value is a hash of its row
+number, so rows do not depend on how Spark splits them.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ SEED = ConfigOption(
     "makes all random values the same in every read (an option of this library, not of Flink)",
 )
 
-#: Suffix of an option of a column -> its parser, default and description.
+#: Suffix of a column's option -> its parser, default and description.
 _FIELD_OPTIONS: dict[str, tuple[Callable[[str], Any], Any, str]] = {
     "kind": (_kind, "random", "the generator of the column: random or sequence"),
     "min": (str, None, "the smallest random number; by default that of the type"),
@@ -126,7 +126,7 @@ class DatagenConnector(ConnectorBase):
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """Return the options of the connector and of the columns that `options` name.
 
-        Which options a column has depends on its type, and is checked when the table is read.
+        A column's options depend on its type: they are checked when the table is read.
         """
         parts = [key.rpartition(".") for key in options if key.startswith("fields.")]
         named = (
@@ -139,30 +139,28 @@ class DatagenConnector(ConnectorBase):
     def read(self, context: ReadContext) -> DataFrame:
         """Return the generated rows.
 
-        Raises:
-            SchemaError: with code `unknown-option` for an option that the column's type does not
-                have, `missing-option` for a sequence without start or end,
-                `invalid-option-value`, or `unbounded-table` without number of rows and sequence.
-            UnsupportedError: with code `type-not-generated`.
+        Codes: `unknown-option` (not for the column's type), `missing-option` (a sequence without
+        start or end), `invalid-option-value`, `unbounded-table` (neither number of rows nor
+        sequence), `type-not-generated`.
         """
         rows, columns = _make_generators(context)
         tasks = PARALLELISM.of(context.options)
         return select(context.session.range(0, rows.count(), 1, tasks), columns)
 
     def boundedness(self, options: Mapping[str, str]) -> Boundedness:
-        """Return that a table without number of rows and without sequences is unbounded."""
+        """A table without number of rows and without sequences is unbounded."""
         ends = NUMBER_OF_ROWS.key in options or any(
             key.endswith(".kind") and value.lower() == "sequence" for key, value in options.items()
         )
         return Boundedness.BOUNDED if ends else Boundedness.CONTINUOUS_UNBOUNDED
 
     def monitor_interval(self, options: Mapping[str, str]) -> None:
-        """Return None: rows are generated every second."""
+        """Rows are generated every second."""
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Return rows without end, ``rows-per-second`` of them each second; errors as `read`.
+        """Return ``rows-per-second`` rows each second, without end; errors as `read`.
 
-        A restarted job continues the numbers of the rows.
+        A restarted job continues the row numbers.
         """
         _, columns = _make_generators(context)
         source = context.session.readStream.format("rate")
@@ -173,11 +171,7 @@ class DatagenConnector(ConnectorBase):
 
 
 def _make_generators(context: ReadContext) -> tuple[RowGenerator, list[tuple[Node, str]]]:
-    """Return the generators of a table, and the expressions of its columns.
-
-    Raises:
-        SchemaError, UnsupportedError: as `DatagenConnector.read`.
-    """
+    """Return the generators of a table and its columns' expressions; errors as `read`."""
     options = context.options
     seed = SEED.of(options)
     rows = RowGenerator(options, secrets.randbits(63) if seed is None else seed)
@@ -191,7 +185,7 @@ def _make_generators(context: ReadContext) -> tuple[RowGenerator, list[tuple[Nod
     return rows, columns
 
 
-#: The column of `SparkSession.range`: the number of the row.
+#: The column of `SparkSession.range`: the row number.
 ROW = ColumnNode("id")
 
 
@@ -200,7 +194,7 @@ class GeneratedField:
     """A generated column, or a part of one.
 
     Attributes:
-        name: The name in options, such as ``a`` or ``a.element``.
+        name: As in options: ``a`` or ``a.element``.
         indexes: Positions in the collections around it, which make its values differ.
     """
 
@@ -213,7 +207,7 @@ class GeneratedField:
 
 @dataclass
 class RowGenerator:
-    """Builds the expressions of the columns, and collects which options they use and their end."""
+    """Builds the expressions of columns; collects the options they use and their end."""
 
     options: Mapping[str, str]
     seed: int
@@ -221,18 +215,13 @@ class RowGenerator:
     ends: list[int] = field(default_factory=list)
 
     def column(self, name: str, type_: DataType) -> Node:
-        """Return the expression of a column."""
         field_ = GeneratedField(name)
         if self.get(field_, "kind") == "sequence":
             return Cast(self.sequence(field_, type_), sql_type(type_))
         return self.value(field_, type_)
 
     def count(self) -> int:
-        """Return how many rows the table has.
-
-        Raises:
-            SchemaError: with code `unbounded-table`.
-        """
+        """Return how many rows the table has (`unbounded-table`)."""
         number = NUMBER_OF_ROWS.of(self.options)
         ends = self.ends if number is None else [*self.ends, number]
         if not ends:
@@ -244,11 +233,7 @@ class RowGenerator:
         return max(0, min(ends))
 
     def require_consumed(self) -> None:
-        """Refuse options of missing columns, and those that a column's type does not have.
-
-        Raises:
-            SchemaError: with code `unknown-option`.
-        """
+        """Refuse options of missing columns, or not for the column's type (`unknown-option`)."""
         given = {key for key in self.options if key.startswith("fields.")}
         if extra := sorted(given - self.consumed):
             raise SchemaError(
@@ -324,14 +309,14 @@ class RowGenerator:
         return call("xxhash64", _long(number), ROW, *field_.indexes, *more)
 
     def unit(self, field_: GeneratedField, purpose: str) -> Node:
-        """Return random numbers from 0 up to but not including 1."""
+        """Return random numbers from 0 to below 1."""
         bits = call("shiftrightunsigned", self.bits(field_, purpose), 11)
         return inline("{bits} * {ulp}", bits=bits, ulp=_double(2.0**-53))
 
     def integer(
         self, field_: GeneratedField, lowest: int, greatest: int, purpose: str = "value"
     ) -> Node:
-        """Return random integers of 64 bits between bounds, both included."""
+        """Return random integers of 64 bits; both bounds are included."""
         size = greatest - lowest + 1
         bits: Node = self.bits(field_, purpose)
         if size == 2**64:
@@ -389,7 +374,7 @@ class RowGenerator:
     # --- random strings and collections ----------------------------------------------------
 
     def chunks(self, field_: GeneratedField, length: int, unit: int) -> Node:
-        """Return random strings of hexadecimal digits (unit 16) or bytes (unit 8) of a length."""
+        """Return random strings of hexadecimal digits (unit 16) or bytes (unit 8)."""
         count = max(1, -(-length // unit))
         if count <= MAX_INLINE:
             parts = [Cast(self.bits(field_, f"chunk {index}"), "BINARY") for index in range(count)]
@@ -402,7 +387,7 @@ class RowGenerator:
         return text if unit == 16 else call("unhex", text)
 
     def text(self, field_: GeneratedField, type_: DataType) -> Node:
-        """Return random strings of hexadecimal digits, or bytes, of the length of the option."""
+        """Return random hexadecimal digits or bytes, of the option's length."""
         is_text = isinstance(type_, CharType | VarCharType)
         if isinstance(type_, CharType | BinaryType):
             length, varies = type_.length, False
@@ -480,7 +465,7 @@ class RowGenerator:
     def timestamp(
         self, field_: GeneratedField, type_: TimestampType | LocalZonedTimestampType
     ) -> Node:
-        """Return the current instant, less a random time up to the option ``max-past``."""
+        """Return the current instant, less a random time up to ``max-past``."""
         past = self.get(field_, "max-past") // 1_000_000
         instant: Node = _now_millis()
         if past > 0:
@@ -492,9 +477,9 @@ class RowGenerator:
         return value if isinstance(type_, LocalZonedTimestampType) else Cast(value, "TIMESTAMP_NTZ")
 
 
-#: Hashes of 8 bytes that a string is concatenated from; longer ones are joined from an array.
+#: Hashes of 8 bytes that are concatenated; longer strings are joined from an array.
 MAX_INLINE = 32
-#: The range of Spark's day-time intervals, which have microseconds, in milliseconds.
+#: The range of Spark's day-time intervals (microseconds), in milliseconds.
 MAX_INTERVAL = (2**63 - 1) // 1_000
 MAX_FLOAT, MAX_DOUBLE = 3.4028234663852886e38, 1.7976931348623157e308
 
@@ -503,7 +488,7 @@ _NEVER_NULL = (BinaryType, VarBinaryType, DateType, TimeType)
 
 _LONGS = (-(2**63), 2**63 - 1)
 
-#: Type -> the range of its sequences, or None for that of the type.
+#: Type -> the range of its sequences; None for the type's own.
 _SEQUENCES: dict[type[DataType], tuple[int, int] | None] = {
     CharType: _LONGS,
     VarCharType: _LONGS,
@@ -518,7 +503,7 @@ _SEQUENCES: dict[type[DataType], tuple[int, int] | None] = {
     DecimalType: None,
 }
 
-#: Type -> generator of its random values in the physical type, before the cast.
+#: Type -> generator of its random values in physical form, before the cast.
 _RANDOM: dict[type[DataType], Callable[[RowGenerator, GeneratedField, Any], Node]] = {
     BooleanType: lambda rows, at_, _: inline("{bits} < 0", bits=rows.bits(at_, "value")),
     TinyIntType: lambda rows, at_, _: rows.number(at_, -(2**7), 2**7 - 1),
@@ -550,7 +535,7 @@ _COLLECTIONS = (ArrayType, MapType, MultisetType, RowType)
 
 
 def _cast_generated(node: Node, type_: DataType) -> Node:
-    """Return a generated value with its Spark type; the parts of a collection have theirs."""
+    """Cast a generated value to its Spark type; parts of collections are already cast."""
     if isinstance(type_, _COLLECTIONS):
         return node
     if isinstance(type_, YearMonthIntervalType | DayTimeIntervalType):
@@ -581,7 +566,7 @@ def _now_millis() -> Node:
 
 
 def _local_time() -> Node:
-    """Return the current time of the driver's time zone, as Flink's connector does."""
+    """Return the current time in the driver's time zone, as Flink's connector does."""
     offset = time.localtime().tm_gmtoff * 1_000
     millis = inline("{now} + {offset}", now=_now_millis(), offset=_long(offset))
     return Cast(call("timestamp_millis", millis), "TIMESTAMP_NTZ")

@@ -1,7 +1,7 @@
-"""The connector `hive`: tables of a Hive catalog, queried and written by Spark's own Hive support.
+"""The connector `hive`: tables of a Hive catalog, read and written by Spark's Hive support.
 
-The catalog and the session use one metastore. Spark reads and writes Hive's timestamps, which have
-no time zone, as instants in the JVM's time zone; they are converted in that zone.
+The catalog and the session use one metastore. Spark treats Hive's timestamps, which have no time
+zone, as instants in the JVM's time zone, so they are converted.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType as SparkType
 
-#: Settings of a session while it writes: only partitions with rows are replaced, as by Flink.
+#: Session settings while writing: only partitions with rows are replaced, as by Flink.
 WRITING: Mapping[str, str] = {
     "hive.exec.dynamic.partition.mode": "nonstrict",
     "spark.sql.sources.partitionOverwriteMode": "dynamic",
 }
 
 
-#: Options of tables whose files a drop may not remove, or not only those.
+#: Options of tables of which a drop may leave files, or delete others.
 OWN_STORAGE: Final = ("hive.location-uri", "hive.is-external")
 
 
@@ -65,22 +65,20 @@ class HiveConnector(
     requires: Final = ("pyspark",)
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
-        """The options of a Hive table are its properties, of any name."""
+        """The options are the table's properties, of any name."""
         return [ConfigOption(key, str) for key in options if key != "connector"]
 
     def clean_up(self, context: WriteContext) -> None:
-        """Do nothing: dropping a table of a metastore deletes its files."""
+        """Do nothing: the metastore deletes the files of a dropped table."""
 
     def visibility(self, options: Mapping[str, str]) -> Visibility:
-        """Return `Visibility.INCREMENTAL`: Spark moves the files of a finished job one by one."""
+        """Spark moves the files of a finished job one by one."""
         return Visibility.INCREMENTAL
 
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of a table of the metastore.
 
-        Raises:
-            NotFoundError: with code `hive-table-not-found`.
-            UnsupportedError: with code `hive-table-not-found` for a temporary table.
+        Codes: `hive-table-not-found`, which is an `UnsupportedError` for a temporary table.
         """
         name = hive_table(context)
         session = context.session
@@ -98,14 +96,11 @@ class HiveConnector(
         )
 
     def validate_write(self, context: WriteContext) -> None:
-        """Refuse what could not be replaced or rolled back.
+        """Refuse what could not be replaced or rolled back (`unsupported-ability`).
 
         A table with partitions is not replaced: those without new rows would stay. CREATE TABLE AS
         is not rolled back in a given directory or an external table: dropping the table would
         delete files of others, or keep its own.
-
-        Raises:
-            UnsupportedError: with code `unsupported-ability`.
         """
         given = [key for key in OWN_STORAGE if context.options.get(key, "false") != "false"]
         if context.creates and given and is_atomic(context.configuration):
@@ -123,14 +118,11 @@ class HiveConnector(
             )
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
-        """Insert rows, with Spark's INSERT: partition columns follow the other columns.
+        """Insert rows with Spark's INSERT, partition columns last; errors as `read`.
 
-        INSERT OVERWRITE replaces all rows of a table without partitions; else partitions that get
-        rows and, if a PARTITION clause gives every partition key, that partition in any case. If
-        the query reads the table, its rows are computed before.
-
-        Raises:
-            NotFoundError, UnsupportedError: as `read`.
+        INSERT OVERWRITE replaces all rows of a table without partitions; else the partitions that
+        get rows, and the one that a PARTITION clause gives completely. If the query reads the
+        table, its rows are computed before.
         """
         name = hive_table(context)
         session = context.session
@@ -141,7 +133,7 @@ class HiveConnector(
         converted = [
             _to_hive_column(column, types[column], stored[column], zone) for column in stored
         ]
-        # the partition that INSERT OVERWRITE replaces even if it gets no rows
+        # the partition that is replaced even if it gets no rows
         fixed = context.partition or {}
         if not context.overwrite or set(fixed) != set(context.table.partition_keys):
             fixed = {}
@@ -160,11 +152,9 @@ class HiveConnector(
 
 
 def hive_table(context: TableContext) -> str:
-    """Return the name of a table in Spark's catalog.
+    """Return the name of a table in Spark's catalog (`hive-table-not-found`, `not-over-connect`).
 
-    Raises:
-        NotFoundError: with code `hive-table-not-found` if the session's metastore lacks it.
-        UnsupportedError: with the same code for a temporary table; with code `not-over-connect`.
+    A temporary table is an `UnsupportedError` with the first code.
     """
     require_classic(context.session, "the connector 'hive'")
     hint = "create the table in a catalog of the type 'hive'"
@@ -189,7 +179,7 @@ def hive_table(context: TableContext) -> str:
 
 @contextmanager
 def _settings(session: SparkSession) -> Iterator[None]:
-    """Apply the settings `WRITING` within a block, which one job at a time enters."""
+    """Apply the settings `WRITING` in a block, for one job at a time."""
     with exclusive(f"settings of session {id(session)}"):
         before = {key: session.conf.get(key, None) for key in WRITING}
         for key, value in WRITING.items():
@@ -208,12 +198,12 @@ def _settings(session: SparkSession) -> Iterator[None]:
 
 
 def jvm_zone(session: SparkSession) -> str:
-    """Return the time zone of the JVM."""
+    """Return the JVM's time zone."""
     return str(java_class(session, "java.util.TimeZone").getDefault().toZoneId().getId())
 
 
 def with_timestamps(type_: DataType, spark: SparkType, timestamp: DataType) -> DataType:
-    """Replace each local timestamp within a type that Spark stores as an instant."""
+    """Replace local timestamps within a type that Spark stores as an instant."""
     from pyspark.sql import types
 
     def inner(part: DataType, own: SparkType) -> DataType:
@@ -241,7 +231,7 @@ def with_timestamps(type_: DataType, spark: SparkType, timestamp: DataType) -> D
             return type_
 
 
-#: A local timestamp of Hive as Spark reads it, and as the column declares it, in microseconds.
+#: Hive's local timestamp as Spark reads it, and as the column declares it (microseconds).
 INSTANT, LOCAL = LocalZonedTimestampType(6), TimestampType(6)
 
 
@@ -255,7 +245,7 @@ def _from_hive_column(name: str, type_: DataType, spark: SparkType, zone: str) -
 
 
 def _to_hive_column(name: str, type_: DataType, spark: SparkType, zone: str) -> NamedNode:
-    """Return a column as Hive stores it; a time of day that the zone skips fails the job."""
+    """Convert a column for Hive; a time of day that the zone skips fails the job."""
     with at(f"column {name!r}"):
         node: Node = ColumnNode(name)
         stored = with_timestamps(type_, spark, INSTANT)

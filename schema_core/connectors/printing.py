@@ -1,8 +1,8 @@
-"""The connector `print`: rows as lines on the standard output of the driver.
+"""The connector `print`: rows as lines on the driver's standard output.
 
-A line is what Flink's connector prints: ``identifier:task> +I[1, abc]``, each value as Java's
-``toString`` of its default conversion class (verified against Flink 2.3 SQL). Spark computes the
-lines; the driver fetches them one partition at a time.
+A line is as in Flink: ``identifier:task> +I[1, abc]``, each value as Java's ``toString`` of its
+default conversion class (verified against Flink 2.3 SQL). Spark computes the lines; the driver
+fetches one partition at a time.
 """
 
 from __future__ import annotations
@@ -55,31 +55,30 @@ PARALLELISM = ConfigOption(
     "how many tasks write; from 2 on, lines begin with the number of their task",
 )
 
-#: The column of the lines, that of the number of the task, and those of the key of a row.
+#: The columns of the line, of the task's number, and of a row's key.
 LINE, TASK, KEY = "line", "task", "key"
-#: What the line of a row begins with.
 INSERTED = str(RowKind.INSERT)
 
 
 class PrintConnector(ConnectorBase, SupportsPartitioning):
-    """Lines on the standard output of the driver. Write only."""
+    """Lines on the driver's standard output. Write only."""
 
     identifier: ClassVar[str] = "print"
     requires: ClassVar[tuple[str, ...]] = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (IDENTIFIER, STANDARD_ERROR, PARALLELISM)
 
     def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:
-        """Return that nothing is stored, so a streaming job needs no checkpoint."""
+        """Nothing is stored, so a streaming job needs no checkpoint."""
         return DeliveryGuarantee.NONE
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
-        """Print the rows, in their order if there is one task."""
+        """Print the rows, in order if there is one task."""
         _print(_lines(frame, context), context)
 
     def write_changes(
         self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
     ) -> None:
-        """Print the changes, each with its kind: an update as the old row and the new one."""
+        """Print changes with their kinds: an update as the old row and the new one."""
         columns = context.physical_columns
         keys = [text_of(ColumnNode(name), columns[name]) for name in key]
 
@@ -94,7 +93,7 @@ class PrintConnector(ConnectorBase, SupportsPartitioning):
 def _lines(
     frame: DataFrame, context: WriteContext, keys: Sequence[nodes.Node] = ()
 ) -> Iterator[Any]:
-    """Yield rows of keys, the line of a row, and the number of its task."""
+    """Yield the key, the line and the task's number of each row."""
     if (tasks := _tasks(context)) > 1:
         frame = frame.repartition(tasks)
     columns = context.physical_columns
@@ -109,7 +108,7 @@ def _tasks(context: WriteContext) -> int:
 
 
 def _print(lines: Iterable[tuple[str, int]], context: WriteContext) -> None:
-    """Print lines with identifier, values of the PARTITION clause, and number of their task."""
+    """Print lines after the identifier, the PARTITION clause's values, and the task's number."""
     identifier = IDENTIFIER.of(context.options)
     partition = context.partition or {}
     for key in context.table.partition_keys:
@@ -129,7 +128,7 @@ def _print(lines: Iterable[tuple[str, int]], context: WriteContext) -> None:
 
 
 def text_of(node: nodes.Node, type_: DataType) -> nodes.Node:
-    """Return a value as Java's ``toString`` prints it in Flink's rows; NULL remains NULL."""
+    """Return a value as Java's ``toString`` in Flink's rows; NULL remains NULL."""
     printer = _PRINTERS.get(type(type_))
     return nodes.Cast(node, "STRING") if printer is None else printer(node, type_)
 
@@ -168,8 +167,6 @@ def _entries(node: nodes.Node, key_type: DataType, value_type: DataType | None) 
 
 
 def _bytes(node: nodes.Node, _: DataType) -> nodes.Node:
-    """Return bytes as an array of Java's signed bytes."""
-
     def byte(position: nodes.Node) -> nodes.Node:
         hexadecimal = nodes.call("hex", nodes.call("substring", node, position, 1))
         unsigned = nodes.Cast(nodes.call("conv", hexadecimal, 16, 10), "INT")
@@ -181,7 +178,7 @@ def _bytes(node: nodes.Node, _: DataType) -> nodes.Node:
     )
 
 
-#: Java prints as many groups of three decimals as a time has, and omits seconds of zero.
+#: Java prints decimals of seconds in groups of three, and omits seconds of zero.
 _SECONDS = (
     "if(contains({t}, '.'), concat(substring_index({t}, '.', 1), '.',"
     " rpad(substring_index({t}, '.', -1),"
@@ -225,7 +222,7 @@ def _duration(node: nodes.Node, type_: DataType) -> nodes.Node:
     )
 
 
-#: Type -> what prints its values; all others are printed as Spark casts them to strings.
+#: Type -> what prints its values; others are printed as Spark casts them.
 _PRINTERS: dict[type[DataType], Callable[[nodes.Node, Any], nodes.Node]] = {
     BinaryType: _bytes,
     VarBinaryType: _bytes,

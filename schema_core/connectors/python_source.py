@@ -1,7 +1,7 @@
 """The connector `python`: a class of `pyspark.sql.datasource.DataSource` by its name.
 
-Importing a module runs its code. Therefore only modules that the configuration of the session
-allows are imported, and none by default.
+Importing a module runs its code, so only modules that the session's configuration allows are
+imported; by default none.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ALLOWED = ConfigOption(
     None,
     "modules and packages whose classes tables may name; none by default",
 )
-#: Without this setting Spark refuses classes that have `pushFilters`.
+#: Without it Spark refuses classes that have `pushFilters`.
 PUSH_FILTERS = "spark.sql.python.filterPushdown.enabled"
 
 
@@ -50,29 +50,18 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the data source; Spark offers it filters if it has `pushFilters`.
 
-        Raises:
-            UnsupportedError: with code `module-not-allowed`, or `unsupported-direction` for a class
-                without `reader`.
-            NotFoundError: with code `data-source-not-loadable`.
-            ExternalError: with code `source-schema-mismatch`.
+        Codes: `module-not-allowed`, `unsupported-direction` (no `reader`),
+        `data-source-not-loadable`, `source-schema-mismatch`.
         """
         name = register_source(context, "reader")
         return select_columns(load(context.session.read.format(name), context), context)
 
     def validate_write(self, context: WriteContext) -> None:
-        """Refuse a class that cannot be loaded or has no `writer`.
-
-        Raises:
-            UnsupportedError, NotFoundError: as `read`.
-        """
+        """Refuse a class that cannot be loaded or has no `writer`; errors as `read`."""
         load_source(context, "writer")
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
-        """Write rows with the writer of the data source.
-
-        Raises:
-            UnsupportedError, NotFoundError: as `read`.
-        """
+        """Write rows with the data source's writer; errors as `read`."""
         name = register_source(context, "writer")
         writer = frame.write.format(name).mode("overwrite" if context.overwrite else "append")
         with active_session(context.session):
@@ -80,11 +69,7 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
 
 
 def register_source(context: TableContext, method: str) -> str:
-    """Register the class of a table with the session; return its name as a data source.
-
-    Raises:
-        UnsupportedError, NotFoundError: as `load_source`.
-    """
+    """Register a table's class with the session; return its name. Errors as `load_source`."""
     source = load_source(context, method)
     context.session.conf.set(PUSH_FILTERS, "true")
     context.session.dataSource.register(source)
@@ -92,11 +77,9 @@ def register_source(context: TableContext, method: str) -> str:
 
 
 def load_source(context: TableContext, method: str) -> Any:
-    """Return the class of a table, which has a method: ``reader`` or ``writer``.
+    """Return a table's class, which must have the method ``reader`` or ``writer``.
 
-    Raises:
-        UnsupportedError: with code `module-not-allowed` or `unsupported-direction`.
-        NotFoundError: with code `data-source-not-loadable`.
+    Codes: `module-not-allowed`, `unsupported-direction`, `data-source-not-loadable`.
     """
     from pyspark.sql.datasource import DataSource
 
@@ -112,7 +95,6 @@ def load_source(context: TableContext, method: str) -> Any:
 
 
 def _load_class(path: str, allowed: Sequence[str]) -> Any:
-    """Return a class of an allowed module."""
     module, _, name = path.rpartition(".")
     if not module:
         raise SchemaError(

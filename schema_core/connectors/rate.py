@@ -1,7 +1,7 @@
-"""The connector `rate`: numbered rows with their time, at a steady rate, for tests and figures.
+"""The connector `rate`: numbered rows with their time, at a steady rate, for tests.
 
-Spark's source of that name generates them; the numbers continue where a job is restarted. Flink has
-no such connector: `datagen` generates other columns.
+Spark's source `rate` generates them; a restarted job continues the numbers. Flink has no such
+connector: `datagen` generates other columns.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _time(type_: DataType, zone: str) -> Node | None:
     return datetimes.truncate_digits(time, 9, type_.precision)
 
 
-#: Column -> its types in words, and what returns its value for a type and a zone, None for others.
+#: Column -> its types in words, and its value for a type and a zone (None for other types).
 COLUMNS: Mapping[str, tuple[str, Callable[[DataType, str], Node | None]]] = {
     "timestamp": ("TIMESTAMP or TIMESTAMP_LTZ of up to 6 digits", _time),
     "value": (
@@ -55,25 +55,20 @@ COLUMNS: Mapping[str, tuple[str, Callable[[DataType, str], Node | None]]] = {
 
 
 class RateConnector(ConnectorBase):
-    """The columns ``timestamp`` and ``value``. Read only, in streaming mode only."""
+    """The columns ``timestamp`` and ``value``. Read only, streaming only."""
 
     identifier: ClassVar[str] = "rate"
     requires: ClassVar[tuple[str, ...]] = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (ROWS_PER_SECOND, RAMP_UP_TIME, PARALLELISM)
 
     def boundedness(self, options: Mapping[str, str]) -> Boundedness:
-        """Return that the rows never end."""
         return Boundedness.CONTINUOUS_UNBOUNDED
 
     def monitor_interval(self, options: Mapping[str, str]) -> None:
-        """Return None: rows are generated every second."""
+        """Rows are generated every second."""
 
     def read(self, context: ReadContext) -> DataFrame:
-        """Refuse to read the table in a batch job.
-
-        Raises:
-            SchemaError: with code `unbounded-table`.
-        """
+        """Refuse a batch job (`unbounded-table`)."""
         raise SchemaError(
             "the rows of the connector 'rate' have no end",
             code="unbounded-table",
@@ -81,11 +76,7 @@ class RateConnector(ConnectorBase):
         )
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Return the generated rows.
-
-        Raises:
-            UnsupportedError: with code `type-not-generated` for other columns and types.
-        """
+        """Return the generated rows (`type-not-generated` for other columns and types)."""
         problems = Gathering()
         columns: list[tuple[Node, str]] = []
         for name, type_ in context.physical_columns.items():
@@ -105,11 +96,6 @@ class RateConnector(ConnectorBase):
 
 
 def _value(name: str, type_: DataType, zone: str) -> Node:
-    """Return the value of a column.
-
-    Raises:
-        UnsupportedError: with code `type-not-generated`.
-    """
     expected, make = COLUMNS.get(name, ("", None))
     if make is None:
         raise UnsupportedError(

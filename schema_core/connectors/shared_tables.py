@@ -1,8 +1,8 @@
 """Writes of Spark into a table that other jobs write, or that the same query reads.
 
-Spark's committer of files has one temporary directory for each table: the first of two jobs that
-commits deletes the files of the other. It also deletes the old files of a table before it computes
-the rows that replace them.
+Spark's file committer has one temporary directory per table: the first of two jobs to commit
+deletes the other's files. It also deletes a table's old files before it computes their
+replacement.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 class _Lock:
-    """A lock that is kept while a job uses it."""
-
     def __init__(self) -> None:
         self.lock = threading.Lock()
 
@@ -30,7 +28,7 @@ class _Lock:
 #: The locks of this process, by what jobs write; all environments share one Spark.
 _LOCKS: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
 _GUARD = threading.Lock()
-#: After how many seconds a job that waits looks whether it is cancelled.
+#: Seconds after which a waiting job looks whether it is cancelled.
 PAUSE: Final = 0.1
 
 
@@ -38,8 +36,7 @@ PAUSE: Final = 0.1
 def exclusive(target: str) -> Iterator[None]:
     """Wait until no other job of this process writes into a table or directory.
 
-    Raises:
-        ExternalError: with code `job-canceled` if the job that waits is cancelled.
+    A waiting job that is cancelled raises `job-canceled`.
     """
     with _GUARD:
         held = _LOCKS.setdefault(target, _Lock())
@@ -52,9 +49,9 @@ def exclusive(target: str) -> Iterator[None]:
 
 
 def shares_source(frame: DataFrame, target: DataFrame) -> bool:
-    """Return whether a frame, its subqueries included, reads a table or directory of another.
+    """Return whether a frame, subqueries included, reads a table or directory of another.
 
-    Over Spark Connect nothing shows what a plan reads: it may always be the same.
+    True over Spark Connect, where nothing shows what a plan reads.
     """
     if is_connect(frame):
         return True
@@ -63,7 +60,7 @@ def shares_source(frame: DataFrame, target: DataFrame) -> bool:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Return whether two names are equal, or one directory is in the other."""
+    """Return whether two names are equal, or one is a directory in the other."""
     return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
@@ -75,7 +72,7 @@ def reads_below(frame: DataFrame, root: str) -> bool:
 
 
 def name_of(session: SparkSession, table: str) -> str:
-    """Return the name of a table of Spark's catalogs, and its directory, however it is named."""
+    """Return the canonical name and the directory of a table of Spark's catalogs."""
     if is_connect(session):
         found = session.catalog.getTable(table)
         return ".".join((found.catalog or "", *(found.namespace or ()), found.name))
@@ -83,14 +80,14 @@ def name_of(session: SparkSession, table: str) -> str:
 
 
 def sources(frame: DataFrame) -> set[str]:
-    """Return the names of the tables and the directories that a frame of this process reads."""
+    """Return the names of the tables and directories that a frame of this process reads."""
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no access to plans
     plans = [plan, *_each(plan.subqueriesAll())]
     return {name for plan in plans for leaf in _each(plan.collectLeaves()) for name in _names(leaf)}
 
 
 def _names(leaf: Any) -> Iterator[str]:
-    """Yield the name of the table of a relation, and its directories."""
+    """Yield the table's name of a relation, and its directories."""
     kind = leaf.getClass().getSimpleName()
     if kind == "HiveTableRelation":
         yield f"table {leaf.tableMeta().identifier().unquotedString()}"
@@ -104,7 +101,7 @@ def _names(leaf: Any) -> Iterator[str]:
 
 
 def _each(found: Any) -> Iterator[Any]:
-    """Yield the elements of a collection of Scala."""
+    """Yield the elements of a Scala collection."""
     iterator = found.iterator()
     while iterator.hasNext():
         yield iterator.next()

@@ -1,7 +1,7 @@
-"""The connector `socket`: the lines of text that a server sends over TCP, for tests and examples.
+"""The connector `socket`: lines of text that a server sends over TCP, for tests and examples.
 
-Spark's source of that name connects to the server and decodes UTF-8. It cannot repeat what it has
-read, so rows that have arrived when a job ends are lost.
+Spark's source `socket` connects and decodes UTF-8. It cannot repeat what it has read: rows that
+have arrived when a job ends are lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from schema_core.spark.connector import ReadContext
 
-#: The greatest number of a port.
 MAX_PORT = 65_535
 
 
@@ -37,12 +36,12 @@ def _port(text: str) -> int:
 HOSTNAME = ConfigOption("hostname", str, None, "the name or address of the server", required=True)
 PORT = ConfigOption("port", _port, None, "the port of the server", required=True)
 
-#: The key of the metadata: when a line arrived.
+#: Metadata key: when a line arrived.
 ARRIVAL = "timestamp"
 
 
 class SocketConnector(ConnectorBase):
-    """One STRING column with the lines. Read only, in streaming mode only."""
+    """One STRING column with the lines. Read only, streaming only."""
 
     identifier: ClassVar[str] = "socket"
     requires: ClassVar[tuple[str, ...]] = ("pyspark",)
@@ -51,18 +50,13 @@ class SocketConnector(ConnectorBase):
     metadata: Mapping[str, DataType] = {ARRIVAL: LocalZonedTimestampType(3, nullable=False)}
 
     def boundedness(self, options: Mapping[str, str]) -> Boundedness:
-        """Return that the rows never end."""
         return Boundedness.CONTINUOUS_UNBOUNDED
 
     def monitor_interval(self, options: Mapping[str, str]) -> None:
-        """Return None: lines are read when they arrive."""
+        """Lines are read when they arrive."""
 
     def read(self, context: ReadContext) -> DataFrame:
-        """Refuse to read the table in a batch job.
-
-        Raises:
-            SchemaError: with code `unbounded-table`.
-        """
+        """Refuse a batch job (`unbounded-table`)."""
         raise SchemaError(
             "the rows of the connector 'socket' have no end",
             code="unbounded-table",
@@ -70,10 +64,9 @@ class SocketConnector(ConnectorBase):
         )
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Return the lines, without what ends them.
+        """Return the lines without line ends.
 
-        Raises:
-            SchemaError: with code `type-not-in-file-format` unless there is one STRING column.
+        `type-not-in-file-format` unless there is one STRING column.
         """
         columns = list(context.physical_columns.items())
         if [type_.nullable() for _, type_ in columns] != [VarCharType(MAX_LENGTH)]:

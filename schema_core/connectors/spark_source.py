@@ -83,15 +83,15 @@ MODE = ConfigOption(
 
 #: Data sources that Spark includes.
 BUILT_IN = ("parquet", "orc", "csv", "json", "text", "jdbc", "xml")
-#: Data sources with an option to replace only the partitions that get rows.
+#: Data sources that can replace only the partitions that get rows.
 DYNAMIC = frozenset({"parquet", "orc", "csv", "json", "text", "avro", "xml", "delta"})
 #: Data sources whose files are staged for CREATE and REPLACE TABLE AS.
 STAGED = DYNAMIC - {"delta"}
-#: Data sources whose path is that of files; for others it may be any name.
+#: Data sources whose path names files; for others it may be any name.
 OF_FILES = DYNAMIC | {"binaryfile", "hudi"}
 
-#: Data source -> when readers see the rows of a job. Finished files are moved one by one, and each
-#: task of `jdbc` commits for itself.
+#: Data source -> when readers see a job's rows. Finished files are moved one by one; each task of
+#: `jdbc` commits for itself.
 VISIBILITY: Mapping[str, Visibility] = {
     **dict.fromkeys((*DYNAMIC, "jdbc"), Visibility.INCREMENTAL),
     **dict.fromkeys(("delta", "hudi", "iceberg"), Visibility.FINAL),
@@ -101,30 +101,28 @@ _NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "_DATA_SOURCE_NOT_ENABLED", "FAILED_TO_FI
 
 
 class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitioning):
-    """A data source or a table of Spark. Its abilities depend on the data source."""
+    """A data source or a table of Spark. Abilities depend on the data source."""
 
     identifier: ClassVar[str] = "spark"
     requires: ClassVar[tuple[str, ...]] = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (FORMAT, TABLE, PATH, PASSED_ON, SCHEMA, MODE)
 
     def visibility(self, options: Mapping[str, str]) -> Visibility:
-        """Return the visibility of a data source; `Visibility.WRITE_VISIBLE` if unknown."""
+        """Return the data source's visibility; `Visibility.WRITE_VISIBLE` if unknown."""
         source = (FORMAT.of(options) or "").lower()
         return VISIBILITY.get(source, Visibility.WRITE_VISIBLE)
 
     def creation_abilities(self, options: Mapping[str, str]) -> frozenset[Ability]:
-        """Return the ability to stage, for files: their directory is written as a whole."""
+        """Files can be staged: their directory is written as a whole."""
         source = (FORMAT.of(options) or "").lower()
         staged = source in STAGED and PATH.key in options and MODE.key not in options
         return frozenset({Ability.STAGING} if staged else ())
 
     def stage(self, context: WriteContext) -> Stage:
-        """Return a hidden directory for the rows of CREATE or REPLACE TABLE AS; none for INSERT.
+        """Return a hidden directory for CREATE or REPLACE TABLE AS; None for INSERT.
 
-        Raises:
-            SchemaError: with code `path-not-empty` if the directory of a new table contains files,
-                `not-a-directory` for a file.
-            ExternalError: with code `file-system-failed`.
+        Codes: `path-not-empty` (the directory of a new table contains files), `not-a-directory`,
+        `file-system-failed`.
         """
         if not context.creates:
             return Unstaged()
@@ -149,7 +147,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         return directory.status("") is not None and bool(directory.files())
 
     def recover(self, context: WriteContext) -> None:
-        """Complete the commits of killed jobs, and remove their uncommitted files."""
+        """Complete the commits of killed jobs; remove their uncommitted files."""
         if Ability.STAGING in self.creation_abilities(context.options):
             held = definition_of(context.identifier, context.table)
             clean(_directory(context), held, created=context.creates)
@@ -157,10 +155,8 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the data source.
 
-        Raises:
-            SchemaError: with code `missing-option` unless there is either a format or a table.
-            NotFoundError: with code `unknown-data-source`.
-            ExternalError: with code `source-schema-mismatch`.
+        Codes: `missing-option` (not one of format and table), `unknown-data-source`,
+        `source-schema-mismatch`.
         """
         source, table = _source_of(context.options)
         self._complete(context)
@@ -176,17 +172,15 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
             return select_columns(frame, context)
 
     def _complete(self, context: TableContext) -> None:
-        """Complete the commits of killed jobs before the files of a table are used."""
+        """Complete the commits of killed jobs before a table's files are used."""
         if Ability.STAGING in self.creation_abilities(context.options):
             recover(_directory(context), definition_of(context.identifier, context.table))
 
     def validate_write(self, context: WriteContext) -> None:
-        """Refuse options without a data source, and what the data source cannot overwrite.
+        """Refuse options without a data source, and what it cannot overwrite.
 
-        Raises:
-            SchemaError: with code `missing-option`, as `read`.
-            UnsupportedError: with code `unsupported-ability` for INSERT OVERWRITE of partitions
-                where the data source would replace all rows.
+        Codes: `missing-option`, as `read`; `unsupported-ability` for INSERT OVERWRITE of partitions
+        where the data source would replace all rows.
         """
         source, table = _source_of(context.options)
         keys = context.table.partition_keys
@@ -202,12 +196,10 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
             )
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
-        """Write rows.
+        """Write rows; errors as `read`.
 
-        Raises:
-            SchemaError, NotFoundError, ExternalError: as `read`.
-            UnsupportedError: with code `unsupported-ability` for INSERT OVERWRITE of one partition
-                by no rows: Spark replaces only partitions of the rows that it writes.
+        `unsupported-ability` for INSERT OVERWRITE of one partition by no rows: Spark replaces only
+        partitions of the rows that it writes.
         """
         source, table = _source_of(context.options)
         if table is not None:
@@ -249,7 +241,6 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
 
 
 def _directory(context: TableContext) -> Directory:
-    """Return the directory of the files of a table."""
     return _locate_directory(context.session, context.table)
 
 
@@ -264,11 +255,7 @@ def _has_source(table: CatalogTable) -> bool:
 
 
 def _source_of(options: Mapping[str, str]) -> tuple[str, str | None]:
-    """Return the data source, or the table.
-
-    Raises:
-        SchemaError: with code `missing-option` unless there is exactly one of them.
-    """
+    """Return the data source, or the table (`missing-option` unless there is exactly one)."""
     source, table = FORMAT.of(options), TABLE.of(options)
     if (source is None) == (table is None):
         raise SchemaError(
@@ -282,7 +269,7 @@ def _source_of(options: Mapping[str, str]) -> tuple[str, str | None]:
 def _with_partitions(source: str, frame: DataFrame, context: ReadContext) -> StructType | None:
     """Return the schema of files with the declared types of the partition columns.
 
-    None if they are the types that Spark infers from the names of directories.
+    None if Spark infers these types from the names of directories.
     """
     if source.lower() not in DYNAMIC - {"delta"}:
         return None
@@ -325,7 +312,7 @@ def load(reader: DataFrameReader, context: ReadContext, path: str | None = None)
 
 
 def mode_of(context: WriteContext, inserting: str | None) -> str:
-    """Return Spark's mode of a write; CREATE TABLE AS must find no rows."""
+    """Return Spark's write mode; CREATE TABLE AS must find no rows."""
     if context.overwrite:
         return "overwrite"
     if context.creates and MODE.key not in context.options:
@@ -335,10 +322,9 @@ def mode_of(context: WriteContext, inserting: str | None) -> str:
 
 @contextmanager
 def source_errors(source: str, version: str) -> Iterator[None]:
-    """Convert Spark's errors for a missing data source.
+    """Convert Spark's errors for a missing data source to `unknown-data-source`.
 
-    Raises:
-        NotFoundError: with code `unknown-data-source`, naming the package that has it.
+    The error names the package that has it.
     """
     try:
         yield
@@ -358,7 +344,7 @@ def source_errors(source: str, version: str) -> Iterator[None]:
 
 
 def _write_table(frame: DataFrame, table: str, context: WriteContext) -> None:
-    """Write into a table of Spark's catalogs, by the names of its columns."""
+    """Write into a table of Spark's catalogs, by column names."""
     if context.creates and not context.overwrite:
         frame.write.mode("error").saveAsTable(table)
         return
@@ -383,11 +369,7 @@ def _write_table(frame: DataFrame, table: str, context: WriteContext) -> None:
 
 
 def select_columns(frame: DataFrame, context: ReadContext) -> DataFrame:
-    """Return a table's columns in a frame of a data source; further ones are left out.
-
-    Raises:
-        ExternalError: as `compare`.
-    """
+    """Return a table's columns in a frame, without further ones; errors as `compare`."""
     compare(frame, context.columns)
     columns = context.columns.items()
     return select(
@@ -396,11 +378,9 @@ def select_columns(frame: DataFrame, context: ReadContext) -> DataFrame:
 
 
 def compare(frame: DataFrame, declared: Mapping[str, DataType]) -> None:
-    """Compare the columns of a data source with those of a table, by name.
+    """Compare the columns of a data source with a table's, by name.
 
-    Raises:
-        ExternalError: with code `source-schema-mismatch`, for every column that is missing or of
-            another type.
+    `source-schema-mismatch` names every column that is missing or of another type.
     """
     given = {field.name: field.dataType for field in frame.schema.fields}
     gathered = Gathering()

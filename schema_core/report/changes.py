@@ -1,4 +1,4 @@
-"""Changes and migration plans as HTML, for notebooks and as pages."""
+"""Changes and migration plans as HTML."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def plan_page(plan: MigrationPlan, before: CatalogTable, after: CatalogTable) ->
 def side_by_side(before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]) -> str:
     """Return the columns and other parts of two tables side by side, secrets masked.
 
-    `renames` are the old names of columns by the new ones.
+    `renames`: new name of a column -> old name.
     """
     columns = scroll(table(("", "before", "after"), _columns(before, after, renames), "Columns"))
     parts = [
@@ -85,7 +85,7 @@ def side_by_side(before: CatalogTable, after: CatalogTable, renames: Mapping[str
 def _columns(
     before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the columns in their new order; a dropped one follows its predecessor."""
+    """Yield columns in their new order; a dropped one follows its predecessor."""
     old = {column.name: column_html(column) for column in before.schema.columns}
     pairs = {renames.get(column.name, column.name): column for column in after.schema.columns}
     names = list(pairs)

@@ -1,4 +1,4 @@
-"""Diagrams as Mermaid flowcharts and as SVG, with all text escaped."""
+"""Diagrams as Mermaid flowcharts and SVG, with all text escaped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unicodedata import east_asian_width
 from schema_core.base.text import escaped
 from schema_core.report.markup import text
 
-#: Kind of node -> the delimiters of its Mermaid label, which determine its shape.
+#: Kind of node -> the delimiters of its Mermaid label: its shape.
 SHAPES: dict[str, tuple[str, str]] = {
     "physical": ("[", "]"),
     "metadata": ("[/", "/]"),
@@ -20,10 +20,9 @@ SHAPES: dict[str, tuple[str, str]] = {
     "key": ("[(", ")]"),
 }
 
-#: Characters without a meaning in quoted labels.
 PLAIN = frozenset(" _.,+")
 
-#: Characters of a label in Mermaid, and in SVG, where the title has the whole text.
+#: Characters of a label in Mermaid, and in SVG, whose title has the whole text.
 MAX_LABEL, MAX_SVG_LABEL = 200, 48
 
 
@@ -66,7 +65,7 @@ class Diagram(NamedTuple):
         return "\n".join(("flowchart LR", *(f"    {line}" for line in _mermaid(self))))
 
     def to_svg(self) -> str:
-        """Return an SVG image; every node is right of those with an arrow to it."""
+        """Return an SVG image; arrows point to the right."""
         return "\n".join(_svg(self))
 
 
@@ -132,9 +131,7 @@ HEAD = (
 
 
 def layers_of(diagram: Diagram) -> dict[str, int]:
-    """Return the layer of each node: the length of the longest path of solid arrows to it.
-
-    If arrows form a cycle, all nodes are in layer 0.
+    """Return each node's layer: the longest path of solid arrows to it; 0 for all in a cycle.
 
     >>> nodes = [DiagramNode(name, "physical", name) for name in "abc"]
     >>> layers_of(Diagram(nodes, [Arrow("a", "b"), Arrow("b", "c"), Arrow("a", "c")]))
@@ -156,7 +153,7 @@ def _title(node: DiagramNode) -> str:
 
 
 def _width(node: DiagramNode) -> int:
-    """Return the width of a node: East Asian characters are wide, others are escaped."""
+    """Return a node's width: East Asian characters are wide, others are escaped."""
     label = _cut(_title(node), MAX_SVG_LABEL)
     wide = sum(east_asian_width(sign) in "WF" for sign in label)
     return round((len(escaped(label)) + wide) * CHARACTER) + 16

@@ -1,4 +1,4 @@
-"""Explanations of resolved schemas: origins of types, and lineage of computed columns."""
+"""Explanations of resolved schemas: origins of types, lineage of computed columns."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _column(
 
 
 class _Lineage:
-    """Finds the stored columns of expressions; each column is visited once."""
+    """Finds the stored columns of expressions; visits each column once."""
 
     def __init__(self, columns: Iterable[schema_columns.AnyColumn]) -> None:
         self._columns: dict[str, schema_columns.AnyColumn] = {}
@@ -148,7 +148,7 @@ class _Lineage:
             self._columns.setdefault(column.name, column)
 
     def of(self, reads: Iterable[Read]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the stored columns and the unknown names, in order of first use."""
+        """Return the stored columns and unknown names, in order of first use."""
         leaves: dict[str, None] = {}
         missing: dict[str, None] = {}
         seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""Which columns of tables and views are computed from which, as diagrams and pages."""
+"""Which columns of tables and views are computed from which."""
 
 from __future__ import annotations
 
@@ -23,11 +23,9 @@ from schema_core.sql.parser import parse_query
 
 
 def find_lineage(session: Session, identifiers: Iterable[ObjectIdentifier]) -> Lineage:
-    """Return the lineage of tables and views, and of all that they read.
+    """Return the lineage of tables and views, and of all that they read (`table-not-found`).
 
-    Raises:
-        NotFoundError: with code `table-not-found`.
-        SchemaCoreError: for a view whose query no longer fits what it reads.
+    A view whose query no longer fits what it reads raises its error.
     """
     found: dict[ObjectIdentifier, TableLineage] = {}
     waiting = list(identifiers)[::-1]

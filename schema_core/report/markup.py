@@ -24,7 +24,7 @@ def code(value: object) -> str:
 
 
 def lines(value: str) -> str:
-    r"""Return a code element for each line.
+    r"""Return one code element per line.
 
     >>> lines("SELECT 1\nFROM t")
     '<code>SELECT 1</code><br><code>FROM t</code>'
@@ -58,7 +58,7 @@ def items(values: Iterable[str]) -> str:
 
 
 def details(summary: str, content: str, *, is_open: bool = False) -> str:
-    """Return content that is folded below its summary."""
+    """Return content folded below its summary."""
     state = " open" if is_open else ""
     return f"<details{state}><summary>{summary}</summary>{content}</details>"
 
@@ -73,7 +73,7 @@ def section(title: str, *parts: str) -> str:
 
 
 def mark(kind: str) -> str:
-    """Return the mark of a row, by which `STYLE` colors it.
+    """Return the mark of a row, which `STYLE` colors.
 
     >>> mark("added")
     '<span class="sc-added">added</span>'
@@ -115,11 +115,8 @@ box.addEventListener("input", () => {
 def page(title: str, *parts: str) -> str:
     """Return a self-contained page with a search field that hides rows of tables.
 
-    It loads nothing; its content security policy forbids every script but its own.
-
-    Args:
-        title: The title, which is escaped here.
-        parts: HTML of the functions of this module.
+    It loads nothing; its content security policy forbids every script but its own. `title` is
+    escaped here; `parts` are HTML of this module's functions.
     """
     from base64 import b64encode
     from hashlib import sha256

@@ -1,4 +1,4 @@
-"""Types, schemas, explanations and results as HTML, and as diagrams."""
+"""Types, schemas, explanations and results as HTML and diagrams."""
 
 from __future__ import annotations
 
@@ -220,10 +220,7 @@ def row_type_html(row: RowType) -> str:
 
 
 def result_html(result: TableResult, cells: Sequence[Sequence[str | None]] | None) -> str:
-    """Return the first rows of a result, or its schema and state.
-
-    `cells` are None if rows are not held in memory.
-    """
+    """Return a result's first rows; its schema and state if `cells` are None (not in memory)."""
     if cells is not None:
         rows = [["<i>NULL</i>" if cell is None else code(cell) for cell in row] for row in cells]
         more = len([*result.rows]) - len(rows)

@@ -1,7 +1,7 @@
-"""Test utilities for implementors: contracts of catalogs and connectors; strategies.
+"""Contracts of catalogs and connectors, and strategies, for implementors.
 
-The contracts need pytest, the strategies need hypothesis: ``pip install 'schema-core[testing]'``.
-Without hypothesis only the contracts are available.
+Contracts need pytest, strategies hypothesis (else they are absent):
+``pip install 'schema-core[testing]'``.
 """
 
 from __future__ import annotations
@@ -53,14 +53,13 @@ CONTRACTS = {
 def __getattr__(name: str) -> Any:
     """Load a contract at first use (PEP 562): it imports pytest.
 
-    Raises:
-        NotFoundError: with code `missing-extra` for a name whose package is not installed.
+    `missing-extra` for a name whose package is not installed.
     """
     if name not in __all__:
         raise AttributeError(f"module 'schema_core.testing' has no attribute {name!r}")
     require_modules("pytest" if name in CONTRACTS else "hypothesis")
     import pytest
 
-    # a failed `assert` of a contract shows its values, as in the module of a test
+    # a failed `assert` of a contract shows its values, as in a test module
     pytest.register_assert_rewrite(CONTRACTS[name])
     return getattr(import_module(CONTRACTS[name]), name)

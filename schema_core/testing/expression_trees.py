@@ -145,15 +145,12 @@ def _leaves(columns: Columns) -> Leaves:
 def fitting(name: str, columns: Columns) -> tuple[syntax.Call, ...]:
     """Return well-typed calls of a function, some for each number of arguments."""
     found: list[syntax.Call] = []
-    for count in _counts(name):
+    for count in range(MOST):
+        if not any(accepts_count(row, count) for row in BUILT_IN[name]):
+            continue
         calls = (call for call in _calls(name, count, columns) if _root(call, columns) is not None)
         found += islice(calls, KEPT)
     return tuple(found)
-
-
-def _counts(name: str) -> list[int]:
-    """Return the numbers of arguments that a function accepts, up to a limit."""
-    return [n for n in range(MOST) if any(accepts_count(row, n) for row in BUILT_IN[name])]
 
 
 def _calls(name: str, count: int, columns: Columns) -> Iterator[syntax.Call]:

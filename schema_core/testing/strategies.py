@@ -265,13 +265,9 @@ def _multiset(type_: MultisetType) -> st.SearchStrategy[dict[Any, int]]:
     return st.dictionaries(_hashable(type_.element_type), st.integers(0, 9), max_size=3)
 
 
-def _scalars() -> st.SearchStrategy[Any]:
-    return st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=SHORT)
-
-
 def _variant(_: DataType) -> st.SearchStrategy[Any]:
     return st.recursive(
-        _scalars(),
+        st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=SHORT),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
         max_leaves=4,
     )

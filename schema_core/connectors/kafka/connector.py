@@ -1,6 +1,6 @@
 """The connectors `kafka` and `upsert-kafka`: bounded scans and writes of Kafka's topics.
 
-They map onto Spark's Kafka source and sink, of the package ``spark-sql-kafka``; for the options see
+They use Spark's Kafka source and sink (package ``spark-sql-kafka``); for the options see
 `schema_core.connectors.kafka.options`.
 """
 
@@ -61,13 +61,12 @@ from schema_core.types import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: The class of Spark's Kafka source.
 SOURCE = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 
 _STRING = VarCharType(MAX_LENGTH, nullable=False)
 _HEADERS = MapType(_STRING, VarBinaryType(MAX_LENGTH), nullable=False)
 
-#: Metadata key -> its type and its value in the columns of Spark's source.
+#: Metadata key -> its type, and its value in the columns of Spark's source.
 METADATA: Mapping[str, tuple[DataType, Node]] = {
     "topic": (_STRING, ColumnNode("topic")),
     "partition": (IntType(nullable=False), ColumnNode("partition")),
@@ -96,9 +95,9 @@ class MessageLayout:
     """Which columns the key and the value of a message hold.
 
     Attributes:
-        key: The columns of the key, by their names in it, with the table's names.
+        key: Name in the key -> name in the table.
         value: The columns of the value, by the table's names.
-        key_format: The format of the key, or None without a key.
+        key_format: None without a key.
         value_format: The format of the value.
     """
 
@@ -109,10 +108,9 @@ class MessageLayout:
 
     @classmethod
     def of(cls, context: TableContext, fields: Sequence[str] | None = None) -> MessageLayout:
-        """Return the layout of a table; `fields` are the columns of the key of `upsert-kafka`.
+        """Return a table's layout (`invalid-kafka-options`).
 
-        Raises:
-            SchemaError: with code `invalid-kafka-options`.
+        `fields` are the key columns of `upsert-kafka`.
         """
         options, columns = context.options, context.physical_columns
         prefix = KEY_PREFIX.of(options) or ""
@@ -136,10 +134,9 @@ class MessageLayout:
 
 
 def value_format(options: Options) -> MessageFormat:
-    """Return the format of the values of a table.
+    """Return the format of a table's values.
 
-    Raises:
-        SchemaError: with code `invalid-kafka-options` unless one of the two options is set.
+    `invalid-kafka-options` unless one of the two options is set.
     """
     given = [option for option in options_of.VALUE if option.key in options]
     if len(given) != 1:
@@ -161,7 +158,7 @@ class KafkaConnector(ConnectorBase):
 
     identifier = "kafka"
     requires: Final = ("pyspark",)
-    #: Spark's data source, which is in a package of its own.
+    #: Spark's data source, in a package of its own.
     data_source: Final = "kafka"
     options: ClassVar[Sequence[ConfigOption[Any]]] = options_of.KAFKA
     metadata: Mapping[str, DataType] = {
@@ -171,7 +168,7 @@ class KafkaConnector(ConnectorBase):
     writable_metadata: frozenset[str] = frozenset({"headers"})
 
     def declared(self, options: Options) -> Sequence[ConfigOption[Any]]:
-        """The options of the connector and those of the formats that the table names."""
+        """Return the options of the connector and of the table's formats."""
         found = list(self.options)
         for option, prefix in (
             (options_of.FORMAT, ""),
@@ -183,7 +180,7 @@ class KafkaConnector(ConnectorBase):
         return found
 
     def format_metadata(self, options: Options) -> dict[str, DataType]:
-        """Return the metadata of the format of the values, with Flink's prefix of its keys."""
+        """Return the metadata of the values' format, with Flink's prefix of its keys."""
         names = [options[option.key] for option in options_of.VALUE if option.key in options]
         found = FORMAT_METADATA.get(names[0], {}) if len(names) == 1 else {}
         return {f"value.{key}": type_ for key, type_ in found.items()}
@@ -193,48 +190,44 @@ class KafkaConnector(ConnectorBase):
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the messages within the bounds; those without a value are skipped.
 
-        Raises:
-            SchemaError: with code `invalid-kafka-options`.
-            UnsupportedError: with code `unbounded-table`, `kafka-option-not-supported` or
-                `type-not-in-message`.
-            NotFoundError: with code `missing-kafka`.
+        Codes: `invalid-kafka-options`, `unbounded-table`, `kafka-option-not-supported`,
+        `type-not-in-message`, `missing-kafka`.
         """
         layout = self.layout(context)
         records = self.records(context.session, _with_headers(self.scan(context), context))
         return decode_messages(records, layout, context)
 
     def boundedness(self, options: Options) -> Boundedness:
-        """Return that a table without ``scan.bounded.mode`` is unbounded."""
+        """A table without ``scan.bounded.mode`` is unbounded."""
         is_bounded = options_of.BOUNDED.of(options) != "unbounded"
         return Boundedness.BOUNDED if is_bounded else Boundedness.CONTINUOUS_UNBOUNDED
 
     def monitor_interval(self, options: Options) -> None:
-        """Return None: brokers are polled continuously."""
+        """Brokers are polled continuously."""
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Return the rows of all messages, also of later ones; errors as of `read`."""
+        """Return the rows of all messages, later ones included; errors as `read`."""
         layout = self.layout(context)
         settings = _with_headers(stream_settings(context.options), context)
         return decode_messages(self.stream(context.session, settings), layout, context)
 
     def stream(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
-        """Return the messages as they arrive, with the columns of Spark's Kafka source."""
+        """Return messages as they arrive, with the columns of Spark's Kafka source."""
         require_kafka(session)
         return session.readStream.format("kafka").options(**settings).load()
 
     def delivery_guarantee(self, options: Options) -> DeliveryGuarantee:
-        """Return the option ``sink.delivery-guarantee``; Spark's sink has no transactions."""
+        """Return ``sink.delivery-guarantee``; Spark's sink has no transactions."""
         given = options_of.GUARANTEE.of(options)
         return DeliveryGuarantee.NONE if given == "none" else DeliveryGuarantee.AT_LEAST_ONCE
 
     def layout(self, context: TableContext) -> MessageLayout:
-        """Return the layout of the messages; a key column may not be a PRIMARY KEY."""
+        """Return the layout of messages; a key column may not be a PRIMARY KEY."""
         if context.table.resolved_schema.primary_key is not None:
             raise invalid("a table of the connector 'kafka' cannot have a PRIMARY KEY")
         return MessageLayout.of(context)
 
     def scan(self, context: ReadContext) -> dict[str, str]:
-        """Return the options of Spark's source."""
         return scan_settings(context.options, context.identifier.object_name)
 
     def records(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
@@ -245,21 +238,13 @@ class KafkaConnector(ConnectorBase):
     # --- writing -------------------------------------------------------------------------------
 
     def validate_write(self, context: WriteContext) -> None:
-        """Refuse options and types that cannot be written.
-
-        Raises:
-            SchemaError, UnsupportedError: as `read`.
-        """
+        """Refuse options and types that cannot be written; errors as `read`."""
         check_topics(context.options, writes=True)
         client_settings(context.options)
         parts_of_messages(self.layout(context), context)
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
-        """Write each row as a message.
-
-        Raises:
-            SchemaError, UnsupportedError, NotFoundError: as `read`.
-        """
+        """Write each row as a message; errors as `read`."""
         check_topics(context.options, writes=True)
         layout = self.layout(context)
         settings = client_settings(context.options) | {"topic": topics(context.options)[0]}
@@ -285,17 +270,13 @@ def _with_headers(settings: dict[str, str], context: ReadContext) -> dict[str, s
 
 
 class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
-    """Topics whose messages update the row of their key, or delete it if they have no value."""
+    """Topics whose messages update the row of their key; one without value deletes it."""
 
     identifier = "upsert-kafka"
     options: ClassVar[Sequence[ConfigOption[Any]]] = options_of.UPSERT
 
     def layout(self, context: TableContext) -> MessageLayout:
-        """Return the layout of the messages; their key has the columns of the PRIMARY KEY.
-
-        Raises:
-            SchemaError: with code `invalid-kafka-options`.
-        """
+        """Return the layout; the key has the PRIMARY KEY's columns (`invalid-kafka-options`)."""
         key = context.table.resolved_schema.primary_key
         if key is None:
             raise invalid("a table of the connector 'upsert-kafka' requires a PRIMARY KEY")
@@ -310,11 +291,7 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
         return scan_settings(context.options, name, from_earliest=True)
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Refuse: the rows would be updates and deletions of earlier ones.
-
-        Raises:
-            UnsupportedError: with code `streaming-not-supported`.
-        """
+        """Refuse: rows would update and delete earlier ones (`streaming-not-supported`)."""
         raise UnsupportedError(
             "a streaming job cannot read the updates of an 'upsert-kafka' table",
             code="streaming-not-supported",
@@ -322,11 +299,9 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
         )
 
     def records(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
-        """Return the last message of each key."""
         return latest(super().records(session, settings))
 
     def rows(self, frame: DataFrame, context: WriteContext) -> DataFrame:
-        """Return the last row of each key."""
         keys = ", ".join(map(quote, context.upsert_key))
         columns = list(map(quote, frame.columns))
         numbered = frame.selectExpr("*", "monotonically_increasing_id() AS schema_core_row")
@@ -344,11 +319,7 @@ def latest(records: DataFrame) -> DataFrame:
 
 
 def require_kafka(session: SparkSession) -> None:
-    """Refuse to use Kafka without Spark's package for it.
-
-    Raises:
-        NotFoundError: with code `missing-kafka`.
-    """
+    """Refuse to use Kafka without Spark's package for it (`missing-kafka`)."""
     if not _has_kafka(session):
         raise NotFoundError(
             "Spark's package for Kafka is not on its class path",
@@ -358,11 +329,11 @@ def require_kafka(session: SparkSession) -> None:
 
 
 def _has_kafka(session: SparkSession) -> bool:
-    """Return whether Spark has its package for Kafka; over Spark Connect, whether it finds it."""
+    """Return whether Spark has its Kafka package; over Spark Connect, whether it finds it."""
     if not is_connect(session):
         return has_class(session, SOURCE)
     with suppress(NotFoundError), source_errors("kafka", session.version):
-        # the columns of the source are known without a broker
+        # the source's columns are known without a broker
         settings = {"kafka.bootstrap.servers": "127.0.0.1:9", "subscribe": "t"}
         return bool(session.read.format("kafka").options(**settings).load().columns)
     return False
@@ -374,8 +345,7 @@ def _has_kafka(session: SparkSession) -> bool:
 def decode_messages(records: DataFrame, layout: MessageLayout, context: ReadContext) -> DataFrame:
     """Return the rows of messages with the columns of Spark's Kafka source.
 
-    Raises:
-        UnsupportedError: with code `metadata-not-supported` for metadata that Spark does not have.
+    `metadata-not-supported` for metadata that Spark does not have.
     """
     types = context.physical_columns
     place = f"concat(topic, ' partition ', partition) AS {FILE}", f"offset AS {LINE}"
@@ -401,11 +371,7 @@ def _metadata(key: str) -> NamedNode:
 
 
 def parts_of_messages(layout: MessageLayout, context: WriteContext) -> list[NamedNode]:
-    """Return the columns of Spark's Kafka sink.
-
-    Raises:
-        UnsupportedError: with code `type-not-in-message`.
-    """
+    """Return the columns of Spark's Kafka sink (`type-not-in-message`)."""
     types = context.physical_columns
     value = {name: (ColumnNode(name), types[name]) for name in layout.value}
     parts: list[NamedNode] = [(layout.value_format.encode(value), "value")]

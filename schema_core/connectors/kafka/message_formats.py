@@ -1,4 +1,4 @@
-"""Formats of messages: the columns of one row in a binary value, as `json`, `csv` or `raw`.
+"""Formats of messages: one row in a binary value, as `json`, `csv` or `raw`.
 
 They share options and rules with the formats of files.
 """
@@ -73,7 +73,7 @@ _DEBEZIUM: Mapping[str, DataType] = {
     "source.table": TEXT,
     "source.properties": MapType(TEXT, TEXT),
 }
-#: Format of Flink that Spark cannot read, but tables may declare -> metadata that it reads.
+#: Flink's formats that Spark cannot read, but tables may declare -> their metadata.
 METADATA: Mapping[str, Mapping[str, DataType]] = {
     "debezium-json": _DEBEZIUM,
     "debezium-avro-confluent": _DEBEZIUM,
@@ -101,15 +101,12 @@ METADATA: Mapping[str, Mapping[str, DataType]] = {
 
 
 class MessageFormat:
-    """The format of the keys or of the values of messages.
+    """The format of the keys or of the values of messages (`unknown-format`).
 
     Args:
         name: The name of the format.
         options: The options of the table.
-        prefix: The prefix of the format's options: ``key.``, ``value.`` or nothing.
-
-    Raises:
-        SchemaError: with code `unknown-format`.
+        prefix: Of the format's options: ``key.``, ``value.`` or nothing.
     """
 
     def __init__(self, name: str, options: Mapping[str, str], prefix: str = "") -> None:
@@ -128,18 +125,14 @@ class MessageFormat:
         }
 
     def declared(self, prefix: str) -> list[ConfigOption[Any]]:
-        """Return the options of the format with the prefix of the table."""
+        """Return the format's options, with the table's prefix."""
         return [
             ConfigOption(f"{prefix}{option.key}", option.read, option.default, option.description)
             for option in OPTIONS[self.name]
         ]
 
     def require(self, columns: Mapping[str, DataType]) -> None:
-        """Refuse columns that a message of the format cannot hold.
-
-        Raises:
-            UnsupportedError: with code `type-not-in-message`.
-        """
+        """Refuse columns that a message of the format cannot hold (`type-not-in-message`)."""
         if self.name == "raw" and len(columns) != 1:
             raise _refusal_error(f"a raw message holds one column, got {len(columns)}")
         for name, type_ in columns.items():
@@ -157,8 +150,8 @@ class MessageFormat:
 
         Args:
             frame: The messages.
-            source: The binary column with the message.
-            columns: The columns of the message, by their names in it.
+            source: The binary column.
+            columns: The columns by their names in the message.
             target: The name of the column for the parsed message.
         """
         self.require(columns)
@@ -219,7 +212,7 @@ class MessageFormat:
     # --- writing -------------------------------------------------------------------------------
 
     def encode(self, columns: Mapping[str, tuple[nodes.Node, DataType]]) -> nodes.Node:
-        """Return the message of values, each a column in physical form with its type."""
+        """Return the message of values, each a physical column with its type."""
         self.require({name: type_ for name, (_, type_) in columns.items()})
         return nodes.Cast(_ENCODERS[self.name](columns, self.options), "BINARY")
 
@@ -245,10 +238,9 @@ def _refusal_error(problem: str) -> UnsupportedError:
 
 
 def csv_record(value: bytes | None, dialect: CsvDialect) -> list[str | None] | None:
-    """Return the fields of a message in csv, or None for one that is skipped.
+    """Return the fields of a csv message, None for a skipped one.
 
-    Raises:
-        UnreadableRecordError: for a message that is not one record.
+    A message that is not one record raises `UnreadableRecordError`.
     """
     if value is None:
         return None

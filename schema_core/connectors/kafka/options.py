@@ -1,7 +1,6 @@
-"""Options of the Kafka connectors, and what Spark's Kafka source makes of them.
+"""Options of the Kafka connectors, with Flink's rules, for Spark's Kafka source.
 
-Options and rules are Flink's. A batch job reads a bounded range of each partition, which must be
-given.
+A batch job reads a bounded range of each partition, which must be given.
 """
 
 from __future__ import annotations
@@ -42,8 +41,6 @@ def _at_least_once(text: str) -> str:
 
 
 def _only(keyword: str) -> Callable[[str], str]:
-    """Return a parser that refuses all values but one."""
-
     def parse(text: str) -> str:
         if text != keyword:
             raise UnsupportedError(
@@ -143,7 +140,7 @@ UPSERT: tuple[ConfigOption[Any], ...] = (
     ConfigOption("sink.buffer-flush.interval", nanoseconds, None, "no effect"),
 )
 
-#: Properties that Flink's connectors or Spark set themselves, or that concern offsets of groups.
+#: Properties that Flink's connectors or Spark set themselves, or about offsets of groups.
 IGNORED = frozenset(
     {
         "key.deserializer", "value.deserializer", "key.serializer", "value.serializer",
@@ -173,11 +170,7 @@ def topics(options: Options) -> list[str]:
 
 
 def check_topics(options: Options, *, writes: bool) -> None:
-    """Require either topics or a pattern, and one topic to write to.
-
-    Raises:
-        SchemaError: with code `invalid-kafka-options`.
-    """
+    """Require either topics or a pattern, and one topic to write to (`invalid-kafka-options`)."""
     given = [option.key for option in (TOPIC, PATTERN) if option.key in options]
     if len(given) != 1:
         raise invalid("either 'topic' or 'topic-pattern' must be set", *given)
@@ -186,7 +179,7 @@ def check_topics(options: Options, *, writes: bool) -> None:
 
 
 def invalid(problem: str, *keys: str) -> SchemaError:
-    """Return the error for options that contradict each other, to be raised by the caller."""
+    """Return the error for options that contradict each other."""
     shown = f", got {', '.join(map(repr, keys))}" if keys else ""
     return SchemaError(f"{problem}{shown}", code="invalid-kafka-options")
 
@@ -194,15 +187,8 @@ def invalid(problem: str, *keys: str) -> SchemaError:
 def scan_settings(options: Options, name: str, *, from_earliest: bool = False) -> dict[str, str]:
     """Return the options of Spark's Kafka source for a bounded scan.
 
-    Args:
-        options: The options of the table.
-        name: The name of the table, for messages.
-        from_earliest: Whether all records are read, as by `upsert-kafka`.
-
-    Raises:
-        SchemaError: with code `invalid-kafka-options`.
-        UnsupportedError: with code `unbounded-table` without an end, `kafka-option-not-supported`
-            for offsets of a consumer group.
+    `from_earliest` reads all records, as `upsert-kafka` does. Codes: `invalid-kafka-options`,
+    `unbounded-table` (no end), `kafka-option-not-supported` (offsets of a consumer group).
     """
     start = EARLIEST if from_earliest else STARTUP.of(options)
     modes = f"'{EARLIEST}', '{TIMESTAMP}' or '{SPECIFIC}'"
@@ -210,7 +196,7 @@ def scan_settings(options: Options, name: str, *, from_earliest: bool = False) -
 
 
 def _source(options: Options) -> dict[str, str]:
-    """Return the brokers and topics as options of Spark's Kafka source."""
+    """Return brokers and topics as options of Spark's Kafka source."""
     check_topics(options, writes=False)
     settings = client_settings(options) | {"failOnDataLoss": "true"}
     if (pattern := PATTERN.of(options)) is not None:
@@ -221,9 +207,7 @@ def _source(options: Options) -> dict[str, str]:
 def stream_settings(options: Options) -> dict[str, str]:
     """Return the options of Spark's Kafka source for a streaming job.
 
-    Raises:
-        SchemaError: with code `invalid-kafka-options`.
-        UnsupportedError: with code `kafka-option-not-supported` for offsets of a consumer group.
+    Codes: `invalid-kafka-options`, `kafka-option-not-supported` (offsets of a consumer group).
     """
     mode = str(STARTUP.of(options))
     modes = f"'{EARLIEST}', '{LATEST}', '{TIMESTAMP}' or '{SPECIFIC}'"
@@ -233,7 +217,7 @@ def stream_settings(options: Options) -> dict[str, str]:
 
 
 def _start(options: Options, mode: str, modes: str) -> dict[str, str]:
-    """Return where a job starts to read; `modes` are those of its hint."""
+    """Return where a job starts to read; its hint names `modes`."""
     match mode:
         case "earliest-offset":
             return {"startingOffsets": "earliest"}
