@@ -168,7 +168,7 @@ OWN: dict[str, dict[str, str]] = {
 
 #: Name -> what a lower layer calls of a higher one; others cannot replace it.
 HIGHER: dict[str, str] = {
-    "encode_table": "schema_core.properties.catalog_tables:encode",
+    "encode_table": "schema_core.properties.to_properties:encode",
     "decode_table": "schema_core.properties.property_map:decode_table",
     "explain": "schema_core.report.explain:explain",
     "print_explanation": "schema_core.report.explain:print_explanation",

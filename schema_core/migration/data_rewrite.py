@@ -14,7 +14,7 @@ from schema_core.errors import SchemaError
 from schema_core.migration.differences import Definition, RenameHints
 from schema_core.migration.rewrites import select_query
 from schema_core.migration.statement_writer import StatementWriter
-from schema_core.migration.targets import TARGETS
+from schema_core.migration.target_statements import TARGETS
 from schema_core.migration.validation import (
     KINDS,
     ValidationReport,

@@ -34,12 +34,12 @@ from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
 from schema_core.mappings import stored_types
-from schema_core.mappings.dialects.alterations import (
+from schema_core.mappings.dialects.api import ddl_losses
+from schema_core.mappings.dialects.apply_alterations import (
     apply_change,
     apply_stored_change,
     name_changes_of,
 )
-from schema_core.mappings.dialects.api import ddl_losses
 from schema_core.mappings.dialects.schemas import column_ddl
 from schema_core.mappings.loss import Loss
 from schema_core.mappings.stored_types import TypeFinding
@@ -59,7 +59,14 @@ from schema_core.migration.rewrites import (
     table_name_beside,
 )
 from schema_core.migration.statement_writer import RewriteNeeded, StatementWriter, Target
-from schema_core.migration.targets import COMPUTED, KEY, PARTITIONS, TARGETS, physical, type_of
+from schema_core.migration.target_statements import (
+    COMPUTED,
+    KEY,
+    PARTITIONS,
+    TARGETS,
+    physical,
+    type_of,
+)
 from schema_core.migration.validation import accepted_kinds, permanent_table
 from schema_core.properties.property_map import decode_table, encode_table
 from schema_core.schema.columns import (

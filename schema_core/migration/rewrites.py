@@ -9,7 +9,7 @@ from schema_core.mappings.dialects.api import to_ddl
 from schema_core.mappings.stored_types import TypeFinding
 from schema_core.migration.conversions import conversion, convert
 from schema_core.migration.statement_writer import StatementWriter
-from schema_core.migration.targets import type_of
+from schema_core.migration.target_statements import type_of
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,

@@ -29,7 +29,7 @@ from schema_core.migration.differences import Definition, RenameHints, diff, ren
 from schema_core.migration.ordering import renamed_columns
 from schema_core.migration.rewrites import is_stored, sources_of
 from schema_core.migration.statement_writer import StatementWriter
-from schema_core.migration.targets import TARGETS, type_of
+from schema_core.migration.target_statements import TARGETS, type_of
 from schema_core.schema.columns import (
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,

@@ -43,7 +43,7 @@ from schema_core.migration.compatibility import (
 )
 from schema_core.migration.differences import diff, likely_renames
 from schema_core.migration.plans import MigrationPlan
-from schema_core.migration.targets import TARGETS
+from schema_core.migration.target_statements import TARGETS
 from schema_core.report.changes import plan_html, side_by_side
 from schema_core.report.markup import scroll, section
 from schema_core.report.schemas import schema_parts

@@ -20,7 +20,7 @@ from schema_core.environment.jobs.recovery import finish
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaCoreError, SchemaError, at
-from schema_core.mappings.dialects.alterations import (
+from schema_core.mappings.dialects.apply_alterations import (
     apply_stored_change,
     connector_is_required,
     option_keys,

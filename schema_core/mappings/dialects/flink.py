@@ -23,7 +23,7 @@ from schema_core.errors import (
     at,
     within,
 )
-from schema_core.mappings.dialects.alterations import apply_change
+from schema_core.mappings.dialects.apply_alterations import apply_change
 from schema_core.mappings.dialects.definitions import (
     check_sight,
     column_of,
