@@ -1,8 +1,8 @@
 """Changelogs: the rows of a streaming query that are updated, and which tables can be updated.
 
-In each micro-batch Spark returns the new row of every key that has changed. A table with that
-primary key replaces the old row. `collect` returns the changes as Flink does, and `print` prints
-them, for which the last row of each key is kept in memory.
+Each micro-batch of Spark has the new row of every changed key. A table with that primary key
+replaces the old row. `collect` returns and `print` prints the changes as Flink does, for which the
+last row of each key is kept in memory.
 """
 
 from __future__ import annotations
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 class Changelog:
-    """The changes of rows that are identified by some of their values.
-
-    Args:
-        key: The positions of these values.
+    """The changes of rows that the values at the positions `key` identify.
 
     >>> changelog = Changelog([0])
     >>> [str(one.kind) for one in changelog.changes([("a", 1), ("b", 1), ("a", 1), ("a", 2)])]
@@ -53,31 +50,24 @@ class Changelog:
 
 @runtime_checkable
 class SupportsChangelog(SparkConnector, Protocol):
-    """A connector to which a streaming job writes every change of rows that are updated."""
+    """A connector that takes every change of updated rows from a streaming job."""
 
     def write_changes(
         self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
     ) -> None:
         """Write the rows of a micro-batch, each of which replaces the one with its key.
 
-        `frame` has the columns as for `write`, of which those of `key` are the key. `changelog` has
-        seen the earlier micro-batches of this run; its rows begin with the values of the key.
+        `frame` has the columns as for `write`; those of `key` are the key. `changelog` has seen
+        this run's earlier micro-batches; its rows begin with the key.
         """
 
 
 def require_updates(
     connector: SparkConnector, target: BoundTable, columns: Sequence[str], plan: StreamPlan
 ) -> None:
-    """Require that a table takes the changes of a query, or replaces its rows by the key of it.
+    """Require that a table takes the changes of a query, or replaces its rows by the query's key.
 
-    Args:
-        connector: The connector of the table.
-        target: The table.
-        columns: The columns that the query fills, in its order.
-        plan: The plan of the query, whose rows are updated.
-
-    Raises:
-        UnsupportedError: with code `streaming-not-supported`.
+    `columns` are those that the query fills, in its order (`streaming-not-supported`).
     """
     if isinstance(connector, SupportsChangelog):
         return

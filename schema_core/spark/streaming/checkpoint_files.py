@@ -1,9 +1,9 @@
-"""The files of a checkpoint of Spark: which of them are missing or damaged when a job continues.
+"""The files of a checkpoint of Spark: which are missing or damaged when a job continues.
 
 Spark takes a checkpoint that lacks files for that of a younger job, and reads rows again. A record
-of the last micro-batch lists its files with their sizes. Files that it cannot list, and those of
-checkpoints without a record, are compared with each other. Spark itself reads the state of a query
-by its version, so that a file that is missing there fails the job.
+of the last micro-batch lists its files and sizes. Files that it cannot list, and those of
+checkpoints without a record, are compared with each other. A missing file of a query's state fails
+the job in Spark, which reads it by its version.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import ExternalError
 from schema_core.spark.commit.commit import Directory
 
-#: The checkpoint of Spark's query, in the directory of a job, and its parts.
+#: Spark's checkpoint, in the directory of a job, and its parts.
 QUERY: Final = "query"
 METADATA: Final = f"{QUERY}/metadata"
 OFFSETS: Final = "offsets"
 COMMITS: Final = "commits"
 SOURCES: Final = "sources"
 STATE: Final = "state"
-#: The directory of the record of the last micro-batch.
+#: The directory of the last micro-batch's record.
 BATCHES: Final = "batches"
 
-#: The first line of a file of a log; Spark's Kafka source writes a byte before it.
+#: The first line of a log's file; Spark's Kafka source writes a byte before it.
 _VERSION = regex(r"\0?v[0-9]+")
-#: The name of an entry of a source's log. A compact one contains those before it.
+#: An entry of a source's log. A compact one contains those before it.
 _ENTRY = regex(r"([0-9]{1,18})(\.compact)?")
-#: The name of the checksum of a file in a directory of this machine.
+#: A local file's checksum.
 _CHECKSUM = regex(r"\.(.+)\.crc")
-#: Log -> the least number of lines after the version of each entry.
+#: Log -> the least number of lines after an entry's version.
 _LINES: Mapping[str, int] = {OFFSETS: 2, COMMITS: 1, SOURCES: 1}
 
 
@@ -49,12 +49,7 @@ def invalid_checkpoint(path: str, problem: str) -> ExternalError:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointFiles:
-    """The files of the checkpoint in the directory of a job.
-
-    Attributes:
-        directory: The directory of the job.
-        path: The same directory as it is named in errors.
-    """
+    """The files of the checkpoint in a job's directory, which errors name `path`."""
 
     directory: Directory
     path: str
@@ -70,17 +65,13 @@ class CheckpointFiles:
         return max((int(name) for name in names if name.isdecimal()), default=None)
 
     def create_metadata(self) -> str:
-        """Write the id of Spark's query, which Spark then keeps, unless there is one; return it."""
+        """Return the id of Spark's query; write one, which Spark then keeps, if there is none."""
         if self.directory.status(METADATA) is None:
             self._put(QUERY, "metadata", {"id": str(uuid.uuid4())})
         return self.stream()
 
     def stream(self) -> str:
-        """Return the id of Spark's query.
-
-        Raises:
-            ExternalError: with code `invalid-checkpoint`.
-        """
+        """Return the id of Spark's query (`invalid-checkpoint`)."""
         content = self._content(METADATA)
         try:
             found = json.loads(content)["id"]
@@ -127,10 +118,9 @@ class CheckpointFiles:
                     self.directory.delete(f"{parent}/{name}")
 
     def require_complete(self) -> None:
-        """Require the files with which Spark continues a query where it has ended.
+        """Require the files with which Spark continues a query.
 
-        Raises:
-            ExternalError: with code `invalid-checkpoint`, which names the file.
+        The error names the file (`invalid-checkpoint`).
         """
         begun, ended = self.last(OFFSETS), self.last(COMMITS)
         self._require_record(begun)
@@ -152,7 +142,7 @@ class CheckpointFiles:
                 self._require_entries(f"{SOURCES}/{place}", offset["logOffset"])
 
     def _require_record(self, begun: int | None) -> None:
-        """Require the files that the record of the last micro-batch lists."""
+        """Require the files in the last micro-batch's record."""
         numbers = [int(name) for name in self._names(BATCHES) if name.isdecimal()]
         if not numbers:
             return
@@ -177,7 +167,7 @@ class CheckpointFiles:
                 )
 
     def _is_compacted(self, file: str) -> bool:
-        """Return whether an entry of a source's log is contained in a later one."""
+        """Return whether a later entry of a source's log contains this one."""
         log, _, name = file.removeprefix(f"{QUERY}/").rpartition("/")
         entry = _ENTRY.fullmatch(name)
         if entry is None or not log.startswith(f"{SOURCES}/"):
@@ -189,7 +179,7 @@ class CheckpointFiles:
         return [int(entry[1]) for entry in entries if entry is not None and entry[2]]
 
     def _require_entries(self, log: str, last: int) -> None:
-        """Require the entries of a source's log: the last compact one, and those after it."""
+        """Require a source's last compact entry and those after it."""
         start = max(self._compact(log), default=0)
         names = self._names(f"{QUERY}/{log}")
         numbers = [int(entry[1]) for entry in map(_ENTRY.fullmatch, names) if entry is not None]
@@ -208,7 +198,7 @@ class CheckpointFiles:
         return None if status is None else status.size
 
     def _source_entries(self) -> Iterator[tuple[str, int]]:
-        """Yield the files of the logs of sources, without those that a later one contains."""
+        """Yield the entries of sources' logs that no later one contains."""
         system, root = self.directory.system, self.directory.path(f"{QUERY}/{SOURCES}")
         for source in Directory(system, root).entries(""):
             if not source.is_directory:
@@ -221,7 +211,7 @@ class CheckpointFiles:
                     yield f"{QUERY}/{log}/{item.name}", item.size
 
     def _lines(self, log: str, name: str) -> list[Any]:
-        """Return the values of an entry of a log, without its version."""
+        """Return the values of a log's entry, without its version."""
         file = f"{QUERY}/{log}/{name}"
         try:
             version, *lines = self._content(file).decode().splitlines()

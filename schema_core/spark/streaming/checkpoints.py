@@ -1,9 +1,8 @@
 """Checkpoints of streaming jobs: where a restarted job continues, and which job it is.
 
-A job's directory, below ``execution.checkpointing.dir``, holds the checkpoint of Spark's streaming
-query and a description of the job. A job continues only from its own checkpoint: another query
-would skip the rows that the first one has read. Schemas of its tables may change as migrations
-permit.
+A job's directory, below ``execution.checkpointing.dir``, holds Spark's checkpoint and a description
+of the job. A job continues only from its own checkpoint: another query would skip the rows that the
+first one has read. Its tables' schemas may change as migrations permit.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ from schema_core.types import DataType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: The description of the job, in the directory of a job.
+#: The job's description, in its directory.
 JOB: Final = "job.json"
 DRAFT: Final = ".job.json"
 LOCK: Final = ".lock"
@@ -62,9 +61,9 @@ _UNREADABLE = regex(
 _STATE = regex(
     r"CANNOT_LOAD_STATE_STORE|STATE_STORE|MISSING_STATE_DIRECTORY|StateStore|streaming\.state\."
 )
-#: Frames of the innermost error that show what it read: some errors have no message.
+#: Frames of the innermost error, some of which have no message, that show what it read.
 FRAMES: Final = 8
-#: How many bytes a description has at most.
+#: Maximum bytes of a description.
 MAX_DESCRIPTION: Final = 1 << 24
 #: Maximum characters of a directory's name; file systems permit 255 bytes.
 MAX_NAME: Final = 200
@@ -77,7 +76,7 @@ class JobDescription:
     Attributes:
         sink: The path of its sink.
         query: A digest of its query.
-        untyped: A digest without the types that the schemas of tables determine; empty if unknown.
+        untyped: A digest without the types that tables' schemas determine; empty if unknown.
         sources: The columns that it reads.
         written: The columns that it writes.
         has_state: Whether its query has a state.
@@ -94,7 +93,7 @@ class JobDescription:
     def of(
         cls, target: BoundTable, query: Relation, columns: Sequence[str], *, has_state: bool
     ) -> JobDescription:
-        """Return the description of a job that writes a resolved query into columns of a table."""
+        """Describe a job that writes a resolved query into columns of a table."""
         options = sorted(target.table.options.items())
         place = tuple(option for option in options if not option[0].startswith("sink."))
         return cls(
@@ -107,10 +106,10 @@ class JobDescription:
         )
 
 
-#: Fields that do not matter to a query: all columns of its sources, of which it may read some, and
-#: the syntax of subqueries, which are in the tree.
+#: Fields that do not matter: all columns of sources, of which a query may read some, and the syntax
+#: of subqueries, which are in the tree.
 _IRRELEVANT = frozenset({"columns", "schema", "subquery"})
-#: Class -> its name in digests where that differs: digests of existing checkpoints stay the same.
+#: Class -> its other name in digests, so that existing checkpoints keep theirs.
 _NAMES_IN_DIGESTS: dict[type, str] = {SourceTable: "Table"}
 
 
@@ -123,9 +122,8 @@ def digest_of(
 ) -> str:
     """Return a digest of what a job writes, equal in every process.
 
-    It covers the query, and the sink's columns and options, `place`. Unread columns, names of the
-    result and spans do not matter. Unless `typed`, neither do implicit casts and types that are not
-    in the query's text.
+    It covers the query, and the sink's columns and options, `place`; not unread columns, names of
+    the result and spans, nor, unless `typed`, implicit casts and types outside the query's text.
     """
     digest = hashlib.sha256()
     if isinstance(query, Select):
@@ -162,11 +160,11 @@ class Checkpoint:
     """The directory of one job; `id` is the same for all of its runs.
 
     Args:
-        directory: The directory of the job.
-        path: The same directory as Spark names it.
+        directory: The directory.
+        path: The directory as Spark names it.
         description: What the job does.
-        found: The id of this job in the directory, if any.
-        stream: The id of Spark's query; None for a job that has not read anything yet.
+        found: The job's id in the directory, if any.
+        stream: The id of Spark's query; None if the job has not read anything yet.
     """
 
     def __init__(
@@ -185,7 +183,7 @@ class Checkpoint:
         self._stream = stream
         self.is_new: bool = stream is None
         self.id: str = found or uuid.uuid4().hex
-        #: whether the directory has another description, with which the job continues
+        #: whether the job continues with another description in the directory
         self.is_changed = False
 
     @property
@@ -194,7 +192,7 @@ class Checkpoint:
         return f"{self._path}/{QUERY}"
 
     def fits(self, last: int | None) -> bool:
-        """Return whether the last micro-batch that a table holds agrees with the checkpoint."""
+        """Return whether a table's last micro-batch agrees with the checkpoint."""
         begun, ended = self._files.last(OFFSETS), self._files.last(COMMITS)
         if last is None:
             return ended is None
@@ -203,7 +201,7 @@ class Checkpoint:
     def recording(
         self, write: Callable[[DataFrame, int], None]
     ) -> Callable[[DataFrame, int], None]:
-        """Return a function that writes a micro-batch after it has recorded its files."""
+        """Return a function that records a micro-batch's files, then writes it."""
 
         def record_and_write(rows: DataFrame, number: int) -> None:
             self._files.record(number)
@@ -213,11 +211,7 @@ class Checkpoint:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Convert errors of Spark about files of the checkpoint.
-
-        Raises:
-            ExternalError: with code `invalid-checkpoint`.
-        """
+        """Convert Spark's errors about files of the checkpoint (`invalid-checkpoint`)."""
         try:
             yield
         except Exception as error:
@@ -227,7 +221,7 @@ class Checkpoint:
             raise
 
     def _damaged_file(self, error: Exception) -> str | None:
-        """Return the file of the checkpoint that Spark cannot read, None for other errors."""
+        """Return the checkpoint's file that Spark cannot read, None for other errors."""
         errors = [*causes(error)]
         texts = [str(error), *map(str, errors)]
         if not any(map(_UNREADABLE.search, texts)):
@@ -241,11 +235,9 @@ class Checkpoint:
         return f"{QUERY}/{STATE}" if any(map(_STATE.search, texts)) else None
 
     def begin(self) -> None:
-        """Write the description of a new job, and keep other runs of the job out.
+        """Write a new job's description, and keep other runs of the job out.
 
-        Raises:
-            ConflictError: with code `job-already-runs`.
-            ExternalError: with code `file-system-failed`.
+        Errors have the codes `job-already-runs` and `file-system-failed`.
         """
         directory = self._directory
         directory.mkdirs("")
@@ -265,7 +257,7 @@ class Checkpoint:
         self._files.delete_checksums()
 
     def _describe(self) -> None:
-        """Replace the description of the job. If the process ends meanwhile, the draft is used."""
+        """Replace the job's description. If the process ends meanwhile, the draft is used."""
         ids = {"id": self.id, "stream": self._stream}
         content = {"version": 1, **ids, **asdict(self._description)}
         self._directory.delete(DRAFT)
@@ -321,17 +313,10 @@ def checkpoint_of(
 ) -> Checkpoint | None:
     """Return the checkpoint of a job, None if the session's options name no directory.
 
-    Args:
-        session: The session of the job.
-        options: The options of the environment.
-        description: What the job does.
-        creates: Whether the job creates its table: it must then start from the beginning.
-
-    Raises:
-        ConflictError: with code `checkpoint-mismatch` if another job wrote the checkpoint,
-            `checkpoint-schema-mismatch` if it cannot continue with its tables' new schemas.
-        AlreadyExistsError: with code `checkpoint-exists` if the job creates its table.
-        ExternalError: with code `invalid-checkpoint`, or `file-system-failed`.
+    A job that `creates` its table must start from the beginning (`checkpoint-exists`). Other
+    errors: `checkpoint-mismatch` if another job wrote the checkpoint, `checkpoint-schema-mismatch`
+    if the job cannot continue with its tables' new schemas, `invalid-checkpoint` and
+    `file-system-failed`.
     """
     root = CHECKPOINTS.of(options)
     if root is None:
@@ -346,11 +331,7 @@ def checkpoint_of(
 def checkpoint_in(
     directory: Directory, path: str, description: JobDescription, *, creates: bool
 ) -> Checkpoint:
-    """Return the checkpoint of a job in a directory, named `path` in errors.
-
-    Raises:
-        ConflictError, AlreadyExistsError, ExternalError: as `checkpoint_of`.
-    """
+    """Return a job's checkpoint in a directory, named `path` in errors, as `checkpoint_of`."""
     files = CheckpointFiles(directory, path)
     previous = _read(directory, path)
     if previous is None:
@@ -390,11 +371,7 @@ def checkpoint_in(
 
 
 def _read(directory: Directory, path: str) -> dict[str, Any] | None:
-    """Return the description in a directory, None if there is none.
-
-    Raises:
-        ExternalError: with code `invalid-checkpoint`.
-    """
+    """Return the description in a directory, if any (`invalid-checkpoint`)."""
     name = JOB if directory.status(JOB) is not None else DRAFT
     entry = directory.status(name)
     if entry is None:
@@ -414,7 +391,7 @@ def _read(directory: Directory, path: str) -> dict[str, Any] | None:
 
 
 def missing_checkpoint(sink: str, guarantee: str) -> SchemaError:
-    """Return the error for a job that needs a checkpoint, but has none."""
+    """Return the error for a job without the checkpoint that it needs."""
     return SchemaError(
         f"the streaming job into {sink} needs a checkpoint to write rows {guarantee}",
         code="missing-checkpoint",

@@ -1,8 +1,8 @@
 """Micro-batches over Spark Connect, exchanged with the server as files.
 
-Spark calls the function of ``foreachBatch`` in a process of its server. That writes a micro-batch
-into a directory and waits until this process has written it to the table, staged, checked and
-committed as with a SparkContext of this process.
+Spark calls the function of ``foreachBatch`` in a process of its server. The function writes a
+micro-batch into a directory and waits until this process has staged, checked and committed it, as
+with a SparkContext of this process.
 """
 
 from __future__ import annotations
@@ -22,23 +22,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-#: The file that this process locks as long as it takes micro-batches.
+#: Locked by this process as long as it takes micro-batches.
 LOCK: Final = "lock"
-#: Suffixes of marker files: committed, failed.
+#: Suffixes of marker files.
 DONE, FAILED = ".done", ".failed"
 #: Polling interval, in seconds.
 PAUSE: Final = 0.01
-#: Interval after which the query status is polled, in seconds without a micro-batch.
+#: Seconds without a micro-batch after which the query's status is polled.
 POLL_TIMEOUT: Final = 0.5
 
 
 class BatchDirectory:
-    """The directory through which the micro-batches of one query pass.
+    """The directory, which the server has as well, through which one query's micro-batches pass.
 
-    Args:
-        session: The session of the query.
-        path: The directory, which the server has as well.
-        columns: The names of the columns of a micro-batch.
+    `columns` are the names of a micro-batch's columns.
     """
 
     def __init__(self, session: SparkSession, path: Path, columns: list[str]) -> None:
@@ -47,7 +44,7 @@ class BatchDirectory:
         self._columns = columns
 
     def function(self) -> Callable[[DataFrame, int], None]:
-        """Return the function of ``foreachBatch``, which needs the standard library only."""
+        """Return the function of ``foreachBatch``, which needs only the standard library."""
         directory, pause, lock, ends = str(self._path), PAUSE, LOCK, (DONE, FAILED)
 
         def hand_over(rows: DataFrame, number: int) -> None:
@@ -75,14 +72,14 @@ class BatchDirectory:
         return hand_over
 
     def take(self, query: StreamingQuery, write: Callable[[DataFrame, int], None]) -> None:
-        """Call a function with the rows and the number of each micro-batch until the query ends.
+        """Call a function with each micro-batch's rows and number until the query ends.
 
-        If the function raises, the query fails and the error is raised here.
+        Its error fails the query and is raised here.
         """
         asked = time.monotonic()
         error: BaseException | None = None
         while True:
-            # the micro-batches that the server has written
+            # micro-batches that the server has written
             numbers = sorted(int(path.parent.name) for path in self._path.glob("*/_SUCCESS"))
             for number in numbers:
                 error = self._take(number, write)
@@ -98,7 +95,7 @@ class BatchDirectory:
                 return
 
     def _take(self, number: int, write: Callable[[DataFrame, int], None]) -> BaseException | None:
-        """Write a micro-batch, write the marker file, and return the error."""
+        """Write a micro-batch and its marker file; return the error."""
         place = self._path / str(number)
         error: BaseException | None = None
         try:
@@ -115,8 +112,7 @@ class BatchDirectory:
 def batch_directory(session: SparkSession, columns: list[str]) -> Iterator[BatchDirectory]:
     """Yield a new directory; its lock shows the server that this process takes rows.
 
-    Raises:
-        UnsupportedError: with code `not-over-connect` if the server has other files.
+    The server must have this process's files (`not-over-connect`).
     """
     with TemporaryDirectory(prefix="schema_core-batches-", ignore_cleanup_errors=True) as name:
         locate_file_system(session, name)

@@ -1,8 +1,8 @@
 """Queries of unbounded tables: which operations Spark computes as rows arrive, with which state.
 
 Projections, filters, UNNEST, UNION ALL of unbounded tables and joins with bounded tables need only
-the new rows. One operation of a query may have a state (`OperatorState`). Everything else, which
-needs all rows, is refused before the job.
+the new rows. One operation may have a state (`OperatorState`). What else needs all rows is refused
+before the job.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from schema_core.types import BigIntType, BooleanType, LocalZonedTimestampType, 
 from schema_core.types.temporal import TimestampKind
 
 #: Kind of a join -> which sides, left and right, may be unbounded. The other side is complete when
-#: a micro-batch starts, so a row without a match never gets one later.
+#: a micro-batch starts: a row without a match never gets one later.
 _SIDES: dict[JoinKind, tuple[bool, bool]] = {
     JoinKind.COMMA: (True, True),
     JoinKind.CROSS: (True, True),
@@ -57,7 +57,7 @@ _SIDES: dict[JoinKind, tuple[bool, bool]] = {
     JoinKind.FULL: (False, False),
 }
 
-#: An outer join that returns rows of a bounded table for which no match arrives.
+#: An outer join that returns rows of a bounded table without a match.
 PRESERVES_BOUNDED = "{}, which keeps the rows of a bounded table without a match,"
 
 
@@ -76,23 +76,23 @@ ON_TRUE: Final = "join ON TRUE, and write the condition into WHERE"
 
 
 class OperatorState(Enum):
-    """The state of the one operation of a streaming query that has one."""
+    """The state of a streaming query's one operation that has one."""
 
-    #: the accumulators of GROUP BY a window, until the watermark passes the window
+    #: accumulators of GROUP BY a window, until the watermark passes it
     WINDOW = "a window aggregation"
-    #: the rows of a window, until the watermark passes it
+    #: rows of a window, until the watermark passes it
     ROWS = "an operation on the rows of a window"
-    #: the rows of sessions, until the watermark passes them
+    #: rows of sessions, until the watermark passes them
     SESSION = "a session window"
-    #: the rows of both sides, until the watermark shows that no other row can match them
+    #: rows of both sides, until the watermark shows that no other row can match them
     JOIN = "an interval join"
-    #: the accumulators of GROUP BY, forever; the rows of the result are updated
+    #: accumulators of GROUP BY, forever; rows of the result are updated
     GROUPS = "GROUP BY"
     #: the distinct rows, forever
     DISTINCT = "SELECT DISTINCT"
-    #: the keys of the rows that were returned, forever
+    #: keys of returned rows, forever
     FIRST = "ROW_NUMBER"
-    #: the first or last row of each key by its rowtime, forever; it is updated
+    #: each key's first or last row by rowtime, forever; it is updated
     RANKED = "ROW_NUMBER by a rowtime"
 
 
@@ -104,7 +104,7 @@ UPDATED: Final = frozenset({OperatorState.GROUPS, OperatorState.RANKED})
 #: The key of a single group.
 ONE_GROUP: Final = Constant(Literal(LiteralKind.BOOLEAN, "TRUE"), BooleanType(nullable=False))
 
-#: States that are kept as long as the job exists.
+#: States that are kept forever.
 PERMANENT: Final = frozenset(
     {OperatorState.GROUPS, OperatorState.DISTINCT, OperatorState.FIRST, OperatorState.RANKED}
 )
@@ -112,10 +112,10 @@ PERMANENT: Final = frozenset(
 #: The number of the first row.
 FIRST_NUMBER: Final = Constant(Literal(LiteralKind.EXACT, "1"), BigIntType(nullable=False))
 
-#: The bounds of a window that identify it.
+#: The bounds that identify a window.
 START, END = "start", "end"
 BOUNDS: Final = frozenset({START, END})
-#: Time bounds among a source's columns, by alias and name, or a query's, by position.
+#: Time bounds by the columns' aliases and names in a source, or positions in a query.
 Bounds: TypeAlias = "Mapping[object, str]"
 
 
@@ -125,10 +125,10 @@ class Ranking:
 
     Attributes:
         block: The block that computes it.
-        rank: The position of the row number in the result of the block.
-        key: The positions of the columns of PARTITION BY.
-        time: The position of the column of ORDER BY.
-        descending: Whether the row with the last time is the first.
+        rank: The row number's position in the block's result.
+        key: The positions of PARTITION BY.
+        time: The position of ORDER BY.
+        descending: Whether the last time is first.
     """
 
     block: relational.Select
@@ -145,14 +145,14 @@ class StreamPlan:
     Attributes:
         query: The query, without common tables.
         table: The path of an unbounded table that it reads.
-        state: The state of `operation`; None if all of the query is computed from new rows.
+        state: The state of `operation`; None if new rows suffice for all of the query.
         operation: The part of `query` with state. Without DISTINCT for `OperatorState.DISTINCT`.
         rest: Whether what is above the operation is computed from each micro-batch, which then
             has all rows of the windows that it has any of.
         windows: The window functions over unbounded tables.
         key: The positions of the columns that identify a row of the result, if rows are updated.
         ranking: The first rows that `OperatorState.FIRST` and `OperatorState.RANKED` keep.
-        sides: The sides of `OperatorState.JOIN`, each read from a frame of its own.
+        sides: The sides of `OperatorState.JOIN`, each read from its own frame.
     """
 
     query: relational.Relation
@@ -167,18 +167,18 @@ class StreamPlan:
 
     @property
     def is_updated(self) -> bool:
-        """Whether rows of the result are replaced by later ones."""
+        """Whether later rows replace rows of the result."""
         return self.state in UPDATED
 
     @property
     def has_windows(self) -> bool:
-        """Whether rows are returned when the watermark passes the end of their window."""
+        """Whether rows are returned when the watermark passes their window's end."""
         return self.state in WINDOWED
 
     def clock(self, zone: str) -> str | None:
-        """The time zone of the clock of watermarks; None without watermarks.
+        """The time zone of watermarks' clock; None without watermarks.
 
-        Windows end by the session's clock. Rowtimes that are joined are compared as they are.
+        Windows end by the session's clock. Joined rowtimes are compared as they are.
         """
         if self.state is OperatorState.JOIN:
             return "UTC"
@@ -193,7 +193,7 @@ class StreamPlan:
         return cast("relational.WindowTable", operation).input
 
     def above(self, rows: relational.Scan) -> relational.Relation:
-        """Return the query with a scan in place of what is streamed."""
+        """Return the query with a scan in place of the streamed part."""
         place: relational.Relation = rows
         if self.state is OperatorState.SESSION:
             place = replace(cast("relational.WindowTable", self.operation), input=rows)
@@ -202,7 +202,7 @@ class StreamPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Stream:
-    """What is known of a relation that reads an unbounded table."""
+    """A relation that reads an unbounded table."""
 
     table: str
     windows: tuple[relational.WindowTable, ...] = ()
@@ -211,14 +211,13 @@ class _Stream:
     operation: relational.Relation | None = None
     rest: bool = False
     key: frozenset[object] = frozenset()
-    #: how many columns identify a row that is updated
+    #: how many columns identify an updated row
     keys: int = 0
     ranking: Ranking | None = None
     time_bounds: TimeBounds | None = None
 
     @property
     def is_updated(self) -> bool:
-        """Whether rows are replaced by later ones."""
         return self.state in UPDATED
 
     @property
@@ -227,7 +226,7 @@ class _Stream:
         return self.state in WINDOWED
 
     def rename_columns(self, names: Mapping[object, tuple[object, ...]]) -> _Stream:
-        """Return the stream with columns under other names; those without one are left out."""
+        """Return the stream with renamed columns; those without a name are left out."""
         bounds = {new: part for old, part in self.bounds.items() for new in names.get(old, ())}
         keys = [names.get(key, ()) for key in self.key]
         key = {new[0] for new in keys if new}
@@ -237,14 +236,9 @@ class _Stream:
 def stream_plan(
     query: relational.Relation, is_unbounded: Callable[[relational.Scan], bool]
 ) -> StreamPlan | None:
-    """Return how a query is computed as rows arrive, None if it reads bounded tables only.
+    """Return how a query without views is computed as rows arrive, None without unbounded tables.
 
-    Args:
-        query: A query without views.
-        is_unbounded: Whether a scan reads an unbounded table.
-
-    Raises:
-        UnsupportedError: with code `streaming-not-supported`, naming the operation and table.
+    Errors name the operation and table (`streaming-not-supported`).
     """
     query = without_common_tables(query)
     stream = _StreamAnalysis(is_unbounded).table(query)
@@ -280,10 +274,7 @@ def updated_parts(
 ) -> Mapping[int, bool]:
     """Return whether rows of each part of a query are updated, by the part's identity.
 
-    Parts that are computed only together with the one above are left out.
-
-    Raises:
-        UnsupportedError: as `stream_plan`.
+    Parts that are computed only with the one above are left out. Errors are those of `stream_plan`.
     """
     analysis = _StreamAnalysis(is_unbounded)
     analysis.table(query)
@@ -293,12 +284,9 @@ def updated_parts(
 def require_no_expiry(
     plan: StreamPlan, query: relational.Relation, options: Mapping[str, str]
 ) -> None:
-    """Refuse permanent state that is declared to expire, by the option or the hint STATE_TTL.
+    """Refuse permanent state that the option or hint STATE_TTL expires (`streaming-not-supported`).
 
     Flink removes state that has been idle for this time.
-
-    Raises:
-        UnsupportedError: with code `streaming-not-supported`.
     """
     if plan.state not in PERMANENT:
         return
@@ -328,8 +316,8 @@ def _as_computed(
 ) -> relational.Select | relational.SetOperation:
     """Return the operation with state as Spark computes it.
 
-    Frames remove duplicates, and the first row has number 1. An aggregate without GROUP BY becomes
-    one of a single group, which is returned when it has its first row, as in Flink.
+    Frames remove duplicates, and the first row has number 1. An aggregate without GROUP BY gets a
+    single group, returned with its first row, as in Flink.
     """
     if isinstance(block, relational.SetOperation):
         return replace(block, all=True)
@@ -352,16 +340,16 @@ def _as_computed(
 class _StreamAnalysis:
     """Methods return a `_Stream` for a relation over an unbounded table, None for a bounded one.
 
-    Left-deep chains of joins and set operations are long: they are followed without recursion.
+    Left-deep chains of joins and set operations are long, so no recursion follows them.
     """
 
     def __init__(self, is_unbounded: Callable[[relational.Scan], bool]) -> None:
         self._is_unbounded = is_unbounded
-        #: the common tables that are visible, by name; the last one hides others
+        #: the visible common tables by name; the last one hides others
         self._common: list[tuple[str, _Stream | None]] = []
-        #: the conjuncts of WHERE of the block whose source is analysed
+        #: the conjuncts of WHERE above the source that is analysed
         self._where: Sequence[Typed] = ()
-        #: whether rows are updated, by the identity of each part that is computed by itself
+        #: whether rows are updated, by the identity of each part computed by itself
         self.updates: dict[int, bool] = {}
 
     def table(self, relation: relational.Relation | None) -> _Stream | None:
@@ -425,7 +413,7 @@ class _StreamAnalysis:
         *,
         is_last: bool,
     ) -> _Stream | None:
-        """Return the stream of a set operation; only the last of a chain may remove duplicates."""
+        """Only the last set operation of a chain may remove duplicates."""
         name = operation.operator + (" ALL" if operation.all else "")
         if operation.operator != "UNION" or not (operation.all or is_last):
             _refuse(name, left or right)
@@ -461,7 +449,7 @@ class _StreamAnalysis:
         return stream
 
     def _interval_join(self, join: relational.Join, left: _Stream, right: _Stream) -> _Stream:
-        """Return the stream of a join of two unbounded tables, whose state must be bounded."""
+        """Join two unbounded tables; the state must be bounded."""
         name = f"{_name(join)} of two unbounded tables"
         for side in (left, right):
             if side.is_updated:
@@ -488,7 +476,7 @@ class _StreamAnalysis:
         stream = _Stream(stream.table, windows, {start: START, end: END})
         if table.function != "SESSION":
             return stream
-        # a row changes the bounds of its session: all rows are returned when it has ended
+        # a row changes its session's bounds: all rows are returned at its end
         _require_rowtime(stream)
         return replace(stream, state=OperatorState.SESSION, operation=table, rest=True)
 
@@ -541,7 +529,7 @@ class _StreamAnalysis:
                 return replace(stream, state=OperatorState.WINDOW, operation=block)
             return _buffer_windows(stream)
         for key in keys:
-            # a row of such a group is returned when the window ends: it is not updated
+            # such a group is returned when the window ends: it is not updated
             if isinstance(key, FunctionCall) and key.function.name in GROUP_WINDOWS:
                 _refuse(f"the group window {GROUP_WINDOWS[key.function.name]}", stream)
         operation = "GROUP BY" if keys else "an aggregate without GROUP BY"
@@ -563,7 +551,7 @@ class _StreamAnalysis:
         )
 
     def _rank_stream(self, source: relational.Relation | None, ranking: Ranking) -> _Stream | None:
-        """Return the stream of the rows with the first number of a ranking."""
+        """Return the stream of a ranking's first rows."""
         stream = self.table(ranking.block.source)
         call = cast("FunctionCall", ranking.block.items[ranking.rank].expression)
         if stream is None or call.over is None or _names_window(stream, call.over.partition_by):
@@ -606,12 +594,12 @@ class _StreamAnalysis:
 
 
 def _reference(expression: Typed) -> object:
-    """Return the alias and name of a column, any other expression as it is."""
+    """Return a column's alias and name, other expressions as they are."""
     return (expression.relation, expression.name) if isinstance(expression, Ref) else expression
 
 
 def _names_of_source(source: relational.Named) -> dict[object, tuple[object, ...]]:
-    """Return the alias and name of each column of what a source names."""
+    """Return the alias and name of each column of a source."""
     below, names = source.input, [(source.alias, column.name) for column in source.columns]
     if isinstance(below, relational.Named):
         own = [(below.alias, column.name) for column in below.columns]
@@ -620,7 +608,7 @@ def _names_of_source(source: relational.Named) -> dict[object, tuple[object, ...
 
 
 def _first_rows(block: relational.Select) -> Ranking | None:
-    """Return the ranking of which WHERE of a block keeps the first row, None if there is none."""
+    """Return the ranking whose first row the WHERE of a block keeps, if any."""
     source = block.source
     if not isinstance(source, relational.Named) or not isinstance(source.input, relational.Select):
         return None
@@ -639,7 +627,6 @@ def _first_rows(block: relational.Select) -> Ranking | None:
 
 
 def _is_first(condition: Typed, number: Ref) -> bool:
-    """Return whether a condition keeps the rows with number 1."""
     match condition:
         case FunctionCall(function=function, arguments=(Ref() as column, Constant() as value)):
             is_number = _reference(column) == _reference(number)
@@ -650,7 +637,7 @@ def _is_first(condition: Typed, number: Ref) -> bool:
 
 
 def _ranking(block: relational.Select, rank: int) -> Ranking | None:
-    """Return the ranking of a block by one of its items; None if a key is not a column of it."""
+    """Return the ranking of a block's item; None if a key is not a column of the block."""
     call = block.items[rank].expression
     if not isinstance(call, FunctionCall) or call.function.name != "ROW_NUMBER":
         return None
@@ -668,7 +655,7 @@ def _ranking(block: relational.Select, rank: int) -> Ranking | None:
 
 
 def _items(block: relational.Select) -> dict[object, tuple[int, ...]]:
-    """Return the positions at which a block returns each expression; columns by their names."""
+    """Return where a block returns each expression; columns by their names."""
     stream: dict[object, tuple[int, ...]] = {}
     for place, item in enumerate(block.items):
         name = _reference(item.expression)
@@ -677,7 +664,7 @@ def _items(block: relational.Select) -> dict[object, tuple[int, ...]]:
 
 
 def _names_window(stream: _Stream, expressions: Iterable[Typed]) -> bool:
-    """Return whether columns among expressions identify the window of a row."""
+    """Return whether columns among expressions identify a row's window."""
     parts = {stream.bounds.get(_reference(expression)) for expression in expressions}
     return parts >= BOUNDS
 
@@ -689,7 +676,7 @@ def _needs_rows(parts: Iterable[Typed]) -> bool:
 
 
 def _buffer_windows(stream: _Stream) -> _Stream:
-    """Return a stream whose windows are returned when all their rows have arrived."""
+    """Return a stream that returns windows when all their rows have arrived."""
     if stream.is_complete:
         return replace(stream, rest=True)
     _require_rowtime(stream)
@@ -698,7 +685,7 @@ def _buffer_windows(stream: _Stream) -> _Stream:
 
 
 def _require_rowtime(stream: _Stream) -> None:
-    """Require that a watermark ends the windows of a stream."""
+    """Require that a watermark ends a stream's windows."""
     for window in stream.windows:
         type_ = cast("TimestampType | LocalZonedTimestampType", window.time.type)  # resolved
         if type_.kind is not TimestampKind.ROWTIME:
@@ -728,14 +715,14 @@ def _name(join: relational.Join) -> str:
 
 
 def _is_lateral_query(right: relational.Relation) -> bool:
-    """Return whether a side of a join reads the other one, other than by a table function."""
+    """Return whether a side of a join reads the other one, except by a table function."""
     if not isinstance(right, relational.Named) or not right.lateral:
         return False
     return not isinstance(right.input, relational.Unnest | relational.FunctionTable)
 
 
 def _has_condition_on_elements(join: relational.Join) -> bool:
-    """Return whether a join adds only some elements of each row, for which Spark needs all rows."""
+    """Return whether a join adds only some elements of each row, which needs all rows in Spark."""
     right = join.right
     if not isinstance(right, relational.Named) or not right.lateral or join.condition is None:
         return False
@@ -743,21 +730,13 @@ def _has_condition_on_elements(join: relational.Join) -> bool:
 
 
 def _refuse_state(operation: str, stream: _Stream) -> None:
-    """Refuse a second operation with state.
-
-    Raises:
-        UnsupportedError: with code `streaming-not-supported`.
-    """
+    """Refuse a second operation with state (`streaming-not-supported`)."""
     if stream.state is not None:
         _refuse(f"{operation} after {stream.state.value}", stream)
 
 
 def _refuse(operation: str, stream: _Stream | None, hint: str = HINT) -> None:
-    """Refuse an operation on a stream, unless that is None: a bounded table.
-
-    Raises:
-        UnsupportedError: with code `streaming-not-supported`.
-    """
+    """Refuse an operation on a stream; None is a bounded table (`streaming-not-supported`)."""
     if stream is not None:
         raise UnsupportedError(
             f"{operation} cannot be computed as rows arrive in the unbounded table {stream.table}",

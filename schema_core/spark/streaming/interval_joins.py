@@ -1,9 +1,9 @@
 """Joins of two unbounded tables whose rowtimes are within bounds of each other.
 
 Spark removes a row from a join's state when the watermark shows that no row of the other side can
-match it. It derives that from comparisons of TIMESTAMP columns plus an interval, not TIMESTAMP_NTZ,
-our TIMESTAMP. Each side therefore gets its rowtime as a TIMESTAMP column that is compared with the
-watermark, and the join condition has the bounds of both columns.
+match. It derives that from comparisons of TIMESTAMP columns plus an interval, not TIMESTAMP_NTZ,
+our TIMESTAMP. So each side gets its rowtime as a TIMESTAMP column for the watermark, and the join
+condition has the bounds of both.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TIME: Final = f"{PREFIX}time"
 #: Its type, which is TIMESTAMP in Spark.
 INSTANT: Final = LocalZonedTimestampType(3)
 
-#: Kinds of joins of which WHERE is a condition, too.
+#: Kinds of joins that have WHERE as a condition, too.
 INNER: Final = frozenset({JoinKind.COMMA, JoinKind.CROSS, JoinKind.INNER})
 
 #: Comparison -> the comparison of its operands in the other order.
@@ -46,14 +46,7 @@ _TURNED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 @dataclass(frozen=True, slots=True)
 class TimeBounds:
-    """The bounds of the difference of two rowtimes, in milliseconds, both included.
-
-    Attributes:
-        left: A rowtime of the left side.
-        right: A rowtime of the right side.
-        low: The least value of left - right.
-        high: The greatest.
-    """
+    """The bounds of left - right, two sides' rowtimes, in milliseconds, both included."""
 
     left: Ref
     right: Ref
@@ -66,8 +59,8 @@ class TimedSide:
     """A side of a join, which is computed as a frame with the column `TIME`.
 
     Attributes:
-        input: The rows of the side.
-        place: What replaces them in the query: a scan that has the column.
+        input: The side's rows.
+        place: What replaces them in the query: a scan with the column.
         time: The position of the rowtime.
     """
 
@@ -77,7 +70,7 @@ class TimedSide:
 
 
 def equations(conditions: Iterable[Typed], join: relational.Join) -> Iterator[FunctionCall]:
-    """Yield the conditions that compare the sides of a join for equality."""
+    """Yield the conditions that equate the sides of a join."""
     sides = [set(aliases_of(side)) for side in (join.left, join.right)]
     for condition in conditions:
         if isinstance(condition, FunctionCall) and condition.function.name == "=":
@@ -90,7 +83,7 @@ def equations(conditions: Iterable[Typed], join: relational.Join) -> Iterator[Fu
 
 
 def time_bounds(conditions: Sequence[Typed], join: relational.Join) -> TimeBounds | None:
-    """Return the bounds that conditions set for the rowtimes of a join; None without both."""
+    """Return the bounds that conditions set for a join's rowtimes; None without both."""
     left, right = aliases_of(join.left), aliases_of(join.right)
     bounds: dict[tuple[Ref, Ref], tuple[int | None, int | None]] = {}
     for condition in conditions:
@@ -108,7 +101,7 @@ def time_bounds(conditions: Sequence[Typed], join: relational.Join) -> TimeBound
 
 
 class _Time(NamedTuple):
-    """A rowtime and a number of milliseconds that is added to it."""
+    """A rowtime plus milliseconds."""
 
     column: Ref
     distance: int
@@ -117,7 +110,7 @@ class _Time(NamedTuple):
 def _differences(
     condition: Typed, left: Collection[str], right: Collection[str]
 ) -> Iterator[tuple[tuple[Ref, Ref], str, int]]:
-    """Yield the comparisons of left - right with milliseconds, by the rowtimes of both sides."""
+    """Yield comparisons of left - right with milliseconds, by both sides' rowtimes."""
     for operator, operands in _comparisons(condition):
         times = [_time(operand) for operand in operands]
         first, second = times
@@ -131,7 +124,6 @@ def _differences(
 
 
 def _comparisons(condition: Typed) -> Iterator[tuple[str, tuple[Typed, Typed]]]:
-    """Yield the comparisons that a condition consists of."""
     match condition:
         case FunctionCall(function=function, arguments=(value, low, high)):
             if function.name == "BETWEEN":
@@ -143,7 +135,7 @@ def _comparisons(condition: Typed) -> Iterator[tuple[str, tuple[Typed, Typed]]]:
 
 
 def _time(expression: Typed) -> _Time | None:
-    """Return a rowtime to which an interval is added; None for any other expression."""
+    """Return a rowtime plus an interval; None for other expressions."""
     match expression:
         case Ref(type=TimestampType() | LocalZonedTimestampType() as type_):
             return _Time(expression, 0) if type_.kind is TimestampKind.ROWTIME else None
@@ -169,7 +161,7 @@ def timed_join(
 ) -> tuple[relational.Join, tuple[TimedSide, TimedSide]]:
     """Return a join with the comparisons that bound its state, and its two sides.
 
-    Both are comparisons of a time plus an interval, of which Spark derives what it can remove.
+    Spark derives what it can remove only from a time plus an interval.
     """
     left, first = _add_time(join.left, bounds.left)
     right, second = _add_time(join.right, bounds.right)
@@ -188,10 +180,10 @@ def timed_join(
 
 
 def _keys_that_are_not_null(join: relational.Join) -> Iterator[Typed]:
-    """Yield that a key of each equation of a FULL join is not NULL.
+    """Yield the conditions that a key of each equation of a FULL join is not NULL.
 
-    Spark finds the rows of the other side in its state by the key, where NULL is equal to NULL. Of
-    other joins it removes the rows with such a key before.
+    Spark finds the other side's rows in its state by the key, where NULL equals NULL. Of other
+    joins it removes such rows before.
     """
     if join.kind is not JoinKind.FULL:
         return
@@ -202,7 +194,7 @@ def _keys_that_are_not_null(join: relational.Join) -> Iterator[Typed]:
 
 
 def _add_time(side: relational.Relation, time: Ref) -> tuple[relational.Relation, TimedSide]:
-    """Return a side of a join with `TIME` in the source of a rowtime, and that source."""
+    """Return a side of a join with `TIME` in a rowtime's source, and that source."""
     found: list[TimedSide] = []
 
     def change(relation: relational.Relation) -> relational.Relation | None:
@@ -226,7 +218,7 @@ def _add_time(side: relational.Relation, time: Ref) -> tuple[relational.Relation
 
 
 def _reaches(first: Ref, distance: int, second: Ref) -> Typed:
-    """Return the condition that the time of one side plus milliseconds is not before the other."""
+    """Return the condition that one side's time plus milliseconds is not before the other's."""
     seconds = f"{'-' if distance < 0 else ''}{abs(distance) // 1000}.{abs(distance) % 1000:03}"
     text = f"{{0}} + INTERVAL '{seconds}' SECOND"
     (later,) = declare("LATER", [([INSTANT], INSTANT)], spark=text)

@@ -1,7 +1,7 @@
-"""Streaming queries with state: the steps of a query for which Spark has frames, but no SQL.
+"""Streaming queries with state: the steps for which Spark has frames, but no SQL.
 
-When the watermark passes a window, Spark returns all of its rows. What Spark cannot compute in a
-stream is then computed from them as from a bounded table: see `StreamPlan.rest`.
+When the watermark passes a window, Spark returns all of its rows. What Spark cannot stream is then
+computed from them as from a bounded table: see `StreamPlan.rest`.
 """
 
 from __future__ import annotations
@@ -26,23 +26,20 @@ from schema_core.spark.streaming.watermarks import with_event_time, with_session
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: The rows of a window, as an array.
+#: A window's rows, as an array.
 ROWS: Final = f"{PREFIX}rows"
-#: Columns of sessions: their bounds, and the key of those without a key.
+#: Columns of sessions: their bounds, and a key for those without one.
 SESSION: Final = f"{PREFIX}session"
 ONE: Final = f"{PREFIX}one"
-#: States of one row for each key, which frames compute.
+#: States of one row per key, which frames compute.
 UNIQUE: Final = frozenset({OperatorState.DISTINCT, OperatorState.FIRST, OperatorState.RANKED})
 
 
 @dataclass(frozen=True, slots=True)
 class StreamedQuery:
-    """A query of unbounded tables.
+    """A query of unbounded tables as a streaming frame, and Spark's mode for its rows.
 
-    Attributes:
-        frame: The streaming frame.
-        mode: In which mode Spark returns its rows.
-        finish: Returns the query's rows for those of a micro-batch; None if they are the same.
+    `finish` returns the query's rows for those of a micro-batch; None if they are the same.
     """
 
     frame: DataFrame
@@ -50,31 +47,28 @@ class StreamedQuery:
     finish: Callable[[DataFrame], DataFrame] | None = None
 
     def then(self, change: Callable[[DataFrame], DataFrame]) -> StreamedQuery:
-        """Return the query with a change of its rows, one that needs no other rows."""
+        """Return the query with a change of each row by itself."""
         finish = self.finish
         if finish is None:
             return replace(self, frame=change(self.frame))
         return replace(self, finish=lambda rows: change(finish(rows)))
 
     def rows(self, batch: DataFrame) -> DataFrame:
-        """Return the rows of the query for those of a micro-batch."""
+        """Return the query's rows for those of a micro-batch."""
         return batch if self.finish is None else self.finish(batch)
 
 
 def mode_of(plan: StreamPlan) -> str:
-    """Return the mode in which Spark returns the rows of a query."""
+    """Return the mode in which Spark returns a query's rows."""
     return "update" if plan.is_updated else "append"
 
 
 def staging(
     plan: StreamPlan, names: TemporaryNames, analysed: Callable[[str], DataFrame]
 ) -> Callable[[Relation, str], str]:
-    """Return a function that replaces the text of operations by views of frames.
+    """Return a function that replaces operations in SQL text by views of frames.
 
-    Args:
-        plan: The plan of the query.
-        names: The names of the query.
-        analysed: Returns the frame of a query in Spark SQL.
+    `analysed` returns the frame of a query in Spark SQL.
     """
     if plan.state is None:
         return lambda _, text: text
@@ -95,13 +89,13 @@ def staging(
 
 
 def _select_with_names(relation: Relation, text: str) -> str:
-    """Return the text of a relation with the names of its result, which are unique."""
+    """Return the text of a relation with unique names for its result."""
     columns = ", ".join(quote(column.name) for column in result_columns(relation))
     return f"SELECT * FROM ({text}) AS w({columns})"
 
 
 def _unique(plan: StreamPlan, frame: DataFrame) -> DataFrame:
-    """Return one row of a frame for each key: of its ranking, else of all columns."""
+    """Return one row for each key: of the frame's ranking, else of all columns."""
     ranking = plan.ranking
     if ranking is None:
         return frame.dropDuplicates()
@@ -116,9 +110,9 @@ def _unique(plan: StreamPlan, frame: DataFrame) -> DataFrame:
 
 
 def grouped_rows(plan: StreamPlan, frame: DataFrame, zone: str) -> DataFrame:
-    """Return the streaming frame of a plan's operation as the frame to start.
+    """Return the streaming frame of a plan's operation to start.
 
-    For `OperatorState.ROWS` and `OperatorState.SESSION` a row has all rows of a window.
+    A row has all rows of a window for `OperatorState.ROWS` and `OperatorState.SESSION`.
     """
     if plan.state is OperatorState.SESSION:
         return _sessions(cast("WindowTable", plan.operation), frame, zone)
@@ -130,14 +124,13 @@ def grouped_rows(plan: StreamPlan, frame: DataFrame, zone: str) -> DataFrame:
 
 
 def _sessions(window: WindowTable, frame: DataFrame, zone: str) -> DataFrame:
-    """Return a row with all rows of each session."""
     expr = functions_of(frame).expr
     names = ", ".join(map(quote, frame.columns))
     time, keys = window.time, [quote(key.name) for key in window.partition_by]
     frame = with_session_time(frame, time.name, time.type, zone)
     gap = lengths_of(window.function, window.sizes)[0]
     session = expr(f"session_window({quote(TIME)}, '{gap} milliseconds')").alias(SESSION)
-    # Spark has no sessions without a key, and removes a key that is constant
+    # Spark has no sessions without a key, and removes a constant key
     key = expr(f"isnull({quote(TIME)})").alias(ONE)
     rows = expr(f"collect_list(struct({names}))").alias(ROWS)
     return frame.groupBy(session, *(keys or [key])).agg(rows).select(quote(ROWS))
@@ -150,7 +143,7 @@ def rows_of_batch(plan: StreamPlan, rows: DataFrame) -> DataFrame:
 
 
 def scan_of(operation: Relation) -> Scan:
-    """Return a scan in place of an operation, with its columns."""
+    """Return a scan with an operation's columns."""
     columns = result_columns(operation)
     schema = ResolvedSchema.physical(
         [column.name for column in columns], [column.type for column in columns]

@@ -1,6 +1,6 @@
 """Streaming jobs: queries of unbounded tables as streaming queries of Spark, in micro-batches.
 
-The table's connector writes each micro-batch as a batch job. See
+The table's connector writes each micro-batch as a batch job; see
 ``docs/decisions/0027-streaming-jobs.md``.
 """
 
@@ -95,10 +95,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Maximum wait of a cancelled job for its micro-batch, which may be committing, in seconds.
+#: How many seconds a cancelled job waits for its micro-batch, which may be committing.
 STOP_TIMEOUT: Final = 60.0
-#: Maximum starts of a query whose Python worker did not connect within Spark's ten seconds, which a
-#: busy machine exceeds.
+#: Maximum starts of a query: on a busy machine its Python worker may not connect within Spark's ten
+#: seconds.
 STARTS: Final = 5
 TOO_SLOW: Final = "Python worker failed to connect back"
 
@@ -109,8 +109,8 @@ class MicroBatches:
     Args:
         streamed: The query.
         write: Called with a micro-batch's rows and number, on a thread of Spark.
-        checkpoint: Its location; None for one that is deleted at the end.
-        interval: How often a micro-batch starts; None for as soon as there are rows.
+        checkpoint: Its location; None for one deleted at the end.
+        interval: Between starts of micro-batches; None for as soon as there are rows.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class MicroBatches:
             if not self._is_stopped:
                 raise
         finally:
-            # a micro-batch in its commit goes on when its query is stopped
+            # a micro-batch in its commit continues when its query is stopped
             if self._writing.acquire(timeout=STOP_TIMEOUT):
                 self._writing.release()
         if self._error is not None and not self._is_stopped:
@@ -169,7 +169,7 @@ class MicroBatches:
                 self._query.stop()
 
     def _start(self, function: Callable[[DataFrame, int], None]) -> StreamingQuery | None:
-        """Start the query; return None if it is stopped."""
+        """Start the query; None if it is stopped."""
         frame, mode = self._streamed.frame, self._streamed.mode
         writer = frame.writeStream.foreachBatch(function).outputMode(mode)
         if self._checkpoint is not None:
@@ -188,7 +188,6 @@ class MicroBatches:
         return None
 
     def _add_trigger(self, writer: DataStreamWriter) -> DataStreamWriter:
-        """Return a writer that starts its micro-batches in the interval."""
         if self._interval is None:
             return writer
         milliseconds = round(self._interval.total_seconds() * 1000)
@@ -208,12 +207,9 @@ class MicroBatches:
 
 
 def require_streaming(frame: DataFrame, mode: str = "append") -> None:
-    """Require that Spark computes a frame as rows arrive, by its own check of the plan and mode.
+    """Require that Spark computes a frame as rows arrive (`streaming-not-supported`).
 
-    A server of Spark Connect checks when the query starts.
-
-    Raises:
-        UnsupportedError: with code `streaming-not-supported`.
+    Spark checks its plan and mode itself; a server of Spark Connect when the query starts.
     """
     if is_connect(frame):
         return
@@ -238,7 +234,7 @@ class StreamingJob(JobExecution):
         checkpoint: The job's checkpoint, None for a sink that needs none.
         registration: How CREATE TABLE AS creates the table, before the job starts.
         located: Returns a context manager that adds locations to errors.
-        properties: The result of `jobs.local_properties`.
+        properties: From `jobs.local_properties`.
     """
 
     has_end = False
@@ -280,7 +276,7 @@ class StreamingJob(JobExecution):
                 self._checkpoint.end()
 
     def abort(self) -> None:
-        """Keep the table and the checkpoint, from which the job can continue."""
+        """Keep the table and the checkpoint, so that the job can continue."""
         self._batches.stop()
         if self._checkpoint is not None:
             if self._has_begun:
@@ -296,10 +292,9 @@ class StreamingJob(JobExecution):
 
 
 def require_replay(connectors: Iterable[SparkConnector]) -> None:
-    """Require that a job with a checkpoint can read the rows of its last micro-batch again.
+    """Require that a job with a checkpoint can reread its last micro-batch.
 
-    Raises:
-        UnsupportedError: with code `streaming-not-supported`.
+    The error has the code `streaming-not-supported`.
     """
     for one in connectors:
         if not can_replay(one):
@@ -320,9 +315,8 @@ def validate_stream(
 ) -> None:
     """Check before a streaming job that its table can be written.
 
-    Raises:
-        SchemaCoreError: as the connector; for a new table as CREATE TABLE AS of a batch job.
-        ConflictError: with code `checkpoint-mismatch` if the table lacks what the job has written.
+    Errors are the connector's, for a new table those of a batch job's CREATE TABLE AS, and
+    `checkpoint-mismatch` if the table lacks what the job has written.
     """
     context = replace(context, batch=MicroBatch("0" * 32, 0))
     if isinstance(connector, SupportsWriteValidation):
@@ -346,8 +340,8 @@ def write_batch(
     """Write the rows of a micro-batch; they are visible at the end.
 
     If the query `has_state`, most micro-batches have no rows: a connector that records
-    micro-batches then commits no file. For other connectors, which may read the rows repeatedly,
-    they are cached so that the state is read once.
+    micro-batches then commits no file. Other connectors may read the rows repeatedly: they are
+    cached, so that the state is read once.
     """
     if not stages(connector, context):
         connector.write(rows, context)
@@ -371,7 +365,7 @@ def write_batch(
 
 
 def written_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> int:
-    """Write the rows of a micro-batch and return how many they are."""
+    """Write the rows of a micro-batch and return their number."""
     if is_connect(rows):
         from pyspark.sql.connect.observation import Observation
     else:
@@ -385,7 +379,7 @@ def written_rows(connector: SparkConnector, rows: DataFrame, context: WriteConte
 
 @contextmanager
 def persisting(rows: DataFrame) -> Iterator[None]:
-    """Keep the rows of a micro-batch, so that its state is read once."""
+    """Cache a micro-batch's rows, so that its state is read once."""
     rows.persist()
     try:
         yield
@@ -401,12 +395,12 @@ def rows_as_they_arrive(
     rows_of: Callable[[DataFrame], Iterator[T]],
     interval: timedelta | None = None,
 ) -> Iterator[T]:
-    """Yield the rows of a streaming frame, forever; closing the iterator stops the query.
+    """Yield a query's rows forever; closing the iterator stops the query.
 
     Args:
         streamed: The query.
         rows_of: Returns a micro-batch's rows. The next one starts when they are yielded.
-        interval: How often a micro-batch starts; None for as soon as there are rows.
+        interval: Between starts of micro-batches; None for as soon as there are rows.
     """
     fetched: queue.Queue[list[T] | BaseException | None] = queue.Queue(maxsize=1)
     closed = threading.Event()
@@ -457,9 +451,8 @@ class StreamPlanner:
     def plan(self, query: Relation) -> StreamPlan | None:
         """Return the plan of a query of streaming mode that reads unbounded tables, else None.
 
-        Raises:
-            UnsupportedError: with code `streaming-not-supported` for an operation that cannot be
-                computed as rows arrive, or whose state cannot expire as declared.
+        An operation that cannot be computed as rows arrive, or whose state cannot expire as
+        declared, is refused (`streaming-not-supported`).
         """
         plan = stream_plan(query, self._is_unbounded)
         if plan is not None:
@@ -470,10 +463,9 @@ class StreamPlanner:
         return is_unbounded(self._context.source(scan))
 
     def changelog_modes(self, query: Relation) -> ChangesOf:
-        """Return the changes of each part of a query; updates have both of their rows.
+        """Return the changes of each part of a query (`streaming-not-supported`, as `plan`).
 
-        Raises:
-            UnsupportedError: with code `streaming-not-supported`, as `plan`.
+        Updates have both of their rows.
         """
         if not is_streaming(self._context.options):
             return lambda _: ChangelogMode.insert_only()
@@ -485,7 +477,6 @@ class StreamPlanner:
         return lambda part: modes[updates[id(part)]] if id(part) in updates else None
 
     def rows(self, plan: StreamPlan, query: Relation, columns: Columns) -> Rows:
-        """Return the rows of a query as they arrive."""
         reads: list[Read] = []
         streamed = self.frame(plan, query, columns, reads)
         require_streaming(streamed.frame, streamed.mode)
@@ -595,9 +586,9 @@ class StreamPlanner:
         *,
         creates: bool,
     ) -> Callable[[DataFrame, int], None]:
-        """Return a function that writes the rows of a micro-batch, by its number."""
+        """Return a function that writes a micro-batch's rows, by its number."""
         job = uuid.uuid4().hex if checkpoint is None else checkpoint.id
-        # a connector that creates the table itself does so with the first rows of a new job
+        # a connector that creates the table itself does so with a new job's first rows
         creates_table = creates and not isinstance(connector, SupportsMicroBatches)
         require_unchanged = self._require_unchanged(context.identifier)
         key = [targets[place].name for place in plan.key]
@@ -637,12 +628,10 @@ class StreamPlanner:
     # --- steps ---------------------------------------------------------------------------------
 
     def _require_unchanged(self, identifier: ObjectIdentifier) -> Callable[[], None]:
-        """Return a function that raises if others have altered or dropped a table since.
+        """Return a function that raises if others have altered or dropped a table.
 
-        The table of CREATE TABLE AS is compared with the one at the first call.
-
-        Raises:
-            ConflictError: with code `table-changed`.
+        For CREATE TABLE AS, later tables are compared with that of the first call
+        (`table-changed`).
         """
         previous = list[str]()
         with suppress(NotFoundError):
@@ -669,7 +658,7 @@ class StreamPlanner:
         return check
 
     def _interval(self, reads: Sequence[Read]) -> timedelta | None:
-        """Return the shortest interval of the unbounded tables; None unless all have one."""
+        """Return the unbounded tables' shortest interval; None unless all have one."""
         if (interval := CHECKPOINT_INTERVAL.of(self._context.options)) is not None:
             return interval
         intervals = [
@@ -689,7 +678,6 @@ class StreamPlanner:
         *,
         has_state: bool,
     ) -> JobDescription:
-        """Return the description of a job."""
         if columns is None:
             all_columns = target.table.resolved_schema.columns
             columns = [column.name for column in all_columns if column.is_persisted()]
@@ -705,9 +693,7 @@ class StreamPlanner:
     ) -> Checkpoint | None:
         """Return a streaming job's checkpoint, None for a sink that needs none.
 
-        Raises:
-            SchemaError: with code `missing-checkpoint`.
-            ConflictError, AlreadyExistsError, ExternalError: as `checkpoint_of`.
+        Errors have the code `missing-checkpoint`, or are those of `checkpoint_of`.
         """
         options = self._context.options
         guarantee = delivery_guarantee_of(connector, target.table.options)

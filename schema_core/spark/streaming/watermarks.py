@@ -1,8 +1,8 @@
 """Watermarks of unbounded tables as those of Spark, and columns that Spark compares with them.
 
-Spark's watermark is the maximum of a column less a delay. Here that is the table's watermark
-expression with delay zero, so any expression has Flink's meaning. It is a local time, as the ends
-of windows are; where rowtimes are joined, it is compared with these.
+Spark's watermark is a column's maximum less a delay: here the table's watermark expression, with
+delay zero, so any expression has Flink's meaning. It is a local time, like the ends of windows;
+where rowtimes are joined, it is compared with them.
 """
 
 from __future__ import annotations
@@ -32,20 +32,18 @@ if TYPE_CHECKING:
 
 #: The column of the watermark, which is dropped at once.
 WATERMARK: Final = f"{PREFIX}watermark"
-#: The metadata of columns that Spark compares with the watermark.
+#: Metadata of columns that Spark compares with the watermark.
 EVENT_TIME: Final = {"spark.watermarkDelayMs": 0}
-#: Milliseconds before clocks are put back in which the local time already counts as the later one.
+#: Milliseconds before clocks are put back in which local time already counts as the later one.
 OVERLAP: Final = 3 * 3_600_000
-#: The function of watermarks that only a source knows.
+#: The function for watermarks that only a source knows.
 OF_SOURCE: Final = "SOURCE_WATERMARK"
 
 
 def watermark_of(schema: ResolvedSchema, table: str) -> WatermarkSpec:
     """Return the watermark of an unbounded table that a query with windows reads.
 
-    Raises:
-        UnsupportedError: with code `streaming-not-supported` for a table without a watermark that
-            can be computed from its rows.
+    It must be computable from the table's rows (`streaming-not-supported`).
     """
     spec = next(iter(schema.watermark_specs), None)
     if spec is None:
@@ -79,8 +77,8 @@ def with_watermark(
 ) -> DataFrame:
     """Return a streaming frame of all columns of a table whose rows advance the watermark.
 
-    The watermark is a time by the `clock` of a time zone. A window ends in Flink when the watermark
-    reaches its last millisecond, in Spark at its end: here the watermark is a millisecond later. A
+    The watermark is a time by the `clock` of a zone. Flink's windows end when the watermark reaches
+    their last millisecond, Spark's at their end: here the watermark is a millisecond later. A
     rowtime that is NULL, or before 1970, where Spark's watermark starts, fails the job.
     """
     context = TranslationContext(
@@ -108,7 +106,7 @@ def with_watermark(
     )
     names = frame.columns
     columns: dict[str, nodes.Node] = {name: nodes.Column(name) for name in names}
-    # A filter on the rowtime, which Spark computes first, must not hide the error. An error is
+    # A filter on the rowtime, computed first in Spark, must not hide the error. An error is
     # nullable to Spark; the last operand, never reached, makes the column NOT NULL.
     columns[name] = nodes.call("coalesce", columns[name], missing, start)
     frame = select(
@@ -118,7 +116,7 @@ def with_watermark(
 
 
 def _watermark(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
-    """Return a watermark by the clock of the zone, never later than the clock will ever be again.
+    """Return a watermark by the zone's clock, never later than the clock will ever be again.
 
     Before clocks are put back by up to `OVERLAP`, that is the clock as it will be.
     """
@@ -132,17 +130,17 @@ def _watermark(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
 
 
 def with_event_time(frame: DataFrame, name: str) -> DataFrame:
-    """Return a frame in which one column only is compared with the watermark."""
+    """Return a frame with only one column that is compared with the watermark."""
     return with_metadata(
         frame, {column: EVENT_TIME if column == name else {} for column in frame.columns}
     )
 
 
 def with_join_time(frame: DataFrame, time: int, type_: DataType) -> DataFrame:
-    """Return a side of an interval join with `TIME`; `time` is the position of its rowtime.
+    """Return a side of an interval join with `TIME`; `time` is its rowtime's position.
 
-    It is two milliseconds later, as the watermark is one: a row at the watermark is not late, since
-    rows of equal times may arrive in several micro-batches.
+    `TIME` is two milliseconds later, as the watermark is one: a row at the watermark is not late,
+    for rows of equal times may arrive in several micro-batches.
     """
     names = frame.columns
     millis = datetimes.clock_millis(from_physical(nodes.Column(names[time]), type_), type_, "UTC")
@@ -153,7 +151,7 @@ def with_join_time(frame: DataFrame, time: int, type_: DataType) -> DataFrame:
 
 
 def with_session_time(frame: DataFrame, time: str, type_: DataType, zone: str) -> DataFrame:
-    """Return the rows of a session window with `TIME`: the rowtime by the clock of a zone."""
+    """Return a session window's rows with `TIME`: the rowtime by a zone's clock."""
     names = frame.columns
     millis = datetimes.clock_millis(from_physical(nodes.Column(time), type_), type_, zone)
     added = (datetimes.of_millis(millis, TimestampType(3)), TIME)
