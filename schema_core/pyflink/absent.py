@@ -1,6 +1,6 @@
-"""The public names of PyFlink that need Flink: using one raises an error that names a replacement.
+"""PyFlink's public names that need Flink: using one raises an error that names a replacement.
 
-Modules that contain no other names need no file: an import hook creates them.
+An import hook creates modules of only such names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WRAPPER = Reason(
     "created by `udf`, `udtf`, `udaf` and `udtaf` only", "call `udf`, `udtf`, `udaf` or `udtaf`"
 )
 
-#: Modules, with the modules below them, of which each name is absent.
+#: Modules of absent names only, with the modules below them.
 MODULES = {
     module: reason
     for reason, modules in {
@@ -64,7 +64,7 @@ MODULES = {
     for module in modules
 }  # fmt: skip
 
-#: Absent names of other modules. A name that a package imports has the reason of its module.
+#: Absent names of other modules; one that a package imports has its module's reason.
 NAMES = {
     **{
         f"common.{name}": MODULES[f"common.{module}"]
@@ -127,14 +127,10 @@ _ROOT = __name__.rpartition(".")[0]
 
 
 def refuse_absent(module: str, load: Callable[[str], Any] | None = None) -> None:
-    """Give a module a ``__getattr__`` that raises an error for absent names of PyFlink.
+    """Give a module a ``__getattr__`` that refuses PyFlink's absent names (`needs-flink`).
 
-    It is not assigned in the module itself, where type checkers would accept every name. The error
-    is `UnsupportedError` with code `needs-flink`.
-
-    Args:
-        module: The ``__name__`` of the module.
-        load: Loads the other names of the module; omit it if they are loaded already.
+    Type checkers would accept every name of a module that assigned it itself. `load` loads the
+    other names of the module (its ``__name__``), unless they are loaded already.
     """
     path = module.removeprefix(_ROOT).removeprefix(".")
 
@@ -155,7 +151,7 @@ def refuse_absent(module: str, load: Callable[[str], Any] | None = None) -> None
 
 
 def _reason_of(path: str) -> Reason | None:
-    """Return why all names of a module are absent, None if they are not."""
+    """Return why all names of a module are absent; None if they are not."""
     while path and path not in MODULES:
         path = path.rpartition(".")[0]
     return MODULES.get(path)
@@ -182,5 +178,5 @@ class AbsentModules:
 
 
 def install_finder() -> None:
-    """Let the absent modules be imported, after those that have a file."""
+    """Import absent modules after those that have a file."""
     sys.meta_path.append(AbsentModules())

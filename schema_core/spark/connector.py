@@ -1,7 +1,7 @@
 """Connectors of the Spark planner: how rows are read and written.
 
-A connector reads and writes the columns that it stores: physical columns and metadata. The planner
-does the rest: computed columns, casts of metadata, NOT NULL, lengths, order and ``OPTIONS`` hints.
+A connector reads and writes what it stores: physical columns and metadata. The planner does the
+rest: computed columns, casts of metadata, NOT NULL, lengths, order and ``OPTIONS`` hints.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ if TYPE_CHECKING:
     from schema_core.environment.planner import BoundTable
     from schema_core.types import DataType
 
-#: Prefix of metadata columns in the frames of connectors, as in Flink's plans.
+#: Prefix of metadata columns in connectors' frames, as in Flink's plans.
 METADATA_PREFIX = "$metadata$"
 
 
 def metadata_column(key: str) -> str:
-    """Return the column of a metadata key in frames of connectors.
+    """Return the column of a metadata key in connectors' frames.
 
     >>> metadata_column("file.path")
     '$metadata$file.path'
@@ -67,12 +67,12 @@ def metadata_column(key: str) -> str:
     return METADATA_PREFIX + key
 
 
-#: Prefix of columns with the values that a physical column truncates.
+#: Prefix of columns with values before truncation.
 RAW_PREFIX = "$raw$"
 
 
 def raw_column(name: str) -> str:
-    """Return the column of the values that a TIMESTAMP column truncates.
+    """Return the column with the values that a TIMESTAMP column truncates.
 
     A frame may have it if its reader can skip rows by comparing it.
 
@@ -88,9 +88,8 @@ class TableContext(Context):
 
     Attributes:
         session: The session of the job; frames must be made with it.
-        zone: The time zone of the session, ``table.local-time-zone``.
-        metadata: The keys of the metadata to read or write, with the types that the connector
-            declares.
+        zone: The session's time zone, ``table.local-time-zone``.
+        metadata: The keys of the metadata to read or write, with the connector's types.
     """
 
     session: SparkSession
@@ -99,12 +98,12 @@ class TableContext(Context):
 
     @property
     def options(self) -> Mapping[str, str]:
-        """The options of the table, with those of its hints."""
+        """The table's options, with those of its hints."""
         return self.table.options
 
     @property
     def physical_columns(self) -> dict[str, DataType]:
-        """The physical columns of the table with their types, in order."""
+        """The table's physical columns with their types, in order."""
         columns = self.table.resolved_schema.columns
         return {
             column.name: plain(column.data_type)
@@ -118,11 +117,11 @@ class ReadContext(TableContext):
     """The table that a connector reads, and what the query needs of it.
 
     Attributes:
-        projection: The physical columns that the query reads, in the table's order, or None
-            for all. Only with `Ability.PROJECTION_PUSH_DOWN`.
+        projection: The physical columns that the query reads, in the table's order; None for all.
+            Only with `Ability.PROJECTION_PUSH_DOWN`.
         filters: The accepted filters. Only with `Ability.FILTER_PUSH_DOWN`.
-        limit: How many rows the query needs at most, or None for all: any rows for which the
-            accepted filters are TRUE. Only with `Ability.LIMIT_PUSH_DOWN`.
+        limit: How many rows the query needs at most, of any for which the accepted filters are
+            TRUE; None for all. Only with `Ability.LIMIT_PUSH_DOWN`.
     """
 
     projection: tuple[str, ...] | None = None
@@ -141,7 +140,7 @@ class ReadContext(TableContext):
     def spark_schema(self) -> StructType:
         """PySpark's schema of what `read` returns: the columns to read, then metadata.
 
-        All are nullable: the planner checks NOT NULL.
+        All are nullable; the planner checks NOT NULL.
         """
         from pyspark.sql.types import StructField, StructType
 
@@ -150,7 +149,7 @@ class ReadContext(TableContext):
         return StructType([StructField(name, to_spark(value)) for name, value in every.items()])
 
     def frame(self, rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> DataFrame:
-        """Return Python rows, by order or by names of the columns, as a frame for `read`.
+        """Return Python rows, by order or names of the columns, as a frame for `read`.
 
         Columns that a mapping lacks are NULL.
         """
@@ -172,7 +171,7 @@ class ReadContext(TableContext):
         )
 
     def filter_rows(self, frame: DataFrame) -> DataFrame:
-        """Return the rows of a frame for which all accepted filters are TRUE, up to the limit."""
+        """Return a frame's rows for which all accepted filters are TRUE, up to the limit."""
         for filter_ in self.filters:
             frame = frame.where(filter_.spark_sql)
         return frame if self.limit is None else frame.limit(self.limit)
@@ -182,11 +181,11 @@ class ReadContext(TableContext):
 class MicroBatch:
     """The rows that a streaming job writes at once.
 
-    A killed job writes its last micro-batch again when restarted, with the same rows and numbers.
+    A restarted job writes the last micro-batch of a killed one again, with equal rows and number.
 
     Attributes:
         job: Identifies the job over all of its runs: 32 hexadecimal digits.
-        number: The number of the micro-batch, from 0; increasing, with gaps.
+        number: The number of the micro-batch: from 0, increasing, with gaps.
     """
 
     job: str
@@ -200,14 +199,14 @@ class WriteContext(TableContext):
     Attributes:
         overwrite: Whether existing rows are replaced. Only with `Ability.OVERWRITE`.
         partition: The values of the PARTITION clause, which limits what is replaced.
-        creates: Whether the job is a CREATE or REPLACE TABLE AS: the table must hold no rows,
+        creates: Whether the job is a CREATE or REPLACE TABLE AS: the table must hold no rows
             except those of `replaced`.
         replaced: The definition that REPLACE replaces (unresolved if its functions or types are
             missing).
-        stage: What `SupportsStaging.stage` returned for the job, else None.
+        stage: What `SupportsStaging.stage` returned, else None.
         job: The id (32 hexadecimal digits) of a CREATE or REPLACE TABLE AS that recovery finishes
             or undoes if its process ends, else an empty string.
-        batch: The micro-batch that the frame holds; None in a batch job.
+        batch: The micro-batch in the frame; None in a batch job.
     """
 
     overwrite: bool = False
@@ -220,21 +219,21 @@ class WriteContext(TableContext):
 
     @property
     def upsert_key(self) -> tuple[str, ...]:
-        """The columns of the primary key, by which `Ability.UPSERT` replaces rows; may be empty."""
+        """The primary key's columns, by which `Ability.UPSERT` replaces rows; may be empty."""
         key = self.table.resolved_schema.primary_key
         return tuple(key.columns) if key is not None else ()
 
 
 @runtime_checkable
 class SparkConnector(Connector, Protocol):
-    """A connector that the Spark planner can use; `ConnectorBase` implements most of it."""
+    """A connector for the Spark planner; `ConnectorBase` implements most of it."""
 
     def read(self, context: ReadContext) -> DataFrame:
-        """Return the rows of the table: the columns of the context, by name, and the metadata.
+        """Return the table's rows: the columns of the context, by name, and the metadata.
 
-        Columns have the Spark types of `schema_core.mappings.spark.pyspark_types.to_spark`. The
-        metadata of a key is in `metadata_column(key)`, with the type that `metadata` declares.
-        Further physical columns are ignored. The planner checks names and types.
+        Columns have the Spark types of `schema_core.mappings.spark.pyspark_types.to_spark`. A key's
+        metadata is in `metadata_column(key)`, with the type that `metadata` declares. Further
+        physical columns are ignored. The planner checks names and types.
         """
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
@@ -246,7 +245,7 @@ class SparkConnector(Connector, Protocol):
 
 @runtime_checkable
 class SupportsStaging(SparkConnector, Protocol):
-    """A connector with `Ability.STAGING`: no row of a job is visible before its stage commits."""
+    """A connector with `Ability.STAGING`: a job's rows are invisible until its stage commits."""
 
     def stage(self, context: WriteContext) -> Stage:
         """Return a stage for a job's rows, for `WriteContext.stage`.
@@ -267,7 +266,7 @@ def stages(connector: SparkConnector, context: WriteContext) -> TypeGuard[Suppor
 class SupportsRecovery(SparkConnector, Protocol):
     """A connector with staging that finds out what jobs of ended processes have left.
 
-    Without it, CREATE TABLE AS whose process ended within its commit leaves the table.
+    Without it, CREATE TABLE AS whose process ended during its commit leaves the table.
     """
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
@@ -279,7 +278,7 @@ class SupportsRecovery(SparkConnector, Protocol):
     def recover(self, context: WriteContext) -> None:
         """Finish what jobs on the table have committed, and remove the stages of ended processes.
 
-        May be called at any time, also while other jobs write the table.
+        May be called at any time, also while other jobs write.
         """
 
 
@@ -290,31 +289,31 @@ class SupportsCleanUp(SparkConnector, Protocol):
     def clean_up(self, context: WriteContext) -> None:
         """Remove what the job `WriteContext.job` has written; may be called repeatedly.
 
-        Called when a job of a level with rollback has failed or its process has ended. A job of
-        another table may write into the same place: remove only rows identified by the job's id, or
+        Called when a job of a level with rollback has failed or its process has ended. Jobs of
+        other tables may write into the same place: remove only rows identified by the job's id, or
         refuse such places in `validate_write`.
         """
 
 
 @runtime_checkable
 class SupportsStreamingRead(SparkConnector, Protocol):
-    """A connector of unbounded tables, which streaming jobs read as they grow."""
+    """A connector of unbounded tables, read by streaming jobs as they grow."""
 
     def boundedness(self, options: Mapping[str, str]) -> Boundedness:
         """Return whether a table with these options is unbounded."""
 
     def monitor_interval(self, options: Mapping[str, str]) -> timedelta | None:
-        """Return how often new rows are looked for; None for as often as possible."""
+        """Return the interval of looking for new rows; None for as often as possible."""
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Return an unbounded table as a streaming frame, with columns as `read` returns them.
+        """Return an unbounded table as a streaming frame, with columns as of `read`.
 
-        The frame has no operation with state. `ReadContext.filters` and `limit` are never set.
+        The frame has no stateful operation. `ReadContext.filters` and `limit` are never set.
         """
 
 
 def can_replay(connector: SparkConnector) -> bool:
-    """Return whether a connector can read the rows of a micro-batch again after a kill.
+    """Return whether a connector can read a micro-batch's rows again after a kill.
 
     One that cannot sets an attribute of this name to False: jobs with a checkpoint refuse it.
     """
@@ -325,7 +324,7 @@ def can_replay(connector: SparkConnector) -> bool:
 class SupportsMicroBatches(SupportsStaging, Protocol):
     """A connector with staging that writes each micro-batch once: `WriteContext.batch`.
 
-    The stage of a micro-batch that was committed before discards its rows.
+    The stage of an already committed micro-batch discards its rows.
     """
 
     def last_batch(self, context: WriteContext, job: str) -> int | None:
@@ -334,13 +333,13 @@ class SupportsMicroBatches(SupportsStaging, Protocol):
 
 @runtime_checkable
 class SupportsFilterPushDown(SparkConnector, Protocol):
-    """A connector with `Ability.FILTER_PUSH_DOWN`: it can leave out rows that a query filters."""
+    """A connector with `Ability.FILTER_PUSH_DOWN`: it can omit rows that a query filters."""
 
     def apply_filters(self, filters: Sequence[Filter], context: ReadContext) -> FilterResult:
         """Return which filters are accepted, for `ReadContext.filters`, and which remain.
 
-        The query evaluates all filters itself as well. An accepted one may select too many rows if
-        it also remains.
+        The query evaluates all filters as well. An accepted one that also remains may select too
+        many rows.
         """
 
 
@@ -351,16 +350,16 @@ class SupportsFilterExplanation(SparkConnector, Protocol):
     def explain_filter(self, given: Filter, frame: DataFrame, context: ReadContext) -> str:
         """Return what evaluates a filter that was not accepted, with the reason, for EXPLAIN.
 
-        For example ``Spark: b is compared as a string``. `frame` is the result of the last `read`.
+        For example ``Spark: b is compared as a string``. `frame` is the last result of `read`.
         """
 
 
 @runtime_checkable
 class SupportsStatisticReport(SparkConnector, Protocol):
-    """A connector that reports columns without NULL, which the planner then does not check."""
+    """A connector that reports columns without NULL, which the planner then leaves unchecked."""
 
     def read_with_statistics(self, context: ReadContext) -> tuple[DataFrame, Collection[str]]:
-        """Return what `read` returns, and the physical columns that hold no NULL in its rows."""
+        """Return what `read` returns, and its physical columns that hold no NULL."""
 
 
 @runtime_checkable
@@ -368,22 +367,21 @@ class SupportsReuse(SparkConnector, Protocol):
     """A connector that can show that its data is unchanged: its frames are kept between queries."""
 
     def data_version(self, context: ReadContext) -> object | None:
-        """Return what identifies the data of a table, or None if it cannot be compared.
+        """Return what identifies a table's data; None if it cannot be compared.
 
         While it is equal, `read` must return the same rows and not raise: a frame is used for other
-        queries. Rows of files that the frame lists may differ if a file changes while a job reads
-        it.
+        queries. Rows of listed files may differ if a file changes while a job reads it.
         """
 
 
 @runtime_checkable
 class SupportsDiagnosis(SparkConnector, Protocol):
-    """A connector that finds the invalid record of a failed job in a second pass."""
+    """A connector that finds a failed job's invalid record in a second pass."""
 
     def diagnose(self, context: ReadContext, error: BaseException) -> SchemaCoreError | None:
-        """Return the error that names the place, or None if the job failed for another reason.
+        """Return the error that names the place; None if the job failed for another reason.
 
-        `error` is the job's; its cause has the conditions of Spark's error.
+        The cause of `error`, the job's, has the conditions of Spark's error.
         """
 
 
@@ -438,7 +436,7 @@ class SupportsBucketing:
 class SupportsUpsert:
     """A subclass of `ConnectorBase` with `Ability.UPSERT`: see `WriteContext.upsert_key`.
 
-    INSERT INTO replaces the rows that have the key of a new row, and keeps one new row of each key.
+    INSERT INTO replaces the rows with the key of a new row, and keeps one new row of each key.
     """
 
 
@@ -459,8 +457,8 @@ ABILITIES: Mapping[type, Ability] = {
 class ConnectorBase:
     """Base class of connectors for Spark: implements `SparkConnector` except for the rows.
 
-    A subclass sets `identifier` and `options` and overrides `read`, `write` or both. It also
-    extends the `Supports...` classes of its abilities.
+    A subclass sets `identifier` and `options`, overrides `read`, `write` or both, and extends the
+    `Supports...` classes of its abilities.
     """
 
     identifier: ClassVar[str]
@@ -490,7 +488,7 @@ class ConnectorBase:
         return self.options
 
     def visibility(self, options: Mapping[str, str]) -> Visibility:
-        """Return when the rows of a job that writes a table with these options are visible.
+        """Return when a job's rows are visible in a table with these options.
 
         `Visibility.FINAL` with `Ability.STAGING`, else `Visibility.WRITE_VISIBLE`, which guarantees
         nothing; override it to guarantee more.
@@ -517,7 +515,7 @@ class ConnectorBase:
 
 
 def zone_of(options: Mapping[str, str]) -> str:
-    """Return the time zone of a session."""
+    """Return a session's time zone."""
     return LOCAL_TIME_ZONE.of(options) or "UTC"
 
 
@@ -527,17 +525,16 @@ def is_streaming(options: Mapping[str, str]) -> bool:
 
 
 def snapshot(options: Mapping[str, str]) -> dict[str, str]:
-    """Return a copy of the options of a session, since jobs run while they may change."""
+    """Return a copy of a session's options: they may change while jobs run."""
     return options.to_dict() if isinstance(options, Configuration) else dict(options)
 
 
 def open_spark_connector(
     bound: BoundTable, purpose: str, configuration: Mapping[str, str]
 ) -> SparkConnector:
-    """Return the connector of a table after validating its options.
+    """Return a table's connector after validating its options.
 
-    Raises:
-        NotFoundError, SchemaError, UnsupportedError: as `open_connector` and `for_spark`.
+    Errors are those of `open_connector` and `for_spark`.
     """
     with using(bound.identifier, bound.table.options, purpose):
         return for_spark(open_connector(bound, purpose, configuration))
@@ -546,11 +543,9 @@ def open_spark_connector(
 def metadata_types(
     connector: Connector, table: ResolvedCatalogTable, *, persisted: bool = False
 ) -> dict[str, DataType]:
-    """Return the types that the connector declares for a table's (written) metadata keys.
+    """Return the connector's types for a table's (written) metadata keys.
 
-    Raises:
-        SchemaError: with code `duplicate-column` for a physical column that has the name of
-            metadata in frames of connectors.
+    A physical column with the name of metadata in connectors' frames is a `duplicate-column`.
     """
     keys = [
         column.key for column in metadata_columns(table) if column.is_persisted() or not persisted
@@ -579,11 +574,7 @@ METHODS: Mapping[Ability, str] = {
 
 
 def for_spark(connector: Connector) -> SparkConnector:
-    """Return the connector if the Spark planner can use it.
-
-    Raises:
-        UnsupportedError: with code `unsupported-engine`.
-    """
+    """Return the connector if the Spark planner can use it (`unsupported-engine`)."""
     missing = [name for name in MEMBERS if not hasattr(connector, name)]
     if not missing:
         methods = (
@@ -602,8 +593,8 @@ def for_spark(connector: Connector) -> SparkConnector:
 
 
 # --- the invalid record of a failed job ---------------------------------------------------------
-# Readers of Spark do not count lines. After a failure, a connector can read the files again by
-# itself, and report the file, line and column.
+# Spark's readers do not count lines. After a failure, a connector can read the files again and
+# report the file, line and column.
 
 
 #: A connector and what it read.
@@ -615,11 +606,7 @@ T = TypeVar("T")
 
 @contextmanager
 def diagnosing(reads: Sequence[Read]) -> Iterator[None]:
-    """Replace a job's error by a more exact one, if a connector of its sources has one.
-
-    Raises:
-        SchemaCoreError: as `SupportsDiagnosis.diagnose` returns.
-    """
+    """Replace a job's error by a more exact one of a connector of its sources, if any."""
     try:
         yield
     except Exception as error:
@@ -633,6 +620,6 @@ def diagnosing(reads: Sequence[Read]) -> Iterator[None]:
 
 
 def diagnosed_rows(rows: Iterator[T], reads: Sequence[Read]) -> Iterator[T]:
-    """Yield the rows of a query; errors are those of `diagnosing`."""
+    """Yield a query's rows; errors are those of `diagnosing`."""
     with diagnosing(reads):
         yield from rows

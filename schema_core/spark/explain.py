@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ExplainRecorder:
-    """Records scans and expressions of a query for EXPLAIN."""
+    """Records a query's scans and expressions for EXPLAIN."""
 
     scans: list[str] = field(default_factory=list)
     computed: list[Typed] = field(default_factory=list)
@@ -47,9 +47,9 @@ class ExplainRecorder:
         demand: ScanDemand,
         frame: DataFrame | None,
     ) -> None:
-        """Note what a connector gets of the columns, filters and limit of a query.
+        """Record what a connector gets of a query's columns, filters and limit.
 
-        `frame` is what it returned, None if that was used by an earlier query.
+        `frame` is what it returned; None if an earlier query used that.
         """
         physical = context.physical_columns
         lines = [f"{context.identifier.as_summary_string()} by connector {connector.identifier!r}"]
@@ -74,7 +74,7 @@ class ExplainRecorder:
 
 
 def explain_query(query: Relation, columns: Columns, recorder: ExplainRecorder, plan: str) -> str:
-    """Return the explanation of a query as text in sections."""
+    """Return a query's explanation as text in sections."""
     sections = {
         "Result": [f"{column.name} {column.type.as_summary_string()}" for column in columns],
         "Functions": _functions([*calls_in(query), *_calls_within(recorder.computed)]),
@@ -102,7 +102,7 @@ _TAGS = {
 
 
 def _functions(calls: Iterable[FunctionCall]) -> list[str]:
-    """Return a line for each way in which functions are computed, with their names."""
+    """Return a line for each way of computing functions, with their names."""
     names = {call.function.name: call for call in calls}
     found: dict[str, list[str]] = {}
     for name, call in sorted(names.items()):

@@ -1,7 +1,7 @@
-"""Filters that the planner offers to connectors: typed predicates over the columns of one table.
+"""Filters that the planner offers to connectors: typed predicates over one table's columns.
 
-A filter is a deterministic conjunct over physical columns of one table that cannot fail. The query
-evaluates it as well, so a connector may return more rows than it selects, never fewer.
+A filter is a deterministic conjunct over physical columns that cannot fail. The query evaluates it
+as well, so a connector may return more rows than it selects, never fewer.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from schema_core.types.common import common_decimal
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
 
-#: Comparison operators, each with the one that has the operands in the other order.
+#: Comparison operators, each with the one for swapped operands.
 MIRRORED: Mapping[str, str] = {
     "=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=",
 }  # fmt: skip
@@ -63,11 +63,11 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A predicate over physical columns of one table, which selects the rows where it is TRUE.
+    """A predicate over one table's physical columns, which selects the rows where it is TRUE.
 
     Attributes:
         expression: The typed predicate; its columns have no qualifier.
-        zone: The time zone of the session.
+        zone: The session's time zone.
     """
 
     expression: Typed
@@ -90,7 +90,7 @@ class Filter:
 
     @property
     def comparison(self) -> Comparison | None:
-        """The predicate as a column, an operator and a value, or None for any other predicate.
+        """The predicate as a column, an operator and a value; None for any other predicate.
 
         The value has the column's Python type: int, Decimal, float, str, bool, date, or datetime
         (of a TIMESTAMP with up to 6 digits). Columns of other types have no comparison.
@@ -99,7 +99,7 @@ class Filter:
 
     @property
     def spark_sql(self) -> str:
-        """The predicate in Spark SQL over the columns of a frame that `read` returns."""
+        """The predicate in Spark SQL over the columns of a frame of `read`."""
         context = TranslationContext(
             self.zone, lambda ref: from_physical(ColumnNode(ref.name), ref.type)
         )
@@ -112,11 +112,11 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class FilterResult:
-    """What a connector does with the filters that it is offered, as Flink's ``Result``.
+    """What a connector does with offered filters, as Flink's ``Result``.
 
     Attributes:
-        accepted: The filters for the context of `read`, which may leave out rows for which one is
-            not TRUE.
+        accepted: The filters for the context of `read`, which may omit rows for which one is not
+            TRUE.
         remaining: The filters that `read` may leave unapplied for some or all rows; LIMIT is only
             pushed down without any. A filter may be in both.
     """
@@ -131,7 +131,7 @@ class FilterResult:
 
     @classmethod
     def split(cls, filters: Iterable[Filter], accepts: Callable[[Filter], bool]) -> FilterResult:
-        """Accept the filters for which a function returns True; the others remain."""
+        """Accept the filters for which a function is True; the others remain."""
         every = tuple(filters)
         accepted = tuple(filter_ for filter_ in every if accepts(filter_))
         return cls(accepted, tuple(filter_ for filter_ in every if filter_ not in accepted))
@@ -174,7 +174,7 @@ def _of_column(column: Ref, operator: str, rest: Sequence[Typed]) -> Comparison 
 
 
 def _fits(member: Typed, type_: DataType) -> bool:
-    """Return whether a member of a list keeps its value in the type of the column.
+    """Return whether a list member keeps its value in the column's type.
 
     Flink casts it to that type, in which an integer may become another one.
     """
@@ -192,7 +192,7 @@ _BITS: dict[type[DataType], int] = {
 
 
 def _is_compared_exactly(left: DataType, right: DataType) -> bool:
-    """Return whether a DECIMAL has all digits of two; if not, `=` rounds both in Flink."""
+    """Return whether a DECIMAL has all digits of two; if not, Flink's `=` rounds both."""
     if not isinstance(left, DecimalType) or not isinstance(right, DecimalType):
         return True
     common = common_decimal(left, right)
@@ -200,7 +200,7 @@ def _is_compared_exactly(left: DataType, right: DataType) -> bool:
 
 
 def _value(constant: Typed, type_: DataType) -> Any:
-    """Return the value of a constant as one of a column, or None where they compare otherwise."""
+    """Return a constant as a column's value; None where they compare otherwise."""
     if not isinstance(constant, Constant) or not isinstance(constant.literal, Literal):
         return None
     text = constant.literal.text

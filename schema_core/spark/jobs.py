@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 
 def is_connection_lost(error: BaseException) -> bool:
-    """Return whether an error is that of a connection to an ended JVM.
+    """Return whether an error is of a connection to an ended JVM.
 
-    An error within py4j is one, even if another thread has started a JVM since.
+    An error within py4j is, even if another thread has started a JVM since.
     """
     if getattr(error, "java_exception", None) is not None:
         return False
@@ -49,11 +49,7 @@ def is_connection_lost(error: BaseException) -> bool:
 
 @contextmanager
 def jvm_errors() -> Iterator[None]:
-    """Convert errors of a connection to an ended JVM; raise others unchanged.
-
-    Raises:
-        ExternalError: with code `spark-session-stopped`.
-    """
+    """Convert errors of a connection to an ended JVM (`spark-session-stopped`), no others."""
     try:
         yield
     except SchemaCoreError:
@@ -68,7 +64,7 @@ class SparkJob(JobExecution):
     """A job of Spark: an action within a transaction, in a job group with the job's id.
 
     Args:
-        session: The session of the job.
+        session: The job's session.
         name: The description of the job group.
         action: Writes the rows.
         transaction: What the job does before and after; by default nothing.
@@ -94,7 +90,7 @@ class SparkJob(JobExecution):
 
     @property
     def committed(self) -> bool | None:
-        """Whether the rows are visible for good; None if that is unknown after an error."""
+        """Whether the rows are visible for good; None if unknown after an error."""
         return self._transaction.committed
 
     def set_name(self, name: str) -> None:
@@ -121,7 +117,7 @@ class SparkJob(JobExecution):
 
     @jvm_errors()
     def cancel(self, job_id: str) -> None:
-        """Cancel the Spark jobs of the group, present and future.
+        """Cancel the group's Spark jobs, present and future.
 
         Over Spark Connect, interrupt the operations with the job's tag.
         """
@@ -132,10 +128,7 @@ class SparkJob(JobExecution):
 
     @jvm_errors()
     def progress(self, job_id: str) -> tuple[int, int] | None:
-        """Return the tasks that are done, and all tasks, of the Spark jobs so far.
-
-        Unknown over Spark Connect.
-        """
+        """Return the done and all tasks of the Spark jobs so far; unknown over Spark Connect."""
         if is_connect(self._session):
             return None
         tracker = self._session.sparkContext.statusTracker()
@@ -159,7 +152,7 @@ def local_properties(session: SparkSession) -> Any:
 
 
 def inherit(session: SparkSession, properties: Any) -> None:
-    """Set the local properties of this thread, as PySpark's `InheritableThread` does."""
+    """Set this thread's local properties, as PySpark's `InheritableThread`."""
     session.sparkContext._jsc.sc().setLocalProperties(properties)  # noqa: SLF001
 
 
@@ -172,7 +165,7 @@ def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
     """Run Spark jobs in a job group with this id, by which they can be cancelled.
 
     Job groups are properties of the thread, not the session: the user's are restored. Over Spark
-    Connect the id is a tag of this thread's operations.
+    Connect the id is a tag of the thread's operations.
     """
     if is_connect(session):
         session.addTag(job_id)
@@ -194,15 +187,10 @@ def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
 
 @contextmanager
 def spark_errors(session: SparkSession | None = None) -> Iterator[None]:
-    """Convert errors of Spark to errors of the library.
+    """Convert errors of Spark to errors of the library, and recognise a stopped `session`.
 
-    Args:
-        session: The session that runs the code, to recognise that it has been stopped.
-
-    Raises:
-        ExternalError: with code `job-failed`, `job-canceled`, `incompatible-workers` or
-            `spark-session-stopped`.
-        UnsupportedError: with code `not-over-connect` for code that accesses the JVM.
+    Errors: `job-failed`, `job-canceled`, `incompatible-workers`, `spark-session-stopped`, and
+    `not-over-connect` for code that accesses the JVM.
     """
     try:
         with jvm_errors():
@@ -218,16 +206,16 @@ def spark_errors(session: SparkSession | None = None) -> Iterator[None]:
         raise failure(error, status) from error
 
 
-#: PySpark's condition for an attribute that needs the JVM of this process.
+#: PySpark's condition for an attribute that needs this process's JVM.
 _NO_JVM = "[JVM_ATTRIBUTE_NOT_SUPPORTED]"
 
 
-#: Separates problem and hint in the message of a generated check.
+#: Separates problem and hint in messages of generated checks.
 HINT = " | hint: "
 
 
 def failure(error: BaseException, status: JobStatus) -> ExternalError:
-    """Return the error to raise for a failed job, with the reason in Spark's message."""
+    """Return the error for a failed job, with the reason in Spark's message."""
     canceled = status is JobStatus.CANCELED
     if not canceled and (unfit := next(filter(None, map(_unfit, _messages(error))), None)):
         return unfit
@@ -246,7 +234,7 @@ def failure(error: BaseException, status: JobStatus) -> ExternalError:
     )
 
 
-#: The error of a Python function whose module the workers do not have.
+#: The error of a Python function whose module workers lack.
 _NO_MODULE = regex(r"ModuleNotFoundError: No module named '([\w.]+)'")
 
 
@@ -262,7 +250,7 @@ _UNFIT = (
 
 
 def _unfit(message: str) -> ExternalError | None:
-    """Return the error for Python workers that cannot run functions of the library."""
+    """Return the error for Python workers that cannot run the library's functions."""
     for pattern, problem in _UNFIT:
         if (match := pattern.search(message)) is not None:
             return ExternalError(
@@ -274,14 +262,14 @@ def _unfit(message: str) -> ExternalError | None:
     return None
 
 
-#: The qualified name of a library error before its message.
+#: A library error's qualified name before its message.
 _OWN = regex(r"^schema_core\.[\w.]+: ")
-#: The error of a Python function, in the last line of its traceback.
+#: The error of a Python function, in its traceback's last line.
 _RAISED = regex(r"^([\w.]*(?:Error|Exception): .*)$", re.MULTILINE)
 
 
 def reason(error: BaseException) -> str:
-    """Return the cause of a failure in one line: of a generated check, else the innermost one.
+    """Return a failure's cause in one line: of a generated check, else the innermost one.
 
     An error of Python code, such as a connector's, has its class and line.
     """
@@ -305,7 +293,7 @@ def reason(error: BaseException) -> str:
     return line
 
 
-#: Packages whose errors report what happened elsewhere: in the JVM, or in a worker.
+#: Packages whose errors report what happened in the JVM or a worker.
 ENGINES = frozenset({"py4j", "pyspark", "grpc"})
 
 
@@ -318,12 +306,12 @@ def _line_of(error: BaseException) -> str:
     return ""
 
 
-#: The packages between a statement and the code of a connector.
+#: Packages between a statement and a connector's code.
 _LIBRARIES = ENGINES | sys.stdlib_module_names | {"schema_core"}
 
 
 def _messages(error: BaseException) -> list[str]:
-    """Return the messages of an error and its causes, without the stack that Connect adds."""
+    """Return an error's and its causes' messages, without the stack that Connect adds."""
     messages = [str(error), *(str(cause.getMessage()) for cause in causes(error))]
     return [message.partition("\n\nJVM stacktrace:")[0] for message in messages]
 
@@ -331,7 +319,7 @@ def _messages(error: BaseException) -> list[str]:
 def causes(error: BaseException) -> Iterator[Any]:
     """Yield the Java exceptions that caused an error, outermost first.
 
-    An error of Spark Connect has their messages, and the methods of the outermost one.
+    For Spark Connect they have their messages, and the outermost one's methods.
     """
     if type(error).__module__ == "pyspark.errors.exceptions.connect":
         yield error
@@ -342,7 +330,7 @@ def causes(error: BaseException) -> Iterator[Any]:
 
 
 def condition_of(cause: Any) -> str | None:
-    """Return the error condition of a Spark exception; None for other Java exceptions."""
+    """Return a Spark exception's error condition; None for other Java exceptions."""
     try:
         condition = cause.getCondition()
     except Exception:  # noqa: BLE001 - py4j raises an error of its own for a missing method
@@ -350,7 +338,7 @@ def condition_of(cause: Any) -> str | None:
     return condition if isinstance(condition, str) else None
 
 
-#: The conditions of errors of Spark and Spark Connect for what was cancelled.
+#: Spark's and Spark Connect's error conditions of what was cancelled.
 _CANCELED = ("SPARK_JOB_CANCELLED", "OPERATION_CANCELED", "INVALID_HANDLE.OPERATION_ABANDONED")
 
 

@@ -59,16 +59,16 @@ class SparkPlanner:
 
     @property
     def session(self) -> SparkSession:
-        """The session that jobs run in; see `JobSession.open_session` for what may be raised."""
+        """The session that jobs run in; errors as `JobSession.open_session`."""
         return self._session.open_session()
 
     def _stream_plan(self, query: Relation) -> StreamPlan | None:
-        """Return the plan of a query that reads unbounded tables in streaming mode, else None."""
+        """Return the plan of a query of unbounded tables in streaming mode, else None."""
         return self._streams.plan(query) if is_streaming(self.context.options) else None
 
     @jvm_errors()
     def select(self, query: Relation) -> Rows:
-        """Return the rows of a query, which runs when they are first read.
+        """Return a query's rows, which runs when they are first read.
 
         Rows of unbounded tables arrive forever.
         """
@@ -94,9 +94,9 @@ class SparkPlanner:
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
     ) -> JobGraph:
-        """Prepare the write of a query; its rows become visible when all are written.
+        """Prepare the write of a query; all rows become visible at the end.
 
-        In a streaming job rows become visible with their micro-batch.
+        In a streaming job they become visible with their micro-batch.
         """
         if (plan := self._stream_plan(query)) is not None:
             if overwrite:
@@ -122,12 +122,12 @@ class SparkPlanner:
 
     @jvm_errors()
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
-        """Return whether the rows of a CREATE TABLE AS are visible; None if it is not known."""
+        """Return whether the rows of a CREATE TABLE AS are visible; None if unknown."""
         return self._writer.was_committed(target, job)
 
     @jvm_errors()
     def clean_up(self, target: BoundTable, job: str) -> None:
-        """Remove the rows that an unfinished CREATE TABLE AS, the job, has written."""
+        """Remove what the job, an unfinished CREATE TABLE AS, has written."""
         self._writer.recover(target, job, creates=True)
 
     @jvm_errors()
@@ -145,7 +145,7 @@ class SparkPlanner:
         return tuple(error.diagnostics[0] for gathering in problems for error in gathering.errors)
 
     def sink_losses(self, query: Relation, target: BoundTable) -> tuple[SinkLoss, ...]:
-        """Return what the table would not keep of the rows of a query."""
+        """Return what the table would lose of a query's rows."""
         connector = for_spark(find_connector(target.table.options))
         return sink_losses(query, target, connector, self.context.options)
 
@@ -164,8 +164,7 @@ class SparkPlanner:
     def changelog_modes(self, query: Relation) -> ChangesOf:
         """Return the changes of each part of a query: updates have both of their rows.
 
-        Raises:
-            UnsupportedError: with code `streaming-not-supported`, as `explain`.
+        Errors: `streaming-not-supported`, as `explain`.
         """
         return self._streams.changelog_modes(query)
 
@@ -173,12 +172,12 @@ class SparkPlanner:
 
     @jvm_errors()
     def rows_of(self, library: str | None, data: object, schema: object = None) -> InlineRows:
-        """Return the rows of a DataFrame of Spark, pandas or polars, or of Arrow."""
+        """Return the rows of a Spark, pandas or polars DataFrame, or of Arrow."""
         return rows_of(library, data, schema, zone_of(self.context.options))
 
     @jvm_errors()
     def to_spark(self, query: Relation, schema: ResolvedSchema) -> DataFrame:
-        """Return a query as a DataFrame of the user's session, a new one each time."""
+        """Return a query as a new DataFrame of the user's session."""
         self._reader.session_for(query)  # its sources are validated first
         if (plan := self._stream_plan(query)) is not None:
             streamed = self._streams.frame(plan, query, results.columns_of(schema), [])
@@ -191,7 +190,7 @@ class SparkPlanner:
 
     @jvm_errors()
     def to_arrow(self, query: Relation, schema: ResolvedSchema) -> pa.RecordBatchReader:
-        """Return the rows of a query as record batches, which are computed as they are read."""
+        """Return a query's rows as record batches, computed as they are read."""
         frame, reads = self._exchanged_frame(query, schema)
         return results.arrow_reader(frame, schema, reads)
 
@@ -205,7 +204,7 @@ class SparkPlanner:
     def _exchanged_frame(
         self, query: Relation, schema: ResolvedSchema
     ) -> tuple[DataFrame, list[Read]]:
-        """Return a query as a frame whose rows are fetched as Arrow, and its sources."""
+        """Return a query as a frame to fetch as Arrow, and its sources."""
         reads: list[Read] = []
         self._reader.session_for(query)  # its sources are validated first
         if self._stream_plan(query) is not None:

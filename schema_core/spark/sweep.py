@@ -1,7 +1,7 @@
 """Sweeps: whole catalogs are resolved and verified on the cluster, a row for each definition.
 
-Whatever is wrong with a definition is a diagnostic and never fails the job. Executors import this
-module, so the functions of the job hold no state of the driver.
+What is wrong with a definition is a diagnostic and never fails the job. Executors import this
+module, so the job's functions hold no state of the driver.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ REPORT = "report BINARY"
 
 #: Characters of a definition.
 MAX_DEFINITION = 16_000_000
-#: Characters of definitions of a partition whose results are cached.
+#: Characters of a partition's definitions whose results are cached.
 MAX_KEPT = 4_000_000
-#: Rows of a batch of results, and characters of schemas after which it ends.
+#: A batch of results ends at so many rows, or characters of schemas.
 MAX_ROWS, MAX_CHARACTERS = 1_000, 16_000_000
-#: Examples of a finding or loss in a report, and characters of a message.
+#: Examples of a finding or loss in a report; characters of a message.
 MAX_EXAMPLES, MAX_MESSAGE = 3, 200
 #: The version of the JSON.
 VERSION = 1
@@ -83,7 +83,7 @@ class SweptDiagnostic(NamedTuple):
 
 
 class Swept(NamedTuple):
-    """The result of a definition: the canonical text of its schema, or None, and diagnostics."""
+    """A definition's result: the canonical text of its schema, or None, and diagnostics."""
 
     schema: str | None
     columns: tuple[SweptColumn, ...] = ()
@@ -96,16 +96,13 @@ class Swept(NamedTuple):
         return self.schema is not None and not self.diagnostics
 
 
-#: The path of a definition, and its result.
 Row: TypeAlias = tuple[str, Swept]
 
 
 def sweep_map(properties: object, resolver: SchemaResolver | None = None) -> Swept:
-    """Resolve and verify one property map; its errors are diagnostics.
+    """Resolve and verify a property map, or its JSON; its errors are diagnostics.
 
-    Args:
-        properties: The map, or its JSON.
-        resolver: The resolver of its schema; by default that of a streaming environment.
+    Schemas are resolved by `resolver`, by default that of a streaming environment.
 
     >>> swept = sweep_map('{"schema.0.name": "id", "schema.0.data-type": "BIGINT NOT NULL"}')
     >>> print(swept.ok, swept.schema)
@@ -138,8 +135,7 @@ def _locate(diagnostic: Diagnostic) -> SweptDiagnostic:
 def _to_map(properties: object) -> Mapping[str, str]:
     """Return a property map from a map, its JSON (maybe with a path), or entries of an Arrow map.
 
-    Raises:
-        SchemaError: with code `invalid-key-value` for anything else; `text-too-long`.
+    Anything else is an `invalid-key-value`; JSON may be `text-too-long`.
     """
     problem = None
     if isinstance(properties, str):
@@ -171,7 +167,7 @@ def _to_map(properties: object) -> Mapping[str, str]:
 def _describe(
     schemas: Iterable[resolved.ResolvedSchema], diagnostics: Iterable[Diagnostic]
 ) -> Swept:
-    """Return the result of the schemas of one object; a model has two."""
+    """Return the result of an object's schemas; a model has two."""
     lines: list[str] = []
     columns: list[SweptColumn] = []
     losses: set[tuple[str, str]] = set()
@@ -227,13 +223,13 @@ class Example(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """The number of definitions with a finding or a loss, and the first as examples."""
+    """The number of definitions with a finding or a loss, and the first ones as examples."""
 
     count: int = 0
     examples: list[Example] = field(default_factory=list)
 
     def add(self, count: int, examples: Iterable[Example]) -> None:
-        """Count further definitions; the examples with the first paths are kept."""
+        """Count further definitions; keep the examples with the first paths."""
         self.count += count
         self.examples = sorted({*self.examples, *examples})[:MAX_EXAMPLES]
 
@@ -244,9 +240,9 @@ class SweepReport:
 
     Attributes:
         definitions: The number of definitions.
-        ok: The number of those without findings.
+        ok: The number without findings.
         findings: Definitions by code of a diagnostic.
-        types: The number of columns by root of their type.
+        types: Columns by root of their type.
         losses: Definitions by target that cannot hold them losslessly, and kind of loss.
 
     >>> report = SweepReport()
@@ -372,8 +368,7 @@ def sweep_definitions(definitions: DataFrame, *, streaming: bool = True) -> Data
     The result has the columns of `RESULT` and is lazy. Equal maps of a partition are resolved once.
 
     Args:
-        definitions: The columns `path` STRING and `definition`, a MAP<STRING, STRING> or a STRING
-            of JSON.
+        definitions: The columns `path` STRING and `definition`, a MAP<STRING, STRING> or JSON.
         streaming: Whether watermarks make their columns time attributes.
 
     Raises:
@@ -417,7 +412,6 @@ def _require_definitions(definitions: DataFrame, *, streaming: bool) -> DataFram
 
 
 def _collect_reports(frame: DataFrame, streaming: bool | None) -> SweepReport:
-    """Report on all partitions at once, as `report_batches`."""
     send_package(frame.sparkSession)
     report = SweepReport()
     for row in frame.mapInArrow(partial(report_batches, streaming), REPORT).collect():
@@ -511,7 +505,7 @@ def _result_batch(rows: list[Row]) -> pa.RecordBatch:
 
 
 def _string_array(values: Sequence[str | None]) -> pa.Array:
-    """Return an array of strings; lone surrogates, which have no UTF-8, are escaped."""
+    """Return an array of strings; lone surrogates, which UTF-8 lacks, are escaped."""
     import pyarrow as pa
 
     try:
@@ -533,13 +527,10 @@ def definitions_of(session: SparkSession, definitions: list[tuple[str, str]]) ->
 
 
 def read_dumps(session: JobSession, source: str) -> Iterator[DataFrame]:
-    """Yield the definitions of a file or directory of dumps.
+    """Yield the definitions of a file or directory of dumps (`not-found`).
 
     ``*.jsonl`` has an object a line, with the keys `path` and `properties`; ``*.json`` one property
     map, whose path is the file's. Spark is started with the first portion.
-
-    Raises:
-        NotFoundError: with code `not-found` if there are no such files.
     """
     from pyspark.sql import functions as f
 

@@ -1,4 +1,4 @@
-"""Jobs, rows and configurations, by the names of `pyflink.common`."""
+"""Jobs, rows and configurations (`pyflink.common`)."""
 
 from __future__ import annotations
 

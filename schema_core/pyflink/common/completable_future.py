@@ -1,4 +1,4 @@
-"""`CompletableFuture`, by the name of `pyflink.common.completable_future`."""
+"""`CompletableFuture` (`pyflink.common.completable_future`)."""
 
 from schema_core.environment.jobs.client import CompletableFuture
 

@@ -1,4 +1,4 @@
-"""`ConfigOption` and `ConfigOptions`, by the names of `pyflink.common.config_options`."""
+"""`ConfigOption` and `ConfigOptions` (`pyflink.common.config_options`)."""
 
 from schema_core.environment.options import ConfigOption, ConfigOptions
 

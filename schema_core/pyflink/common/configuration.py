@@ -1,4 +1,4 @@
-"""`Configuration`, by the name of `pyflink.common.configuration`."""
+"""`Configuration` (`pyflink.common.configuration`)."""
 
 from schema_core.environment.config import Configuration
 

@@ -1,4 +1,4 @@
-"""`JobClient`, by the name of `pyflink.common.job_client`."""
+"""`JobClient` (`pyflink.common.job_client`)."""
 
 from schema_core.environment.jobs.client import JobClient
 

@@ -1,4 +1,4 @@
-"""`JobExecutionResult`, by the name of `pyflink.common.job_execution_result`."""
+"""`JobExecutionResult` (`pyflink.common.job_execution_result`)."""
 
 from schema_core.environment.jobs.client import JobExecutionResult
 

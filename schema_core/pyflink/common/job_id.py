@@ -1,4 +1,4 @@
-"""`JobID`, by the name of `pyflink.common.job_id`."""
+"""`JobID` (`pyflink.common.job_id`)."""
 
 from schema_core.environment.jobs.run import JobID
 

@@ -1,4 +1,4 @@
-"""`JobStatus`, by the name of `pyflink.common.job_status`."""
+"""`JobStatus` (`pyflink.common.job_status`)."""
 
 from schema_core.environment.jobs.run import JobStatus
 

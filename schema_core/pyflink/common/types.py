@@ -1,4 +1,4 @@
-"""`Row` and `RowKind`, by the names of `pyflink.common.types`."""
+"""`Row` and `RowKind` (`pyflink.common.types`)."""
 
 from schema_core.types.row_value import Row, RowKind
 

@@ -1,4 +1,4 @@
-"""Metrics of functions in Python, by the names of `pyflink.metrics`."""
+"""Metrics of functions in Python (`pyflink.metrics`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of functions in Python, by the names of `pyflink.metrics.metricbase`."""
+"""Metrics of functions in Python (`pyflink.metrics.metricbase`)."""
 
 from schema_core.expressions.function_metrics import (
     Counter,

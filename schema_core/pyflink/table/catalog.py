@@ -1,4 +1,4 @@
-"""Catalogs and their objects, by the names of `pyflink.table.catalog`."""
+"""Catalogs and their objects (`pyflink.table.catalog`)."""
 
 from schema_core.catalog import (
     Catalog,

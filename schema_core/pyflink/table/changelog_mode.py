@@ -1,4 +1,4 @@
-"""The changes that a changelog contains, by the name of `pyflink.table.changelog_mode`."""
+"""The changes that a changelog contains (`pyflink.table.changelog_mode`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled plans, by the name of `pyflink.table.compiled_plan`."""
+"""Compiled plans (`pyflink.table.compiled_plan`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists and maps in accumulators, by the name of `pyflink.table.data_view`."""
+"""Lists and maps in accumulators (`pyflink.table.data_view`)."""
 
 from __future__ import annotations
 

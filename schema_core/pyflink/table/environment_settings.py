@@ -1,4 +1,4 @@
-"""The settings of an environment, by the name of `pyflink.table.environment_settings`."""
+"""The settings of an environment (`pyflink.table.environment_settings`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Details of EXPLAIN, by the name of `pyflink.table.explain_detail`."""
+"""Details of EXPLAIN (`pyflink.table.explain_detail`)."""
 
 from __future__ import annotations
 

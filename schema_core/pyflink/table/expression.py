@@ -1,4 +1,4 @@
-"""The class of expressions, by the name of `pyflink.table.expression`."""
+"""The class of expressions (`pyflink.table.expression`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Descriptors of models, by the name of `pyflink.table.model_descriptor`."""
+"""Descriptors of models (`pyflink.table.model_descriptor`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules of functions, by the name of `pyflink.table.module`."""
+"""Modules of functions (`pyflink.table.module`)."""
 
 from __future__ import annotations
 

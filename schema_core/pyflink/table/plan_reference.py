@@ -1,4 +1,4 @@
-"""References to compiled plans, by the name of `pyflink.table.plan_reference`."""
+"""References to compiled plans (`pyflink.table.plan_reference`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ResolvedExpression`, by the name of `pyflink.table.resolved_expression`."""
+"""`ResolvedExpression` (`pyflink.table.resolved_expression`)."""
 
 from __future__ import annotations
 

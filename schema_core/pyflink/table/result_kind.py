@@ -1,4 +1,4 @@
-"""Kinds of results, by the name of `pyflink.table.result_kind`."""
+"""Kinds of results (`pyflink.table.result_kind`)."""
 
 from __future__ import annotations
 

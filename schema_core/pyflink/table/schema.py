@@ -1,4 +1,4 @@
-"""`Schema`, by the name of `pyflink.table.schema`."""
+"""`Schema` (`pyflink.table.schema`)."""
 
 from schema_core.schema import Schema
 

@@ -1,4 +1,4 @@
-"""SQL dialects of statements, by the name of `pyflink.table.sql_dialect`."""
+"""SQL dialects of statements (`pyflink.table.sql_dialect`)."""
 
 from __future__ import annotations
 

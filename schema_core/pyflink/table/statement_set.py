@@ -1,4 +1,4 @@
-"""Statements that run as one job, by the name of `pyflink.table.statement_set`."""
+"""Statements that run as one job (`pyflink.table.statement_set`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables: queries that are resolved but not run yet, by the name of `pyflink.table.table`."""
+"""Tables: resolved queries, not run yet (`pyflink.table.table`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of a session, by the name of `pyflink.table.table_config`."""
+"""The options of a session (`pyflink.table.table_config`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Descriptors of tables and formats, by the name of `pyflink.table.table_descriptor`."""
+"""Descriptors of tables and formats (`pyflink.table.table_descriptor`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`TableEnvironment`, by the name of `pyflink.table.table_environment`."""
+"""`TableEnvironment` (`pyflink.table.table_environment`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`TablePipeline`, by the name of `pyflink.table.table_pipeline`."""
+"""`TablePipeline` (`pyflink.table.table_pipeline`)."""
 
 from __future__ import annotations
 

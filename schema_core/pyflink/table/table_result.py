@@ -1,4 +1,4 @@
-"""Results of statements, by the name of `pyflink.table.table_result`."""
+"""Results of statements (`pyflink.table.table_result`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`TableSchema`, by the name of `pyflink.table.table_schema`."""
+"""`TableSchema` (`pyflink.table.table_schema`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions in Python, by the names of `pyflink.table.udf`."""
+"""Functions in Python (`pyflink.table.udf`)."""
 
 from __future__ import annotations
 

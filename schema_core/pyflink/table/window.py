@@ -1,4 +1,4 @@
-"""Windows of the Table API, by the name of `pyflink.table.window`."""
+"""Windows of the Table API (`pyflink.table.window`)."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Utilities by the names of `pyflink.util`."""
+"""Utilities (`pyflink.util`)."""
 
 __all__: list[str] = []

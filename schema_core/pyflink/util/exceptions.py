@@ -1,4 +1,4 @@
-"""Classes of errors, by the names of `pyflink.util.exceptions`."""
+"""Classes of errors (`pyflink.util.exceptions`)."""
 
 from __future__ import annotations
 

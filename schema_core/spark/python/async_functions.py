@@ -1,6 +1,6 @@
-"""Calls of asynchronous Python functions: many at once for the rows of a batch, in their order.
+"""Calls of asynchronous Python functions: many at once for a batch's rows, in order.
 
-Workers import this module, so it imports little.
+Workers import this module: it imports little.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class AsyncCalls:
     async def all(
         self, function: Callable[..., Awaitable[Any]], name: str, rows: Sequence[Sequence[Any]]
     ) -> list[Any]:
-        """Return the results of a function for rows of arguments, in their order.
+        """Return a function's results for rows of arguments, in order.
 
         >>> async def double(number):
         ...     return number * 2
@@ -87,12 +87,12 @@ def of_batches(
     Its event loop outlives the batch, so later batches can use a connection that a call has opened.
 
     Args:
-        function: The function of the values of a row.
-        name: The name of the function in errors.
+        function: The function of a row's values.
+        name: Its name in errors.
         checked: Converts a result to its declared type, or raises.
         arguments: The Spark types of the columns.
         result: The Spark type of the results, as one column.
-        calls: How many calls run at once, and what is done about errors.
+        calls: How many calls run at once, and what errors do.
     """
     import pyarrow as pa
 
@@ -109,6 +109,6 @@ def of_batches(
         values = [(checked(item),) for item in results]
         return LocalDataToArrowConversion.convert(values, result, False).column(0).combine_chunks()
 
-    # Spark decides by the hints what a function is given
+    # Spark chooses the arguments' form by the hints
     evaluate.__annotations__ = {"columns": pa.Array, "return": pa.Array}
     return evaluate

@@ -1,6 +1,6 @@
-"""Accumulators of Spark that collect the metrics of user-defined functions.
+"""Accumulators of Spark for the metrics of user-defined functions.
 
-Workers import this module, so it imports little.
+Workers import this module: it imports little.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from pyspark import Accumulator
     from pyspark.sql import SparkSession
 
-#: Logs the metrics of a function at the end of each task.
+#: Logs a function's metrics at the end of each task.
 LOG = logging.getLogger("schema_core.metrics")
 
 
 class MetricsParam:
-    """Combines the metrics of tasks; the driver logs them (a `pyspark.AccumulatorParam`)."""
+    """Combines metrics of tasks; the driver logs them (a `pyspark.AccumulatorParam`)."""
 
     def __init__(self, function: str = "") -> None:
         self.function = function
@@ -31,7 +31,7 @@ class MetricsParam:
     def addInPlace(  # noqa: N802 - the name of Spark
         self, one: dict[str, Measured], other: dict[str, Measured]
     ) -> dict[str, Measured]:
-        """Add the metrics of a task, or a change of one."""
+        """Add a task's metrics, or a change of one."""
         for name, value in other.items():
             one[name] = one[name].combined(value) if name in one else value
         if self.function:
@@ -54,6 +54,6 @@ class Reporter:
 
 
 def metric_group(session: SparkSession, function: str) -> MetricGroup:
-    """Return the group of the metrics of a function, which an accumulator of Spark collects."""
+    """Return the group of a function's metrics, which an accumulator of Spark collects."""
     param: Any = MetricsParam(function)
     return MetricGroup(Reporter(session.sparkContext.accumulator({}, param)))

@@ -1,8 +1,8 @@
 """Registration of `schema_core.spark.compiler.udfs` as Arrow UDFs of a Spark session.
 
-Spark evaluates them for all rows, also in a branch of CASE that is not taken. An error is therefore
-returned as a value, which the surrounding expression raises. Workers import this module, so it
-imports little.
+Spark evaluates them for all rows, also in branches of CASE that are not taken, so an error is
+returned as a value, which the surrounding expression raises. Workers import this module: it imports
+little.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 _SURROGATES = regex("[\ud800-\udfff]")
 
 
-#: A call of one of the functions in Spark SQL.
+#: A call of a function in Spark SQL.
 _CALLED = regex(rf"\b{PREFIX}({'|'.join(sorted(UDFS, key=len, reverse=True))})\(")
 
 
 def require_udfs(session: SparkSession, *texts: str) -> None:
     """Register the functions in a session, unless it has them or no SQL text calls one.
 
-    Registering all takes 700 calls into the JVM, which most queries do not need. Over Spark Connect
-    only the called ones are registered, by one request each.
+    Registering all takes 700 calls into the JVM. Over Spark Connect only the called ones are
+    registered, by one request each.
     """
     if is_connect(session):
         register_udfs(
@@ -55,7 +55,7 @@ def require_udfs(session: SparkSession, *texts: str) -> None:
 def select(frame: DataFrame, columns: Iterable[NamedNode]) -> DataFrame:
     """Return a frame of some columns; values used more than once are computed before.
 
-    A frame that has exactly these columns is returned as it is.
+    A frame of exactly these columns is returned unchanged.
     """
     columns = list(columns)
     if all(isinstance(node, Column) and node.name == name for node, name in columns) and (
@@ -72,7 +72,7 @@ def select(frame: DataFrame, columns: Iterable[NamedNode]) -> DataFrame:
 
 
 def has_udfs(session: SparkSession) -> bool:
-    """Return whether the functions are registered in a session."""
+    """Return whether a session has the functions."""
     if is_connect(session):
         return bool(session.catalog.functionExists(f"{PREFIX}{[*UDFS][-1]}"))
     name = java_class(session, "org.apache.spark.sql.catalyst.FunctionIdentifier")
@@ -82,7 +82,7 @@ def has_udfs(session: SparkSession) -> bool:
 
 @needs("pyarrow", "pandas")
 def register_udfs(session: SparkSession, names: Iterable[str] = UDFS) -> None:
-    """Register functions in a session: all, or those with the names."""
+    """Register functions in a session: all, or the named ones."""
     from pyspark.sql.functions import arrow_udf
 
     for name in names:
@@ -91,7 +91,7 @@ def register_udfs(session: SparkSession, names: Iterable[str] = UDFS) -> None:
 
 
 def spark_type(text: str) -> SparkType:
-    """Return the type of a Spark DDL string, independent of the settings of any session.
+    """Return the type of a Spark DDL string, whatever the settings of any session.
 
     Spark's parser resolves TIMESTAMP by the settings of the thread's active session, the user's.
 
@@ -123,7 +123,7 @@ def vectorized_udf(name: str) -> Callable[..., Any]:
 
 
 def evaluate(name: str, columns: Sequence[pa.Array]) -> pa.Array:
-    """Evaluate a function over columns, once for each value if only one column has several."""
+    """Evaluate a function over columns, once for each value if only one has several."""
     encoded = [column.dictionary_encode(null_encoding="encode") for column in columns]
     varying = [place for place, array in enumerate(encoded) if len(array.dictionary) > 1]
     if len(varying) > 1 or not len(columns[0]):
@@ -172,7 +172,7 @@ def _evaluate_rows(udf: Udf, columns: Sequence[pa.Array]) -> pa.Array:
 
 
 def _result(udf: Udf, values: list[Any], problems: pa.Array | None) -> pa.Array:
-    """Return the Arrow array of some results; with their problems if the function may fail."""
+    """Return results as an Arrow array, with problems if the function may fail."""
     import pyarrow as pa
 
     type_ = _arrow_type(udf.returns)
@@ -193,7 +193,6 @@ def _plain(value: Any) -> Any:
 
 
 def _arrow_type(name: str) -> pa.DataType:
-    """Return the Arrow type of a Spark type."""
     import pyarrow as pa
 
     if name.startswith("ARRAY<"):

@@ -1,4 +1,4 @@
-"""Calls of user-defined Python functions, which Spark's workers evaluate while a query runs."""
+"""Calls of user-defined Python functions, which Spark's workers evaluate."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 class UserCalls:
     """Compiles calls of user-defined functions, and registers those of Python under `names`.
 
-    An instant is passed as the local datetime of the session time zone, as in PyFlink. An aggregate
-    gets the list of a group's rows, which Spark collects; a table function returns a list of rows.
+    An instant is passed as the session time zone's local datetime, as in PyFlink. An aggregate gets
+    the list of a group's rows, which Spark collects; a table function returns a list of rows.
     """
 
     names: TemporaryNames
@@ -72,9 +72,8 @@ class UserCalls:
     def __call__(self, called: TranslatedCall) -> Node:
         """Return the node of a call of a scalar function or an aggregate.
 
-        Raises:
-            UnsupportedError: with code `not-executable` for functions of many rows, and for types
-                that Spark passes to Python otherwise than Flink does.
+        Functions of many rows, and types that Spark passes to Python otherwise than Flink does, are
+        `not-executable`.
         """
         function = called.call.function
         if not isinstance(function.spark, PythonImplementation):
@@ -101,10 +100,9 @@ class UserCalls:
         return self._python(called, scalar, called.type, arguments)
 
     def rows(self, called: TranslatedCall) -> Node:
-        """Return the node of the array of the rows that a table function returns.
+        """Return the node of the array of rows that a table function returns.
 
-        Raises:
-            UnsupportedError: as a call, and for any other function.
+        Errors are those of a call; any other function is refused.
         """
         function = called.call.function
         if function.kind is not FunctionKind.TABLE or not isinstance(
@@ -126,7 +124,7 @@ class UserCalls:
     def _context(self, called: TranslatedCall) -> FunctionContext:
         """Return the context of a function, with metrics if its class has a method `open`.
 
-        Spark Connect has no accumulators: there calling `get_metric_group` is refused.
+        Spark Connect has no accumulators: `get_metric_group` is refused there.
         """
         spark, group = called.call.function.spark, None
         kind = type(spark.implementation) if isinstance(spark, PythonImplementation) else object
@@ -140,7 +138,6 @@ class UserCalls:
         return FunctionContext(group, session_options.JOB_PARAMETERS.of(self.options))
 
     def _arguments(self, called: TranslatedCall) -> tuple[Node, ...]:
-        """Return the arguments as Python receives them."""
         for type_ in (called.type, *called.types):
             _require_handed(type_)
         return tuple(
@@ -157,7 +154,7 @@ class UserCalls:
         type_: DataType,
         arguments: tuple[Node, ...],
     ) -> Node:
-        """Return the call of a Python function whose results are converted to a type."""
+        """Return the call of a Python function, with results converted to a type."""
         _require_returned(type_)
         declared = called.call.function
         checked = checked_result(function, declared.name, type_, self.zone)
@@ -167,7 +164,7 @@ class UserCalls:
     def _result(
         self, called: TranslatedCall, name: str, type_: DataType, arguments: tuple[Node, ...]
     ) -> Node:
-        """Return the call of a registered function, whose local datetimes are instants."""
+        """Return the call of a registered function; its local datetimes become instants."""
         result = PythonUdf(name, arguments, called.call.function.deterministic, total=False)
         instant = isinstance(type_, LocalZonedTimestampType)
         return datetimes.instant(result, self.zone) if instant else result
@@ -175,7 +172,7 @@ class UserCalls:
     def _asynchronous(
         self, called: TranslatedCall, function: Callable[..., Any], arguments: tuple[Node, ...]
     ) -> Node:
-        """Return the call of a function that is called for several rows at once."""
+        """Return the call of a function that runs for several rows at once."""
         _require_returned(called.type)
         name, types, call = called.call.function.name, called.types, function
         if not arguments:  # a batch is as long as its columns, so there must be one
@@ -213,7 +210,7 @@ class UserCalls:
 
 
 def _function_of(called: TranslatedCall) -> object:
-    """Return the function of a call, which is not stored with a definition."""
+    """Return the function of a call; definitions do not store it."""
     spark = called.call.function.spark
     if isinstance(spark, PythonImplementation) and spark.implementation is not None:
         return spark.implementation
@@ -224,7 +221,7 @@ def _function_of(called: TranslatedCall) -> object:
 
 
 def async_calls(options: Mapping[str, str]) -> AsyncCalls:
-    """Return how asynchronous functions are called, by the options of a session."""
+    """Return how a session's options call asynchronous functions."""
     values = [
         option.of(options)
         for option in (session_options.ASYNC_TIMEOUT, session_options.ASYNC_DELAY)
@@ -236,7 +233,7 @@ def async_calls(options: Mapping[str, str]) -> AsyncCalls:
 
 
 def _columns(types: Sequence[DataType]) -> StructType:
-    """Return the Spark types that values are exchanged with Python as, as columns."""
+    """Return the Spark types of values exchanged with Python, as columns."""
     from pyspark.sql.types import StructField, StructType
 
     return StructType(
@@ -248,14 +245,13 @@ def _columns(types: Sequence[DataType]) -> StructType:
 
 
 def _in_arrow(type_: DataType) -> DataType:
-    """Return the type that Spark reads values of a type from Arrow as: times have microseconds."""
+    """Return the type that Spark reads from Arrow for a type: times have microseconds."""
     if isinstance(type_, TimeType):
         return TimeType(6, type_.is_nullable)
     return type_.rebuild(tuple(map(_in_arrow, type_.children())))
 
 
 def _exchange_type(type_: DataType) -> str:
-    """Return the Spark type of values that Python receives or returns."""
     is_instant = isinstance(type_, LocalZonedTimestampType)
     return "TIMESTAMP_NTZ" if is_instant else sql_type(type_)
 
@@ -293,7 +289,7 @@ def checked_result(
 ) -> Callable[..., Any]:
     """Return the function with its results converted to its declared type, without loss.
 
-    It raises `FunctionResultError`, with the function's name, the value and the type, otherwise.
+    `FunctionResultError` has the function's name, the value and the type.
     """
 
     def checked_result(*arguments: Any) -> Any:
@@ -310,9 +306,9 @@ def checked_result(
 
 
 def _local(value: Any, type_: DataType, zone: str) -> Any:
-    """Convert an aware datetime to the local datetime of the session time zone.
+    """Convert an aware datetime to the session time zone's local datetime.
 
-    One in the hour that a clock change repeats is returned unchanged: its local time is ambiguous.
+    In the hour that a clock change repeats it is returned unchanged: its local time is ambiguous.
     """
     aware = isinstance(value, dt.datetime) and value.tzinfo is not None
     if not aware or not isinstance(type_, LocalZonedTimestampType):
@@ -322,14 +318,14 @@ def _local(value: Any, type_: DataType, zone: str) -> Any:
 
 
 class _Opened:
-    """Exists while a worker has a function that was opened."""
+    """Exists while a worker has an opened function."""
 
 
 def _opener_of(implementation: object, context: FunctionContext) -> Callable[[], None]:
     """Return a function that opens an object before its first row, once in each task.
 
-    The object is closed when the worker drops the function at the end of the task: Spark has no
-    other callback then. An error of `close` is printed on the worker's stderr.
+    The object is closed when the worker drops the function at the task's end, Spark's only callback
+    then. An error of `close` is printed on the worker's stderr.
     """
     opened: list[_Opened] = []
 
@@ -343,7 +339,7 @@ def _opener_of(implementation: object, context: FunctionContext) -> Callable[[],
 
 
 def _in_task(context: FunctionContext) -> FunctionContext:
-    """Return the context in the task of Spark that this worker runs."""
+    """Return the context in the Spark task of this worker."""
     from pyspark import TaskContext
 
     task = TaskContext.get()
@@ -351,7 +347,7 @@ def _in_task(context: FunctionContext) -> FunctionContext:
 
 
 def _scalar(implementation: object, context: FunctionContext) -> Callable[..., Any]:
-    """Return the callable for the workers: of an object its `eval`, opened before the first row."""
+    """Return the workers' callable: of an object its `eval`, opened before the first row."""
     if not isinstance(implementation, UserDefinedFunction):
         return cast("Callable[..., Any]", implementation)  # declared functions are one or the other
     function = cast("ScalarFunction | AsyncScalarFunction | TableFunction", implementation)
@@ -367,9 +363,9 @@ def _scalar(implementation: object, context: FunctionContext) -> Callable[..., A
 def _with_rows(
     function: Callable[..., Any], types: Sequence[DataType], skipped: int = 0
 ) -> Callable[..., Any]:
-    """Return a function that receives rows as `Row`, as in PyFlink; Spark passes its own.
+    """Return a function that receives PyFlink's `Row` in place of Spark's.
 
-    `types` are the types of the last arguments; the first ones are passed unchanged.
+    `types` are the types of the last arguments; earlier ones are passed unchanged.
     """
     if not any(isinstance(part, RowType) for data_type in types for part in data_type.walk()):
         return function
@@ -382,7 +378,6 @@ def _with_rows(
 
 
 def _convert_argument(type_: DataType, value: Any) -> Any:
-    """Convert the rows within an argument."""
     if value is None:
         return None
     match type_:
@@ -407,7 +402,7 @@ def _convert_argument(type_: DataType, value: Any) -> Any:
 
 
 def _series(values: list[Any], type_: DataType) -> Any:
-    """Return values as a pandas Series; rows as a pandas DataFrame."""
+    """Return values as a pandas Series; rows as a DataFrame."""
     import pandas as pd
 
     if not isinstance(type_, RowType):
@@ -420,7 +415,7 @@ def _series(values: list[Any], type_: DataType) -> Any:
 
 
 def _table(implementation: object, context: FunctionContext) -> Callable[..., Any]:
-    """Return the callable of a table function, which returns the list of its rows."""
+    """Return a table function's callable, which returns the list of its rows."""
     evaluate = _scalar(implementation, context)
 
     def evaluate_call(*arguments: Any) -> list[Any]:
@@ -432,11 +427,7 @@ def _table(implementation: object, context: FunctionContext) -> Callable[..., An
 def _aggregate(
     spark: PythonImplementation, context: FunctionContext, types: Sequence[DataType]
 ) -> Callable[..., Any]:
-    """Return the callable of an aggregate, of a list of a group's rows.
-
-    Raises:
-        UnsupportedError: with code `not-executable` without an implementation.
-    """
+    """Return an aggregate's callable of a list of rows (`not-executable` without one)."""
     implementation = spark.implementation
     if spark.vectorized:
         evaluate = _scalar(implementation, context)

@@ -1,8 +1,8 @@
 """Rows of DataFrames, Arrow, pandas and polars that queries read directly, without a connector.
 
-The analysed plan of the user's DataFrame is read in the session of the job: types, time zones and
-ANSI mode are part of that plan. Only Python functions take the time zone of the session that runs
-them, so a DataFrame that calls one runs in its own session if the two zones differ.
+Jobs read the analysed plan of the user's DataFrame, which contains types, time zones and ANSI mode.
+Only Python functions take the time zone of the session that runs them, so a DataFrame that calls
+one runs in its own session if the two zones differ.
 """
 
 from __future__ import annotations
@@ -63,19 +63,11 @@ def rows_of(
     schema: object,
     zone: str,
 ) -> InlineRows:
-    """Return the rows of an object of `spark`, `arrow`, `pandas` or `polars`.
+    """Return the rows of an object of `library`; None accepts spark, arrow, pandas and polars.
 
-    Args:
-        library: The library that the object must be of; None accepts all four.
-        data: The object.
-        schema: For pandas, names or types of the columns.
-        zone: The time zone of the session.
-
-    Raises:
-        SchemaError: with code `wrong-argument`, `not-a-value`, `duplicate-column`.
-        UnsupportedError: with code `type-not-in-flink`, `streaming-not-supported` or
-            `not-over-connect`.
-        ExternalError: with code `spark-session-stopped` for a DataFrame of a stopped session.
+    For pandas, `schema` has names or types of the columns. Errors: `wrong-argument`, `not-a-value`,
+    `duplicate-column`, `type-not-in-flink`, `streaming-not-supported`, `not-over-connect`, and
+    `spark-session-stopped` for a DataFrame of a stopped session.
     """
     library = library or _library(data)
     match library:
@@ -105,11 +97,7 @@ def rows_of(
 
 
 def _library(data: object) -> str:
-    """Return the library of an object of rows, by the package of its class.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for any other object.
-    """
+    """Return the library of an object of rows by its class's package (`wrong-argument`)."""
     package = type(data).__module__.partition(".")[0]
     libraries = {"pyspark": "spark", "pyarrow": "arrow", "pandas": "pandas", "polars": "polars"}
     if package in libraries:
@@ -123,14 +111,13 @@ def _library(data: object) -> str:
 
 
 def _resolve_schema(schema: Schema) -> ResolvedSchema:
-    """Return the resolved schema; its types are resolved already, its names may be duplicates."""
+    """Return the resolved schema; types are resolved already, names may be duplicates."""
     if not schema.columns:
         raise SchemaError("the rows have no columns", code="missing-columns")
     return SchemaResolver(streaming=False).resolve(schema)
 
 
 def _require_running_frame(data: object) -> DataFrame:
-    """Return a DataFrame of a running session."""
     require_modules("pyspark.sql")
     from pyspark.sql import DataFrame
 
@@ -154,9 +141,8 @@ def _require_running_frame(data: object) -> DataFrame:
 
 #: Operators of physical plans that run Python.
 _OF_PYTHON = regex("Python|Pandas|InArrow")
-#: The time zone of a session.
 ZONE: Final = "spark.sql.session.timeZone"
-#: Leaves of analysed plans whose rows are in the plan.
+#: Leaves of analysed plans that hold rows.
 FIXED: Final = frozenset({"LocalRelation", "OneRowRelation", "Range"})
 
 
@@ -183,7 +169,7 @@ class _Frame:
 
     @cached_property
     def is_fixed(self) -> bool:
-        """Whether the plan itself holds its rows: Spark lists the files of tables when it plans."""
+        """Whether the plan holds its rows: Spark lists the files of tables when it plans."""
         if is_connect(self._frame):
             return False
         leaves = self._plan.collectLeaves()
@@ -224,7 +210,7 @@ class _Frame:
 
 
 class _ArrowRows:
-    """A table of Arrow, sent to Spark for the first query that reads it."""
+    """An Arrow table, sent to Spark for the first query that reads it."""
 
     def __init__(self, table: pa.Table, schema: ResolvedSchema) -> None:
         self._table = table
@@ -259,9 +245,9 @@ class _ArrowRows:
 def inline_frame(rows: InlineRows, session: SparkSession) -> DataFrame:
     """Return rows as a frame of a session, in the physical types of their columns.
 
-    Spark keeps a DataFrame's metadata of exact types even where it changes values: the union of
-    TIMESTAMP(0) and TIMESTAMP(6) has the first's. A value that is not of the exact type fails the
-    job.
+    A value that is not of the exact type fails the job: Spark keeps a DataFrame's metadata of exact
+    types even where it changes values, such as the first's in a union of TIMESTAMP(0) and
+    TIMESTAMP(6).
     """
     content = cast("_Frame | _ArrowRows", rows.content)  # `rows_of` made it
     with spark_errors():
@@ -293,11 +279,8 @@ def _physical(name: str, type_: DataType, given: Mapping[str, Any]) -> NamedNode
 class InlineViews:
     """Views of rows that queries read directly, in one session at a time; threads may share it.
 
-    The next query after rows are deleted drops their view. Rows of a DataFrame that may differ the
-    next time have no lasting view.
-
-    Args:
-        forget: Called with the name of each view that is dropped.
+    The next query after rows are deleted drops their view and calls `forget` with its name. Rows of
+    a DataFrame that may differ the next time have no lasting view.
     """
 
     def __init__(self, forget: Callable[[str], None]) -> None:
@@ -308,7 +291,7 @@ class InlineViews:
         self._unused: deque[str] = deque()
 
     def name(self, rows: InlineRows, names: TemporaryNames) -> str:
-        """Return the view of some rows, as SQL; it lives as long as they and the query."""
+        """Return the view of rows, as SQL; it lives as long as they and the query."""
         session = names.session
         is_own = isinstance(rows.content, _Frame) and not rows.content.is_fixed
         if is_own or is_connect(session):  # a plan of Connect may be analysed after the rows end
@@ -331,7 +314,7 @@ class InlineViews:
                 drop_view(session, name)
 
     def _enter(self, session: SparkSession) -> None:
-        """Forget the views of another session: its SparkContext was stopped."""
+        """Forget the views of another session, whose SparkContext was stopped."""
         if self._session is not session:
             self._session, self._names, self._unused = session, WeakKeyDictionary(), deque()
 
@@ -340,12 +323,11 @@ class InlineViews:
 
 
 def _has_own_zone(frame: DataFrame, session: SparkSession) -> bool:
-    """Return whether a DataFrame has another session time zone."""
     return bool(frame.sparkSession.conf.get(ZONE) != session.conf.get(ZONE))
 
 
 def _import_rows(frame: DataFrame, session: SparkSession) -> DataFrame:
-    """Return the rows of a DataFrame, planned in its own session, as a frame of another one."""
+    """Return a DataFrame's rows, planned in its own session, as another's frame."""
     from pyspark.sql.classic.dataframe import DataFrame
 
     java = frame._jdf  # noqa: SLF001

@@ -1,7 +1,7 @@
-"""What a query needs of each table that it scans: the columns, and the filters and limit to push.
+"""What a query needs of each scanned table: the columns, and the filters and limit to push.
 
-The analysis only widens: a column that might be read counts as read, and only what is shown to be
-safe is pushed. The query evaluates pushed filters and limits itself as well.
+The analysis only widens: what might be read counts as read, and only what is surely safe is pushed.
+The query evaluates pushed filters and limits as well.
 
 Filters move down from WHERE and ON, through joins (not into the side whose rows may be missing),
 derived tables and views (not through grouping, windows, LIMIT or OFFSET) and UNION ALL. A limit
@@ -48,7 +48,7 @@ class ScanDemand:
     Attributes:
         columns: The names of the table's columns that it reads.
         filters: Predicates over physical columns; the query drops rows for which one is not TRUE.
-        limit: How many rows that pass all filters the query needs at most; None for all.
+        limit: How many rows that pass all filters it needs at most; None for all.
     """
 
     columns: frozenset[str]
@@ -68,7 +68,7 @@ class ScanDemand:
 def scan_demands(query: relational.Relation) -> dict[int, ScanDemand]:
     """Return what a query needs of its scans, by the identity of each `Scan`.
 
-    A scan that is not in the result needs all its columns.
+    A scan that is missing needs all its columns.
     """
     analysis = _DemandAnalysis()
     analysis.relation(query, EVERYTHING)
@@ -77,14 +77,14 @@ def scan_demands(query: relational.Relation) -> dict[int, ScanDemand]:
 
 # --- predicates that can be pushed ---------------------------------------------------------------
 
-#: Deterministic functions that cannot fail on operands of one family of types.
+#: Deterministic functions that cannot fail on operands of one type family.
 _PREDICATES = frozenset({
     "=", "<>", "<", "<=", ">", ">=", "IN", "NOT IN", "BETWEEN", "NOT BETWEEN", "LIKE", "NOT LIKE",
     "IS NULL", "IS NOT NULL", "IS TRUE", "IS NOT TRUE", "IS FALSE", "IS NOT FALSE",
     "IS DISTINCT FROM", "IS NOT DISTINCT FROM", "AND", "OR", "NOT",
 })  # fmt: skip
 
-#: Types whose values compare without a conversion that could fail.
+#: Types whose values compare without a conversion that can fail.
 _FAMILIES: dict[type[DataType], str] = {
     **dict.fromkeys((TinyIntType, SmallIntType, IntType, BigIntType), "number"),
     **dict.fromkeys((DecimalType, FloatType, DoubleType), "number"),
@@ -96,7 +96,7 @@ _FAMILIES: dict[type[DataType], str] = {
     LocalZonedTimestampType: "instant",
 }
 
-#: Calls in one predicate: a larger one is not worth its translation.
+#: Calls in one predicate: translating more is not worth it.
 MAX_CALLS = 64
 
 
@@ -119,7 +119,7 @@ def is_pushable(predicate: Typed) -> bool:
 
 
 def obstacle(predicate: Typed) -> str | None:
-    """Return why a predicate is not pushable, None if it is."""
+    """Return why a predicate is not pushable; None if it is."""
     calls = 0
     reads = False
     for one in walk(predicate):
@@ -144,19 +144,19 @@ def obstacle(predicate: Typed) -> str | None:
 
 
 def _is_total(call: FunctionCall) -> bool:
-    """Return whether a call is deterministic and has a value for all operands."""
+    """Return whether a call is deterministic, with a value for all operands."""
     name, types = call.function.name, [argument.type for argument in call.arguments]
     if name in {"IS NULL", "IS NOT NULL"}:
         return True
     if name in {"LIKE", "NOT LIKE"} and len(call.arguments) > 2:  # the escape may be invalid
         return False
-    # Spark has no literal of a fine type
+    # Spark lacks literals of fine types
     families = {None if is_fine(type_) else _FAMILIES.get(type(type_)) for type_ in types}
     return name in _PREDICATES and None not in families and len(families) == 1
 
 
 def _substitute_columns(predicate: Typed, column: Callable[[Ref], Ref | None]) -> Typed | None:
-    """Return a pushable predicate over other columns, or None where one has no counterpart."""
+    """Return a pushable predicate over other columns; None where one has no counterpart."""
     match predicate:
         case Ref():
             return column(predicate)
@@ -171,21 +171,20 @@ def _substitute_columns(predicate: Typed, column: Callable[[Ref], Ref | None]) -
 def _move_predicates(
     predicates: Iterable[Typed], column: Callable[[Ref], Ref | None]
 ) -> list[Typed]:
-    """Return the predicates that can be stated over other columns."""
     moved = (_substitute_columns(predicate, column) for predicate in predicates)
     return [predicate for predicate in moved if predicate is not None]
 
 
 # --- the analysis --------------------------------------------------------------------------------
 
-#: Positions of columns of a relation, or None for all.
+#: Positions of a relation's columns; None for all.
 Positions: TypeAlias = "frozenset[int] | None"
 
 
 class Demand(NamedTuple):
     """What is needed of a relation.
 
-    Columns of `filters` are named by position, unqualified. `limit` counts rows that pass them all.
+    Columns of `filters` are positions, unqualified. `limit` counts rows that pass them all.
     """
 
     positions: Positions = None
@@ -202,19 +201,18 @@ def _position(ref: Ref) -> int:
 
 @dataclass(slots=True)
 class _DemandAnalysis:
-    """The columns that the expressions of a block read, and the demand of each scan.
+    """The columns that a block's expressions read, and the demand of each scan.
 
-    All readers of a source are visited before it: expressions and subqueries before the sources of
-    their block, and sources from right to left.
+    All readers of a source are visited before it: expressions and subqueries before their block's
+    sources, and sources from right to left.
     """
 
     found: dict[int, ScanDemand] = field(default_factory=dict)
     read: set[tuple[str, str]] = field(default_factory=set)
-    #: common tables in scope, with what the relations visited so far need of each
+    #: common tables in scope, with what the visited relations need of each
     common: dict[str, list[Positions]] = field(default_factory=dict)
 
     def relation(self, relation: relational.Relation, demand: Demand) -> None:
-        """Visit a relation of which something is needed."""
         while isinstance(relation, relational.SetOperation):  # chains are long
             demand = _of_operands(relation, demand)
             self.relation(relation.right, _of_side(relation.right, relation, demand))
@@ -248,7 +246,6 @@ class _DemandAnalysis:
                 self.relation(relation.input, EVERYTHING)
 
     def scan(self, scan: relational.Scan, demand: Demand) -> None:
-        """Record what is needed of a scan."""
         columns = scan.columns
         positions = range(len(columns)) if demand.positions is None else demand.positions
         physical = {
@@ -286,7 +283,7 @@ class _DemandAnalysis:
     def block(
         self, block: relational.Select, demand: Demand, sorted_by: Sequence[Typed] = ()
     ) -> None:
-        """Visit a SELECT block; `sorted_by` are further expressions over its sources."""
+        """Visit a SELECT block; `sorted_by` has further expressions over its sources."""
         outer, self.read = self.read, set()
         dead: Iterable[int] = ()
         if demand.positions is not None and not block.distinct:
@@ -300,7 +297,7 @@ class _DemandAnalysis:
     def block_sources(
         self, block: relational.Select, source: relational.Relation, demand: Demand
     ) -> None:
-        """Visit the sources of a block, whose expressions are visited."""
+        """Visit the sources of a block whose expressions are visited."""
         every = conjuncts(block.where)
         filters = [predicate for predicate in every if is_pushable(predicate)]
         keeps_rows = _keeps_rows(block)
@@ -316,12 +313,10 @@ class _DemandAnalysis:
     def sources(
         self, source: relational.Relation, filters: Sequence[Typed], limit: int | None
     ) -> None:
-        """Visit the sources of a block, from right to left.
+        """Visit a block's sources, from right to left.
 
-        Args:
-            source: A join, or a single source.
-            filters: Predicates that a row of the source must pass.
-            limit: How many rows of a single source are needed that pass all of them.
+        `filters` are predicates that a row of `source`, a join or a single source, must pass.
+        `limit` is how many rows of a single source are needed that pass them all.
         """
         chain: list[tuple[relational.Relation, Sequence[Typed]]] = [(source, filters)]
         while chain:
@@ -344,7 +339,7 @@ class _DemandAnalysis:
     def visit_named(
         self, source: relational.Named, filters: Sequence[Typed], limit: int | None
     ) -> None:
-        """Visit a source with the columns that were read by its alias."""
+        """Visit a source with the columns read by its alias."""
         places = {column.name: place for place, column in enumerate(source.columns)}
         positions = frozenset(
             place for name, place in places.items() if (source.alias, name) in self.read
@@ -363,7 +358,6 @@ class _DemandAnalysis:
         self.relation(source.input, Demand(positions, moved, limit))
 
     def require_all_columns(self, source: relational.Relation) -> None:
-        """Visit a join or a source all of whose columns are needed."""
         rest = [source]
         while rest:
             match rest.pop():
@@ -376,7 +370,6 @@ class _DemandAnalysis:
     # --- queries around blocks -----------------------------------------------------------------
 
     def sort(self, sort: relational.Sort, demand: Demand) -> None:
-        """Visit ORDER BY, OFFSET and FETCH."""
         keys = [key.expression for key in sort.keys if not isinstance(key.expression, Constant)]
         hidden = [key for key in keys if not relational.is_output(key)]
         positions = demand.positions
@@ -406,7 +399,7 @@ class _DemandAnalysis:
         self.relation(sort.input, below._replace(positions=None) if hidden else below)
 
     def with_tables(self, query: relational.With, demand: Demand) -> None:
-        """Visit common tables after what reads them: the query, then later tables."""
+        """Visit common tables after their readers: the query, then later tables."""
         outer = self.common
         if query.recursive:
             self.common = {**outer, **{table.name: [] for table in query.tables}}
@@ -428,8 +421,8 @@ class _DemandAnalysis:
         self.common = outer
 
 
-#: Kinds of joins whose rows all have a row of the left (right) side, so that a filter over the
-#: joined rows applies to it; and those whose ON condition selects rows of that side.
+#: Joins whose rows all have a row of the left (right) side, so that a filter over the joined rows
+#: applies to it; and joins whose ON condition selects rows of that side.
 _BOTH = {JoinKind.INNER, JoinKind.COMMA, JoinKind.CROSS}
 _KEEPS_LEFT = _BOTH | {JoinKind.LEFT}
 _KEEPS_RIGHT = _BOTH | {JoinKind.RIGHT}
@@ -438,7 +431,7 @@ _ON_RIGHT = _BOTH | {JoinKind.LEFT}
 
 
 def _keeps_rows(block: relational.Select) -> bool:
-    """Return whether a block has one row for each row of its source that passes WHERE."""
+    """Return whether a block has one row for each source row that passes WHERE."""
     if block.grouping is not None or block.having is not None or block.qualify is not None:
         return False
     pending = [item.expression for item in block.items]
@@ -451,13 +444,13 @@ def _keeps_rows(block: relational.Select) -> bool:
 
 
 def _plain_item(block: relational.Select, place: int) -> Ref | None:
-    """Return the column of the source that an item selects, if it is one."""
+    """Return the source's column that an item selects, if it is one."""
     expression = block.items[place].expression
     return expression if isinstance(expression, Ref) and expression.relation else None
 
 
 def _of_operands(operation: relational.SetOperation, demand: Demand) -> Demand:
-    """Return what is needed of a set operation's operands; only UNION ALL keeps all rows."""
+    """Return what a set operation needs of its operands; only UNION ALL keeps all rows."""
     return demand if (operation.operator, operation.all) == ("UNION", True) else EVERYTHING
 
 

@@ -1,4 +1,4 @@
-"""Queries as frames: their tables are read, and their text is compiled and analysed."""
+"""Queries as frames: tables are read, and text is compiled and analysed."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Reader:
         return zone_of(self._context.options)
 
     def validate(self, query: Relation) -> None:
-        """Validate the options of the tables that a query reads, before Spark is started."""
+        """Validate the options of a query's tables, before Spark is started."""
         if self._session.is_open:
             return
         for bound in map(self._context.source, scans_in(query)):
@@ -91,7 +91,7 @@ class Reader:
                     validate_bound(bound, "read")
 
     def session_for(self, query: Relation) -> SparkSession:
-        """Return the session for a query, whose sources are validated first."""
+        """Return the session for a query, after validating its sources."""
         self.validate(query)
         return self._session.open_session()
 
@@ -110,11 +110,11 @@ class Reader:
 
         Args:
             query: The query.
-            targets: The columns of the result, in whose types the query is computed.
-            reads: Gets the sources of the query.
+            targets: The columns of the result, in whose types it is computed.
+            reads: Gets the query's sources.
             recorder: Gets what EXPLAIN shows.
             plan: The plan of a streaming query.
-            frames: Frames for scans, by the identity of the scan.
+            frames: Frames for scans, by their identity.
             session: The session; without it the query's sources are validated first.
         """
         session = session or self.session_for(query)
@@ -132,9 +132,9 @@ class Reader:
         convert: Callable[[DataFrame], DataFrame] | None,
         reads: list[Read],
     ) -> DataFrame:
-        """Return a query as a frame with the columns of a schema, converted if it will be run.
+        """Return a query as a frame with a schema's columns, converted if it will be run.
 
-        It may be the frame of an earlier call. The query's sources are added to `reads`.
+        It may be the frame of an earlier call. `reads` gets the query's sources.
         """
         columns = columns_of(schema)
         session = self.session_for(query)
@@ -159,7 +159,7 @@ class Reader:
         plan: StreamPlan | None = None,
         frames: Mapping[int, DataFrame] = MappingProxyType({}),
     ) -> str:
-        """Open the tables of a query, add them to `reads`, and return the query in Spark SQL."""
+        """Return a query in Spark SQL; open its tables and add them to `reads`."""
         self._inline.drop_unused(names.session)
         self._unused.drop(names.session)
         for column in targets:
@@ -172,7 +172,7 @@ class Reader:
         user = UserCalls(names, zone, self._context.options)
         clock = None if plan is None else plan.clock(zone)
 
-        #: A view that is read twice is one relation in the tree: its tables are read once.
+        #: A view that is read twice is one relation: its tables are read once.
         inputs: dict[int, str] = {}
 
         def source(scan: Scan) -> str:
@@ -199,7 +199,6 @@ class Reader:
 
     @staticmethod
     def _analyse(names: TemporaryNames, text: str) -> DataFrame:
-        """Return the frame of a query in Spark SQL."""
         with spark_errors(names.session):
             require_udfs(names.session, text)
             frame = analysed(names.session, text)
@@ -298,20 +297,19 @@ class Reader:
 
 
 # --- frames of results ------------------------------------------------------------------------
-# Planning a new frame takes longer than computing a few rows. A frame of one `Table` is reused if
-# its query's SQL is the same: that names views, each of one state of its data. Rows of shuffles and
-# broadcasts that Spark keeps with a planned frame would outlive it, so only frames without are
-# kept.
+# Planning a frame takes longer than computing a few rows. A `Table`'s frame is reused if its
+# query's SQL, which names views of one state of their data, is the same. Rows of shuffles and
+# broadcasts, which Spark keeps with a planned frame, would outlive it: such frames are not kept.
 
 #: How many frames an environment keeps.
 MAX_FRAMES: Final = 32
 
-#: Parts of physical plans whose results Spark keeps with the plan.
+#: Parts of physical plans that keep results.
 _RESULTS: Final = ("Exchange", "Subquery")
 
 
 class FrameKey(NamedTuple):
-    """What a frame is made of: a query, and the columns of its result; `is_run` if it is run."""
+    """A frame's query and result columns; `is_run` if it is run."""
 
     text: str
     schema: ResolvedSchema
@@ -328,7 +326,7 @@ class FrameCache:
         self._frames: dict[FrameKey, DataFrame] = {}
 
     def find(self, session: SparkSession, key: FrameKey) -> DataFrame | None:
-        """Return the frame that was kept with an equal key, if any."""
+        """Return the frame with an equal key, if any."""
         with self._lock:
             self._enter(session)
             if (found := self._frames.pop(key, None)) is not None:
@@ -336,7 +334,7 @@ class FrameCache:
             return found
 
     def add(self, session: SparkSession, key: FrameKey, frame: DataFrame) -> None:
-        """Keep a frame, unless it may give other rows the next time or hold results."""
+        """Keep a frame, unless it may give other rows next time or hold results."""
         if not _can_be_kept(session, frame, is_run=key.is_run):
             return
         with self._lock:
@@ -353,13 +351,13 @@ class FrameCache:
             }
 
     def _enter(self, session: SparkSession) -> None:
-        """Forget the frames of another session: its SparkContext was stopped."""
+        """Forget the frames of another session, whose SparkContext was stopped."""
         if self._session is not session:
             self._session, self._frames = session, {}
 
 
 def _can_be_kept(session: SparkSession, frame: DataFrame, *, is_run: bool) -> bool:
-    """Return whether a frame gives the same rows each time, and Spark keeps none of them."""
+    """Return whether a frame repeats its rows, and Spark keeps none of them."""
     if not is_deterministic(frame):
         return False
     execution = frame._jdf.queryExecution()  # noqa: SLF001

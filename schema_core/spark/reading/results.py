@@ -1,8 +1,8 @@
 """The rows of a query: as Python values, record batches, pandas, and a DataFrame.
 
-Rows are fetched as Arrow, a few partitions at a time: first one, then as many as are expected to
-fit into `WAVE` bytes. Nothing runs while the caller does not read. Results that Spark returns
-without computing all partitions (constants, LIMIT) are fetched at once.
+Rows are fetched as Arrow while the caller reads: one partition first, then as many as are expected
+to fit into `WAVE` bytes. Results that Spark returns without computing all partitions (constants,
+LIMIT) are fetched at once.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ if TYPE_CHECKING:
 
 STRING = VarCharType(MAX_LENGTH)
 
-#: Bytes that one job is expected to fetch at most, unless a single partition has more.
+#: Bytes that one job is expected to fetch at most; a single partition may have more.
 WAVE = 32 << 20
 
-#: How many times more partitions a job fetches than the one before.
+#: The growth of the number of partitions from one job to the next.
 GROWTH = 4
 
 #: Rows that are fetched at once where Spark computes no more.
@@ -75,13 +75,9 @@ AT_ONCE = 10_000
 
 
 def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]:
-    """Yield a frame's rows as Python values of the types of its columns.
-
-    Raises:
-        ExternalError: with code `job-failed` for a NULL in a column that is NOT NULL.
-    """
+    """Yield a frame's rows as Python values (`job-failed` for NULL in a NOT NULL column)."""
     types = [column.type for column in columns]
-    # LISTAGG and ARRAY_AGG of no rows are NULL in Flink, too, although their types are NOT NULL
+    # LISTAGG and ARRAY_AGG of no rows are NULL in Flink, too, despite their NOT NULL types
     may_be_null = CharType | VarCharType | ArrayType
     required = [
         place
@@ -108,7 +104,7 @@ def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]
 
 
 def _has_lists_as_keys(type_: DataType) -> bool:
-    """Return whether maps have keys with arrays, which PySpark cannot collect."""
+    """Return whether maps have arrays in keys, which PySpark cannot collect."""
     return any(
         isinstance(part, MapType | MultisetType)
         and any(isinstance(inner, ArrayType) for inner in part.children()[0].walk())
@@ -117,7 +113,6 @@ def _has_lists_as_keys(type_: DataType) -> bool:
 
 
 def _null_in(column: str) -> ExternalError:
-    """Return the error of a value that its type excludes, whichever expression computed it."""
     return ExternalError(
         f"column {column!r} is NOT NULL but received NULL",
         code="job-failed",
@@ -125,7 +120,7 @@ def _null_in(column: str) -> ExternalError:
 
 
 def string_rows(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
-    """Yield the rows of a frame as the strings that Flink prints."""
+    """Yield a frame's rows as the strings that Flink prints."""
     strings: list[NamedNode] = []
     for column in columns:
         value = from_physical(ColumnNode(column.name), column.type)
@@ -141,10 +136,7 @@ def string_rows(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple
 
 
 def _is_small(frame: DataFrame) -> bool:
-    """Return whether Spark returns a few rows without computing all partitions.
-
-    Plans of Spark Connect are unknown.
-    """
+    """Return whether Spark computes few partitions for a few rows; unknown over Spark Connect."""
     if is_connect(frame):
         return False
     plan = frame._jdf.queryExecution().executedPlan()  # noqa: SLF001
@@ -162,7 +154,7 @@ def _is_small(frame: DataFrame) -> bool:
 
 
 def _value(value: Any, type_: DataType) -> Any:
-    """Convert a value of PySpark to the Python value of its Flink type."""
+    """Convert PySpark's value to the Python value of its Flink type."""
     match type_:
         case _ if value is None:
             return None
@@ -223,7 +215,6 @@ def values_of(array: Any, type_: DataType) -> list[Any]:
 
 
 def _hashable(key: Any) -> Any:
-    """Return a map's key as a dictionary's: lists become tuples."""
     return tuple(map(_hashable, key)) if isinstance(key, list) else key
 
 
@@ -235,7 +226,6 @@ def _unless_null(array: Any, values: Any) -> list[Any]:
 
 
 def _slice_values(array: Any, values: list[Any], make: Callable[[Any], Any]) -> list[Any]:
-    """Return lists or maps: the parts of all values between offsets."""
     offsets = array.offsets.to_pylist()
     parts = (make(values[begin:end]) for begin, end in pairwise(offsets))
     return _unless_null(array, parts)
@@ -247,7 +237,7 @@ def _slice_values(array: Any, values: list[Any], make: Callable[[Any], Any]) -> 
 def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
     """Yield a frame's rows as record batches in Spark's layout, as they are read.
 
-    Over Spark Connect all rows are fetched first.
+    Spark Connect fetches all rows first.
     """
     import pyarrow as pa
 
@@ -282,7 +272,6 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
 
 
 def _fetch_table(frame: DataFrame) -> pa.Table:
-    """Return the rows of a frame, in Spark's layout."""
     import pyarrow as pa
 
     if is_connect(frame):
@@ -301,12 +290,12 @@ def _fetch_table(frame: DataFrame) -> pa.Table:
     return pa.Table.from_batches(frame._collect_as_arrow(), _wire_schema(frame))  # noqa: SLF001
 
 
-#: What the JSON of a type contains if a row has a field that is NOT NULL.
+#: In the JSON of a type with a NOT NULL field of a row.
 _NOT_NULL = '"nullable":false'
 
 
 def _wire_schema(frame: DataFrame) -> pa.Schema:
-    """Return the schema of the record batches that Spark writes for a frame."""
+    """Return the schema of the record batches that Spark writes."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     return to_arrow_schema(frame.schema, timezone="UTC")
@@ -314,7 +303,7 @@ def _wire_schema(frame: DataFrame) -> pa.Schema:
 
 @contextmanager
 def _blocks(served: Any) -> Iterator[Iterator[bytes]]:
-    """Connect to the socket of a result; yield an iterator over its blocks."""
+    """Connect to a result's socket; yield an iterator over its blocks."""
     from pyspark.serializers import read_int
     from pyspark.util import _create_local_socket
 
@@ -337,9 +326,9 @@ def _blocks(served: Any) -> Iterator[Iterator[bytes]]:
 def arrow_reader(
     frame: DataFrame, resolved: ResolvedSchema, reads: Sequence[Read] = ()
 ) -> pa.RecordBatchReader:
-    """Return a reader of a frame's rows, with the schema of `mappings.arrow.to_schema`.
+    """Return a reader of a frame of `as_exchanged`, with the schema of `mappings.arrow.to_schema`.
 
-    The frame is from `as_exchanged`. Errors are those of `diagnosing` the sources in `reads`.
+    Errors are those of `diagnosing` the sources in `reads`.
     """
     import pyarrow as pa
 
@@ -359,7 +348,7 @@ def arrow_reader(
 
 # --- pandas ---------------------------------------------------------------------------------------
 
-#: The greatest integer up to which every integer is a double.
+#: Up to this, every integer is a double.
 EXACT_INTEGER = 1 << 53
 
 NESTED = (RowType, StructuredType, ArrayType, MapType, MultisetType, VariantType, DistinctType)
@@ -371,7 +360,7 @@ def columns_of(schema: ResolvedSchema) -> Columns:
 
 
 def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.DataFrame:
-    """Return the rows of a frame of `as_exchanged` as a pandas DataFrame."""
+    """Return a frame of `as_exchanged` as a pandas DataFrame."""
     import pandas as pd
 
     columns = columns_of(resolved)
@@ -422,12 +411,11 @@ def _is_beyond_doubles(array: Any) -> bool:
 def cast_for_transport(
     frame: DataFrame, columns: Columns, casts: Callable[[SparkType], Sequence[SparkType]]
 ) -> DataFrame:
-    """Return a frame whose columns are cast, one after the other, to the types of `casts`."""
+    """Return a frame whose columns are cast to the types of `casts`, one after the other."""
     return _cast(frame, ((column.name, casts(to_spark(column.type))) for column in columns))
 
 
 def _cast(frame: DataFrame, casts: Iterable[tuple[str, Sequence[SparkType]]]) -> DataFrame:
-    """Return these columns of a frame, each cast to some types, one after the other."""
     selected: list[tuple[Node, str]] = []
     for name, types in casts:
         node: Node = ColumnNode(name)
@@ -443,10 +431,9 @@ def _cast(frame: DataFrame, casts: Iterable[tuple[str, Sequence[SparkType]]]) ->
 
 
 def to_user_frame(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> DataFrame:
-    """Return a frame in the user's session, with exact types as metadata of its columns.
+    """Return a frame in the user's session, with exact types as metadata.
 
-    Columns and their parts are NOT NULL where their types are: Spark, which derives nullability
-    anew from the query, would lose it.
+    Columns and their parts are NOT NULL where their types are; Spark would derive nullability anew.
     """
     if is_connect(session):
         return _to_connect_user_frame(frame, schema, session)
@@ -491,13 +478,13 @@ def _to_connect_user_frame(
 
 
 def as_exchanged(schema: ResolvedSchema, frame: DataFrame) -> DataFrame:
-    """Return a frame whose columns are of types that Spark converts to Arrow."""
+    """Return a frame with column types that Spark converts to Arrow."""
     with spark_errors():
         return cast_for_transport(frame, columns_of(schema), as_months)
 
 
 def without_metadata(spark: SparkType) -> object:
-    """Return a Spark type with its nullability for comparison, without metadata of fields."""
+    """Return a Spark type without metadata of fields, for comparison with nullability."""
     from pyspark.sql import types
 
     match spark:
@@ -516,18 +503,14 @@ def without_metadata(spark: SparkType) -> object:
 
 # --- nullability --------------------------------------------------------------------------------
 # Spark derives nullability from the query and may expect NULL where a type is NOT NULL. A default
-# that is never used makes the expression NOT NULL. Over Spark Connect there is no other way: the
-# expressions that only assert it are not SQL.
+# that is never used makes the expression NOT NULL: Spark's expressions that only assert it are not
+# SQL, so Spark Connect cannot use them.
 
 
 def with_nullability(value: str, given: StructField, wanted: StructField, depth: int = 0) -> str:
-    """Return an expression with the nullability of `wanted`, at every depth of its type.
+    """Return an expression of type `given` with the nullability of `wanted`, at every depth.
 
-    Args:
-        value: The expression.
-        given: Its type and nullability.
-        wanted: The same type with another nullability.
-        depth: How many functions of elements the expression is within.
+    `depth` counts the functions of elements around the expression.
 
     >>> from pyspark.sql.types import IntegerType, StructField
     >>> given = StructField("a", IntegerType())
@@ -543,7 +526,6 @@ def with_nullability(value: str, given: StructField, wanted: StructField, depth:
 
 
 def _with_parts(value: str, given: StructField, wanted: StructField, depth: int) -> str:
-    """Return an expression with the nullability of the parts of its type."""
     from pyspark.sql import types
 
     element = f"e{depth}"
@@ -619,7 +601,7 @@ _DEFAULTS = {
 
 
 def _default(type_: SparkType) -> str:
-    """Return a value of a type that is not NULL, in whose parts NULL is nowhere expected."""
+    """Return a non-NULL value of a type, whose parts nowhere expect NULL."""
     from pyspark.sql import types
 
     match type_:

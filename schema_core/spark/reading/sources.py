@@ -1,8 +1,7 @@
 """The rows of a table that a connector reads: checked, cast, and with computed columns.
 
-A connector may be third-party code: session, columns and Spark types of the frame that it reads are
-checked once, before the query is compiled. Metadata is cast to the types of its columns, NOT NULL
-is checked, and computed columns are added.
+A connector may be third-party code: its frame's session, columns and Spark types are checked before
+the query is compiled. Metadata is cast to its columns' types, and NOT NULL is checked.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ if TYPE_CHECKING:
 class Source(NamedTuple):
     """All columns of a table, in order, and the raw columns of those in `raw`.
 
-    `version` identifies the data before it was read; None if it cannot be compared.
+    `version` identifies the data before it was read; None if not comparable.
     """
 
     frame: DataFrame
@@ -79,16 +78,14 @@ def source_frame(
 ) -> Source:
     """Return all columns of a table, in order, as its connector reads them.
 
+    Errors are those of `checked_frame`, and `streaming-not-supported` without streams.
+
     Args:
-        connector: The connector of the table.
+        connector: The table's connector.
         context: What to read.
-        needed: The columns that the query reads; the others are NULL. None for all.
+        needed: The columns that the query reads; None for all. The others are NULL.
         database: The current database, whose functions computed columns may call.
         streams: Whether a streaming job reads an unbounded table.
-
-    Raises:
-        UnsupportedError: with code `streaming-not-supported` for a connector without streams.
-        ExternalError: as `checked_frame`.
     """
     columns = context.table.resolved_schema.columns
     used = {column.name for column in columns} if needed is None else columns_used(context, needed)
@@ -139,18 +136,15 @@ def source_frame(
 
 
 def _null_column(column: Column) -> NamedNode:
-    """Return NULL for a column that no query reads."""
     return Cast(NULL, to_spark_sql(column.data_type)), column.name
 
 
 def _check_physical(column: Column, without_null: set[str]) -> NamedNode:
-    """Return a physical column, checked for forbidden NULLs."""
     type_ = column.data_type.nullable() if column.name in without_null else column.data_type
     return require_not_null(ColumnNode(column.name), type_, column.name), column.name
 
 
 def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
-    """Return a metadata column: the connector's metadata, cast to the declared type."""
     type_ = column.data_type
     with at(f"column {column.name!r}"):
         value = from_physical(ColumnNode(metadata_column(column.key)), given)
@@ -162,7 +156,6 @@ def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedN
 
 
 def _compute_column(column: Column, zone: str, database: str | None) -> NamedNode:
-    """Return a column of the table; computed ones are computed from the other columns."""
     if not isinstance(column, ComputedColumn):
         return ColumnNode(column.name), column.name
     context = TranslationContext(
@@ -185,12 +178,9 @@ def checked_frame(
 ) -> DataFrame:
     """Return what a connector's `read` returned, if it is a frame of the declared columns.
 
-    Columns are matched by name, with case; nullability and metadata are not compared. The frame may
-    have `ignored` columns.
-
-    Raises:
-        ExternalError: with code `invalid-connector-result`, for every column that is missing,
-            extra, ambiguous or of another type, and for what is not a frame of this session.
+    Columns are matched by name, with case; nullability, metadata and `ignored` columns are not
+    compared. Every column that is missing, extra, ambiguous or of another type, and what is not a
+    frame of this session, is an `invalid-connector-result`.
     """
     frame = _frame_of(given, connector, session)
     problems = Gathering()
@@ -222,7 +212,7 @@ def _frame_of(frame: object, connector: str, session: SparkSession) -> DataFrame
 def _problems(
     frame: DataFrame, declared: Mapping[str, DataType], connector: str, ignored: Collection[str]
 ) -> Iterator[ExternalError]:
-    """Yield every difference between the columns of a frame and the declared ones."""
+    """Yield every difference between a frame's columns and the declared ones."""
     read = {field.name: field.dataType for field in frame.schema.fields}
     expected = {name: to_spark(type_) for name, type_ in declared.items()}
     for name, count in Counter(frame.columns).items():
@@ -250,7 +240,7 @@ def _problem(connector: str, what: str, hint: str | None = None) -> ExternalErro
 
 
 def comparable(type_: SparkType) -> object:
-    """Return a Spark type without nullability and lengths of strings, for comparison."""
+    """Return a Spark type for comparison: without nullability and lengths of strings."""
     from pyspark.sql import types
 
     match type_:
@@ -267,19 +257,16 @@ def comparable(type_: SparkType) -> object:
 
 
 # --- what is requested of a connector -----------------------------------------------------------
-# Only what a connector declares that it can push down is offered to it.
 
 
 def read_context(
     connector: SparkConnector, context: ReadContext, demand: ScanDemand
 ) -> ReadContext:
-    """Return the context of a scan with the columns, filters and limit that the connector can use.
+    """Return a scan's context with the columns, filters and limit that the connector can use.
 
-    Unread metadata is never requested. A limit is passed on only if the connector applies all
-    filters exactly.
-
-    Raises:
-        ExternalError: with code `invalid-connector-result`.
+    Only what a connector declares that it can push down is offered to it. Unread metadata is never
+    requested; a limit is passed on only if the connector applies all filters exactly.
+    Errors: `invalid-connector-result`.
     """
     used = columns_used(context, demand.columns)
     schema = context.table.resolved_schema
@@ -309,7 +296,7 @@ def read_context(
 
 
 def columns_used(context: ReadContext, names: Collection[str]) -> frozenset[str]:
-    """Return these columns and those that the computed ones among them read."""
+    """Return these columns and those that their computed ones read."""
     computed = {
         column.name: column.expression.typed
         for column in context.table.resolved_schema.columns
@@ -330,11 +317,7 @@ def columns_used(context: ReadContext, names: Collection[str]) -> frozenset[str]
 def _checked_result(
     result: object, filters: Sequence[Filter], connector: SparkConnector
 ) -> FilterResult:
-    """Return what `apply_filters` returned, if each filter is accepted or remains.
-
-    Raises:
-        ExternalError: with code `invalid-connector-result`.
-    """
+    """Return what `apply_filters` returned, if each filter is accepted or remains."""
     if isinstance(result, FilterResult):
         named = [*result.accepted, *result.remaining]
         if all(filter_ in named for filter_ in filters) and all(
@@ -349,9 +332,9 @@ def _checked_result(
 
 
 # --- conditions on raw values -------------------------------------------------------------------
-# TIMESTAMP(3) is read from microseconds by truncation: a reader of files cannot use a filter on the
+# TIMESTAMP(3) is read by truncating microseconds, and a reader of files cannot use a filter on the
 # result. `t < TIMESTAMP '...12.345'` holds exactly where the file's value is before the first
-# millisecond not before 12.345, so a reader can skip rows by the value in `raw_column`.
+# millisecond not before 12.345, so a reader can skip rows by `raw_column`.
 
 
 def with_raw_conditions(
@@ -360,10 +343,10 @@ def with_raw_conditions(
     """Return SQL of a view's rows that filters may select, without its raw columns.
 
     Args:
-        view: The name of the view, as SQL.
-        schema: The columns of the table; the view has them and the raw columns.
+        view: The view's name, as SQL.
+        schema: The table's columns; the view has the raw columns, too.
         raw: The columns that have a raw column.
-        filters: Filters that the query evaluates itself as well.
+        filters: Filters that the query evaluates as well.
     """
     if not raw:
         return view
@@ -377,7 +360,7 @@ def with_raw_conditions(
 
 
 def _conditions(comparison: Comparison | None, types: dict[str, DataType]) -> Iterator[str]:
-    """Yield what holds for a raw value wherever a comparison is TRUE, or a check of NULL fails."""
+    """Yield what holds for a raw value where a comparison is TRUE, or a check of NULL fails."""
     if comparison is None or not isinstance(type_ := types.get(comparison.column), TimestampType):
         return
     name = quote(raw_column(comparison.column))
@@ -405,7 +388,7 @@ def _comparisons(comparison: Comparison) -> Iterator[tuple[str, dt.datetime]]:
 
 
 def _first(value: dt.datetime, unit: int, *, after: bool) -> str | None:
-    """Return the first multiple of so many microseconds after a time, or not before it.
+    """Return the first multiple of so many microseconds after, or not before, a time.
 
     None beyond year 9999.
     """
@@ -418,16 +401,16 @@ def _first(value: dt.datetime, unit: int, *, after: bool) -> str | None:
     return f"TIMESTAMP_NTZ '{first.isoformat(' ')}'"
 
 
-# --- cached views -------------------------------------------------------------------------------
-# Reading a table again would list and check the same files, and analyse the same frame. A view is
-# reused if the table's definition, the configuration and the time zone are equal, and the connector
-# finds its data unchanged (`SupportsReuse`). See decision 22.
+# --- cached views ------------------------------------------------------------------------------- A
+# view saves listing and checking the files and analysing the frame again. It is reused if the
+# table's definition, the configuration and the time zone are equal, and the connector finds its
+# data unchanged (`SupportsReuse`). See decision 22.
 
 
-#: Views that an environment keeps. Each holds the list of its files in the JVM.
+#: Views that an environment keeps, each with its list of files in the JVM.
 MAX_KEPT: Final = 64
 
-#: Abilities by which a frame depends on the query that reads it.
+#: Abilities that make a frame depend on the query.
 _OF_QUERY: Final = frozenset(
     {Ability.FILTER_PUSH_DOWN, Ability.PROJECTION_PUSH_DOWN, Ability.LIMIT_PUSH_DOWN}
 )
@@ -435,7 +418,7 @@ _OF_QUERY: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ScanRequest:
-    """All that a scan depends on besides the data; `derived` are the other columns that it reads.
+    """All that a scan depends on besides the data; `derived` are its columns that are not physical.
 
     Physical columns do not matter: Spark reads only those that a query uses.
     """
@@ -457,7 +440,6 @@ class ScanRequest:
         zone: str,
         database: str | None,
     ) -> ScanRequest:
-        """Return the request of a query that needs something of a table."""
         columns = bound.table.resolved_schema.columns
         derived = frozenset(
             column.name for column in columns if not isinstance(column, PhysicalColumn)
@@ -469,7 +451,7 @@ class ScanRequest:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The view's columns: the derived ones that the query reads, and all physical ones."""
+        """The view's columns: all physical ones, and the derived ones that the query reads."""
         columns = self.bound.table.resolved_schema.columns
         return self.derived.union(
             column.name for column in columns if isinstance(column, PhysicalColumn)
@@ -478,7 +460,7 @@ class ScanRequest:
 
 @dataclass(slots=True, eq=False)
 class KeptScan:
-    """A view, the connector and data version that its frame was read with.
+    """A view, and the connector and data version of its frame.
 
     `users` counts queries that are being compiled.
     """
@@ -512,7 +494,7 @@ class ScanCache:
         self._kept: list[KeptScan] = []
 
     def find(self, session: SparkSession, request: ScanRequest) -> KeptScan | None:
-        """Return the view of a scan whose data is unchanged; the caller must release it."""
+        """Return the view of a scan with unchanged data; the caller must release it."""
         with self._lock:
             self._enter(session)
             match = next((entry for entry in self._kept if entry.request == request), None)
@@ -540,7 +522,7 @@ class ScanCache:
         context: ReadContext,
         source: Source,
     ) -> KeptScan | None:
-        """Keep a scan's frame as a view, unless it may differ from one query to the next.
+        """Keep a scan's frame as a view, unless it may differ between queries.
 
         The caller must release the result.
         """
@@ -562,13 +544,13 @@ class ScanCache:
         return kept
 
     def release(self, kept: KeptScan) -> None:
-        """End the use of a view, which is dropped if it is not kept any more."""
+        """End the use of a view; drop it if it is no longer kept."""
         with self._lock:
             kept.users -= 1
             self._drop_unused(kept)
 
     def _enter(self, session: SparkSession) -> None:
-        """Forget the views of another session: its SparkContext was stopped."""
+        """Forget the views of another session, whose SparkContext was stopped."""
         if self._session is not session:
             for entry in self._kept:
                 entry.is_kept = False
@@ -588,7 +570,7 @@ class ScanCache:
 def is_deterministic(frame: DataFrame) -> bool:
     """Return whether a plan gives the same rows each time: ``rand()`` has its seed in the plan.
 
-    Plans of Spark Connect are unknown.
+    Unknown over Spark Connect.
     """
     if is_connect(frame):
         return False

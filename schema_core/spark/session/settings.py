@@ -33,13 +33,13 @@ MEANING: Mapping[str, str] = {
     "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
 }
 
-#: Over Spark Connect a query that waits for rows goes on after its client was killed: the next run
-#: stops it. The lock of the checkpoint keeps out a client that is alive.
+#: Over Spark Connect a query that waits for rows outlives a killed client: the next run stops it.
+#: The checkpoint's lock keeps out a living client.
 ORPHANS: Mapping[str, str] = {"spark.sql.streaming.stopActiveRunOnRestart": "true"}
 
 #: Settings of the session of jobs that keep secrets out of Spark's plans, which its UI and event
 #: log
-#: show: Spark's own pattern for the keys of options matches fewer keys.
+#: show: Spark's own pattern for keys of options matches fewer.
 SECRECY: Mapping[str, str] = {
     "spark.sql.redaction.options.regex": f"(?i:url)|{SECRET_PATTERN}",
 }

@@ -1,8 +1,7 @@
-"""The modules of the library for Python workers of executors that do not have it installed.
+"""The library's modules for Python workers of executors without an installed one.
 
-Where the workers are not those of this process, a zip of all modules is sent once for each
-SparkContext, or session of Spark Connect. It precedes an installed version, so driver and workers
-have the same one.
+Where the workers are not this process's, a zip of all modules is sent once for each SparkContext or
+session of Spark Connect. It precedes an installed version, so driver and workers have the same.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from schema_core.spark.session.api_mode import has_remote_workers, is_connect
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Modules, the stubs that declare public names, and tables that modules read.
+#: Modules, stubs that declare public names, and tables that modules read.
 _SUFFIXES: Final = (".py", ".pyi", ".tsv")
 
 
 def send_package(session: SparkSession) -> None:
-    """Send the modules of the library to the workers of a session, unless they have them."""
+    """Send the library's modules to a session's workers, unless they have them."""
     if not has_remote_workers(session):
         return
     archive = package_zip()
@@ -43,13 +42,13 @@ def send_package(session: SparkSession) -> None:
 
 
 def package_zip() -> Path:
-    """Return a zip of the modules of the library, named by its content."""
+    """Return a zip of the library's modules, named by its content."""
     return next(Path(_directory().name).glob("*.zip"))
 
 
 @cache
 def _directory() -> TemporaryDirectory[str]:
-    """Return a directory with the zip; it is deleted when the process ends."""
+    """Return a directory with the zip, deleted at the end of the process."""
     directory = TemporaryDirectory(prefix="schema_core-")
     digest = hashlib.sha256()
     draft = Path(directory.name, "draft")
@@ -62,7 +61,7 @@ def _directory() -> TemporaryDirectory[str]:
 
 
 def _members(directory: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and content of every module in a package and the packages within."""
+    """Yield the name and content of every module in a package and those within."""
     for entry in sorted(directory.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
             yield from _members(entry, f"{path}/{entry.name}")

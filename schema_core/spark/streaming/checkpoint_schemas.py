@@ -1,7 +1,7 @@
-"""Schemas of the tables of a streaming job in its checkpoint, and whether it continues with others.
+"""A streaming job's table schemas in its checkpoint, and whether it continues with others.
 
-The rules are those of migrations. A job without state may read rows of the old schema; a job's
-state is restored only for columns of equal types.
+The rules are those of migrations. A job without state may read rows of the old schema; state is
+restored only for columns of equal types.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.reading.pushdown import scan_demands
 from schema_core.types import parse_type
 
-#: The kind of a finding about a column that comes from elsewhere.
+#: The kind of a finding about a column with another source.
 PLAN: Final = "plan-changed"
 #: The source of a column that the table stores.
 PHYSICAL: Final = "a physical column"
 
 
 class Stored(NamedTuple):
-    """A column as it is stored: its type, and where its values come from."""
+    """A stored column: its type, and where its values come from."""
 
     type: str
     source: str
@@ -46,7 +46,7 @@ Tables: TypeAlias = Mapping[str, Mapping[str, Stored]]
 
 
 def sources_of(query: Relation) -> Tables:
-    """Return the columns that a query reads of each table, and those that they depend on."""
+    """Return the columns of each table that a query reads, and those that they depend on."""
     demands = scan_demands(query)
     tables: dict[str, dict[str, Stored]] = {}
     for scan in scans_in(query):
@@ -59,7 +59,7 @@ def sources_of(query: Relation) -> Tables:
 
 
 def sink_of(target: BoundTable) -> Tables:
-    """Return the columns of a table that a job writes."""
+    """Return a table's columns that a job writes."""
     columns = target.table.resolved_schema.columns
     stored = {column.name: _stored_column(column) for column in columns if column.is_persisted()}
     return {join_names(target.identifier.to_list()): stored}
@@ -94,10 +94,9 @@ def _stored_column(column: Column) -> Stored:
 
 
 def tables_from(document: Any) -> Tables:
-    """Return tables from a document of JSON that `Tables` was written to.
+    """Return the `Tables` of a JSON document; others raise `TypeError` or `ValueError`.
 
-    Raises:
-        TypeError, ValueError: for another document (a `SchemaError` is a `ValueError`).
+    A `SchemaError` is a `ValueError`.
     """
     tables: dict[str, dict[str, Stored]] = {}
     for path, columns in dict(document).items():
@@ -113,17 +112,15 @@ def tables_from(document: Any) -> Tables:
 def require_compatible(
     path: str, old: tuple[Tables, Tables], new: tuple[Tables, Tables], *, has_state: bool
 ) -> None:
-    """Require that a job continues with other schemas; a column that it did not read is ignored.
+    """Require that a job continues with other schemas (`checkpoint-schema-mismatch`).
+
+    The error names every change that is one; a column that the job did not read is ignored.
 
     Args:
-        path: The directory of the checkpoint.
-        old: The sources and the sink when the job last started.
-        new: Those with which it starts.
-        has_state: Whether the query of the job has a state.
-
-    Raises:
-        ConflictError: with code `checkpoint-schema-mismatch`, which names every change that is an
-            error.
+        path: The checkpoint's directory.
+        old: The sources and the sink at the job's last start.
+        new: Those at this start.
+        has_state: Whether the job's query has a state.
     """
     findings = [
         *_findings(old[0], new[0], has_state=has_state),

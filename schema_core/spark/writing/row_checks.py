@@ -1,7 +1,7 @@
 """Checks of values, row by row: of NOT NULL, and of what else Spark's types do not guarantee.
 
-Spark loses NOT NULL in files and many sources, and keeps the metadata of exact types where it
-changes values. A check is part of the query and reaches every depth of a value.
+Spark loses NOT NULL in files and many sources, and keeps metadata of exact types where it changes
+values. A check is part of the query, at every depth of a value.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from schema_core.types import (
     VarCharType,
 )
 
-#: A predicate that is true for a value that is not of the type, and what is wrong.
+#: A predicate that is true for a value not of the type, and what is wrong.
 Violation: TypeAlias = "tuple[nodes.Node, str]"
-#: Yields the violations of a value itself, not those of its parts.
+#: Yields a value's own violations, not its parts'.
 Find: TypeAlias = "Callable[[nodes.Node, DataType], Iterator[Violation]]"
 
 
 def require_not_null(node: nodes.Node, type_: DataType, name: str) -> nodes.Node:
     r"""Return an expression for a value that fails the job at a forbidden NULL, at every depth.
 
-    `node` has the physical type of `type_`; the message has the column's `name`. Without NOT NULL
-    in the type, `node` is returned unchanged.
+    `node` has the physical type of `type_`; without NOT NULL in that it is returned unchanged. The
+    message has the column's `name`.
 
     >>> from schema_core.spark.compiler.tree import to_sql
     >>> from schema_core.spark.compiler.tree import Column
@@ -99,7 +99,7 @@ def _null(node: nodes.Node, type_: DataType) -> Iterator[Violation]:
 
 
 def _inexact(node: nodes.Node, type_: DataType) -> Iterator[Violation]:
-    """Yield what a value of Spark's type may have that the exact type has not."""
+    """Yield what a value of Spark's type may have but not one of the exact type."""
     yield from _null(node, type_)
     shown = type_.nullable().as_summary_string()
     match type_:
@@ -137,7 +137,7 @@ def _violations(
 ) -> Iterator[tuple[nodes.Node, str, str]]:
     """Yield each violation of a value and its parts: a predicate, the part, and the problem.
 
-    A predicate is true for what is forbidden, and false or NULL otherwise.
+    The predicate is true for what is forbidden, else false or NULL.
     """
     for wrong, problem in find(node, type_):
         yield wrong, place, problem
@@ -167,7 +167,6 @@ def _violations(
 def _among(
     elements: nodes.Node, type_: DataType, place: str, find: Find
 ) -> Iterator[tuple[nodes.Node, str, str]]:
-    """Yield the violations of the elements of an array."""
     element = nodes.Variable()
     for wrong, where, problem in _violations(element, type_, place, find):
         yield nodes.call("exists", elements, nodes.Lambda((element,), wrong)), where, problem

@@ -1,7 +1,7 @@
-"""The rows that a connector writes: cast to the columns of the table, and checked.
+"""The rows that a connector writes: cast implicitly to the columns of the table, and checked.
 
-Values are assigned by implicit casts. The session's options determine how NOT NULL and lengths of
-strings are enforced. Metadata is cast to the types that the connector declares.
+The session's options determine how NOT NULL and lengths of strings are enforced. Metadata is cast
+to the types that the connector declares.
 """
 
 from __future__ import annotations
@@ -106,9 +106,9 @@ class Sink:
     """The columns of a table that a query writes.
 
     Args:
-        schema: The schema of the table.
-        columns: The columns that the query fills, in its order, or None for all.
-        options: The options of the session.
+        schema: The table's schema.
+        columns: The columns that the query fills, in its order; None for all.
+        options: The session's options.
     """
 
     def __init__(
@@ -122,9 +122,8 @@ class Sink:
     def targets(self, query: Relation) -> Columns:
         """Return the columns that the query fills, by position.
 
-        Raises:
-            SchemaError: with code `sink-column-mismatch`, `sink-type-mismatch`, or
-                `missing-value` for a NOT NULL column that the query does not fill.
+        Errors: `sink-column-mismatch`, `sink-type-mismatch`, and `missing-value` for a NOT NULL
+        column that the query does not fill.
         """
         targets = _assignable(query, self._given, self._types)
         for name, type_ in self._types.items():
@@ -135,7 +134,7 @@ class Sink:
     def frame(self, frame: DataFrame, connector: SparkConnector, zone: str) -> DataFrame:
         """Return rows of the target columns as the connector writes them.
 
-        Physical columns come first, in order, then the metadata of each key.
+        Physical columns come first, in order, then metadata.
         """
         if NOT_NULL.of(self._options) == "DROP":
             needed = [
@@ -159,7 +158,7 @@ class Sink:
         return select(frame, [*physical, *metadata]) if metadata else frame
 
     def _check_column(self, name: str, type_: DataType) -> NamedNode:
-        """Return a column with its type's checks, or NULL if the query does not fill it."""
+        """Return a column with its type's checks; NULL if the query does not fill it."""
         if name not in self._given:
             return Cast(NULL, to_spark_sql(type_)), name
         node: Node = ColumnNode(name)
@@ -173,7 +172,6 @@ class Sink:
 
 
 def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
-    """Return a metadata column as the connector's metadata, cast to the type of the connector."""
     type_ = column.data_type
     with at(f"column {column.name!r}"):
         value = from_physical(ColumnNode(column.name), type_)
@@ -182,9 +180,9 @@ def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedN
 
 
 def _fit_string(node: Node, type_: LengthType) -> Node:
-    """Cut or pad a string to the length of its type; most strings stay as they are.
+    """Cut or pad a string to the length of its type, unless its bytes show that it fits.
 
-    Spark stores the number of bytes, and every character has at least one.
+    Spark stores the number of bytes; every character has at least one.
     """
     fits = "octet_length({v}) <= {length}"
     if isinstance(type_, CharType):
@@ -198,10 +196,9 @@ def _fit_string(node: Node, type_: LengthType) -> Node:
 
 
 def _require_fitting(node: Node, name: str, type_: LengthType) -> Node:
-    """Return a string, or fail the job if it does not fit.
+    """Fail the job for a string that does not fit.
 
-    Characters are counted only where there are more bytes, whose number Spark stores, than the
-    length.
+    Characters are counted only where the number of bytes, which Spark stores, exceeds the length.
     """
     unfit = "length({v}) <> {length}"
     if not isinstance(type_, CharType):
@@ -217,11 +214,7 @@ def _require_fitting(node: Node, name: str, type_: LengthType) -> Node:
 
 
 def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType]) -> Columns:
-    """Return the target columns of a query; each column must cast to its target implicitly.
-
-    Raises:
-        SchemaError: with code `sink-column-mismatch` or `sink-type-mismatch`.
-    """
+    """Return the target columns of a query, to which its columns must cast implicitly."""
     given = result_columns(query)
     unknown = [name for name in names if name not in types]
     if unknown or len(given) != len(names):
@@ -247,7 +240,7 @@ def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType
 
 
 SPARK = "spark:4.3"
-#: Option `format` -> the target in `schema_core.mappings.loss` of files that store types.
+#: Option `format` -> the target in `schema_core.mappings.loss` of files with types.
 TYPED_FILES: Mapping[str, str] = {"parquet": "parquet", "orc": SPARK}
 #: Options `format` of files without types.
 UNTYPED_FILES = frozenset({"csv", "json", "raw", "text"})
@@ -259,14 +252,14 @@ _DIGITS: Mapping[type[DataType], int] = {
     IntType: 10,
     BigIntType: 19,
 }
-#: Binary floating point type -> the decimal digits that it keeps of every number.
+#: Binary floating point type -> the decimal digits kept of every number.
 _FLOATS: Mapping[type[DataType], int] = {FloatType: 6, DoubleType: 15}
 
 
 def sink_losses(
     query: Relation, target: BoundTable, connector: SparkConnector, options: Mapping[str, str]
 ) -> tuple[SinkLoss, ...]:
-    """Return what a table does not keep of a query's rows, and of its own definition."""
+    """Return what a table loses of a query's rows and of its own definition."""
     given = {column.name: column.type for column in result_columns(query)}
     columns = target.table.resolved_schema.columns
     found: list[SinkLoss] = []
@@ -282,7 +275,7 @@ def sink_losses(
 def _assignment_losses(
     column: schema_columns.Column, given: DataType, options: Mapping[str, str]
 ) -> Iterator[SinkLoss]:
-    """Yield what assigning a value of the query to a declared column loses."""
+    """Yield what assigning the query's value to a declared column loses."""
     path, declared = (column.name,), column.data_type
     source, target = given.as_summary_string(), declared.as_summary_string()
     if given.is_nullable and not declared.is_nullable:
@@ -322,7 +315,6 @@ def _holds(declared: DataType, given: DataType) -> bool:
 
 
 def _decimal_digits(type_: DataType) -> tuple[int | None, int]:
-    """Return a type's integer and fractional digits, if it has both."""
     if isinstance(type_, DecimalType):
         return type_.precision - type_.scale, type_.scale
     return _DIGITS.get(type(type_)), 0
@@ -359,7 +351,7 @@ def _definition(target: BoundTable, connector: SparkConnector) -> Iterator[SinkL
 
 
 def _files(target: BoundTable) -> Iterator[SinkLoss]:
-    """Yield what a table's files do not store, for readers without the catalog."""
+    """Yield what files do not store, for readers without the catalog."""
     options = target.table.options
     form = options.get("format", "")
     if options.get("connector") != "filesystem":
@@ -421,7 +413,7 @@ class Writer:
         registration: Registration,
         columns: Sequence[str] | None,
     ) -> JobGraph:
-        """Prepare CREATE or REPLACE TABLE AS, as `schema_core.environment.jobs.atomicity` says."""
+        """Prepare CREATE or REPLACE TABLE AS; see `schema_core.environment.jobs.atomicity`."""
         replaced = registration.replaced
         connector = self.open_new_table(target, replaced)
         frame, reads = self._rows(query, target, columns, connector)
@@ -459,7 +451,7 @@ class Writer:
     # --- recovery ------------------------------------------------------------------------------
 
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
-        """Return whether the rows of a CREATE TABLE AS are visible; None if it is not known."""
+        """Return whether the rows of a CREATE TABLE AS are visible; None if unknown."""
         if (opened := self._open_recovery(target, creates=True)) is None:
             return None
         connector, context = opened
@@ -469,12 +461,9 @@ class Writer:
             return connector.was_committed(context, job)
 
     def recover(self, target: BoundTable, job: str, *, creates: bool) -> None:
-        """Finish what jobs on a table have committed, and remove what they have not.
+        """Finish what jobs on the table have committed, and remove what they have not.
 
-        Args:
-            target: The table.
-            job: The id of a CREATE or REPLACE TABLE AS, if any.
-            creates: Whether to remove the rows of the job.
+        `job` is the id of a CREATE or REPLACE TABLE AS, if any; `creates` removes its rows.
         """
         if (opened := self._open_recovery(target, creates=creates, job=job)) is None:
             return
@@ -488,7 +477,7 @@ class Writer:
     def _open_recovery(
         self, target: BoundTable, *, creates: bool, job: str = ""
     ) -> tuple[SparkConnector, WriteContext] | None:
-        """Return the connector of a table to recover; None if it has nothing to do with that."""
+        """Return the connector of a table to recover; None if there is nothing to do."""
         installed = installed_connector(target.table.options)
         if not isinstance(installed, SupportsRecovery | SupportsCleanUp):
             return None
@@ -498,7 +487,7 @@ class Writer:
     # --- steps ---------------------------------------------------------------------------------
 
     def open_sink(self, target: BoundTable, needed: Collection[Ability] = ()) -> SparkConnector:
-        """Return the connector of a table to write, with the abilities that the write needs."""
+        """Return the connector of a table, with the abilities that the write needs."""
         connector = open_spark_connector(target, "write", self._context.options)
         if target.table.partition_keys:
             needed = {*needed, Ability.PARTITIONS}
@@ -527,7 +516,7 @@ class Writer:
         replaced: CatalogTable | None = None,
         job: str = "",
     ) -> WriteContext:
-        """Return what a connector needs to know of a write."""
+        """Return the context of a write for its connector."""
         return WriteContext(
             target.identifier,
             target.table,
@@ -550,7 +539,7 @@ class Writer:
         columns: Sequence[str] | None,
         connector: SparkConnector,
     ) -> tuple[DataFrame, list[Read]]:
-        """Return the rows for a table as its connector writes them, and their sources."""
+        """Return the rows as the table's connector writes them, and their sources."""
         self._reader.session_for(query)  # the sources are validated before the columns
         sink = Sink(target.table.resolved_schema, columns, self._context.options)
         reads: list[Read] = []
@@ -567,7 +556,7 @@ class Writer:
         registration: Registration,
         reads: Sequence[Read],
     ) -> JobGraph:
-        """Prepare a job that writes rows, in a stage if the connector supports it."""
+        """Prepare a job that writes rows, staged if the connector supports it."""
         located = partial(using, context.identifier, context.options, "write")
         properties = local_properties(context.session)
         with located():
