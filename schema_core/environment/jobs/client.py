@@ -44,7 +44,7 @@ class CompletableFuture(Future[T]):
         `timeout` are seconds until `TimeoutError`; None waits without limit.
 
         Raises:
-            SchemaError: `wait-for-own-job` in a hook of the job.
+            SchemaError: with code `wait-for-own-job` in a hook of the job.
         """
         self._before_wait()
         try:
@@ -223,8 +223,9 @@ class JobClient:
         or 0 waits without limit.
 
         Raises:
-            SchemaError: `wait-for-own-job` in a hook of the job.
-            ExternalError: `wait-timeout`, `job-failed`, `job-canceled` or `job-hook-failed`.
+            SchemaError: with code `wait-for-own-job` in a hook of the job.
+            ExternalError: with code `wait-timeout`, `job-failed`, `job-canceled` or
+                `job-hook-failed`.
             SchemaCoreError: the error of the job.
         """
         if timeout_ms is not None:

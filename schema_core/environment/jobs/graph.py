@@ -178,7 +178,7 @@ class JobGraph:
         """Add a hook after the others, with the registered name of its factory, if any.
 
         Raises:
-            SchemaError: `wrong-argument` for an object without the methods of a hook.
+            SchemaError: with code `wrong-argument` for an object without the methods of a hook.
         """
         require_instance(hook, JobStatusHook, "hook")
         self._hooks.append(RegisteredHook(hook, name))
@@ -197,7 +197,7 @@ class JobGraph:
         """Return the job as plain data, with its hooks by their names.
 
         Raises:
-            UnsupportedError: `unnamed-job-status-hook` for a hook without a name.
+            UnsupportedError: with code `unnamed-job-status-hook` for a hook without a name.
         """
         for hook in self._hooks:
             if hook.name is None:
@@ -218,9 +218,8 @@ class JobGraph:
         """Return one job for one or more jobs without hooks.
 
         Raises:
-            UnsupportedError: `streaming-not-supported` if one of several jobs has no end: the
-            others
-                would never be committed.
+            UnsupportedError: with code `streaming-not-supported` if one of several jobs has no
+                end: the others would never be committed.
         """
         if len(graphs) == 1:
             return graphs[0]

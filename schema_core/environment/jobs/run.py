@@ -351,28 +351,22 @@ class JobRun:
         try:
             if errors := _errors_of([partial(hook.on_created, self.id) for hook in hooks]):
                 raise with_notes(errors[0], errors[1:], "while the job was created")  # noqa: TRY301
-            self._start_running()
+            with self._lock:
+                self.require_running()
+                self._status = JobStatus.RUNNING
             graph.execution.run(self.id)
             for call in graph.before_commit:
                 call()
             self.require_running()
             graph.execution.commit()
-            self._decide()
+            with self._lock:
+                self._is_decided = True
             for call in graph.after_commit:
                 call()
         except BaseException as error:  # noqa: BLE001 - raised by `wait`
             return self._fail_job(error)
         errors = _errors_of([partial(hook.on_finished, self.id) for hook in hooks])
         return JobStatus.FINISHED, _of_hooks(errors) if errors else None
-
-    def _decide(self) -> None:
-        with self._lock:
-            self._is_decided = True
-
-    def _start_running(self) -> None:
-        with self._lock:
-            self.require_running()
-            self._status = JobStatus.RUNNING
 
     def _fail_job(self, error: BaseException) -> Outcome:
         """Abort, and call the hooks."""

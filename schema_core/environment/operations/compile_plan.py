@@ -87,7 +87,7 @@ def compile_plan(session: Session, statement: CompilePlan, text: str) -> TableRe
     """Write the plan of the statement into a file; COMPILE AND EXECUTE PLAN also executes it."""
     path = compiled_plan.plan_path(statement.path)
     recompile = bool(FORCE_RECOMPILE.of(session.config.get_configuration()))
-    if not (statement.if_not_exists and path.exists() and not recompile):
+    if recompile or not (statement.if_not_exists and path.exists()):
         plan = compile_statement(session, statement.statement, text)
         compiled_plan.write_plan_file(path, plan.to_json(), replace=recompile)
         if statement.execute:
@@ -125,8 +125,9 @@ class CompiledPlan:
         `ignore_if_exists` leaves an existing file as it is.
 
         Raises:
-            AlreadyExistsError: `plan-exists`, unless ``table.plan.force-recompile`` is true.
-            ExternalError: `file-system-failed`.
+            AlreadyExistsError: with code `plan-exists`, unless ``table.plan.force-recompile`` is
+                true.
+            ExternalError: with code `file-system-failed`.
         """
         path = compiled_plan.plan_path(file)
         recompile = bool(FORCE_RECOMPILE.of(self._session.config.get_configuration()))
@@ -259,12 +260,12 @@ class PlanCompiler:
         Else it is `plan-not-portable`, for example with a temporary function.
         """
         session = self._session
-        current = session.registry.current_path
-        if current[0] is not None:
-            self._add_catalog(current[0])
+        current_catalog, current_database = session.registry.current_path
+        if current_catalog is not None:
+            self._add_catalog(current_catalog)
         options = session.config.get_configuration()
         plan = PlanDocument(
-            (current[0], current[1]),
+            (current_catalog, current_database),
             replace_secrets(options, "options", secrets=self._secrets),
             self._catalogs,
             tuple(self._objects.values()),
@@ -312,9 +313,11 @@ class PlanCompiler:
         if identifier in self._objects:
             return
         found = self._session.get_table(identifier)
-        inline = isinstance(found.table, InlineTable | QueryView)
-        kinds = TableKind.TABLE, TableKind.VIEW
-        if inline or identifier.catalog_name == UNKNOWN or found.kind not in kinds:
+        if (
+            isinstance(found.table, InlineTable | QueryView)
+            or identifier.catalog_name == UNKNOWN
+            or found.kind not in (TableKind.TABLE, TableKind.VIEW)
+        ):
             raise _not_portable(
                 f"{identifier.as_summary_string()} exists only in this process",
                 "write the rows into a table, or create the view with CREATE VIEW",
@@ -385,6 +388,8 @@ def _level(session: Session, creation: TableCreation) -> int:
 
 # --- executing -----------------------------------------------------------------------------------
 
+RECOMPILE = "compile the statement again"
+
 
 def run_plan(plan: PlanDocument, parent: Session) -> TableResult:
     """Submit the jobs of a plan as one job, with the options that it was compiled with.
@@ -430,12 +435,12 @@ def _open_catalog(
     A catalog in memory that lacks a database is not the plan's. A catalog of the parent that was
     created from other options is a `plan-catalog-mismatch`.
     """
-    found, registry = parent.registry.find(name), session.registry
+    own, registry = parent.registry.find(name), session.registry
     planned = plan.catalogs.get(name)
-    if found is not None and planned is not None:
+    if own is not None and planned is not None:
         _require_same_catalog(parent, name, planned)
-    if found is not None and (planned is not None or databases.issubset(found.list_databases())):
-        registry.share(name, found)
+    if own is not None and (planned is not None or databases.issubset(own.list_databases())):
+        registry.share(name, own)
         return
     if planned is not None:
         descriptor = CatalogDescriptor.of(name, plan.reveal(planned.options), planned.comment)
@@ -463,7 +468,7 @@ def _require_same_catalog(parent: Session, name: str, planned: compiled_plan.Pla
             }
             for catalog in (planned, own)
         )
-        differing = sorted(key for key in old | new if old.get(key) != new.get(key))
+        differing = sorted({key for key, _ in old.items() ^ new.items()})
         if not differing:
             return
         problem = f"differs from the catalog of the plan in: {', '.join(differing)}"
@@ -471,7 +476,7 @@ def _require_same_catalog(parent: Session, name: str, planned: compiled_plan.Pla
         f"the catalog {name!r} of this session {problem}",
         code="plan-catalog-mismatch",
         hint=f"drop the catalog {name} of this session, then the plan opens its own; "
-        "or compile the statement again",
+        f"or {RECOMPILE}",
     )
 
 
@@ -481,40 +486,32 @@ def _open_table(
     """Find an object of a plan as it was when the plan was compiled, or define it."""
     path = planned.path
     try:
-        found = (parent if planned.temporary else session).get_table(path)
+        present = (parent if planned.temporary else session).get_table(path)
     except NotFoundError:
-        found = None
-    is_same = found is not None and _plan_table(path, found) == planned
-    if found is not None and is_same and not found.is_temporary:
+        present = None
+    same = present if present is not None and _plan_table(path, present) == planned else None
+    if same is not None and not same.is_temporary:
         return
-    if planned.temporary or (found is None and path.catalog_name not in plan.catalogs):
-        if found is not None and is_same:
-            table: CatalogBaseTable = found.table
-            former = FormerNames.of(found.hidden)
+    if planned.temporary or (present is None and path.catalog_name not in plan.catalogs):
+        if same is not None:
+            table: CatalogBaseTable = same.table
+            former = FormerNames.of(same.hidden)
         else:
             properties = plan.reveal(planned.properties)
             former = FormerNames.of(properties)
             properties.pop(FORMER_NAMES, None)
-            table = _decode(planned, properties)
+            if isinstance(planned, compiled_plan.PlanView):
+                queries = planned.original_query, planned.expanded_query
+                table = decode_view(properties, *queries)
+            else:
+                table = decode_table(properties)
         session.tables.create_temporary(path, table, ignore_if_exists=False, former=former)
         return
-    if found is None:
-        raise NotFoundError(
-            "the plan reads or writes an object that no longer exists",
-            code="plan-object-not-found",
-            hint="compile the statement again",
-        )
-    raise SchemaError(
-        "the object has changed since the plan was compiled",
-        code="plan-outdated",
-        hint="compile the statement again",
-    )
-
-
-def _decode(planned: compiled_plan.PlanTable, properties: Mapping[str, str]) -> CatalogBaseTable:
-    if isinstance(planned, compiled_plan.PlanView):
-        return decode_view(properties, planned.original_query, planned.expanded_query)
-    return decode_table(properties)
+    if present is None:
+        problem = "the plan reads or writes an object that no longer exists"
+        raise NotFoundError(problem, code="plan-object-not-found", hint=RECOMPILE)
+    problem = "the object has changed since the plan was compiled"
+    raise SchemaError(problem, code="plan-outdated", hint=RECOMPILE)
 
 
 def _prepare_job(
@@ -553,6 +550,6 @@ def _prepare_creation(
             f"{job.sink.as_summary_string()!r}: the plan requires level {job.level}, "
             f"but the table would be created at level {level}",
             code="plan-outdated",
-            hint="compile the statement again",
+            hint=RECOMPILE,
         )
     return prepare_creation(session, creation)

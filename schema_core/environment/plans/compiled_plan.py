@@ -252,9 +252,6 @@ _CODECS: Final = Codecs(
 _CODECS.update({"PlanOptions": _CODECS["Mapping[str, str | SecretReference]"]})
 _CODECS.update({"PlanCatalog": record(PlanCatalog, _CODECS)})
 
-OBJECTS: Final = {"TABLE": PlanTable, "VIEW": PlanView}
-JOBS: Final = {"insert": PlanInsert, "create": PlanCreation}
-
 
 def _codec_by_class(classes: Mapping[str, type]) -> Codec:
     kinds = {class_: kind for kind, class_ in classes.items()}
@@ -264,8 +261,10 @@ def _codec_by_class(classes: Mapping[str, type]) -> Codec:
 
 _CODECS.update(
     {
-        "PlanTable": _codec_by_class(OBJECTS),
-        "tuple[PlanInsert | PlanCreation, ...]": sequence(_codec_by_class(JOBS), least=1),
+        "PlanTable": _codec_by_class({"TABLE": PlanTable, "VIEW": PlanView}),
+        "tuple[PlanInsert | PlanCreation, ...]": sequence(
+            _codec_by_class({"insert": PlanInsert, "create": PlanCreation}), least=1
+        ),
     }
 )
 
@@ -298,7 +297,7 @@ class PlanReference(ABC):
         """Return a reference to a plan file, which is read when the plan is loaded.
 
         Raises:
-            SchemaError: `wrong-argument` for anything but the path of a local file.
+            SchemaError: with code `wrong-argument` for anything but the path of a local file.
         """
         return FilePlanReference(plan_path(path))
 
@@ -307,7 +306,7 @@ class PlanReference(ABC):
         """Return a reference to a plan in JSON.
 
         Raises:
-            SchemaError: `wrong-argument` for anything but a string.
+            SchemaError: with code `wrong-argument` for anything but a string.
         """
         return JsonContentPlanReference(require_instance(json_string, str, "json_string"))
 

@@ -103,12 +103,11 @@ def tree_json(root: PlanNode) -> str:
 
 
 def _inputs_first(root: PlanNode) -> list[PlanNode]:
-    found, waiting = list[PlanNode](), [root]
+    nodes, waiting = list[PlanNode](), [root]
     while waiting:
-        node = waiting.pop()
-        found.append(node)
-        waiting += node.inputs
-    return found[::-1]
+        nodes.append(waiting.pop())
+        waiting += nodes[-1].inputs
+    return nodes[::-1]
 
 
 # --- relations ------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ class FormatDescriptorBuilder:
         self._descriptor = descriptor
 
     def option(self, key: str | ConfigOption[Any], value: object) -> FormatDescriptorBuilder:
-        """Set an option; the key goes without the name of the format."""
+        """Set an option; its key is without the name of the format."""
         options = Options({**self._descriptor.options, option_key(key): option_text(value)})
         self._descriptor = replace(self._descriptor, options=options)
         return self
@@ -82,7 +82,7 @@ class FormatDescriptorBuilder:
 
 @dataclass(frozen=True, slots=True)
 class FormatDescriptor:
-    """A format and its options, whose keys do not yet begin with the name of the format.
+    """A format and its options; the keys do not begin with its name yet.
 
     >>> FormatDescriptor.for_format("csv").option("field-delimiter", ";").build().get_options()
     {'field-delimiter': ';'}
@@ -95,7 +95,7 @@ class FormatDescriptor:
 
     @staticmethod
     def for_format(format: str) -> FormatDescriptorBuilder:  # noqa: A002 - PyFlink's name
-        """Return a builder of a descriptor of this format."""
+        """Return a builder for this format."""
         require_instance(format, str, "format")
         return FormatDescriptorBuilder(FormatDescriptor(format))
 
@@ -143,13 +143,13 @@ class TableDescriptorBuilder:
         format: str | FormatDescriptor,  # noqa: A002 - PyFlink's name
         format_option: ConfigOption[str] | None = None,
     ) -> TableDescriptorBuilder:
-        """Set the format, with its options where a descriptor is given.
+        """Set the format, with the options of a descriptor.
 
-        `format_option` is the key of the format, such as ``key.format``; the options
-        of the format then begin with ``key.`` and its name.
+        `format_option` is the key of the format, such as ``key.format``; the options of the format
+        then begin with ``key.`` and its name.
 
         Raises:
-            SchemaError: with code `wrong-argument` for a format that is neither its name nor a
+            SchemaError: with code `wrong-argument` for a format that is neither a name nor a
                 descriptor, and for an option that is not declared as one.
         """
         require_instance(format, (str, FormatDescriptor), "the format")
@@ -176,7 +176,7 @@ class TableDescriptorBuilder:
         """Distribute the rows over buckets by hash.
 
         Raises:
-            SchemaError: with code `missing-key-columns` if there are no keys.
+            SchemaError: with code `missing-key-columns` without keys.
         """
         keys = require_bucket_keys(bucket_keys)
         return self.distributed(TableDistribution.of_hash(keys, bucket_count))
@@ -187,7 +187,7 @@ class TableDescriptorBuilder:
         """Distribute the rows over buckets by ranges of values.
 
         Raises:
-            SchemaError: with code `missing-key-columns` if there are no keys.
+            SchemaError: with code `missing-key-columns` without keys.
         """
         keys = require_bucket_keys(bucket_keys)
         return self.distributed(TableDistribution.of_range(keys, bucket_count))
@@ -249,7 +249,7 @@ class TableDescriptor:
 
     @staticmethod
     def for_connector(connector: str) -> TableDescriptorBuilder:
-        """Return a builder of a descriptor of a table of this connector."""
+        """Return a builder for a table of this connector."""
         require_instance(connector, str, "connector")
         return TableDescriptorBuilder(TableDescriptor()).option(CONNECTOR, connector)
 
@@ -276,8 +276,9 @@ class TableDescriptor:
         """Return the unresolved table of a catalog.
 
         Raises:
-            SchemaError: with code `missing-schema` where the descriptor has none, `reserved-option`
-                for an option that only this library sets.
+            SchemaError: with code `missing-schema` without a schema, `reserved-option` for an
+            option
+                that only this library sets.
         """
         require_no_own_options(self.options)
         if self.schema is None:
@@ -308,11 +309,7 @@ class TableDescriptor:
 
 
 def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
-    """Return the keys; at least one is required.
-
-    Raises:
-        SchemaError: with code `missing-key-columns`.
-    """
+    """Return the keys; at least one is required (`missing-key-columns`)."""
     keys = require_names(bucket_keys, "the distribution")
     if not keys:
         raise SchemaError(
@@ -375,7 +372,7 @@ class ModelDescriptor:
 
     @staticmethod
     def for_provider(provider: str) -> ModelDescriptorBuilder:
-        """Return a builder of a descriptor of a model of this provider."""
+        """Return a builder for a model of this provider."""
         require_instance(provider, str, "provider")
         return ModelDescriptorBuilder(ModelDescriptor()).option(PROVIDER, provider)
 
@@ -395,7 +392,7 @@ class ModelDescriptor:
         """Return the unresolved model of a catalog.
 
         Raises:
-            SchemaError: with code `missing-schema` where an input or output schema is missing,
+            SchemaError: with code `missing-schema` without an input or output schema,
                 `reserved-option` for an option that only this library sets.
         """
         require_no_own_options(self.options)

@@ -1,7 +1,7 @@
 """Tables from Python values.
 
-The rows become a VALUES clause, so such a table needs no connector, runs on every engine, and a
-view may be created of it.
+The rows become a VALUES clause: such a table needs no connector, runs on every engine, and a view
+may be created of it.
 """
 
 from __future__ import annotations
@@ -37,21 +37,17 @@ from schema_core.types.python import infer_type
 from schema_core.types.row_value import Row, RowKind
 from schema_core.types.values import named_values, reject_reason
 
-#: More rows belong into a file: engines parse the whole statement before it runs.
+#: Engines parse the whole statement before it runs: more rows belong into a file.
 MAX_ROWS = 10_000
 
-#: Digits of a number in SQL, which must fit 64 bits; one with more is a string that is cast.
+#: Digits of a number in SQL, which must fit 64 bits; longer ones are cast from strings.
 MAX_DIGITS = 18
 
 TRUE = syntax.Literal(syntax.LiteralKind.BOOLEAN, "TRUE")
 
 
 def infer_rows(elements: Iterable[object], schema: object) -> tuple[list[object], RowType]:
-    """Return rows with their type; single values become rows of one column.
-
-    Raises:
-        SchemaError: as `row_type`.
-    """
+    """Return rows with their type (as `row_type`); single values become rows of one column."""
     rows = list(elements)
     type_ = parse_type(schema) if isinstance(schema, str) else schema
     if isinstance(type_, DataType) and not isinstance(type_, RowType):
@@ -62,14 +58,12 @@ def infer_rows(elements: Iterable[object], schema: object) -> tuple[list[object]
 def row_type(rows: Sequence[object], schema: object) -> RowType:
     """Return the type of the rows, from a schema or inferred.
 
-    Args:
-        rows: Tuples, lists, dictionaries, `Row`; single values if the schema is not a row type.
-        schema: A type, its text, names of columns, or None.
+    `rows` are tuples, lists, dictionaries or `Row`, or single values if the schema is not a row
+    type; `schema` is a type, its text, names of columns, or None.
 
-    Raises:
-        SchemaError: with code `data-type-not-inferred` where the values have no type in common,
-            `column-count-mismatch` for different numbers of names and values, `wrong-argument` for
-            a schema of another kind.
+    Errors are `data-type-not-inferred` where the values have no type in common,
+    `column-count-mismatch` for different numbers of names and values, and `wrong-argument` for
+    another schema.
 
     >>> print(row_type([(1, "a"), (2, None)], ["id", "name"]))
     ROW<`id` BIGINT, `name` VARCHAR(2147483647)> NOT NULL
@@ -137,40 +131,33 @@ def values_query(
 ) -> syntax.Query:
     """Return the VALUES query of the rows.
 
-    Raises:
-        SchemaError: with code `not-a-value` for a value that is not of its column's type,
-            `invalid-row-values` for a row of more or fewer values, `too-many-rows`, and
-            `value-not-in-sql` for one that SQL cannot express.
+    Errors are `not-a-value` for a value that is not of its column's type, `invalid-row-values` for
+    a row of more or fewer values, `too-many-rows`, and `value-not-in-sql`.
     """
     require_few(rows)
     rows_in_sql = []
     for place, row in enumerate(rows, 1):
         with at(f"row {place}"):
             rows_in_sql.append(_row(row, type_, zone, verify))
-    empty = not rows_in_sql
-    if empty:
-        rows_in_sql = [tuple(_null(field.data_type) for field in type_.fields)]
-    query = _select(rows_in_sql, type_)
-    return (
-        replace(query, where=syntax.Literal(syntax.LiteralKind.BOOLEAN, "FALSE"))
-        if empty
-        else query
-    )
+    if rows_in_sql:
+        return _select(rows_in_sql, type_)
+    nulls = tuple(_null(field.data_type) for field in type_.fields)
+    false = syntax.Literal(syntax.LiteralKind.BOOLEAN, "FALSE")
+    return replace(_select([nulls], type_), where=false)
 
 
 def expressions_query(elements: Sequence[Expression], type_: RowType) -> syntax.Query:
     """Return the VALUES query of expressions: ``row(...)``, or values of one column.
 
-    Raises:
-        SchemaError: with code `invalid-row-values` for a row of more or fewer values,
-            `too-many-rows`.
+    Errors are `invalid-row-values` for a row of more or fewer values, and `too-many-rows`.
     """
     require_few(elements)
     rows = []
     for place, element in enumerate(elements, 1):
         tree = element.syntax
-        is_row = isinstance(tree, syntax.Call) and tree.name == "ROW"
-        values = tree.arguments if isinstance(tree, syntax.Call) and is_row else (tree,)
+        values: Sequence[syntax.Expression] = (tree,)
+        if isinstance(tree, syntax.Call) and tree.name == "ROW":
+            values = tree.arguments
         with at(f"row {place}"):
             _require_width(values, type_)
         kinds = zip(values, type_.fields, strict=True)
@@ -179,7 +166,7 @@ def expressions_query(elements: Sequence[Expression], type_: RowType) -> syntax.
 
 
 def _select(rows: Sequence[tuple[syntax.Expression, ...]], type_: RowType) -> syntax.Select:
-    """Return the query of VALUES with the names of a row type."""
+    """Return VALUES with the names of a row type."""
     names = tuple(field.name for field in type_.fields)
     values = syntax.Values((_nullable(rows[0], type_), *rows[1:]))
     items = tuple(syntax.SelectItem(syntax.Name((name,))) for name in names)
@@ -187,11 +174,7 @@ def _select(rows: Sequence[tuple[syntax.Expression, ...]], type_: RowType) -> sy
 
 
 def require_few(rows: Sequence[object]) -> None:
-    """Raise for more rows than a statement may contain.
-
-    Raises:
-        SchemaError: with code `too-many-rows`.
-    """
+    """Raise for more rows than a statement may contain (`too-many-rows`)."""
     if len(rows) > MAX_ROWS:
         raise SchemaError(
             f"{len(rows):,} rows exceed the limit of {MAX_ROWS:,}",
@@ -225,7 +208,7 @@ def _row(row: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax.E
 
 
 def values_of(row: object, type_: RowType) -> Sequence[Any]:
-    """Return the values of a row in the order of its columns."""
+    """Return a row's values in the order of its columns."""
     if isinstance(row, Mapping):
         return [row.get(field.name) for field in type_.fields]
     if isinstance(row, tuple | list):
@@ -289,11 +272,7 @@ def to_literal(value: Any, type_: DataType, zone: str) -> syntax.Expression:
 
 
 def serialize_value(value: Any, type_: UserDefinedType) -> Any:
-    """Return the value that stores an object of a user-defined type.
-
-    Raises:
-        SchemaError: with code `not-a-value` for a value that the type refuses.
-    """
+    """Return the value that stores an object of a user-defined type (`not-a-value`)."""
     try:
         stored = type_.serialize(value)
     except SchemaCoreError:
@@ -307,7 +286,7 @@ def serialize_value(value: Any, type_: UserDefinedType) -> Any:
 
 
 def storage_type(type_: DataType) -> DataType:
-    """Return a type in which each user-defined type of Python is the type that stores it."""
+    """Return a type with each user-defined type of Python as the type that stores it."""
     if isinstance(type_, UserDefinedType):
         stored = storage_type(type_.sql_type())
         return stored if type_.is_nullable else stored.not_null()

@@ -1,7 +1,7 @@
 """Inline tables: rows of a DataFrame of Spark, Arrow, pandas or polars that a query reads directly.
 
-Such a table has no path and no connector. Its rows belong to the planner, and live as long as a
-`Table`, a view or a running query that reads them.
+They have no path and no connector. Their rows belong to the planner, as long as a `Table`, a view
+or a running query reads them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class InlineRows:
-    """Rows as a planner keeps them: their columns, and an object that only the planner reads."""
+    """Rows as a planner keeps them: their columns, and an object that only it reads."""
 
     schema: ResolvedSchema
     content: object
@@ -49,35 +49,31 @@ class DataFramePlanner(Planner, Protocol):
         """Return the rows of an object of `spark`, `arrow`, `pandas` or `polars`.
 
         Args:
-            library: The library that the object must be of; None accepts all four.
+            library: The library of the object; None accepts all four.
             data: The object.
             schema: For pandas, names or types of the columns.
 
         Raises:
             SchemaError: with code `wrong-argument` for an object of another class, `not-a-value`
-                for a value that is not of the type of its column.
+                for a value that is not of its column's type.
             UnsupportedError: for columns whose type Flink does not have.
         """
 
     def to_spark(self, query: Relation, schema: ResolvedSchema) -> DataFrame:
         """Return a query as a DataFrame of the user's session; nothing runs.
 
-        `schema` has the columns of the query, here as in the methods below.
+        `schema` has the columns of the query, as in the methods below.
         """
 
     def to_arrow(self, query: Relation, schema: ResolvedSchema) -> pa.RecordBatchReader:
-        """Return the rows of a query as record batches, which are computed as they are read."""
+        """Return a query's rows as record batches, which are computed as they are read."""
 
     def to_pandas(self, query: Relation, schema: ResolvedSchema) -> pd.DataFrame:
         """Run a query and return its rows."""
 
 
 def require_data_frames(planner: Any) -> DataFramePlanner:
-    """Return a planner that exchanges rows with DataFrames.
-
-    Raises:
-        UnsupportedError: with code `unsupported-engine` where it does not.
-    """
+    """Return a planner that exchanges rows with DataFrames (else `unsupported-engine`)."""
     if isinstance(planner, DataFramePlanner):
         return planner
     raise UnsupportedError(
@@ -88,7 +84,7 @@ def require_data_frames(planner: Any) -> DataFramePlanner:
 
 
 def inline_table(rows: InlineRows, number: int) -> tuple[ObjectIdentifier, InlineTable]:
-    """Return the table of some rows and its identifier, which no path can express."""
+    """Return the table of some rows, and its identifier, which no path can express."""
     identifier = ObjectIdentifier(UNKNOWN, UNKNOWN, f"*{rows.library}${number}*")
     schema = rows.schema
     return identifier, InlineTable(unresolve(schema), resolved_schema=schema, rows=rows)

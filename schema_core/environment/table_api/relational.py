@@ -1,7 +1,6 @@
 """Queries built step by step: each function adds one operation of the Table API to a query.
 
-A query is a syntax tree whose columns have unique names. Operations name their columns as Flink's
-Table API does.
+A query is a syntax tree whose columns have unique names, given as Flink's Table API does.
 """
 
 from __future__ import annotations
@@ -36,11 +35,7 @@ class NamedExpression(NamedTuple):
 
 
 def require_expression(value: object) -> syntax.Expression:
-    """Return the syntax tree of an expression.
-
-    Raises:
-        SchemaError: with code `not-an-expression` for anything else.
-    """
+    """Return the syntax tree of an expression (else `not-an-expression`)."""
     if isinstance(value, Expression | AliasedExpression):
         return value.syntax
     hint = f"for a column write col({value!r})" if isinstance(value, str) else None
@@ -52,11 +47,8 @@ def name_columns(
 ) -> list[NamedExpression]:
     """Return the columns of a list of expressions, with their names.
 
-    Calls of the functions `numbered` are named as aggregates are.
-
-    Raises:
-        SchemaError: with code `not-an-expression`, `unknown-column`, `duplicate-column`, or
-            `missing-columns` for an empty list.
+    Calls of the functions `numbered` are named as aggregates. Errors are `not-an-expression`,
+    `unknown-column`, `duplicate-column`, and `missing-columns` for an empty list.
     """
     trees: list[tuple[str | None, syntax.Expression]] = []
     for item in items:
@@ -77,7 +69,7 @@ def name_columns(
 
 
 def _aggregates(trees: Iterable[syntax.Expression], more: Collection[str]) -> Iterator[syntax.Call]:
-    """Return the distinct calls of aggregates in expressions, in their order."""
+    """Return the distinct calls of aggregates, in their order."""
     seen: list[syntax.Call] = []
     for tree in trees:
         for node in reversed(list(syntax.walk(tree))):
@@ -94,7 +86,7 @@ def _is_aggregate(call: syntax.Call) -> bool:
 
 
 def default_name(tree: syntax.Expression, place: int, aggregates: Sequence[syntax.Call]) -> str:
-    """Return the name of an unnamed column, as Flink names it.
+    """Return an unnamed column's name in Flink.
 
     >>> from schema_core.expressions import col
     >>> [default_name(item.syntax, 2, ()) for item in (col("a"), col("a").x, col("a") + 1)]
@@ -127,11 +119,7 @@ def _cast_name(tree: syntax.Expression, aggregates: Sequence[syntax.Call]) -> st
 
 
 def require_different(names: Sequence[str]) -> None:
-    """Raise for no names, or for duplicates.
-
-    Raises:
-        SchemaError: with code `missing-columns` or `duplicate-column`.
-    """
+    """Raise for no names (`missing-columns`), or for duplicates (`duplicate-column`)."""
     if not names:
         raise SchemaError("a table requires at least one column", code="missing-columns")
     if twice := duplicate_names(names):
@@ -146,7 +134,7 @@ def require_different(names: Sequence[str]) -> None:
 
 
 def block(query: syntax.Query) -> syntax.Select:
-    """Return a SELECT of all columns of a query, to which clauses can be added."""
+    """Return a SELECT of all columns of a query, for more clauses."""
     match query:
         case syntax.Select(
             items=(syntax.SelectItem(expression=syntax.Star(prefix=())),),
@@ -170,7 +158,7 @@ def as_source(query: syntax.Query) -> syntax.Source:
 
 
 def items(columns: Iterable[NamedExpression]) -> tuple[syntax.SelectItem, ...]:
-    """Return the SELECT list of columns, with an alias where the name is not the column's."""
+    """Return the SELECT list of columns, with aliases where names are not the columns'."""
     return tuple(
         syntax.SelectItem(tree, None if tree == syntax.Name((name,)) else name)
         for name, tree in columns
@@ -178,7 +166,7 @@ def items(columns: Iterable[NamedExpression]) -> tuple[syntax.SelectItem, ...]:
 
 
 def select(query: syntax.Query, columns: Sequence[NamedExpression]) -> syntax.Query:
-    """Select columns of a query; successive selections are merged into one SELECT."""
+    """Select columns; successive selections are merged into one SELECT."""
     merged = _merge_selections(query, columns)
     target = query if merged is not None and isinstance(query, syntax.Select) else block(query)
     return replace(target, items=items(columns if merged is None else merged))
@@ -187,7 +175,7 @@ def select(query: syntax.Query, columns: Sequence[NamedExpression]) -> syntax.Qu
 def _merge_selections(
     query: syntax.Query, columns: Sequence[NamedExpression]
 ) -> list[NamedExpression] | None:
-    """Return the columns in terms of the source of the query, or None if that is uncertain.
+    """Return the columns in terms of the query's source, or None if that is uncertain.
 
     It is certain if each column is a column of the query or an expression of columns that are not
     computed, and no computed column is used twice: it might have two values.
@@ -229,7 +217,6 @@ def _merge_selections(
 
 
 def _reads_other_rows(tree: syntax.Expression) -> bool:
-    """Return whether an expression reads other rows, or other tables."""
     return any(
         isinstance(node, syntax.Subquery)
         or (isinstance(node, syntax.Call) and (node.over is not None or _is_aggregate(node)))
@@ -237,15 +224,14 @@ def _reads_other_rows(tree: syntax.Expression) -> bool:
     )
 
 
-#: Queries and tables on one level of a query, each counted as often as it is read.
+#: Queries and tables on one level, each counted as often as it is read.
 MAX_BRANCHES = 1_000
 
 
 def require_shallow(query: syntax.Query) -> None:
-    """Raise for a query whose nesting exceeds the limits of a parsed statement.
+    """Raise for a query that nests deeper than a parsed statement may (`too-deep`).
 
-    Raises:
-        SchemaError: with code `too-deep`, or `too-wide` for too many queries on one level.
+    Too many queries on one level are `too-wide`.
     """
     level: dict[int, tuple[syntax.Query | syntax.Source | None, int]] = {id(query): (query, 1)}
     for _ in range(MAX_DEPTH * 2):
@@ -302,10 +288,9 @@ def distinct(query: syntax.Query) -> syntax.Query:
 def separate_keys(
     query: syntax.Query, keys: Sequence[object], names: list[str]
 ) -> tuple[syntax.Query, list[NamedExpression]]:
-    """Return a query that has the named grouping keys as columns, and the keys.
+    """Return a query with the named grouping keys as columns, and the keys.
 
-    Raises:
-        SchemaError: with code `duplicate-column` for the name of an existing column.
+    A key with the name of an existing column is a `duplicate-column`.
     """
     columns, added = [], []
     for place, key in enumerate(keys):
@@ -332,7 +317,7 @@ def group(
 
 
 def add_or_replace(names: list[str], added: Iterable[NamedExpression]) -> list[NamedExpression]:
-    """Return columns of these names and the added ones, which replace columns of the same name."""
+    """Return columns of these names and the added ones, which replace columns of their names."""
     columns = {name: NamedExpression(name, syntax.Name((name,))) for name in names}
     return list({**columns, **{column.name: column for column in added}}.values())
 
@@ -340,9 +325,8 @@ def add_or_replace(names: list[str], added: Iterable[NamedExpression]) -> list[N
 def rename_columns(names: list[str], renamings: Iterable[object]) -> list[NamedExpression]:
     """Return the columns under new names.
 
-    Raises:
-        SchemaError: with code `not-an-expression` for an object that is not a renamed column,
-            `unknown-column`, `duplicate-column`.
+    An object that is not a renamed column is `not-an-expression`; names may be `unknown-column` or
+    `duplicate-column`.
     """
     new: dict[str, str] = {}
     for renaming in renamings:
@@ -363,11 +347,7 @@ def rename_columns(names: list[str], renamings: Iterable[object]) -> list[NamedE
 
 
 def require_known(name: str, names: Sequence[str]) -> None:
-    """Raise for a name that is not a column.
-
-    Raises:
-        SchemaError: with code `unknown-column`.
-    """
+    """Raise for a name that is not a column (`unknown-column`)."""
     if name not in names:
         raise SchemaError(
             f"there is no column {name!r}", code="unknown-column", hint=similar(name, names)
@@ -393,8 +373,7 @@ def join(
 def lateral_call(call_or_alias: object, left: syntax.Query) -> syntax.Source:
     """Return the source of a table function that is called for each row of a query.
 
-    Raises:
-        SchemaError: with code `not-an-expression` for anything but a call.
+    Anything but a call is `not-an-expression`.
     """
     tree = require_expression(call_or_alias)
     if not isinstance(tree, syntax.Call):
@@ -419,11 +398,7 @@ MAPPED = "flat_map"
 
 
 def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> list[NamedExpression]:
-    """Return the fields of a column as columns, with aliases if there are any.
-
-    Raises:
-        SchemaError: with code `alias-count-mismatch`.
-    """
+    """Return the fields of a column as columns, with aliases if any (`alias-count-mismatch`)."""
     trees = [syntax.Name((column, field)) for field in fields] or [syntax.Name((column,))]
     if aliases and len(aliases) != len(trees):
         raise SchemaError(
@@ -434,7 +409,7 @@ def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> lis
 
 
 def unnest_emitted(query: syntax.Query, keys: Sequence[str], names: Sequence[str]) -> syntax.Query:
-    """Return the keys of a query, each with the rows of the array in its last column, ``TMP_0``."""
+    """Return a query's keys, each with the rows of the array in its last column, ``TMP_0``."""
     rows = AliasedSource(
         syntax.Unnest((syntax.Name(("TMP_0",)),), lateral=True), MAPPED, tuple(names)
     )
@@ -477,9 +452,7 @@ def limit_query(
 ) -> syntax.Query:
     """Skip the first rows of a query, or limit their number.
 
-    Raises:
-        SchemaError: with code `invalid-row-count` for a number below 0, or where one was set
-            before.
+    A number below 0, or a second limit, is an `invalid-row-count`.
     """
     for number in (offset, fetch):
         if number is not None and (type(number) is not int or not 0 <= number < 10**MAX_DIGITS):

@@ -1,4 +1,4 @@
-"""`Table`: a query that is resolved but not run yet; its pipeline, and `StatementSet`."""
+"""`Table`: a resolved query that is not run yet; its pipeline, and `StatementSet`."""
 
 from __future__ import annotations
 
@@ -144,11 +144,11 @@ class Table:
         require_instance(relation, get_args(Relation), "relation", "a Relation")
         self._session = session
         self._query = query
-        #: qualifies the names of the query; called at first use, since most queries are only run
+        #: qualifies the names of the query, at first use: most queries are only run
         self._expand = expand
         self._relation = relation
         self._schema = schema or result_schema(relation)
-        #: the name under which the table is registered when it is used as a string
+        #: the name of the table where it is used as a string
         self._name: str | None = None
 
     def column_names(self) -> list[str]:
@@ -171,7 +171,7 @@ class Table:
         return self._relation
 
     def as_sql(self) -> str:
-        """Return the query in SQL, every table by its full path.
+        """Return the query in SQL, with full paths.
 
         Raises:
             UnsupportedError: with code `query-not-in-sql` for a table without a path,
@@ -223,7 +223,7 @@ class Table:
         return str(self._schema)
 
     def _repr_html_(self) -> str:
-        """Return the resolved schema as an HTML table for notebooks; the query is not run."""
+        """Return the resolved schema as HTML for notebooks; the query is not run."""
         return self._schema._repr_html_()
 
     def __getattr__(self, name: str) -> Expression:
@@ -257,7 +257,7 @@ class Table:
         return build(_expand_flatten(self, fields, build))
 
     def alias(self, field: str, *fields: str) -> Table:
-        """Rename the columns by position, beginning with the first.
+        """Rename the first columns by position.
 
         Raises:
             SchemaError: with code `alias-count-mismatch` for more names than columns.
@@ -287,7 +287,7 @@ class Table:
         return self.of_query(self._select_query([*map(col, names), *fields], names))
 
     def add_or_replace_columns(self, *fields: Item) -> Table:
-        """Replace the columns of the same names and append all others."""
+        """Replace columns by name and append all others."""
         names = self.column_names()
         listed = [*map(col, names), *_rewrite_items(self, fields)]
         added: list[NamedExpression] = []
@@ -395,10 +395,9 @@ class Table:
     # --- functions of whole rows ---------------------------------------------------------------
 
     def map(self, func: Expression | UserFunction) -> Table:
-        """Compute a row of each row: the fields of the result of a function, or ``f0``.
+        """Compute a row of each row: the fields of a function's result, or ``f0``.
 
-        Args:
-            func: The call of a scalar function, or a function, which is called with the whole row.
+        `func` is the call of a scalar function, or a function, which is called with the whole row.
 
         Raises:
             SchemaError: with code `wrong-argument` for anything but one scalar function.
@@ -411,10 +410,9 @@ class Table:
         return self.of_query(relational.select(query, columns)) if columns else table
 
     def flat_map(self, func: Expression | UserFunction) -> Table:
-        """Compute any number of rows of each row, by a table function.
+        """Compute any number of rows of each row.
 
-        Args:
-            func: The call of a table function, or a function that is called with the whole row.
+        `func` is the call of a table function, or a function, which is called with the whole row.
 
         Raises:
             SchemaError: with code `wrong-argument` for anything but one table function.
@@ -424,19 +422,13 @@ class Table:
         return table.alias("f0") if table.column_names() == ["EXPR$0"] else table
 
     def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
-        """Compute an aggregate of all rows; its fields are columns for `select`.
-
-        Args and errors are those of `GroupedTable.aggregate`.
-        """
+        """Compute an aggregate of all rows, as `GroupedTable.aggregate` of a group."""
         return AggregatedTable(self, self.query, (), func)
 
     def flat_aggregate(
         self, func: Expression | AliasedExpression | UserFunction
     ) -> FlatAggregateTable:
-        """Compute any number of rows of all rows, by a table aggregate function.
-
-        Args and errors are those of `GroupedTable.flat_aggregate`.
-        """
+        """Compute any number of rows of all rows, as `GroupedTable.flat_aggregate` of a group."""
         return FlatAggregateTable(self, self.query, (), func)
 
     # --- several tables ------------------------------------------------------------------------
@@ -450,15 +442,15 @@ class Table:
         return self._join(right, syntax.JoinKind.INNER, join_predicate)
 
     def left_outer_join(self, right: Table, join_predicate: Expression | None = None) -> Table:
-        """Join as `join`, and keep the unmatched rows of this table, padded with NULL."""
+        """Join as `join`, and keep unmatched rows of this table, padded with NULL."""
         return self._join(right, syntax.JoinKind.LEFT, join_predicate)
 
     def right_outer_join(self, right: Table, join_predicate: Expression) -> Table:
-        """Join as `join`, and keep the unmatched rows of the other table, padded with NULL."""
+        """Join as `join`, and keep unmatched rows of the other table, padded with NULL."""
         return self._join(right, syntax.JoinKind.RIGHT, join_predicate)
 
     def full_outer_join(self, right: Table, join_predicate: Expression) -> Table:
-        """Join as `join`, and keep the unmatched rows of both tables, padded with NULL."""
+        """Join as `join`, and keep unmatched rows of both tables, padded with NULL."""
         return self._join(right, syntax.JoinKind.FULL, join_predicate)
 
     def _join(self, right: Table, kind: syntax.JoinKind, predicate: Expression | None) -> Table:
@@ -482,10 +474,8 @@ class Table:
     ) -> Table:
         """Join each row with the rows that a table function returns for it.
 
-        Args:
-            table_function_call: The call of a table function, or a function, which is called with
-                the whole row; ``alias`` names its columns.
-            join_predicate: Which rows are joined; by default all.
+        `table_function_call` is a call, or a function, which is called with the whole row;
+        ``alias`` names its columns. `join_predicate` limits the joined rows.
         """
         return self._lateral(table_function_call, syntax.JoinKind.INNER, join_predicate)
 
@@ -521,19 +511,19 @@ class Table:
         return self._combine_tables("UNION", True, right)
 
     def intersect(self, right: Table) -> Table:
-        """Return the distinct rows that are in both tables."""
+        """Return the distinct rows in both tables."""
         return self._combine_tables("INTERSECT", False, right)
 
     def intersect_all(self, right: Table) -> Table:
-        """Return the rows that are in both tables, with their smaller multiplicity."""
+        """Return the rows in both tables, with their smaller multiplicity."""
         return self._combine_tables("INTERSECT", True, right)
 
     def minus(self, right: Table) -> Table:
-        """Return the distinct rows that are not in the other table."""
+        """Return the distinct rows that the other table lacks."""
         return self._combine_tables("EXCEPT", False, right)
 
     def minus_all(self, right: Table) -> Table:
-        """Return the rows with their multiplicity minus that in the other table."""
+        """Return the rows with their multiplicity minus the other table's."""
         return self._combine_tables("EXCEPT", True, right)
 
     def _combine_tables(self, operator: str, every: bool, right: Table) -> Table:
@@ -583,7 +573,7 @@ class Table:
 
         Raises:
             NotFoundError: with code `missing-extra` without pandas.
-            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
+            UnsupportedError: with code `unsupported-engine` for a planner without DataFrames.
         """
         return self._planner().to_pandas(self._executable(), self._schema)
 
@@ -594,7 +584,7 @@ class Table:
         or a user-defined type.
 
         Raises:
-            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
+            UnsupportedError: with code `unsupported-engine` for a planner without DataFrames.
         """
         return self._planner().to_spark(self._executable(), self._schema)
 
@@ -605,7 +595,7 @@ class Table:
         partition; closing the reader early stops the job.
 
         Raises:
-            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
+            UnsupportedError: with code `unsupported-engine` for a planner without DataFrames.
         """
         return self._planner().to_arrow(self._executable(), self._schema)
 
@@ -614,12 +604,12 @@ class Table:
         """Run the query and return its rows as a polars DataFrame, by way of Arrow.
 
         Raises:
-            NotFoundError: with code `missing-extra` where polars is not installed.
-            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
+            NotFoundError: with code `missing-extra` without polars.
+            UnsupportedError: with code `unsupported-engine` for a planner without DataFrames.
         """
         import polars as pl
 
-        # of a table it is a frame, of one column it would be a series
+        # a table becomes a frame, one column would become a series
         return cast("pl.DataFrame", pl.from_arrow(self.to_arrow().read_all()))
 
     def _planner(self) -> DataFramePlanner:
@@ -644,8 +634,8 @@ class Table:
     ) -> TablePipeline:
         """Return the pipeline that writes the query into a table; it is not run yet.
 
-        A descriptor without a schema, or with metadata columns, watermarks and keys only, has the
-        columns of the query.
+        A descriptor without a schema, or only with metadata columns, watermarks and keys, has the
+        query's columns.
         """
         if isinstance(table_path_or_descriptor, TableDescriptor):
             target = inline(self._session, self._as_target(table_path_or_descriptor))
@@ -656,7 +646,7 @@ class Table:
         return _build_insertion(self._session, self._relation, target, how, self.as_sql)
 
     def _as_target(self, descriptor: TableDescriptor) -> TableDescriptor:
-        """Return a descriptor that declares columns: its own, or those of the query."""
+        """Return a descriptor with columns: its own, or the query's."""
         declared = descriptor.schema or Schema()
         if any(isinstance(column, UnresolvedPhysicalColumn) for column in declared.columns):
             return descriptor
@@ -664,10 +654,9 @@ class Table:
         return descriptor.to_builder().schema(columns.from_schema(declared).build()).build()
 
     def save_as(self, table_path: str) -> CreateOrReplaceTable:
-        """Return the table to be created at a path from this query (FLIP-218).
+        """Return the table to be created from this query at a path (FLIP-218).
 
-        Args:
-            table_path: One to three names, separated by dots, in backticks if not identifiers.
+        `table_path` is one to three names, separated by dots, in backticks if not identifiers.
 
         Raises:
             ParseError: for a path outside the grammar.
@@ -675,7 +664,7 @@ class Table:
         return CreateOrReplaceTable(self._session, self, parse_path(table_path).parts)
 
     def explain(self, *extra_details: ExplainDetail) -> str:
-        """Return the typed plan and that of the engine, with details."""
+        """Return the typed plan and the engine's, with details."""
         return explain_query(self._session, self._relation, require_details(extra_details))
 
     def print_explain(self, *extra_details: ExplainDetail) -> None:
@@ -685,11 +674,7 @@ class Table:
     # --- as a view -----------------------------------------------------------------------------
 
     def to_view(self) -> ResolvedCatalogView:
-        """Return the view of this query, which stores it in SQL.
-
-        Raises:
-            UnsupportedError: as `as_sql`.
-        """
+        """Return the view of this query, which stores it in SQL; raises as `as_sql`."""
         names = [syntax.Name((name,)) for name in self._schema.get_column_names()]
         view = view_of(self._session, self._expand_query(), None, names)
         return replace(view, schema=unresolve(self._schema), resolved_schema=self._schema)
@@ -716,7 +701,7 @@ class Table:
         return self._session.expand(self.query, None)
 
     def _obstacle(self) -> UnsupportedError | None:
-        """Return the reason why SQL cannot express the query, or None."""
+        """Return why SQL cannot express the query, or None."""
         if any(identifier.catalog_name == UNKNOWN for identifier in find_tables(self._relation)):
             return UnsupportedError(
                 "a table made from a descriptor or a DataFrame has no path, so SQL cannot express "
@@ -735,12 +720,7 @@ class Table:
 
 
 def _rewrite_items(table: Table, items: Iterable[T], *others: Table) -> list[T]:
-    """Return the items of a list of expressions as SQL writes what they mean in PyFlink.
-
-    Args:
-        items: Expressions over the columns of the table.
-        others: Further tables whose columns the expressions may name.
-    """
+    """Return expressions over the columns of the table, and of `others`, as SQL means them."""
 
     def scope() -> Scope:
         columns = [
@@ -757,12 +737,7 @@ def _rewrite_items(table: Table, items: Iterable[T], *others: Table) -> list[T]:
 def _expand_flatten(
     table: Table, fields: Sequence[Item], build: Callable[[Sequence[Item]], syntax.Query]
 ) -> Sequence[Item]:
-    """Return the items of a list, those with ``flatten`` as one item for each field.
-
-    Args:
-        fields: The items.
-        build: Returns the query that selects items, for the types of their values.
-    """
+    """Return the items, with one for each field of ``flatten``; `build` types the values."""
     items = _rewrite_items(table, fields)
     whole = {
         place: Expression(item.syntax.arguments[0])
@@ -788,11 +763,7 @@ def _require_call(
     kind: FunctionKind,
     method: str,
 ) -> syntax.Call:
-    """Return the call of a function of a kind; a function itself is called with the row.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for anything else.
-    """
+    """Return the call of a function of a kind; a function itself is called with the row."""
     is_named = bool(_aliases(func)) and kind in (FunctionKind.SCALAR, FunctionKind.TABLE)
     (prepared,) = _rewrite_items(table, [_apply_to_rows(table, func)])
     tree = require_expression(prepared)
@@ -827,7 +798,7 @@ def _aliases(func: Expression | AliasedExpression | UserFunction) -> tuple[str, 
 
 
 def field_names(type_: DataType) -> list[str]:
-    """Return the names of the fields of a row or structured type, of another type none."""
+    """Return the names of the fields of a row or structured type; of others none."""
     return (
         [field.name for field in type_.fields]
         if isinstance(type_, RowType | StructuredType)
@@ -861,9 +832,8 @@ class GroupedTable:
     def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
         """Compute an aggregate for each group; its fields are columns for `select`.
 
-        Args:
-            func: The call of an aggregate, with aliases for its fields, or a function that is
-                called with the whole row.
+        `func` is the call of an aggregate, with aliases for its fields, or a function, which is
+        called with the whole row.
 
         Raises:
             SchemaError: with code `wrong-argument` for anything but one aggregate.
@@ -873,11 +843,10 @@ class GroupedTable:
     def flat_aggregate(
         self, func: Expression | AliasedExpression | UserFunction
     ) -> FlatAggregateTable:
-        """Compute any number of rows for each group, by a table aggregate function.
+        """Compute any number of rows for each group.
 
-        Args:
-            func: The call of a function of `udtaf`, with aliases for its fields, or the function
-                itself, which is called with the whole row.
+        `func` is the call of a function of `udtaf`, with aliases for its fields, or the function
+        itself, which is called with the whole row.
 
         Raises:
             SchemaError: with code `wrong-argument` for anything but one table aggregate.
@@ -896,7 +865,7 @@ class GroupWindowedTable:
         """Group the rows by the window and by the values of columns.
 
         Raises:
-            SchemaError: with code `misplaced-group-window` unless one of them is the window.
+            SchemaError: with code `misplaced-group-window` unless the window is among them.
         """
         table, window = self._table, self._window
         query = group_by_window(
@@ -933,15 +902,12 @@ class WindowGroupedTable:
         return self._table.of_query(build(_expand_flatten(self._table, fields, build)))
 
     def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
-        """Compute an aggregate for each group; its fields are columns for `select`.
-
-        Args and errors are those of `GroupedTable.aggregate`.
-        """
+        """Compute an aggregate for each group, as `GroupedTable.aggregate`."""
         return AggregatedTable(self._table, self._query, self._keys, func, self._window)
 
 
 class AggregatedTable:
-    """A table with an aggregate of each group, whose fields are columns; `select` selects them.
+    """A table with an aggregate of each group, whose fields are columns of `select`.
 
     Fields without an alias are ``TMP_0$x``, as in Flink, an aggregate of one value is ``TMP_0``.
     """
@@ -1041,11 +1007,7 @@ def _require_same(own: Session, session: Session, what: str) -> None:
 
 
 def require_table(table: object, session: Session, name: str = "table") -> Table:
-    """Return a table of the environment of a session; another one has other catalogs.
-
-    Raises:
-        SchemaError: with code `wrong-argument`.
-    """
+    """Return a table of this environment; another's has other catalogs (`wrong-argument`)."""
     require_instance(table, Table, name, "a Table")
     checked = cast("Table", table)
     _require_same(checked._session, session, "table")  # noqa: SLF001 - of this module
@@ -1053,7 +1015,7 @@ def require_table(table: object, session: Session, name: str = "table") -> Table
 
 
 class TablePipeline:
-    """A query and the table that it is written into, or that is created from it."""
+    """A query and the table that it is written into or that is created from it."""
 
     def __init__(
         self,
@@ -1088,7 +1050,7 @@ class TablePipeline:
         return self
 
     def prepare(self) -> JobGraph:
-        """Return the job of the pipeline, which is not run yet and must be submitted or aborted."""
+        """Return the job of the pipeline, which must be submitted or aborted."""
         return self._prepare()
 
     def compile_plan(self) -> CompiledPlan:
@@ -1107,7 +1069,7 @@ class TablePipeline:
         return tuple(self._hooks)
 
     def explain(self, *extra_details: ExplainDetail) -> str:
-        """Return the plans; for a new table, after `plan_ctas` as text."""
+        """Return the plans, for a new table after the text of `plan_ctas`."""
         details = require_details(extra_details)
         if self._creation is not None:
             return explain_creation(self._session, self._creation, details)
@@ -1123,7 +1085,7 @@ class TablePipeline:
         """Return the effects, guarantees and losses of creating the table; nothing is run.
 
         Raises:
-            UnsupportedError: with code `not-explainable` for a pipeline into an existing table.
+            UnsupportedError: with code `not-explainable` for an existing table.
         """
         if self._creation is None:
             raise UnsupportedError(
@@ -1158,8 +1120,8 @@ def _build_insertion(
 class CreateOrReplaceTable:
     """A table to be created from a query, whose schema it has (FLIP-218); see `Table.save_as`.
 
-    `create`, `replace` and `create_or_replace` return the pipeline; nothing exists before it is
-    executed.
+    `create`, `replace` and `create_or_replace` return the pipeline; only executing it creates the
+    table.
 
     >>> from schema_core import EnvironmentSettings, TableEnvironment
     >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
@@ -1182,7 +1144,7 @@ class CreateOrReplaceTable:
         self._options = dict(options or {})
 
     def option(self, key: str | ConfigOption[Any], value: object) -> CreateOrReplaceTable:
-        """Return this table with an option, in place of one with the same key.
+        """Return this table with an option set.
 
         Raises:
             SchemaError: with code `wrong-argument` for a key or value of another type.
@@ -1193,9 +1155,8 @@ class CreateOrReplaceTable:
     def create(self, ignore_if_exists: bool = False) -> TablePipeline:
         """Return the pipeline of CREATE TABLE AS.
 
-        Args:
-            ignore_if_exists: Write into an existing table, as IF NOT EXISTS does; else executing
-                raises `AlreadyExistsError`, code `table-exists`.
+        `ignore_if_exists` writes into an existing table, as IF NOT EXISTS does; else executing
+        raises `AlreadyExistsError`, code `table-exists`.
 
         Raises:
             SchemaError: for a query whose schema cannot be stored, such as a column of NULL (code
@@ -1205,19 +1166,14 @@ class CreateOrReplaceTable:
         return self._pipeline(if_not_exists=ignore_if_exists)
 
     def replace(self) -> TablePipeline:
-        """Return the pipeline of REPLACE TABLE AS; the table must exist when it is executed.
+        """Return the pipeline of REPLACE TABLE AS; raises as `create`.
 
-        Raises:
-            SchemaError: as `create`.
+        The table must exist when it is executed.
         """
         return self._pipeline(or_replace=True, create=False)
 
     def create_or_replace(self) -> TablePipeline:
-        """Return the pipeline of CREATE OR REPLACE TABLE AS.
-
-        Raises:
-            SchemaError: as `create`.
-        """
+        """Return the pipeline of CREATE OR REPLACE TABLE AS; raises as `create`."""
         return self._pipeline(or_replace=True)
 
     def _pipeline(
@@ -1249,11 +1205,7 @@ def of_query(session: Session, query: syntax.Query, text: str | None) -> Table:
 
 
 def table_of_path(session: Session, path: str) -> Table:
-    """Return the table or view at a path.
-
-    Raises:
-        NotFoundError: with code `table-not-found`.
-    """
+    """Return the table or view at a path (`table-not-found`)."""
     bound = session.tables.get(session.registry.qualify(parse_path(path)))
     return _select_all(session, bound.identifier, bound.table.resolved_schema)
 
@@ -1267,11 +1219,7 @@ def _select_all(session: Session, identifier: ObjectIdentifier, schema: Resolved
 
 
 def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
-    """Register the table of a descriptor under a name that no path can express.
-
-    Raises:
-        SchemaError: with code `missing-schema` where the descriptor has none.
-    """
+    """Register a descriptor's table under a name that no path can express (`missing-schema`)."""
     table = resolve_table(descriptor.to_catalog_table(), session.resolver)
     if session.checks_metadata:
         check_declared_metadata(table, "define")
@@ -1297,7 +1245,7 @@ def table_of_rows(session: Session, rows: InlineRows) -> Table:
 
 
 def table_of_values(session: Session, query: syntax.Query, type_: DataType) -> Table:
-    """Return the table of a VALUES query whose columns have the types of a row."""
+    """Return the table of a VALUES query, with the column types of a row."""
     fields = type_.fields if isinstance(type_, RowType) else ()
     schema = ResolvedSchema.physical(
         [field.name for field in fields], [field.data_type for field in fields]
@@ -1308,7 +1256,7 @@ def table_of_values(session: Session, query: syntax.Query, type_: DataType) -> T
 class StatementSet:
     """INSERTs and tables to be created, which run as one job when the set is executed.
 
-    All rows are written, one table after the other, before the first of them are committed.
+    All rows are written, one table after the other, before any are committed.
     """
 
     def __init__(self, session: Session) -> None:
@@ -1347,12 +1295,12 @@ class StatementSet:
         table: Table,
         overwrite: bool = False,
     ) -> StatementSet:
-        """Add a table to be written into another one."""
+        """Add a table to be written into another."""
         require_table(table, self._session)
         return self.add(table.insert_into(target_path_or_descriptor, overwrite))
 
     def add(self, table_pipeline: TablePipeline) -> StatementSet:
-        """Add a pipeline, which has its target."""
+        """Add a pipeline with its target."""
         require_instance(table_pipeline, TablePipeline, "table_pipeline")
         _require_same(table_pipeline._session, self._session, "pipeline")  # noqa: SLF001 - of this module
         self._pipelines.append(table_pipeline)
@@ -1388,7 +1336,7 @@ class StatementSet:
         committed already.
 
         Raises:
-            SchemaCoreError: any error of a statement that is known before the job starts.
+            SchemaCoreError: any error that is known before the job starts.
         """
         if not self._pipelines:
             return OK

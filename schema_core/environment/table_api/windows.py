@@ -1,7 +1,7 @@
 """Windows of the Table API: groups of rows by time, and frames of rows around each row.
 
-Each class has one step of the fluent interface, as in PyFlink. A window of time becomes TUMBLE, HOP
-or SESSION in GROUP BY, a window over rows a definition in WINDOW.
+Each class has one step of the fluent interface, as in PyFlink. Windows of time become TUMBLE, HOP
+or SESSION in GROUP BY; windows over rows, definitions in WINDOW.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from schema_core.sql import syntax
 
 @dataclass(frozen=True, slots=True)
 class GroupWindow:
-    """Groups of the rows whose times fall in the same window, with a name for `group_by`.
+    """Groups of the rows whose times fall in the same window, named for `group_by`.
 
     `call` is the function of GROUP BY.
     """
@@ -67,17 +67,17 @@ def _name(alias: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _OnTime:
-    """Windows of the times in a column, which have no name yet."""
+    """Windows of the times in a column, without a name yet."""
 
     call: syntax.Call
 
     def alias(self, alias: str) -> GroupWindow:
-        """Return the window by a name, which `group_by` and `col(name).start` refer to."""
+        """Return the window by a name, for `group_by` and `col(name).start`."""
         return GroupWindow(self.call, _name(alias))
 
 
 class Tumble:
-    """Windows of one length, each of which begins where the one before ends.
+    """Windows of one length, each of which begins where the last ends.
 
     >>> from schema_core.expressions import col, lit
     >>> Tumble.over(lit(10).minutes).on(col("at")).alias("w").name
@@ -106,7 +106,7 @@ class TumbleWithSizeOnTime(_OnTime):
 
 
 class Slide:
-    """Windows of one length that begin in equal intervals, so that they may overlap.
+    """Windows of one length that begin in equal intervals, and may overlap.
 
     >>> from schema_core.expressions import col, lit
     >>> Slide.over(lit(1).hours).every(lit(10).minutes).on(col("at")).alias("w").name
@@ -149,7 +149,7 @@ class SlideWithSizeAndSlideOnTime(_OnTime):
 class Session:
     """Windows that end when no row follows for some time.
 
-    Spark does not run them in batch jobs, nor does Flink.
+    Neither Spark nor Flink runs them in batch jobs.
 
     >>> from schema_core.expressions import col, lit
     >>> Session.with_gap(lit(10).minutes).on(col("at")).alias("w").name
@@ -158,7 +158,7 @@ class Session:
 
     @classmethod
     def with_gap(cls, gap: Expression) -> SessionWithGap:
-        """Return windows between which there are no rows for this time."""
+        """Return windows between which no rows are for this time."""
         return SessionWithGap(require_expression(gap))
 
 
@@ -177,7 +177,7 @@ class SessionWithGapOnTime(_OnTime):
     """Sessions of a column."""
 
 
-#: Property of a window in an expression -> the suffix of its function in SQL.
+#: Property of a window -> the suffix of its function in SQL.
 PROPERTIES: Mapping[str, str] = {
     "$START": "START",
     "$END": "END",
@@ -191,8 +191,7 @@ def group_by_window(
 ) -> tuple[syntax.Query, list[NamedExpression]]:
     """Return a query grouped by a window and keys, as `relational.separate_keys` does.
 
-    Raises:
-        SchemaError: with code `misplaced-group-window` unless the window is one of the keys.
+    The window must be one of the keys (`misplaced-group-window`).
     """
     others = [key for key in keys if require_expression(key) != syntax.Name((window.name,))]
     if len(others) != len(keys) - 1:
@@ -211,11 +210,7 @@ def select_windows(
     keys: Sequence[NamedExpression],
     fields: Iterable[object],
 ) -> syntax.Query:
-    """Return columns of the groups of a window.
-
-    Raises:
-        SchemaError: with code `unknown-column` for a property of another window.
-    """
+    """Return columns of a window's groups (`unknown-column` for another window's property)."""
 
     def in_sql(node: syntax.Expression) -> syntax.Expression | None:
         match node:
@@ -271,7 +266,7 @@ def _require_window(window: GroupWindow, name: str) -> None:
 
 # --- windows over rows ---------------------------------------------------------------------------
 
-#: Bounds of a frame -> its unit, and the bound before and after the row.
+#: Bounds of a frame -> its unit, and the bounds before and after the row.
 BOUNDS: Mapping[str, tuple[str, str, str]] = {
     str(CURRENT_ROW): ("ROWS", "CURRENT ROW", "CURRENT ROW"),
     str(CURRENT_RANGE): ("RANGE", "CURRENT ROW", "CURRENT ROW"),
@@ -333,16 +328,15 @@ class OverWindowPartitionedOrdered:
     def preceding(self, preceding: Expression) -> OverWindowPartitionedOrderedPreceding:
         """Return the windows that begin a number of rows, or a time, before each row.
 
-        Args:
-            preceding: ``row_interval(2)``, ``lit(10).minutes``, or `UNBOUNDED_ROW`,
-                `UNBOUNDED_RANGE`, `CURRENT_ROW` or `CURRENT_RANGE`.
+        `preceding` is ``row_interval(2)``, ``lit(10).minutes``, `UNBOUNDED_ROW`, `UNBOUNDED_RANGE`,
+        `CURRENT_ROW` or `CURRENT_RANGE`.
         """
         return OverWindowPartitionedOrderedPreceding(
             self.window, *_frame_bound(preceding, before=True)
         )
 
     def alias(self, alias: str) -> OverWindow:
-        """Return the windows from the first row to each row, by a name for ``over``.
+        """Return the windows from the first row to each row, named for ``over``.
 
         Only these are windows of `lag` and `lead`.
         """
@@ -351,7 +345,7 @@ class OverWindowPartitionedOrdered:
 
 @dataclass(frozen=True, slots=True)
 class OverWindowPartitionedOrderedPreceding:
-    """Windows with a begin, which end at each row unless `following` is called."""
+    """Windows with a begin; they end at each row unless `following` is called."""
 
     window: syntax.Window
     unit: str
@@ -373,13 +367,13 @@ class OverWindowPartitionedOrderedPreceding:
         return replace(self, upper=upper)
 
     def alias(self, alias: str) -> OverWindow:
-        """Return the windows by a name for ``over``."""
+        """Return the windows, named for ``over``."""
         frame = syntax.Frame(self.unit, self.lower, self.upper)
         return OverWindow(replace(self.window, frame=frame), _name(alias))
 
 
 def _frame_bound(bound: Expression, *, before: bool) -> tuple[str, syntax.Call | syntax.Symbol]:
-    """Return the unit of a bound of a frame, ROWS or RANGE, and the bound."""
+    """Return the unit of a frame's bound, ROWS or RANGE, and the bound."""
     match tree := require_expression(bound):
         case syntax.Symbol(word=word) if word in BOUNDS:
             unit, lower, upper = BOUNDS[word]
@@ -402,11 +396,7 @@ def select_over(
 
 
 def require_windows(values: Sequence[object]) -> tuple[OverWindow, ...]:
-    """Return windows over rows.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for anything else, or none.
-    """
+    """Return windows over rows (`wrong-argument` for anything else, or none)."""
     windows = tuple(value for value in values if isinstance(value, OverWindow))
     if not values or len(windows) < len(values):
         shown = ", ".join(map(show, values)) or "none"
