@@ -297,9 +297,8 @@ def apply_to_catalog(changes: Iterable[CatalogChange], catalog: Catalog) -> None
     the rest.
 
     Raises:
-        SchemaError: with code `change-does-not-fit` where the catalog lacks what a change was made
-        for;
-            as `apply` for the changes of a table.
+        SchemaError: with code `change-does-not-fit` where the catalog lacks what a change was
+            made for; as `apply` for the changes of a table.
         ConflictError: if another process alters a table meanwhile.
         SchemaCoreError: as the methods of the catalog.
     """

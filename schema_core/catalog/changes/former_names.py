@@ -1,8 +1,8 @@
 """Former names of columns and fields, by which older files of a table have them.
 
-ALTER TABLE renames a column in the catalog only; the former names are in an option that a session
-does not show. Law: a file has the column under the first of `FormerNames.names_of` that it has, as
-no other column may take a former name. The same holds for fields among those of their row.
+ALTER TABLE renames a column in the catalog only; an option that sessions do not show has its former
+names. Law: a file has the column under the first of `FormerNames.names_of` that it has, as no other
+column may take a former name. The same holds for fields among those of their row.
 """
 
 from __future__ import annotations
@@ -223,8 +223,7 @@ def names_of_same_files(
     """Return the former names that a new table takes over from a table with the same files.
 
     None if the files, which `options` locate, are others, or if nothing was renamed. `new` has the
-    columns of `source`, and more. Errors: as `FormerNames.of`; `former-name` for a new column by a
-    former name of another one.
+    columns of `source`, and more. Errors: as `FormerNames.of`; `former-name` for a new column.
     """
     is_same = _files(options) == _files(new.options) is not None
     if KEY not in options or not is_same:

@@ -31,7 +31,7 @@ Table = TypeVar("Table", Schema, CatalogTable)
 
 
 def normal_type(written: schema_columns.WrittenType) -> schema_columns.WrittenType:
-    """Return a type as a value, with user-defined types by name; a string that is not one stays.
+    """Return a type as a value, user-defined types by name; a string that is not a type stays.
 
     >>> print(normal_type("string NOT NULL"))
     VARCHAR(2147483647) NOT NULL
@@ -49,7 +49,7 @@ def normal_type(written: schema_columns.WrittenType) -> schema_columns.WrittenTy
 
 
 def normal_expression(written: schema_columns.Written) -> schema_columns.Written:
-    """Return an expression in the SQL that the printer writes; SQL that does not parse stays.
+    """Return an expression in the printer's SQL; SQL that does not parse stays.
 
     >>> print(normal_expression(schema_columns.SqlExpression("price*2")))
     [`price` * 2]

@@ -53,7 +53,7 @@ Path: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ColumnPosition:
-    """The position of a column or field: first, or after another one of the same table or row.
+    """The position of a column or field: first, or after another of its table or row.
 
     >>> print(ColumnPosition.first(), ColumnPosition.after("id"))
     FIRST AFTER `id`
@@ -247,7 +247,7 @@ class AddColumn(TableChange):
 
 @dataclass(frozen=True, slots=True)
 class ColumnChange(TableChange, ABC):
-    """The base of changes of a column, which must be defined as it was when they were made."""
+    """The base of changes of a column, which must still be defined as it was."""
 
     old_column: UnresolvedColumn
 
@@ -258,10 +258,7 @@ class ColumnChange(TableChange, ABC):
 
 @dataclass(frozen=True, slots=True)
 class ModifyColumn(ColumnChange):
-    """A column is replaced by another one; used where either is not physical.
-
-    Without a new position it keeps its own.
-    """
+    """A column is replaced, by default at its position; used where either is not physical."""
 
     shown: ClassVar[dict[str, str]] = {
         "oldColumn": "old_column",
@@ -412,7 +409,7 @@ class DropColumn(TableChange):
 
 
 def _stored_part(column: UnresolvedColumn | None) -> StoredPart | None:
-    """Return what a table stores of a column; None if it stores nothing."""
+    """Return what a table stores of a column, or None."""
     match column:
         case UnresolvedPhysicalColumn(name, type_):
             return StoredPart((name,), type_)
@@ -425,7 +422,6 @@ def _stored_part(column: UnresolvedColumn | None) -> StoredPart | None:
 def _replace_stored(
     old: UnresolvedColumn | None, new: UnresolvedColumn | None
 ) -> Sequence[StoredChange]:
-    """Return what is stored before and after a column is replaced."""
     before, after = _stored_part(old), _stored_part(new)
     if before is None or after is None or before.path == after.path:
         return [] if before is after else [(before, after)]
@@ -462,7 +458,7 @@ def _insert(members: Sequence[T], member: T, position: ColumnPosition | None) ->
 
 
 def _find(table: CatalogTable, column: UnresolvedColumn) -> int:
-    """Return the index of a column, which must be defined as when the change was made."""
+    """Return the index of a column, which must still be defined as it was."""
     index = _index_of(column.name, table.schema.columns)
     current = normal_column(table.schema.columns[index])
     _require_same(current, normal_column(column), f"column {column.name!r}")
@@ -551,7 +547,7 @@ def _describe_comment(what: str, comment: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NestedChange(TableChange, ABC):
-    """The base of changes of a part of a type; `path` is that of the part, or of its row."""
+    """The base of changes of a part of a type; `path` leads to the part, or to its row."""
 
     path: tuple[str, ...]
 
@@ -593,7 +589,7 @@ class RowChange(NestedChange, ABC):
     @property
     @abstractmethod
     def expected_field(self) -> RowField | None:
-        """The field as it was when the change was made; None if the change adds it."""
+        """The field as it was; None if the change adds it."""
 
     @abstractmethod
     def change_fields(self, fields: Sequence[RowField], index: int) -> Iterable[RowField]:
@@ -1023,8 +1019,8 @@ class ModifySnapshot(Replacement):
 class TablePart:
     """A part of a table: its name in messages, its class and changes, how it is read and replaced.
 
-    A part without `add` and `drop` always exists, maybe empty; `TableChange.add` does not create
-    one without a class.
+    Without `add` and `drop` it always exists, maybe empty; `TableChange.add` creates parts with a
+    class only.
     """
 
     what: str
@@ -1262,9 +1258,8 @@ def apply(changes: Iterable[TableChange], table: Table) -> Table:
     ones add. A schema accepts changes of its columns, keys and watermark only.
 
     Raises:
-        SchemaError: with code `change-does-not-fit` where the state is not the one that a change
-        was
-            made for, `unknown-column` or `duplicate-column`, `wrong-argument`.
+        SchemaError: with code `change-does-not-fit` where the state is not the one that a
+            change was made for, `unknown-column`, `duplicate-column` or `wrong-argument`.
 
     >>> from schema_core.types import DataTypes
     >>> name = UnresolvedPhysicalColumn("name", DataTypes.STRING())

@@ -88,8 +88,8 @@ class HiveObject:
 class HiveStore:
     """The objects of a catalog in a metastore; `connect` is called at first use.
 
-    A metastore has no transactions over several calls: each change is one call. Names are not
-    case-sensitive; Hive stores them in lower case.
+    Each change is one call: a metastore has no transactions over several. Hive stores names, which
+    are not case-sensitive, in lower case.
     """
 
     compared: frozenset[StoredKind] = frozenset({StoredKind.TABLE})
@@ -147,8 +147,8 @@ class HiveStore:
     ) -> HiveObject | None:
         """Return the object at this key, or None; a table is read until two reads are equal.
 
-        The server reads a table row by row while others write, so one read may mix the old
-        definition with the modification time of the new one.
+        The server reads a table row by row, so one read may mix the old definition with the
+        modification time of the new one.
         """
         record = self._record(key, parent)
         while isinstance(record, HiveTable) and record != (again := self._record(key, parent)):
@@ -218,9 +218,9 @@ class HiveStore:
     def replace(self, stored: HiveObject, value: Any) -> bool:
         """Store another definition.
 
-        The metastore compares the modification time of a table and writes in one transaction, so no
-        update of another `HiveCatalog` is lost. Flink, Spark and Hive overwrite; what they write
-        within the second of our reading may be missed.
+        The metastore compares modification times in the transaction that writes, so no update of
+        another `HiveCatalog` is lost. Flink, Spark and Hive overwrite; what they write within the
+        second of our reading may be missed.
         """
         record = stored.record
         match stored.key.kind:
@@ -253,7 +253,7 @@ class HiveStore:
     def delete(
         self, key: ObjectKey, parent: HiveObject | None = None, *, cascade: bool = True
     ) -> bool:
-        """Delete an object; of a managed table also its files."""
+        """Delete an object, and the files of a managed table."""
         database, name = key.database.lower(), key.name.lower()
         match key.kind:
             case StoredKind.DATABASE:
@@ -308,8 +308,8 @@ class HiveCatalog(StoredCatalog[HiveObject]):
     def stored_maps(self) -> Iterator[tuple[str, str]]:
         """Yield the path and the property map, as JSON, of every table and view.
 
-        The map of a table of Hive itself holds its columns and partition keys. A column whose type
-        Flink lacks has the type of Hive, which no resolver accepts.
+        The map of a Hive table holds its columns and partition keys. A column whose type Flink
+        lacks has Hive's type, which no resolver accepts.
 
         Raises:
             ExternalError: with code `hive-metastore-failed`.
@@ -360,11 +360,11 @@ PROFILES = {
 def make_hive_catalog(name: str, options: Mapping[str, str]) -> HiveCatalog:
     """Return the catalog of a CREATE CATALOG statement; opening it starts Spark.
 
-    A Spark session that is started here uses Hive's metastore: an embedded Derby in the current
-    directory unless ``hive-conf-dir`` names another one. A running session is used as it is.
-    Flink's option `hive-version` has no effect: pyspark includes one client. Errors:
-    `unknown-store` for `store-profile`, `invalid-catalog-option` for a `warehouse` that is not an
-    absolute local path, `not-found` for a directory without configuration files.
+    A session that is started here uses an embedded Derby in the current directory unless
+    ``hive-conf-dir`` names another metastore. A running session is used as it is. Flink's option
+    `hive-version` has no effect: pyspark includes one client. Errors: `unknown-store` for
+    `store-profile`, `invalid-catalog-option` for a `warehouse` that is not an absolute local path,
+    `not-found` for a directory without configuration files.
     """
     settings = settings_of(options)
     profile = options.get(PROFILE)
@@ -385,20 +385,19 @@ def connection(
 ) -> MetastoreConnection:
     """Connect to the metastore of a session (`hive-metastore-failed`).
 
-    `settings` of Hive override those of the session. `profile` names the metastore's limits; by
-    default they follow from its URL.
+    `settings` override the session's. `profile` names the metastore's limits; by default they
+    follow from its URL.
     """
     metastore = SparkMetastore(session, settings)
     remote = (metastore.setting(URI) or "").strip()
     url = metastore.setting(URL) or ""
-    known = (name for start_, name in PROFILES.items() if not remote and url.startswith(start_))
-    return MetastoreConnection(
-        metastore, HiveCodec(get_store_limits(profile or next(known, "hive")))
-    )
+    profiles = (name for start, name in PROFILES.items() if not remote and url.startswith(start))
+    limits = get_store_limits(profile or next(profiles, "hive"))
+    return MetastoreConnection(metastore, HiveCodec(limits))
 
 
 def hive_session(settings: Mapping[str, str]) -> SparkSession:
-    """Return the Spark session of this process, connected to a metastore with these settings.
+    """Return this process's Spark session, connected to a metastore with these settings.
 
     A running session without Hive or with another metastore is an error (`hive-not-reachable`).
     """
@@ -422,11 +421,8 @@ def hive_session(settings: Mapping[str, str]) -> SparkSession:
 
 
 def settings_of(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings in the configuration files of a catalog's options.
-
-    A directory without configuration files is an error (`not-found`).
-    """
-    found: dict[str, str] = {}
+    """Return the settings in a catalog's configuration files (`not-found` without files)."""
+    settings: dict[str, str] = {}
     for option, names in SITES.items():
         if (directory := options.get(option)) is None:
             continue
@@ -435,26 +431,26 @@ def settings_of(options: Mapping[str, str]) -> dict[str, str]:
         if not existing:
             raise NotFoundError(f"there is no {' or '.join(names)} in {directory}")
         for file in existing:
-            found |= read_settings(file)
-    return found
+            settings |= read_settings(file)
+    return settings
 
 
 def read_settings(file: Path) -> dict[str, str]:
-    """Return the settings in a configuration file of Hadoop (`external-failure`)."""
+    """Return the settings in a Hadoop configuration file (`external-failure`)."""
     try:
         root = ET.parse(file).getroot()  # noqa: S314 - a file of the user
     except (OSError, ET.ParseError) as error:
         raise ExternalError(f"{file} cannot be read: {error}") from error
-    names = ((item.findtext("name"), item.findtext("value")) for item in root.iter("property"))
-    return {name.strip(): value or "" for name, value in names if name}
+    settings = ((node.findtext("name"), node.findtext("value")) for node in root.iter("property"))
+    return {name.strip(): value or "" for name, value in settings if name}
 
 
 def hive_support() -> tuple[str, str]:
     """Return the Hive version of pyspark and the path of its client, or "none" and the reason."""
-    found = find_spec("pyspark")
-    if found is None or found.origin is None:
+    package = find_spec("pyspark")
+    if package is None or package.origin is None:
         return "none", "pip install 'schema-core[spark]'"
-    jars = Path(found.origin).parent / "jars"
+    jars = Path(package.origin).parent / "jars"
     client = next(jars.glob("hive-metastore-*.jar"), None)
     if client is None:
         return "none", f"there is no Hive client in {jars}"

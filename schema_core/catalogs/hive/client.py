@@ -1,11 +1,10 @@
 """A client of a Hive metastore: Hive 2.3's, which pyspark includes, in Spark's JVM.
 
-The client is called directly: Spark's catalog hides properties of its own tables, does not support
-functions of other languages, and cannot compare and set.
+Spark's catalog is not used: it hides properties of its own tables, does not support functions of
+other languages, and cannot compare and set.
 
-A record is transferred to the JVM as one string of Thrift's JSON, not by a call for each field.
-Fields have the numbers of ``hive_metastore.thrift``, which never change:
-``{"1": {"str": "orders"}, ...}``.
+A record is transferred as one string of Thrift's JSON, not by a call for each field. Fields have
+the numbers of ``hive_metastore.thrift``, which never change: ``{"1": {"str": "orders"}, ...}``.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def list_of(
     """Return the type of a list from the conversions of its elements."""
     return FieldType(
         lambda values: {"lst": [tag, len(values), *map(write, values)]},
-        lambda found: tuple(map(read, found["lst"][2:])),
+        lambda document: tuple(map(read, document["lst"][2:])),
         tuple,
     )
 
@@ -117,14 +116,16 @@ def record_of_resource(resource: tuple[str, str]) -> Record:
     return {"1": {"i32": NUMBERS[kind]}, "2": {"str": uri}}
 
 
-STRING = FieldType(lambda value: {"str": value}, lambda found: found["str"], str)
+STRING = FieldType(lambda value: {"str": value}, lambda document: document["str"], str)
 OPTIONAL = FieldType(
-    lambda value: None if value is None else {"str": value}, lambda found: found["str"], NoneType
+    lambda value: None if value is None else {"str": value},
+    lambda document: document["str"],
+    NoneType,
 )
-INTEGER = FieldType(lambda value: {"i32": value}, lambda found: found["i32"], lambda: -1)
+INTEGER = FieldType(lambda value: {"i32": value}, lambda document: document["i32"], lambda: -1)
 MAP = FieldType(
     lambda value: {"map": ["str", "str", len(value), dict(value)]},
-    lambda found: dict(found["map"][3]),
+    lambda document: dict(document["map"][3]),
     dict,
 )
 STRINGS = list_of("str")
@@ -134,7 +135,7 @@ RESOURCES = list_of(
 )
 STORAGE = FieldType(
     lambda value: {"rec": record_of(value)},
-    lambda found: value_of(HiveStorage, found["rec"]),
+    lambda document: value_of(HiveStorage, document["rec"]),
     HiveStorage,
 )
 
@@ -220,7 +221,7 @@ EMBEDDED: Mapping[str, str] = {
     "hive.metastore.schema.verification": "false",
 }
 
-#: The settings that identify a metastore: the URI of its server, or the URL of its database.
+#: The settings that identify a metastore: the URI of its server, or of its database.
 URI, URL = "hive.metastore.uris", "javax.jdo.option.ConnectionURL"
 
 #: Compare-and-set for `alter_table` (HIVE-26882): the parameter, and its expected value.
@@ -237,7 +238,7 @@ _MISSING = ("NoSuchObjectException", "UnknownDBException", "UnknownTableExceptio
 _EXISTS, _NO_DATABASE = "AlreadyExistsException", "InvalidObjectException"
 #: The error if a database's directory was deleted while a table's was created.
 _NO_DIRECTORY = "No such file or directory"
-#: The errors for a table that has changed since it was read, and for one that was dropped.
+#: The errors for a table that was changed, and for one that was dropped.
 _MODIFIED, _DROPPED = "The table has been modified", "InvalidOperationException"
 
 
@@ -263,7 +264,7 @@ def failure(error: Exception) -> HiveError:
 class SparkMetastore:
     """The metastore of a Spark session; `settings` of Hive override the session's.
 
-    Any number of threads may use it; a lock serializes their calls.
+    Threads may share it; a lock serializes their calls.
     """
 
     def __init__(self, session: SparkSession, settings: Mapping[str, str] | None = None) -> None:
@@ -336,7 +337,7 @@ class SparkMetastore:
             raise
 
     def _succeeds(self, call: Callable[[Any], Any], unless: tuple[str, ...]) -> bool:
-        """Call the client; return False if it raises one of these Java exceptions."""
+        """Call the client; return False for one of these Java exceptions."""
         try:
             self._call(call)
         except HiveError as error:
@@ -358,7 +359,6 @@ class SparkMetastore:
         return strings
 
     def _translate_conflicts(self) -> Any:
-        """Return the context of a call that alters a definition."""
         context = java_class(self._session, f"{METASTORE}.api.EnvironmentContext")()
         context.putToProperties(*KEEP_STATISTICS)
         return context
@@ -389,9 +389,9 @@ class SparkMetastore:
         self._call(lambda client: client.alterDatabase(database.name, record))
 
     def drop_database(self, name: str, cascade: bool) -> bool:
-        """Drop a database with its directory; the client first drops its objects one by one.
+        """Drop a database with its directory; retry if others create or drop tables meanwhile.
 
-        This fails, and is retried, if others create or drop tables meanwhile.
+        The client first drops its objects one by one.
         """
         for tried in range(MAX_ATTEMPTS):
             try:
@@ -417,10 +417,10 @@ class SparkMetastore:
     def table(self, database: str, name: str) -> HiveTable | None:
         # as a list: for an exception PySpark makes fourteen calls to Java to find its class
         names = self._java_list((name,))
-        found = self._texts(
+        tables = self._texts(
             lambda client: map(self._writer.toString, client.getTableObjectsByName(database, names))
         )
-        return value_of(HiveTable, from_json(found[0])) if found else None
+        return value_of(HiveTable, from_json(tables[0])) if tables else None
 
     def create_table(self, table: HiveTable) -> bool:
         """Store a new table; return False if there is one, or if its database was dropped."""
@@ -441,8 +441,8 @@ class SparkMetastore:
     def alter_table(self, old: HiveTable, new: HiveTable) -> bool:
         """Replace a table if it has not changed since it was read.
 
-        Hive 2.3.10 and 4 compare the modification time in the transaction that writes; older
-        servers overwrite. The time always increases, by at least a second.
+        Hive 2.3.10 and 4 compare the modification time when they write; older servers overwrite.
+        The time increases by at least a second.
         """
         was = old.parameters.get(DDL_TIME, "")
         now = max(int(time()), int(was) + 1 if was.isdecimal() else 0)

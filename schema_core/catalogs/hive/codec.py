@@ -1,8 +1,8 @@
 """Catalog objects as Flink's HiveCatalog stores them in a metastore, and as Spark and Hive do.
 
 A table with ``'connector' = 'hive'`` is a *Hive table*: its columns and options are Hive's columns
-and properties. Every other table is *generic*: Flink's property map with the prefix ``flink.``, and
-columns for other engines to show if Hive has their types.
+and properties. Others are *generic*: Flink's property map with the prefix ``flink.``, and columns
+for other engines to show if Hive has their types.
 """
 
 from __future__ import annotations
@@ -173,10 +173,10 @@ def options_of(storage: HiveStorage, default_location: str | None = None) -> Pro
 
 # --- tables --------------------------------------------------------------------------------------
 
-#: The option that makes a table a Hive table, and its value.
+#: The option of a Hive table, and its value.
 CONNECTOR, HIVE = "connector", "hive"
 
-#: The property that holds the comment of a Hive table.
+#: The property with the comment of a Hive table.
 COMMENT = "comment"
 
 #: Properties of the metastore, Hive and Spark: not options, and never altered here.
@@ -214,8 +214,8 @@ def user_properties(parameters: Mapping[str, str]) -> Properties:
 #: Flink's property with the location of a database.
 DATABASE_LOCATION = "hive.database.location-uri"
 
-# Maximum lengths in Hive's schema (package.jdo): keys of a database's properties and class names;
-# values, comments and locations; names of partitions.
+# Maximum lengths in Hive's schema (package.jdo): database property keys and class names; values,
+# comments and locations; partition names.
 DATABASE_KEY, VALUE, PARTITION_NAME = 180, 4_000, 767
 
 #: Language -> prefix of the class name.
@@ -255,10 +255,7 @@ def partition_values(partition_name: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class HiveCodec:
-    """Encodes catalog objects as records of a metastore, and decodes them.
-
-    `store` has the maximum lengths of the metastore's database.
-    """
+    """Encodes catalog objects as records of a metastore, within the limits of `store`."""
 
     store: StoreLimits
 
@@ -298,8 +295,8 @@ class HiveCodec:
     def encode(self, database: str, name: str, table: ResolvedTable) -> HiveTable:
         """Return the record of a table or view.
 
-        Errors: `not-in-hive` for features that Hive tables lack, `name-case-not-preserved` for
-        columns in upper case, `exceeds-store-limit`, `invalid-option-value`.
+        Errors: `not-in-hive`, `name-case-not-preserved` for columns in upper case,
+        `exceeds-store-limit`, `invalid-option-value`.
         """
         match table:
             case objects.ResolvedCatalogView():
@@ -418,7 +415,7 @@ class HiveCodec:
     # --- ALTER ---------------------------------------------------------------------------------
 
     def alter(self, stored: HiveTable, new: ResolvedTable) -> HiveTable:
-        """Return the record of an altered table; it keeps what other engines stored in it.
+        """Return the record of an altered table, with what other engines stored in it.
 
         Errors: as `encode`; `wrong-table-kind` for a change between a Hive table and a generic one,
         `not-in-hive` for other columns of a table whose columns Spark stores.
@@ -430,7 +427,7 @@ class HiveCodec:
                 code="wrong-table-kind",
                 hint=f"keep the option {CONNECTOR!r} = {HIVE!r}, or drop and create the table",
             )
-        kept = {key: parameter for key, parameter in stored.parameters.items() if is_reserved(key)}
+        reserved = {key: value for key, value in stored.parameters.items() if is_reserved(key)}
         if isinstance(new, objects.ResolvedCatalogTable) and self._keeps_spark_columns(stored, new):
             fresh = self._without_columns(stored.database, stored.name, new)
             columns, keys = stored.columns, stored.partition_columns
@@ -438,20 +435,20 @@ class HiveCodec:
         else:
             require_no_spark_schema(stored)
             fresh = self.encode(stored.database, stored.name, new)
-            kept = {key: value for key, value in kept.items() if not key.startswith(SPARK)}
+            reserved = {key: reserved[key] for key in reserved if not key.startswith(SPARK)}
         if "EXTERNAL" not in fresh.parameters:
-            kept.pop("EXTERNAL", None)
+            reserved.pop("EXTERNAL", None)
         storage = stored.storage if is_spark_source(stored) else fresh.storage
         location = fresh.storage.location or stored.storage.location
         return replace(
             fresh,
-            parameters=kept | dict(fresh.parameters),
+            parameters=reserved | dict(fresh.parameters),
             storage=replace(storage, location=location, rest=stored.storage.rest),
             rest=stored.rest,
         )
 
     def _keeps_spark_columns(self, stored: HiveTable, new: objects.ResolvedCatalogTable) -> bool:
-        """Return whether a table with columns in Spark's properties keeps its columns."""
+        """Return whether a table with columns in Spark's properties keeps them."""
         if is_hive_table(stored.parameters) and prefers_spark_schema(stored):
             old = self.decode(stored)
             if isinstance(old, objects.CatalogTable):
@@ -536,11 +533,11 @@ class HiveCodec:
     def alter_partition(
         self, table: HiveTable, stored: HivePartition, new: objects.CatalogPartition
     ) -> HivePartition:
-        """Return the record of an altered partition; it keeps the properties of Hive."""
+        """Return the record of an altered partition, with the properties of Hive."""
         parameters, location = self._partition_properties(new)
-        kept = {key: parameter for key, parameter in stored.parameters.items() if is_reserved(key)}
+        reserved = {key: value for key, value in stored.parameters.items() if is_reserved(key)}
         storage = replace(stored.storage, location=location or stored.storage.location)
-        return replace(stored, parameters=kept | parameters, storage=storage)
+        return replace(stored, parameters=reserved | parameters, storage=storage)
 
     def _partition_properties(
         self, partition: objects.CatalogPartition
@@ -586,8 +583,10 @@ class HiveCodec:
         }
         self.check_lengths(names, DATABASE_KEY, VALUE)
         stored = HiveFunction(database, name, class_name, files)
-        given = replace(function, resource_uris=tuple(objects.ResourceUri(*file) for file in files))
-        require_read_back(given, lambda: self.decode_function(stored))
+        resources = tuple(objects.ResourceUri(*file) for file in files)
+        require_read_back(
+            replace(function, resource_uris=resources), lambda: self.decode_function(stored)
+        )
         return stored
 
     def decode_function(self, stored: HiveFunction) -> objects.CatalogFunction:
@@ -668,7 +667,7 @@ def _options(stored: HiveTable, location: DatabaseLocation) -> Properties:
 
 
 def _decode_generic(stored: HiveTable) -> objects.CatalogBaseTable:
-    """Return the table of Flink's property map; Flink 1.9 stored the columns as Hive's."""
+    """Return the table of Flink's property map; Flink 1.9 stored its columns as Hive's."""
     parameters = dict(stored.parameters)
     kind = MapKind.TABLE
     if stored.kind == VIEW:

@@ -176,8 +176,7 @@ HIVE = "hive"
 def hive_columns(columns: Iterable[Column]) -> tuple[HiveColumn, ...]:
     """Return the columns of a table with ``'connector' = 'hive'``.
 
-    Errors, one for each column: `not-in-hive` if Hive cannot represent it exactly,
-    `name-case-not-preserved` for upper case.
+    Errors, for each column: `not-in-hive` if it is not exact, `name-case-not-preserved`.
     """
     errors = Gathering()
     encoded: list[HiveColumn] = []
@@ -201,9 +200,9 @@ def _hive_column(column: Column) -> HiveColumn:
 
 
 def generic_columns(schema: ResolvedSchema) -> tuple[HiveColumn, ...]:
-    """Return columns of a generic table for other engines to show.
+    """Return columns of a generic table for other engines to show; none if Hive lacks a type.
 
-    The property map defines the table; there are no columns here if Hive lacks one of their types.
+    The property map defines the table.
     """
     names = [column.name.lower() for column in schema.columns]
     if len(set(names)) < len(names):

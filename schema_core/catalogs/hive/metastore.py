@@ -1,7 +1,7 @@
 """The records of a Hive metastore, and the protocol of its clients.
 
-The fields are those that a catalog uses. All others (owners, statistics, skew) are in `rest` and
-are written back unchanged.
+Fields that a catalog does not use (owners, statistics, skew) are in `rest` and are written back
+unchanged.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class HiveDatabase:
 
 @dataclass(frozen=True, slots=True)
 class HivePartition:
-    """A partition: its values in the order of the partition columns."""
+    """A partition: its values in the order of its columns."""
 
     database: str
     table: str
@@ -84,7 +84,7 @@ class HivePartition:
 
 @dataclass(frozen=True, slots=True)
 class HiveFunction:
-    """A function: the name of its class, and its resources as (kind, uri)."""
+    """A function: its class, and its resources as (kind, uri)."""
 
     database: str
     name: str
@@ -114,7 +114,7 @@ class Metastore(Protocol):
     def alter_database(self, database: HiveDatabase) -> None: ...
 
     def drop_database(self, name: str, cascade: bool) -> bool:
-        """Drop a database with its directory, if it is empty or with `cascade`."""
+        """Drop a database, if it is empty or with `cascade`, and its directory."""
 
     def tables(self, database: str) -> list[str]: ...
 

@@ -1,8 +1,8 @@
 """Statistics in the parameters of a Hive table or partition.
 
-Numbers of rows and files and the sizes are in the parameters of Hive, Spark and Flink: what any
-engine stored last is returned. All statistics, also of columns, are JSON in parameters of this
-library, in parts that fit the metastore's database. The column statistics of
+Numbers of rows and files and sizes are in the parameters of Hive, Spark and Flink: those that any
+engine stored last are returned. All statistics, also of columns, are JSON in parameters of this
+library, in parts that fit the metastore's database. Column statistics of
 ``ANALYZE TABLE ... FOR COLUMNS``, which only Hive tables have, are not read.
 """
 
@@ -35,10 +35,10 @@ NUMBERS = {
 
 
 def statistics_of(parameters: Mapping[str, str]) -> StoredStatistics:
-    """Return the statistics in parameters; malformed JSON is an error (`corrupt-entry`).
+    """Return the statistics in parameters (`corrupt-entry` for malformed JSON).
 
-    Hive itself notes no rows, files and bytes for the directory of a new table, so zeros without a
-    number of rows are unknown unless they were stored as statistics.
+    Hive notes no rows, files and bytes for a new table, so zeros without a number of rows are
+    unknown unless they were stored as statistics.
 
     >>> statistics_of({"numFiles": "2", "totalSize": "10"}).table.total_size
     10
@@ -86,18 +86,17 @@ def with_statistics(
     >>> parameters["numRows"], statistics_of(parameters).table.row_count
     ('3', 3)
     """
-    held = set(NUMBERS.values())
-    kept = {
+    others = {
         key: value
         for key, value in parameters.items()
-        if key not in held and not key.startswith(PARTS)
+        if key not in NUMBERS.values() and not key.startswith(PARTS)
     }
     if statistics == StoredStatistics():
-        return kept
+        return others
     for field, key in NUMBERS.items():
         if (number := getattr(statistics.table, field)) != UNKNOWN_NUMBER:
-            kept[key] = str(number)
+            others[key] = str(number)
     text = json.dumps(statistics.to_document(), separators=(",", ":"))
     starts = range(0, len(text), store.value)
     parts = (text[start : start + store.value] for start in starts)
-    return kept | {f"{PARTS}{number}": part for number, part in enumerate(parts)}
+    return others | {f"{PARTS}{number}": part for number, part in enumerate(parts)}

@@ -147,7 +147,7 @@ class SqlTransaction:
 
 
 def entry_key(key: ObjectKey) -> str:
-    """Return what identifies an object within its parent; names of functions ignore case."""
+    """Return the key of an object within its parent; names of functions ignore case."""
     if key.kind is StoredKind.STATISTICS:
         return ""
     if key.partition is not None:
@@ -158,8 +158,8 @@ def entry_key(key: ObjectKey) -> str:
 class SqlStore:
     """The objects of a catalog in a SQL database.
 
-    Every transaction is one of the database: writers lock what they read. One that `upgrades`
-    creates and migrates the tables of the entries within each transaction.
+    Every transaction is one of the database: writers lock what they read. With `upgrades` it first
+    creates and migrates the tables of the entries.
     """
 
     compared: frozenset[StoredKind] = frozenset(StoredKind)
@@ -195,12 +195,11 @@ class SqlCatalog(StoredCatalog[SqlObject]):
     database. Creating a partition with `ignore_if_exists` keeps an existing one.
 
     With a `warehouse`, an absolute path of a local directory, tables without a connector are
-    managed: their files are below it, in `warehouse_format` unless a table has the option
-    ``format``.
+    managed: their files are below it, in `warehouse_format` or a table's option ``format``.
 
     Raises:
         SchemaError: with code `invalid-catalog-url`, `secret-in-url` for a URL with a password, or
-            `invalid-catalog-option` for a warehouse that is not such a path.
+            `invalid-catalog-option` for another warehouse.
         NotFoundError: with code `missing-extra` or `missing-driver`.
 
     >>> catalog = SqlCatalog("shop", "sqlite://")

@@ -1,8 +1,8 @@
 """Entries of a catalog in one table of a SQL database, read and written in transactions.
 
-Databases, tables and partitions are entries; each has a parent and is deleted with it. A unique
-constraint on parent, kind and key makes one of several concurrent writers win. Only this module
-imports SQLAlchemy.
+Databases, tables and partitions are entries; each is deleted with its parent. A unique constraint
+on parent, kind and key makes one of several concurrent writers win. Only this module imports
+SQLAlchemy.
 """
 
 from __future__ import annotations
@@ -185,7 +185,10 @@ class EntryTransaction:
         self, parent: int, kind: str, key: str, for_change: bool = False
     ) -> CatalogEntry | None:
         """Return the entry with this key, or None; `for_change` locks its row."""
-        query = _entries(parent, kind).where(ENTRIES.c.key == index_key(key))
+        entries = ENTRIES.c
+        columns = (entries.id, entries.name, entries.form, entries.content, entries.version)
+        is_child = (entries.parent == parent) & (entries.kind == kind)
+        query = sa.select(*columns).where(is_child, entries.key == index_key(key))
         if for_change:
             query = query.with_for_update()
         row = self.connection.execute(query).one_or_none()
@@ -202,7 +205,7 @@ class EntryTransaction:
     def some_names(self, parent: int, kind: str, prefix: str, limit: int | None) -> Sequence[str]:
         """Return at most `limit` names, among them all that start with a prefix in any case.
 
-        Names start with it after quotes; of a long prefix the start is compared.
+        Quotes before a name are skipped; of a long prefix the start is compared.
         """
         names = _names(parent, kind)
         if not prefix:
@@ -227,7 +230,7 @@ class EntryTransaction:
     def contents(self, kind: str) -> Iterator[tuple[str, str, str]]:
         """Yield the parent's name, the name and the content of all entries of this kind.
 
-        They are read in portions, so memory does not grow with their number.
+        Reading in portions keeps memory independent of their number.
         """
         parents = ENTRIES.alias("parents")
         query = (
@@ -310,8 +313,8 @@ def _starts(prefix: str) -> Sequence[str]:
 def _names_starting_with(prefix: str, names: sa.Select[Any], has_ranges: bool) -> sa.Select[Any]:
     """Return a query for some names, among them all that start with a prefix in any case.
 
-    The prefix is in ASCII and lower case, and may be empty. With `has_ranges`, ranges of the index
-    of keys contain these names.
+    The prefix is in ASCII and lower case, maybe empty. With `has_ranges`, ranges of the index of
+    keys contain these names.
     """
     key = ENTRIES.c.key
     if not prefix:
@@ -326,14 +329,6 @@ def _names_starting_with(prefix: str, names: sa.Select[Any], has_ranges: bool) -
 def _change(entry: CatalogEntry, **values: str) -> sa.Update:
     same = (ENTRIES.c.id == entry.id) & (ENTRIES.c.version == entry.version)
     return sa.update(ENTRIES).where(same).values(**values, version=entry.version + 1)
-
-
-def _entries(
-    parent: int, kind: str, content: sa.ColumnElement[str] | None = None
-) -> sa.Select[tuple[Any, ...]]:
-    text = ENTRIES.c.content if content is None else content
-    columns = (ENTRIES.c.id, ENTRIES.c.name, ENTRIES.c.form, text, ENTRIES.c.version)
-    return sa.select(*columns).where(ENTRIES.c.parent == parent, ENTRIES.c.kind == kind)
 
 
 # --- the database --------------------------------------------------------------------------------
@@ -371,8 +366,8 @@ class EntryStore:
     def transaction(self, writing: bool = False) -> Iterator[EntryTransaction]:
         """Return a context that commits at its end and rolls back if it raises.
 
-        If the database fails (`catalog-store-failed`), the message contains its error but no
-        values, which may be secret.
+        Errors of the database (`catalog-store-failed`) are reported without values, which may be
+        secret.
         """
         failure = None
         try:

@@ -40,7 +40,7 @@ def serialize(kind: StoredKind, value: Any) -> str:
     """Return the document of a resolved object.
 
     Errors: `UnsupportedError` for an object without a text, such as one of an anonymous class;
-    `not-storable` for a function or type that would read back as another one.
+    `not-storable` for one that would read back as another.
     """
     text = write_json(DOCUMENTS[kind].encode(value))
     if kind in (StoredKind.FUNCTION, StoredKind.TYPE):
@@ -49,7 +49,7 @@ def serialize(kind: StoredKind, value: Any) -> str:
 
 
 def deserialize(kind: StoredKind, document: str) -> Any:
-    """Return the object of a document, for every kind except tables (`corrupt-entry`).
+    """Return the object of a document that is not a table's (`corrupt-entry`).
 
     A malformed property map is a `SchemaError`.
     """
