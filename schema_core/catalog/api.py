@@ -65,17 +65,16 @@ class Catalog(ABC):
     Every method raises `NotFoundError` for a missing object (`database-not-found`,
     `table-not-found`, `function-not-found`, `model-not-found`, `type-not-found`,
     `partition-not-found`), and `AlreadyExistsError` for a new object that exists
-    (`database-exists`, `table-exists`, ...). A flag ``ignore_if_...`` disables just that error. A
+    (`database-exists`, `table-exists`, ...), unless a flag ``ignore_if_...`` disables it. A
     failure of the store raises `ExternalError`.
 
     Tables, views and models are stored resolved: a catalog resolves an unresolved one, or refuses
     it (`unresolved-object`). Results are unresolved (FLIP-164).
 
     ALTER methods accept as `expected` the definition that was read. If the current one differs, or
-    was dropped, they raise a `ConflictError` with both and alter nothing; see `require_expected`. A
-    catalog without `Capability.VERSIONS` refuses `expected`, and thus `changes`
-    (`unsupported-capability`). With it, it may refuse `expected` for other kinds than tables and
-    views.
+    was dropped, they raise a `ConflictError` with both and alter nothing; see `require_expected`.
+    Without `Capability.VERSIONS` a catalog refuses `expected`, and thus `changes`
+    (`unsupported-capability`); with it, it may do so for other kinds than tables and views.
     """
 
     #: What it supports besides databases, tables and views.
@@ -160,8 +159,8 @@ class Catalog(ABC):
     def get_table_kind(self, table_path: ObjectPath) -> objects.TableKind:
         """Return the kind of a table or view.
 
-        A catalog that stores the kind next to the definition overrides this, so that an object
-        with an invalid definition can still be dropped.
+        A catalog that stores the kind separately overrides this, so that an object with an invalid
+        definition can be dropped.
         """
         return self.get_table(table_path).get_table_kind()
 
@@ -499,8 +498,7 @@ class Catalog(ABC):
         """Yield this catalog, open for changes that only the context sees and that are undone.
 
         Called instead of `open`, it closes the catalog; requires `Capability.MIGRATIONS`. The
-        default rolls a transaction back. A catalog whose `open` creates or upgrades its store
-        overrides it.
+        default rolls a transaction back. A catalog whose `open` changes its store overrides it.
         """
         self.open()
         try:

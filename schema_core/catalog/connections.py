@@ -1,7 +1,7 @@
-"""Connections: named options of external systems, as the statements about CONNECTION store them.
+"""Connections: named options of external systems.
 
-Flink 2.3 parses these statements and executes none. Catalogs with `SupportsConnections` store
-permanent connections, the session temporary ones.
+Flink 2.3 parses the statements about CONNECTION and executes none. Catalogs with
+`SupportsConnections` store permanent connections, the session temporary ones.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ class ConnectionManager:
 
     def get(self, identifier: ObjectIdentifier) -> CatalogConnection:
         """Return the connection at a path (`connection-not-found`)."""
-        found = self.find(identifier)
-        if found is None:
+        connection = self.find(identifier)
+        if connection is None:
             raise self.missing(identifier)
-        return found
+        return connection
 
     def missing(self, identifier: ObjectIdentifier) -> NotFoundError:
         """Return the error for a missing connection, with similar names as its hint."""
         catalog = identifier.catalog_name
-        known = connections_of(self._registry.find(catalog)) or ()
+        paths = connections_of(self._registry.find(catalog)) or ()
         return missing(
-            "connection", identifier.as_summary_string(), [f"{catalog}.{path}" for path in known]
+            "connection", identifier.as_summary_string(), [f"{catalog}.{path}" for path in paths]
         )
 
     def names(self, catalog_name: str, database: str) -> list[str]:

@@ -1,9 +1,8 @@
 """Tables of the rules of CREATE, DROP and ALTER, by the objects that exist at the path.
 
 FLIP-64: a permanent and a temporary object may share a path. A method never drops a permanent
-object that a temporary one hides; a statement considers only temporary objects of the kind that it
-names, as in Flink 2.3. Each cell is the action without and with IF NOT EXISTS (CREATE) or IF EXISTS
-(DROP, ALTER).
+object that a temporary one hides; a statement considers only temporary objects of its kind, as in
+Flink 2.3. Each cell is the action without and with IF [NOT] EXISTS.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The functions of a session: temporary functions, those of modules, those of catalogs.
 
 Names of functions are not case-sensitive; names of catalogs and databases are. The class of a
-function is never imported: its signatures are declared in a table of classes.
+function is never imported: a table of classes declares its signatures.
 """
 
 from __future__ import annotations
@@ -142,14 +142,14 @@ class Modules:
 
     def use(self, names: Iterable[str]) -> None:
         """Use only these modules, in this order (`duplicate-module`, `module-not-found`)."""
-        wanted = list(names)
+        order = list(names)
         with self._lock:
-            for position, name in enumerate(wanted):
-                if name in wanted[:position]:
+            for position, name in enumerate(order):
+                if name in order[:position]:
                     raise SchemaError(f"duplicate module {name}", code="duplicate-module")
                 if name not in self.loaded:
                     raise self._not_found(name, self.loaded)
-            self.used = wanted
+            self.used = order
 
     def listed(self) -> list[tuple[str, bool]]:
         """Return all modules and whether each is in use, those in use first."""
@@ -333,8 +333,8 @@ class FunctionCatalog:
     # --- looking up ----------------------------------------------------------------------------
 
     def find(self, path: UnresolvedPath) -> FoundFunction | None:
-        found = (self._search[place](path) for place in ORDER[len(path.parts)])
-        return next(filter(None, found), None)
+        results = (self._search[place](path) for place in ORDER[len(path.parts)])
+        return next(filter(None, results), None)
 
     def get(self, path: UnresolvedPath) -> FoundFunction:
         """Return the function that a path refers to (`function-not-found`)."""
@@ -348,12 +348,12 @@ class FunctionCatalog:
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...] | None:
         """Return the functions that type a call, or None (`invalid-function-class`)."""
-        found = self.find(UnresolvedPath(path)) if 1 <= len(path) <= 3 else None
-        if found is None:
+        resolved = self.find(UnresolvedPath(path)) if 1 <= len(path) <= 3 else None
+        if resolved is None:
             self._require_core(path, span)
             return None
         try:
-            return self.rows(found)
+            return self.rows(resolved)
         except SchemaError as error:
             error.span = error.span or span
             raise
@@ -527,9 +527,9 @@ class FunctionCatalog:
             for path in self.temporary
             if (path.catalog_name, path.database_name) == (catalog, database)
         }
-        kept = self._registry.find(catalog) if catalog is not None else None
-        if kept is not None and database is not None and kept.database_exists(database):
-            of_database |= set(kept.list_functions(database))
+        stored = self._registry.find(catalog) if catalog is not None else None
+        if stored is not None and database is not None and stored.database_exists(database):
+            of_database |= set(stored.list_functions(database))
         return sorted([*self.system, *of_database])
 
     def list_system(self) -> list[str]:

@@ -1,7 +1,7 @@
 """Managed tables: those without a connector in a catalog with a warehouse directory (FLIP-218).
 
 The catalog stores only the directory, in an option that a session does not show. The connector's
-options are derived from it at use, so a renamed table keeps its rows, and a copied definition never
+options are derived from it at use: a renamed table keeps its rows, a copied definition never
 shares them. Dropping the table deletes its directory.
 """
 
@@ -221,9 +221,9 @@ def _named_owner(directory: str) -> ObjectPath | None:
 def remove_directory(catalog: TableStore, path: ObjectPath, directory: str | None) -> None:
     """Delete the directory of a table that was dropped or replaced, unless a table still has it.
 
-    A directory named after the table is its own. Otherwise (after a rename, or if other programs
-    changed the catalog) all tables of the catalog are searched. The catalog must no longer have the
-    table; None means that it was not managed. Errors as `ManagedStorage.remove`.
+    A directory named after the table is its own. Otherwise (after a rename, or changes by other
+    programs) all tables of the catalog are searched. The catalog must no longer have the table;
+    None means that it was not managed. Errors as `ManagedStorage.remove`.
     """
     storage = catalog.storage
     if storage is None or directory is None or not DIRECTORY_NAME.fullmatch(directory):

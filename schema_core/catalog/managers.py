@@ -157,8 +157,8 @@ class CatalogManager:
 
     def find_stored(self, identifier: ObjectIdentifier) -> objects.CatalogBaseTable | None:
         """Return the permanent object at this path unresolved, as stored, or None."""
-        found = self.find_raw(identifier)
-        return None if found is None else without_own_options(found)
+        table = self.find_raw(identifier)
+        return None if table is None else without_own_options(table)
 
     def get_storage(self, identifier: ObjectIdentifier) -> ManagedStorage | None:
         """Return the storage of a table's catalog, None if it manages none."""
@@ -197,7 +197,7 @@ class CatalogManager:
     def permanent_kind(self, identifier: ObjectIdentifier) -> objects.TableKind | None:
         """Return the kind of the permanent object at this path, or None.
 
-        The object is not resolved: it may name functions and types that no longer exist.
+        It is not resolved: it may name functions and types that no longer exist.
         """
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
         if catalog is None or not catalog.table_exists(path):
@@ -322,8 +322,8 @@ class CatalogManager:
     def drop_permanent(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         """Drop the permanent object at this path, even if a temporary one hides it.
 
-        Return whether there was one (`table-not-found`, unless `if_exists`). The directory of a
-        managed table is deleted with it.
+        Return whether there was one (`table-not-found`, unless `if_exists`). A managed table's
+        directory is deleted, too.
         """
         catalog = self.registry.get(identifier.catalog_name)
         directory = directory_of(self.find_raw(identifier))
@@ -356,8 +356,8 @@ class CatalogManager:
     ) -> objects.CatalogBaseTable | None:
         """Return the permanent object that an ALTER of this kind changes, unresolved.
 
-        None where there is none, or only a temporary one, and `if_exists` is set; otherwise
-        `table-not-found`, `view-not-found`, ...
+        If there is none, or only a temporary one: None with `if_exists`, else `table-not-found`,
+        ...
         """
         hidden = self.temporary.kind(identifier) is not None
         cell = ddl_semantics.ALTER[hidden, self._permanent(kind, identifier)]
@@ -395,10 +395,10 @@ class CatalogManager:
         Raises `ExternalError` where the catalog cannot return it.
         """
         try:
-            found = self.find_permanent(identifier)
+            stored = self.find_permanent(identifier)
         except SchemaCoreError:
             return self.find_stored(identifier)
-        return found.table if found is not None else None
+        return stored.table if stored is not None else None
 
     def get_stored(self, identifier: ObjectIdentifier) -> object:
         """Return a permanent object in the catalog's own form, for `restore`."""
@@ -429,20 +429,20 @@ class CatalogManager:
 
     def list_tables(self, catalog: str, database: str) -> list[str]:
         """Return the sorted names of the tables and views of a database, with temporary ones."""
-        kept = self.registry.get(catalog).list_tables(database)
-        return sorted_names(kept, self.temporary.table_names(catalog, database))
+        permanent = self.registry.get(catalog).list_tables(database)
+        return sorted_names(permanent, self.temporary.table_names(catalog, database))
 
     def find_table_names(self, catalog: str, database: str, prefix: str) -> list[str]:
         """Return the names of `list_tables` that start with a prefix in any case."""
-        kept = self.registry.get(catalog).find_table_names(database, prefix)
+        permanent = self.registry.get(catalog).find_table_names(database, prefix)
         temporary = self.temporary.table_names(catalog, database)
-        return sorted_names(kept, names_starting_with(prefix, temporary))
+        return sorted_names(permanent, names_starting_with(prefix, temporary))
 
     def list_views(self, catalog: str, database: str) -> list[str]:
         """Return the sorted names of the views of a database, with temporary ones."""
-        kept = self.registry.get(catalog).list_views(database)
+        permanent = self.registry.get(catalog).list_views(database)
         return sorted_names(
-            kept, self.temporary.table_names(catalog, database, objects.TableKind.VIEW)
+            permanent, self.temporary.table_names(catalog, database, objects.TableKind.VIEW)
         )
 
     # --- databases -----------------------------------------------------------------------------
@@ -465,15 +465,15 @@ class CatalogManager:
                 code="database-in-use",
                 hint="select another one with USE first",
             )
-        found = self.registry.get(catalog)
+        opened = self.registry.get(catalog)
         directories: dict[ObjectPath, str | None] = {}
-        if cascade and found.storage is not None and found.database_exists(name):
-            for table in found.list_tables(name):
+        if cascade and opened.storage is not None and opened.database_exists(name):
+            for table in opened.list_tables(name):
                 identifier = ObjectIdentifier.of(catalog, name, table)
                 directories[identifier.to_object_path()] = directory_of(self.find_raw(identifier))
-        found.drop_database(name, if_exists, cascade)
+        opened.drop_database(name, if_exists, cascade)
         for path, directory in directories.items():
-            remove_directory(found, path, directory)
+            remove_directory(opened, path, directory)
 
 
 # --- models ---------------------------------------------------------------------------------------
@@ -594,8 +594,8 @@ class TypeManager:
     """The user-defined types of a session.
 
     FLIP-164: a schema has access to catalogs for declaring a data type. Flink cannot store one; the
-    rules are those of tables: a temporary type hides the permanent one of its path (FLIP-64), and a
-    name is qualified with the current catalog and database.
+    rules are those of tables: a temporary type hides the permanent one of its path (FLIP-64), names
+    are qualified with the current catalog and database.
     """
 
     registry: CatalogRegistry
@@ -604,8 +604,8 @@ class TypeManager:
     # --- looking up ----------------------------------------------------------------------------
 
     def find(self, identifier: ObjectIdentifier) -> DataType | None:
-        kept = self.temporary.types.find(identifier) or self._permanent(identifier)
-        return kept.named(identifier) if kept else None
+        type_ = self.temporary.types.find(identifier) or self._permanent(identifier)
+        return type_.named(identifier) if type_ else None
 
     def _permanent(self, identifier: ObjectIdentifier) -> objects.CatalogType | None:
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()

@@ -1,8 +1,8 @@
 """The options that this library stores with the tables of a catalog: users do not set or see them.
 
 They decide which directory belongs to a table, and what recovery does with it. So SQL, descriptors,
-property maps and migrations are refused if they contain an option with the prefix, and values from
-a catalog are validated before anything is deleted, renamed or written.
+property maps and migrations must not contain an option with the prefix, and values from a catalog
+are validated before anything is deleted, renamed or written.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Procedure:
             raise SchemaError(
                 f"function must be callable, got {type_name(function)}", code="wrong-argument"
             )
-        types = tuple(_type(item) for item in require_sequence(input_types, "input_types"))
+        types = tuple(_type(type_) for type_ in require_sequence(input_types, "input_types"))
         names = require_names(argument_names, "the procedure")
         if names and len(names) != len(types):
             problem = f"the number of argument names must be {len(types)}, got {len(names)}"

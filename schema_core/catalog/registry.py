@@ -52,9 +52,9 @@ class CatalogFactory:
 
     `options` declared with `ConfigOption` are checked before `make` is called: required ones are
     present, all can be read, none is unknown. Of a set of keys only unknown ones are refused.
-    `make` is called with the name of the catalog and the options without ``type``.
+    `make` receives the name of the catalog and the options without ``type``.
 
-    `requires` names modules of third parties; ``schema-core doctor`` reports missing ones.
+    `requires` names third-party modules; ``schema-core doctor`` reports missing ones.
     """
 
     options: frozenset[str] | Sequence[DeclaredOption]
@@ -96,16 +96,16 @@ class CatalogFactory:
 
         Errors: `missing-option`, `invalid-option-value`, `invalid-catalog-option`.
         """
-        found = Gathering()
+        errors = Gathering()
         if not isinstance(self.options, AbstractSet):
-            with found.catching():
+            with errors.catching():
                 _require_present(kind, self.options, options)
             for option in self.options:
-                with found.catching():
+                with errors.catching():
                     option.of(options)
-        with found.catching():
+        with errors.catching():
             self._require_known(kind, options)
-        found.raise_all()
+        errors.raise_all()
 
     def _require_known(self, kind: str, options: Mapping[str, str]) -> None:
         known = self.keys()

@@ -45,11 +45,11 @@ def resolve_table(
     require_instance(table, objects.CatalogTable, "the table")
     require_instance(resolver, SchemaResolver, "the resolver")
     schema = resolver.resolve(table.schema)
-    found = Gathering()
+    errors = Gathering()
     if table.distribution is not None:
-        check_distribution(table.distribution, schema, found)
-    check_keys("partition key", table.partition_keys, schema, found)
-    found.raise_all()
+        check_distribution(table.distribution, schema, errors)
+    check_keys("partition key", table.partition_keys, schema, errors)
+    errors.raise_all()
     return objects.ResolvedCatalogTable(**members(table), resolved_schema=schema)
 
 
@@ -90,7 +90,7 @@ def read_view(
 
     They stay when the tables below are altered, as in Flink (FLIP-164: "the stored schema will not
     be updated even the underlying table schema changed"); readers cast the rows. A column is a time
-    attribute only if the query still gives it as one. Errors as `SchemaResolver.resolve`.
+    attribute only if it still is one in the query. Errors as `SchemaResolver.resolve`.
     """
     if isinstance(view, objects.ResolvedCatalogView):
         stored = view.resolved_schema
@@ -151,9 +151,9 @@ def resolve_materialized_table(
     require_instance(table, objects.CatalogMaterializedTable, "the table")
     require_instance(resolver, SchemaResolver, "the resolver")
     schema = resolver.resolve(table.schema)
-    found = Gathering()
-    check_keys("partition key", table.partition_keys, schema, found)
-    found.raise_all()
+    errors = Gathering()
+    check_keys("partition key", table.partition_keys, schema, errors)
+    errors.raise_all()
     freshness = table.freshness or objects.DEFAULT_FRESHNESS[table.logical_refresh_mode]
     derived = {
         "freshness": freshness,
@@ -174,11 +174,11 @@ def resolve_model(
     require_instance(model, objects.CatalogModel, "the model")
     require_instance(resolver, SchemaResolver, "the resolver")
     with at("input"):
-        taken = resolver.resolve(model.input_schema)
+        input_schema = resolver.resolve(model.input_schema)
     with at("output"):
-        given = resolver.resolve(model.output_schema)
+        output_schema = resolver.resolve(model.output_schema)
     return objects.ResolvedCatalogModel(
-        **members(model), resolved_input_schema=taken, resolved_output_schema=given
+        **members(model), resolved_input_schema=input_schema, resolved_output_schema=output_schema
     )
 
 

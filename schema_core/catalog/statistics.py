@@ -113,10 +113,10 @@ def _number(name: str, value: object) -> float:
 
 
 def _date(name: str, value: object) -> date:
-    found = cast("date", require_instance(value, date, name))
-    if isinstance(found, datetime):
+    day = cast("date", require_instance(value, date, name))
+    if isinstance(day, datetime):
         raise SchemaError(f"{name} must be a date, got datetime", code="wrong-argument")
-    return found
+    return day
 
 
 #: The annotation of a field -> the validation of its values.

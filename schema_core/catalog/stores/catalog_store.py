@@ -1,7 +1,7 @@
 """Catalog stores: the descriptors of catalogs, in memory or in files in Flink's format.
 
-Flink and this library read each other's files. A comment, which Flink's descriptors lack, is a
-comment of the YAML file. Files are written atomically.
+Flink and this library read each other's files. Comments, which Flink's descriptors lack, are YAML
+comments. Files are written atomically.
 """
 
 from __future__ import annotations
@@ -215,8 +215,8 @@ class FileCatalogStore(CatalogStore):
 
     def list_catalogs(self) -> list[str]:
         with _failures(self._directory):
-            found = [path.name for path in self._directory.iterdir() if path.is_file()]
-        return sorted(name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX))
+            names = [path.name for path in self._directory.iterdir() if path.is_file()]
+        return sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
 
     def _file(self, catalog_name: str) -> Path:
         if not _can_be_a_file(catalog_name):

@@ -250,11 +250,11 @@ class InMemoryCatalog(StoredCatalog[MemoryObject]):
 
     def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
         with self.store.transaction(writing=True):
-            held = [path for path in self.connections if path.database_name == name]
-            if held and not cascade:
+            paths = [path for path in self.connections if path.database_name == name]
+            if paths and not cascade:
                 raise not_empty(name)
             super().drop_database(name, ignore_if_not_exists, cascade)
-            for path in held:
+            for path in paths:
                 self.connections.drop(path, ignore_if_not_exists=True)
 
     def get_resolved_table(self, table_path: ObjectPath) -> ResolvedTable | None:
@@ -262,8 +262,8 @@ class InMemoryCatalog(StoredCatalog[MemoryObject]):
 
         A function that an expression calls may have been dropped since.
         """
-        found = self._find(table_key(table_path))
-        return None if found is None else found.content
+        stored = self._find(table_key(table_path))
+        return None if stored is None else stored.content
 
     def create_partition(
         self,

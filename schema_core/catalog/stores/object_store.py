@@ -1,7 +1,7 @@
 """The storage protocol of catalogs: objects by kind and path, read and written in transactions.
 
-A store implements only lookup, insertion, replacement and deletion; `StoredCatalog` implements
-`Catalog` over it. A store returns None or False for objects that exist or are missing.
+A store implements only lookup, insertion, replacement and deletion, and returns None or False for
+objects that exist or are missing; `StoredCatalog` implements `Catalog` over it.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def masking_conflicts(
 def alter_if_unchanged(
     capabilities: AbstractSet[Capability], alter: Callable[..., None], expected: object
 ) -> None:
-    """Call an ALTER method of a catalog with the definition that was read, if it compares that.
+    """Call an ALTER method with the definition that was read, if the catalog compares it.
 
     `Capability.VERSIONS` covers tables and views; a catalog may refuse `expected` for other kinds.
     If it compares and the object has changed, it raises a `ConflictError`.

@@ -1,8 +1,8 @@
 """Check, before a definition is stored, that its text reads back as the same definition.
 
 Catalogs store types, expressions and queries as text. Flink parses the text of a resolved column
-once more and refuses what fails; this check also compares what was read. Without it a table could
-be created that cannot be described.
+again and refuses what fails; this check also compares the result. Otherwise a table could be
+created that cannot be described.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import (
     Schema,
-    UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedPhysicalColumn,
     UnresolvedWatermarkSpec,
@@ -48,10 +47,10 @@ def require_storable(
 ) -> None:
     """Refuse a definition whose text does not read back as itself (`not-storable`).
 
-    A member without text, such as a function without a name, is not checked: an in-memory catalog
-    keeps the object, any other refuses it on writing. A query that is the same in `old`, the
-    replaced definition, is not resolved again: options of a view can be set while a table it reads
-    is missing. `query_columns` resolves a view's query.
+    Members without text, such as a function without a name, are not checked: an in-memory catalog
+    keeps the object, others refuse it on writing. A query that is the same in `old`, the replaced
+    definition, is not resolved again: options of a view can be set while a table it reads is
+    missing. `query_columns` resolves a view's query.
     """
     _require_schema(table.resolved_schema, resolver)
     match table:
@@ -73,12 +72,12 @@ def require_storable_model(model: ResolvedCatalogModel, resolver: SchemaResolver
 def require_read_back(stored: T, read: Callable[[], T]) -> None:
     """Refuse an object that `read` does not return as it was stored (`not-storable`)."""
     try:
-        found = read()
+        again = read()
     except SchemaCoreError as error:
         problem = f"its stored form is invalid: {error.problem}"
         raise _not_storable(problem, error.path, hint=None) from error
-    if found != stored:
-        raise _not_storable(f"it reads back as {show(found)}", (), hint=None)
+    if again != stored:
+        raise _not_storable(f"it reads back as {show(again)}", (), hint=None)
 
 
 # --- types and expressions -----------------------------------------------------------------------
@@ -108,7 +107,7 @@ def _is_storable(column: schema_columns.AnyColumn) -> bool:
 def _require_schema(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
     """Check the columns and watermarks; most columns are known to be storable.
 
-    An expression is checked together with all columns, since its text may name any of them.
+    Expressions are checked together with all columns, which they may name.
     """
     rest = [column for column in schema.columns if not _is_storable(column)]
     if not rest and not schema.watermark_specs:
@@ -122,11 +121,11 @@ def _require_schema(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
 
 def _require_members(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
     try:
-        found = resolver.resolve(_as_text(schema))
+        again = resolver.resolve(_as_text(schema))
     except SchemaCoreError as error:
         raise _not_storable(f"the stored schema is invalid: {error.problem}", error.path) from error
     for (place, text, type_), (_, text_again, type_again) in zip(
-        _members(schema), _members(found), strict=True
+        _members(schema), _members(again), strict=True
     ):
         if (text, type_) != (text_again, type_again):
             raise _not_storable(
@@ -139,18 +138,17 @@ def _require_members(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
 def _as_text(schema: ResolvedSchema) -> Schema:
     """The columns and watermarks with types and expressions as a catalog stores them."""
     return Schema(
-        tuple(map(_column_as_text, schema.columns)),
+        tuple(
+            UnresolvedComputedColumn(column.name, _expression(column.expression))
+            if isinstance(column, schema_columns.ComputedColumn)
+            else UnresolvedPhysicalColumn(column.name, _type(column.data_type))
+            for column in schema.columns
+        ),
         tuple(
             UnresolvedWatermarkSpec(spec.rowtime_attribute, _expression(spec.watermark_expression))
             for spec in schema.watermark_specs
         ),
     )
-
-
-def _column_as_text(column: schema_columns.AnyColumn) -> UnresolvedColumn:
-    if isinstance(column, schema_columns.ComputedColumn):
-        return UnresolvedComputedColumn(column.name, _expression(column.expression))
-    return UnresolvedPhysicalColumn(column.name, _type(column.data_type))
 
 
 def _expression(

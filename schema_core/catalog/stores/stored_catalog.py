@@ -624,9 +624,10 @@ class StoredCatalog(Catalog, Generic[S]):
             return []
         with self.store.transaction() as transaction:
             names = [name for name in transaction.names(StoredKind.MIGRATION, None) if name]
-            found = [transaction.get(_migration_key(name)) for name in names]
+            migrations = [transaction.get(_migration_key(name)) for name in names]
         return sorted(
-            (item.value for item in found if item is not None), key=lambda item: item.position
+            (migration.value for migration in migrations if migration is not None),
+            key=lambda migration: migration.position,
         )
 
     def add_migration(self, migration: CatalogMigration) -> None:
