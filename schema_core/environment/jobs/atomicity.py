@@ -185,7 +185,7 @@ class NoTransaction:
 
 
 class Event(Enum):
-    """The steps of a transaction, by the names of its methods."""
+    """The steps of a transaction, named as its methods."""
 
     BEGIN = "begin"
     COMMIT = "commit"
@@ -244,17 +244,14 @@ class TableTransaction:
 
     @property
     def committed(self) -> bool | None:
-        """Whether the rows are visible for good; None if the file system failed first."""
         return self._stage.committed
 
     def begin(self) -> None:
-        """Run the steps before the job starts."""
         for step in ACTIONS[self._level, Event.BEGIN]:
             step(self)
         self._has_begun = True
 
     def commit(self) -> None:
-        """Run the steps after all rows are written."""
         for step in ACTIONS[self._level, Event.COMMIT]:
             step(self)
 
@@ -272,7 +269,6 @@ class TableTransaction:
     # --- steps ---------------------------------------------------------------------------------
 
     def create(self) -> None:
-        """Change the catalog as the statement requires."""
         self._is_created = None
         try:
             self._registration.create()

@@ -135,7 +135,7 @@ class PendingJob:
 
     @classmethod
     def parse(cls, text: str) -> PendingJob | None:
-        """Parse the value of the option; None if it is malformed."""
+        """Parse the value of the option; None if malformed."""
         if not (match := _PENDING_JOB.fullmatch(text)):
             return None
         level, host, pid, started, id_ = match.groups()
@@ -169,7 +169,6 @@ class PendingJob:
         return True
 
     def release(self) -> None:
-        """End the recovery."""
         _RECOVERED.discard(self.id)
 
 
@@ -224,14 +223,13 @@ class PendingTable:
         return {} if table is None else table.options
 
     def job(self) -> PendingJob | None:
-        """Return the pending job of the table."""
         return PendingJob.of(self.options())
 
     def replace_job(self, old: PendingJob, new: PendingJob | None = None) -> None:
         """Replace the pending job by compare-and-set; without `new` the table is finished.
 
-        Without a table that has the old job: `table-not-found`; if others change the table all the
-        time: `ConflictError`.
+        A table without the old job is `table-not-found`; if others change it all the time, this
+        raises `ConflictError`.
         """
         for attempt in range(1, ATTEMPTS + 1):
             table = self._tables.find_raw(self._identifier)

@@ -64,12 +64,8 @@ class TableRegistration(Registration):
     """The changes of one job to its table in the catalog, each in one operation.
 
     An old definition that does not resolve is put back as stored. It is read just before the
-    replacement, which the catalog refuses unless it still is `replaced`.
-
-    Args:
-        table: The table as it is stored.
-        replaced: The replaced table, as a connector reads it.
-        job: The pending job, None if the table stays after a failure.
+    replacement, which the catalog refuses unless it still is `replaced`. `table` is as stored,
+    `replaced` as a connector reads it. Without a `job` the table stays after a failure.
     """
 
     def __init__(
@@ -194,9 +190,9 @@ def finish_for_write(session: Session, target: BoundTable) -> BoundTable:
     """Finish or undo the table that a job is about to write, and return its state after that.
 
     The table of an isolated job is pending only while it commits: the write waits for it. An undone
-    table is `table-not-found`. The table is an `unfinished-table` while its job runs, or if it
-    ended on another host: undoing would remove the new rows, or they would mix with another
-    definition's.
+    table is `table-not-found`. While its job runs, or if it ended on another host, this raises
+    `ConflictError` (`unfinished-table`): undoing would remove the new rows, or rows of two
+    definitions would mix.
     """
     identifier = target.identifier
     if target.is_temporary or PendingTable(session.tables, identifier).job() is None:
@@ -211,7 +207,6 @@ def finish_for_write(session: Session, target: BoundTable) -> BoundTable:
 
 
 def _await_commit(session: Session, identifier: ObjectIdentifier) -> None:
-    """Wait until the table has no pending job."""
     deadline = time.monotonic() + COMMIT_TIMEOUT
     while finish(session, identifier) is None:
         job = PendingTable(session.tables, identifier).job()

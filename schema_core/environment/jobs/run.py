@@ -147,12 +147,10 @@ class JobRun:
 
     @property
     def name(self) -> str:
-        """The name of the job."""
         return self._graph.name
 
     @property
     def status(self) -> JobStatus:
-        """The current status."""
         return self._status
 
     @property
@@ -346,7 +344,6 @@ class JobRun:
         self._report()
 
     def _run(self) -> Outcome:
-        """Call hooks, write and commit."""
         graph, hooks = self._graph, self._graph.hooks
         try:
             if errors := _errors_of([partial(hook.on_created, self.id) for hook in hooks]):
@@ -369,7 +366,6 @@ class JobRun:
         return JobStatus.FINISHED, _of_hooks(errors) if errors else None
 
     def _fail_job(self, error: BaseException) -> Outcome:
-        """Abort, and call the hooks."""
         raised = _to_raised_error(error)
         with self._lock:
             # a job that was cancelled before its commit has the error of the cancellation

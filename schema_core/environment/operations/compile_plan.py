@@ -200,7 +200,6 @@ class PlanCompiler:
         self._catalogs: dict[str, compiled_plan.PlanCatalog] = {}
 
     def insert(self, statement: Insert, text: str) -> None:
-        """Add an INSERT."""
         relation, target = check_insert(self._session, statement, text)
         query = print_query(self._session.expand(statement.query, text))
         options = hinted_options(statement.hints)
@@ -432,8 +431,8 @@ def _open_catalog(
 ) -> None:
     """Make a catalog known to the session of a plan: the parent session's, if it has one.
 
-    A catalog in memory that lacks a database is not the plan's. A catalog of the parent that was
-    created from other options is a `plan-catalog-mismatch`.
+    A parent's catalog that was created from other options is a `plan-catalog-mismatch`; one in
+    memory that lacks a database is another one than the plan's.
     """
     own, registry = parent.registry.find(name), session.registry
     planned = plan.catalogs.get(name)
@@ -534,7 +533,6 @@ def _prepare_job(
 def _prepare_creation(
     session: Session, plan: PlanDocument, relation: Relation, job: compiled_plan.PlanCreation
 ) -> JobGraph:
-    """Prepare a job that creates its table, at the planned level."""
     statement = CreateTable(
         Name(tuple(job.sink.to_list())),
         if_not_exists=job.if_not_exists,

@@ -143,10 +143,7 @@ class PlanDocument:
 
     @staticmethod
     def from_json(text: str) -> PlanDocument:
-        """Read a plan (`invalid-plan`, `unsupported-plan-version`).
-
-        A plan that was changed is a `plan-digest-mismatch`.
-        """
+        """Read a plan (`invalid-plan`, `unsupported-plan-version`, `plan-digest-mismatch`)."""
         plan: PlanDocument = PLAN_FORMAT.read(text)
         return plan
 

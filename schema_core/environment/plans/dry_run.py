@@ -36,11 +36,9 @@ class Creation(JobExecution):
         self._registration = registration
 
     def begin(self) -> None:
-        """Create the table."""
         self._registration.create()
 
     def commit(self) -> None:
-        """Remove the pending job from the table."""
         self._registration.settle()
 
 

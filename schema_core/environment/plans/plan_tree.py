@@ -194,7 +194,6 @@ def _alias_node(named: relational.Named, input_: PlanNode) -> PlanNode:
     return input_._replace(attributes=(*input_.attributes, *alias, *lateral))
 
 
-#: Class of a relation -> the kind of its node.
 KINDS: dict[type, str] = {
     relational.Scan: "Scan",
     relational.CommonScan: "CommonTableScan",
@@ -214,7 +213,7 @@ KINDS: dict[type, str] = {
 
 
 def _attributes(relation: relational.Relation) -> Iterator[tuple[str, str]]:
-    """Yield the attributes of a relation; those without text are omitted."""
+    """Yield the attributes of a relation, also those without text."""
     match relation:
         case relational.Select():
             yield from _of_select(relation)
