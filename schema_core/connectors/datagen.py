@@ -234,8 +234,8 @@ class RowGenerator:
 
     def require_consumed(self) -> None:
         """Refuse options of missing columns, or not for the column's type (`unknown-option`)."""
-        given = {key for key in self.options if key.startswith("fields.")}
-        if extra := sorted(given - self.consumed):
+        keys = {key for key in self.options if key.startswith("fields.")}
+        if extra := sorted(keys - self.consumed):
             raise SchemaError(
                 f"unsupported option{'s' if len(extra) > 1 else ''}: {', '.join(extra)}",
                 code="unknown-option",
@@ -402,8 +402,8 @@ class RowGenerator:
 
     def length(self, field_: GeneratedField, type_: DataType) -> tuple[int, bool]:
         limit: int = type_.length  # type: ignore[attr-defined]
-        given: int | None = self.get(field_, "length")
-        length = (100 if limit == MAX_LENGTH else limit) if given in (None, MAX_LENGTH) else given
+        option: int | None = self.get(field_, "length")
+        length = (100 if limit == MAX_LENGTH else limit) if option in (None, MAX_LENGTH) else option
         varies: bool = self.get(field_, "var-len")
         lowest = 2 if varies else 1 if isinstance(type_, VarCharType) else 0
         if not lowest <= length <= limit:
@@ -456,8 +456,8 @@ class RowGenerator:
 
     def row(self, field_: GeneratedField, type_: RowType) -> Node:
         arguments: list[Node | str] = []
-        for item in type_.fields:
-            arguments += [item.name, self.value(field_.part(item.name), item.data_type)]
+        for part in type_.fields:
+            arguments += [part.name, self.value(field_.part(part.name), part.data_type)]
         return call("named_struct", *arguments)
 
     # --- time ------------------------------------------------------------------------------

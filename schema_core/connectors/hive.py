@@ -102,13 +102,13 @@ class HiveConnector(
         is not rolled back in a given directory or an external table: dropping the table would
         delete files of others, or keep its own.
         """
-        given = [key for key in OWN_STORAGE if context.options.get(key, "false") != "false"]
-        if context.creates and given and is_atomic(context.configuration):
+        storage = [key for key in OWN_STORAGE if context.options.get(key, "false") != "false"]
+        if context.creates and storage and is_atomic(context.configuration):
             raise UnsupportedError(
-                f"CREATE TABLE AS into a Hive table with {given[0]!r} cannot be rolled back: "
+                f"CREATE TABLE AS into a Hive table with {storage[0]!r} cannot be rolled back: "
                 "its directory may have files of other tables",
                 code="unsupported-ability",
-                hint=f"omit {given[0]!r}, or SET '{ATOMICITY.key}' = 'false'",
+                hint=f"omit {storage[0]!r}, or SET '{ATOMICITY.key}' = 'false'",
             )
         if context.overwrite and context.creates and context.table.partition_keys:
             raise UnsupportedError(

@@ -84,14 +84,14 @@ def load_source(context: TableContext, method: str) -> Any:
     from pyspark.sql.datasource import DataSource
 
     path = CLASS.of(context.options) or ""
-    found = _load_class(path, ALLOWED.of(context.configuration) or [])
-    if getattr(found, method) is getattr(DataSource, method):
+    source = _load_class(path, ALLOWED.of(context.configuration) or [])
+    if getattr(source, method) is getattr(DataSource, method):
         raise UnsupportedError(
             f"the data source {path!r} has no method {method!r}",
             code="unsupported-direction",
             hint=f"define {method!r} in the class, as in pyspark.sql.datasource.DataSource",
         )
-    return found
+    return source
 
 
 def _load_class(path: str, allowed: Sequence[str]) -> Any:
@@ -101,7 +101,7 @@ def _load_class(path: str, allowed: Sequence[str]) -> Any:
             f"option {CLASS.key!r} must be `module.Class`, got {show(path)}",
             code="invalid-option-value",
         )
-    if not any(module == item or module.startswith(f"{item}.") for item in allowed):
+    if not any(module == entry or module.startswith(f"{entry}.") for entry in allowed):
         raise UnsupportedError(
             f"the module {module!r} is not among those that tables may import",
             code="module-not-allowed",

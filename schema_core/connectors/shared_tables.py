@@ -74,8 +74,8 @@ def reads_below(frame: DataFrame, root: str) -> bool:
 def name_of(session: SparkSession, table: str) -> str:
     """Return the canonical name and the directory of a table of Spark's catalogs."""
     if is_connect(session):
-        found = session.catalog.getTable(table)
-        return ".".join((found.catalog or "", *(found.namespace or ()), found.name))
+        entry = session.catalog.getTable(table)
+        return ".".join((entry.catalog or "", *(entry.namespace or ()), entry.name))
     return ", ".join(sorted(sources(session.table(table)))) or f"table {table}"
 
 
@@ -97,11 +97,11 @@ def _names(leaf: Any) -> Iterator[str]:
     if leaf.catalogTable().isDefined():
         yield f"table {leaf.catalogTable().get().identifier().unquotedString()}"
     if leaf.relation().getClass().getSimpleName() == "HadoopFsRelation":
-        yield from (str(item.toString()) for item in _each(leaf.relation().location().rootPaths()))
+        yield from (str(path.toString()) for path in _each(leaf.relation().location().rootPaths()))
 
 
-def _each(found: Any) -> Iterator[Any]:
+def _each(collection: Any) -> Iterator[Any]:
     """Yield the elements of a Scala collection."""
-    iterator = found.iterator()
+    iterator = collection.iterator()
     while iterator.hasNext():
         yield iterator.next()

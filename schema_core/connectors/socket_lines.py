@@ -70,9 +70,9 @@ class SocketConnector(ConnectorBase):
         """
         columns = list(context.physical_columns.items())
         if [type_.nullable() for _, type_ in columns] != [VarCharType(MAX_LENGTH)]:
-            given = ", ".join(f"{name} {type_.as_summary_string()}" for name, type_ in columns)
+            declared = ", ".join(f"{name} {type_.as_summary_string()}" for name, type_ in columns)
             raise SchemaError(
-                f"the connector 'socket' reads lines into one STRING column, got ({given})",
+                f"the connector 'socket' reads lines into one STRING column, got ({declared})",
                 code="type-not-in-file-format",
                 hint="declare one column, such as line STRING, and split it in the query",
             )

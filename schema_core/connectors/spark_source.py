@@ -382,23 +382,23 @@ def compare(frame: DataFrame, declared: Mapping[str, DataType]) -> None:
 
     `source-schema-mismatch` names every column that is missing or of another type.
     """
-    given = {field.name: field.dataType for field in frame.schema.fields}
+    types = {field.name: field.dataType for field in frame.schema.fields}
     gathered = Gathering()
     for name, type_ in declared.items():
         with gathered.catching():
-            _compare(name, type_, given)
+            _compare(name, type_, types)
     gathered.raise_all()
 
 
-def _compare(name: str, type_: DataType, given: Mapping[str, SparkType]) -> None:
+def _compare(name: str, type_: DataType, types: Mapping[str, SparkType]) -> None:
     shown = type_.nullable().as_summary_string()
-    if name not in given:
+    if name not in types:
         raise ExternalError(
             f"the data source has no column {name!r}",
             code="source-schema-mismatch",
-            hint=similar(name, given) or f"use one of {', '.join(given) or 'none'}",
+            hint=similar(name, types) or f"use one of {', '.join(types) or 'none'}",
         )
-    expected, actual = to_spark(type_), given[name]
+    expected, actual = to_spark(type_), types[name]
     if comparable(actual) != comparable(expected):
         raise ExternalError(
             f"column {name!r} is {actual.simpleString()} in the data source, but {shown} in the "

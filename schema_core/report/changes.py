@@ -33,8 +33,8 @@ STEP_HEADS = ("#", "statements", "changes", "at risk", "undo", "rewrites")
 def plan_html(plan: MigrationPlan) -> str:
     """Return a table of steps, and a list of unsupported changes."""
     rows = [(str(number), *_step(step)) for number, step in enumerate(plan.steps, 1)]
-    found = table(STEP_HEADS, rows, plan.headline())
-    return found + items(text(f"unsupported: {loss}") for loss in plan.losses)
+    steps = table(STEP_HEADS, rows, plan.headline())
+    return steps + items(text(f"unsupported: {loss}") for loss in plan.losses)
 
 
 def _step(step: PlanStep) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ def _parts(before: CatalogTable, after: CatalogTable) -> Iterator[tuple[str, str
     indexes = [
         {index.name: str(index) for index in table.schema.indexes} for table in (before, after)
     ]
-    options = [mask(item.options) for item in (before, after)]
+    options = [mask(side.options) for side in (before, after)]
     for what, (first, second) in (("index", indexes), ("option", options)):
         for name in dict.fromkeys((*first, *second)):
             yield f"{what} {name}", first.get(name, ""), second.get(name, "")

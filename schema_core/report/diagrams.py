@@ -65,7 +65,7 @@ class Diagram(NamedTuple):
         return "\n".join(("flowchart LR", *(f"    {line}" for line in _mermaid(self))))
 
     def to_svg(self) -> str:
-        """Return an SVG image; arrows point to the right."""
+        """Return an SVG image; every node is right of those with an arrow to it."""
         return "\n".join(_svg(self))
 
 
@@ -131,7 +131,9 @@ HEAD = (
 
 
 def layers_of(diagram: Diagram) -> dict[str, int]:
-    """Return each node's layer: the longest path of solid arrows to it; 0 for all in a cycle.
+    """Return the layer of each node: the length of the longest path of solid arrows to it.
+
+    If arrows form a cycle, all nodes are in layer 0.
 
     >>> nodes = [DiagramNode(name, "physical", name) for name in "abc"]
     >>> layers_of(Diagram(nodes, [Arrow("a", "b"), Arrow("b", "c"), Arrow("a", "c")]))

@@ -169,20 +169,20 @@ class _Lineage:
 
 
 def _reads(typed: Typed) -> tuple[Read, ...]:
-    found: dict[Read, None] = {}
+    reads: dict[Read, None] = {}
     waiting: list[tuple[Typed, tuple[str, ...]]] = [(typed, ())]
     while waiting:
         one, fields = waiting.pop()
         match one:
             case Ref(name=name):
-                found[Read(name, fields)] = None
+                reads[Read(name, fields)] = None
             case Access(value=value, name=name):
                 waiting.append((value, (name, *fields)))
             case FunctionCall():
                 waiting += [(part, ()) for part in reversed(tuple(operands(one)))]
             case _:
                 pass
-    return tuple(found)
+    return tuple(reads)
 
 
 # --- reasons -------------------------------------------------------------------------------------
@@ -234,11 +234,11 @@ def _looked_up(declared: WrittenType) -> Iterator[Reason]:
                 yield Reason(Cause.LOOKED_UP, f"{part.body()}, a user-defined type")
 
 
-def _fits(declared: WrittenType, found: DataType) -> bool:
+def _fits(declared: WrittenType, resolved: DataType) -> bool:
     type_ = parse_type(declared) if isinstance(declared, str) else declared
     if not isinstance(type_, DataType) or any(isinstance(o, UnresolvedType) for o in type_.walk()):
         return True
-    return schema_columns.plain(type_) == schema_columns.plain(found)
+    return schema_columns.plain(type_) == schema_columns.plain(resolved)
 
 
 def _plain(type_: DataType) -> str:
@@ -275,7 +275,7 @@ MAX_TEXT_OF_STEP = 200
 
 def _steps(expression: ResolvedExpression) -> tuple[Step, ...]:
     source = expression.written.source or expression.written.text
-    found: list[Step] = []
+    steps: list[Step] = []
     waiting: list[Typed] = [expression.typed]
     while waiting:
         match waiting.pop():
@@ -283,11 +283,11 @@ def _steps(expression: ResolvedExpression) -> tuple[Step, ...]:
                 waiting.append(value)
             case FunctionCall() as apply:
                 start, stop = apply.span
-                found.append(_step(apply, source[start : min(stop, start + MAX_TEXT_OF_STEP)]))
+                steps.append(_step(apply, source[start : min(stop, start + MAX_TEXT_OF_STEP)]))
                 waiting += operands(apply)
             case _:
                 pass
-    return tuple(reversed(found))
+    return tuple(reversed(steps))
 
 
 def _step(apply: FunctionCall, text: str) -> Step:

@@ -27,15 +27,15 @@ def find_lineage(session: Session, identifiers: Iterable[ObjectIdentifier]) -> L
 
     A view whose query no longer fits what it reads raises its error.
     """
-    found: dict[ObjectIdentifier, TableLineage] = {}
+    tables: dict[ObjectIdentifier, TableLineage] = {}
     waiting = list(identifiers)[::-1]
     with session.keep_views():
         while waiting:
             identifier = waiting.pop()
-            if identifier not in found:
-                one = found[identifier] = _lineage_of(session, identifier)
+            if identifier not in tables:
+                one = tables[identifier] = _lineage_of(session, identifier)
                 waiting += [read.table for origins in one.reads for read in origins][::-1]
-    return Lineage(tuple(found.values()))
+    return Lineage(tuple(tables.values()))
 
 
 def _lineage_of(session: Session, identifier: ObjectIdentifier) -> TableLineage:

@@ -43,18 +43,18 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
     </tbody>
     </table>
     """
-    found = ["<table>"]
+    parts = ["<table>"]
     if caption:
-        found.append(f"<caption>{text(caption)}</caption>")
-    found.append(f"<thead>{_row('th', map(text, heads))}</thead>")
-    found += ["<tbody>", *(_row("td", row) for row in rows), "</tbody>", "</table>"]
-    return "\n".join(found)
+        parts.append(f"<caption>{text(caption)}</caption>")
+    parts.append(f"<thead>{_row('th', map(text, heads))}</thead>")
+    parts += ["<tbody>", *(_row("td", row) for row in rows), "</tbody>", "</table>"]
+    return "\n".join(parts)
 
 
 def items(values: Iterable[str]) -> str:
     """Return a list of escaped items."""
-    found = [f"<li>{value}</li>" for value in values]
-    return "\n".join(("<ul>", *found, "</ul>")) if found else ""
+    entries = [f"<li>{value}</li>" for value in values]
+    return "\n".join(("<ul>", *entries, "</ul>")) if entries else ""
 
 
 def details(summary: str, content: str, *, is_open: bool = False) -> str:

@@ -27,8 +27,8 @@ def unresolved_schema_html(schema: Schema) -> str:
         (code(column.name), *_format_unresolved(column), text(column.comment or ""))
         for column in schema.columns
     ]
-    found = table(("column", "type", "how", "comment"), rows, "Schema (not resolved)")
-    return found + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
+    columns = table(("column", "type", "how", "comment"), rows, "Schema (not resolved)")
+    return columns + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
 
 def _format_unresolved(column: schema_columns.UnresolvedColumn) -> tuple[str, str]:
@@ -49,8 +49,8 @@ def schema_html(schema: ResolvedSchema) -> str:
     """Return a table of columns, and a list of the other parts."""
     key = () if schema.primary_key is None else schema.primary_key.columns
     rows = [_format_resolved(column, column.name in key) for column in schema.columns]
-    found = table(("column", "type", "key", "how", "comment"), rows, "Schema")
-    return found + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
+    columns = table(("column", "type", "key", "how", "comment"), rows, "Schema")
+    return columns + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
 
 def _format_resolved(column: schema_columns.AnyColumn, in_key: bool) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ def column_html(column: schema_columns.UnresolvedColumn) -> str:
     type_ = getattr(column, "data_type", None)
     shown = type_html(type_) if isinstance(type_, DataType) else parts[0]
     found = (code(column.name), shown, how, text(column.comment or ""))
-    return " ".join(item for item in found if item)
+    return " ".join(part for part in found if part)
 
 
 COLUMN_HEADS = ("column", "type", "kind", "because", "reads", "comes from")
@@ -144,11 +144,11 @@ WATERMARK_HEADS = ("watermark of", "type", "expression", "reads", "comes from")
 def explanation_html(explanation: Explanation) -> str:
     """Return tables of columns and watermarks."""
     rows = [_format_explained(column) for column in explanation.columns]
-    found = table(COLUMN_HEADS, rows, "Where the types come from")
+    columns = table(COLUMN_HEADS, rows, "Where the types come from")
     if not explanation.watermarks:
-        return found
+        return columns
     marks = [_watermark(watermark) for watermark in explanation.watermarks]
-    return f"{found}\n{table(WATERMARK_HEADS, marks, 'Watermarks')}"
+    return f"{columns}\n{table(WATERMARK_HEADS, marks, 'Watermarks')}"
 
 
 def _format_explained(column: ColumnExplanation) -> tuple[str, ...]:

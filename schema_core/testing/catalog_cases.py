@@ -62,13 +62,10 @@ ODD_NAMES = {
 
 
 def with_derived_schema(table: objects.CatalogBaseTable) -> ResolvedTable:
-    """Return the resolved object with a schema that is derived from its resolved schema.
+    """Return the resolved object with a schema derived from its resolved schema.
 
-    Two objects have the same meaning if these are equal, however each was written and stored.
-
-    Raises:
-        SchemaError: with code `wrong-table-kind` for an object of an unknown kind; and as
-            `SchemaResolver.resolve`.
+    Objects of equal meaning then are equal, however written and stored. Errors as of
+    `SchemaResolver.resolve`, and `wrong-table-kind`.
     """
     resolver = SchemaResolver()
     resolved: ResolvedTable
@@ -177,7 +174,7 @@ TABLES: dict[str, ResolvedTable] = {
     "many options": with_derived_schema(
         objects.CatalogTable(columns(a="INT"), options={f"z{-i}": str(i) for i in range(500)})
     ),
-    # A job that creates a table marks it: the catalog stores options that users cannot set.
+    # A job that creates a table marks it with options that users cannot set: they are stored.
     "options of the library": with_derived_schema(
         objects.CatalogTable(columns(a="INT"), options={PENDING_JOB: "m", FORMER_NAMES: "n"})
     ),
@@ -249,7 +246,7 @@ TYPES = {
 
 Call: TypeAlias = Callable[[Any], object]
 
-# The paths of a populated catalog, and paths without objects.
+# Paths of a populated catalog, and without objects.
 ORDERS, RECENT, EVENTS = ObjectPath("db", "t"), ObjectPath("db", "v"), ObjectPath("db", "p")
 MODEL_PATH, FUNCTION_PATH = ObjectPath("db", "m"), ObjectPath("db", "f")
 TYPE_PATH, MONEY = ObjectPath("db", "money"), TYPES["distinct"]
@@ -280,7 +277,7 @@ COLUMN_STATISTICS = CatalogColumnStatistics(
     {"by": "me"},
 )
 
-#: Refused calls: the required capability, a name, the call, the error code.
+#: Refused calls: required capability, name, call, error code.
 REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
     (None, "create a database without name",
      lambda c: c.create_database(" ", DATABASE, True), "blank-name"),
@@ -454,8 +451,8 @@ WITHOUT: tuple[tuple[Capability, str, Call], ...] = (
 )
 
 
-#: Kind of object -> the capability that it requires, and SQL statements of which each changes what
-#: the catalog stores. They run in this order, in the database `db` of a populated catalog.
+#: Kind of object -> the capability that it requires, and SQL statements that each change what the
+#: catalog stores. They run in this order, in the database `db` of a populated catalog.
 STATEMENTS: dict[str, tuple[Capability | None, tuple[str, ...]]] = {
     "database": (None, (
         "CREATE DATABASE made COMMENT 'it''s made' WITH ('a' = '1')",

@@ -1,7 +1,7 @@
 """The contract of catalogs as tests: subclass `CatalogContract` and implement `make_catalog`.
 
-Every object that is stored is read back with the same meaning; a call that is refused raises the
-code that `Catalog` documents and changes nothing.
+Every stored object is read back with the same meaning; a refused call raises the code that
+`Catalog` documents and changes nothing.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ from schema_core.testing.catalog_cases import (
 
 
 def by_name(rows: tuple[Any, ...]) -> list[Any]:
-    """Return the rows as test parameters, each identified by the name in its second column."""
+    """Return rows as test parameters, identified by the name in the second column."""
     return [pytest.param(row[0], *row[2:], id=row[1]) for row in rows]
 
 
@@ -95,7 +95,7 @@ def need(catalog: Catalog, capability: Capability | None) -> None:
 
 
 def refused_name(call: Callable[[], None]) -> None:
-    """Assert that the call is refused because the catalog does not support the name."""
+    """Assert that the call is refused for its name."""
     with pytest.raises(UnsupportedError) as caught:
         call()
 
@@ -103,33 +103,33 @@ def refused_name(call: Callable[[], None]) -> None:
 
 
 def state(catalog: Catalog) -> dict[str, object]:
-    """Return everything that the catalog stores, with equal values for equal meanings."""
-    found: dict[str, object] = {}
+    """Return all that the catalog stores, with equal values for equal meanings."""
+    stored: dict[str, object] = {}
     for name in catalog.list_databases():
         database = catalog.get_database(name)
-        found[f"database {name}"] = (database.get_properties(), database.get_comment())
+        stored[f"database {name}"] = (database.get_properties(), database.get_comment())
         for table in catalog.list_tables(name):
             path = ObjectPath(name, table)
-            found[f"table {path}"] = with_derived_schema(catalog.get_table(path))
+            stored[f"table {path}"] = with_derived_schema(catalog.get_table(path))
         if Capability.FUNCTIONS in catalog.capabilities:
             for function in catalog.list_functions(name):
                 path = ObjectPath(name, function)
-                found[f"function {path}"] = catalog.get_function(path)
+                stored[f"function {path}"] = catalog.get_function(path)
         if Capability.MODELS in catalog.capabilities:
             for model in catalog.list_models(name):
                 path = ObjectPath(name, model)
-                found[f"model {path}"] = understood_model(catalog.get_model(path))
+                stored[f"model {path}"] = understood_model(catalog.get_model(path))
         if Capability.TYPES in catalog.capabilities:
             for type_ in catalog.list_types(name):
                 path = ObjectPath(name, type_)
-                found[f"type {path}"] = catalog.get_type(path)
+                stored[f"type {path}"] = catalog.get_type(path)
     if Capability.PARTITIONS in catalog.capabilities and catalog.table_exists(EVENTS):
         for spec in catalog.list_partitions(EVENTS):
-            found[f"partition {spec}"] = catalog.get_partition(EVENTS, spec)
-    return found
+            stored[f"partition {spec}"] = catalog.get_partition(EVENTS, spec)
+    return stored
 
 
-#: Kind of table -> the capability that a catalog needs to store it.
+#: Kind of table -> the required capability.
 NEEDED = {objects.TableKind.MATERIALIZED_TABLE: Capability.MATERIALIZED_TABLES}
 
 #: A secret that no error message may contain.
@@ -213,17 +213,17 @@ UNRESOLVED: dict[
 }
 
 
-def _without_types(kept: Any) -> Any:
-    return origin(kept) if hasattr(kept, "options") and not hasattr(kept, "class_name") else kept
+def _without_types(read: Any) -> Any:
+    return origin(read) if hasattr(read, "options") and not hasattr(read, "class_name") else read
 
 
-#: The name of the catalog in the sessions of SQL statements.
+#: The catalog's name in sessions.
 CATALOG = "tested"
 
 #: Number of concurrent writers, and of writes by each.
 WRITERS, TIMES = 8, 5
 
-#: The table of the writer that is killed: large enough to be interrupted half-way.
+#: The killed writer's table: large enough to be interrupted half-way.
 LARGE = PLAIN.copy({"n": "x" * 20_000})
 
 KILLED = [ObjectPath("db", f"t{number}") for number in range(5)]
@@ -241,29 +241,29 @@ DIFFICULT_NAMES = {
 class CatalogContract(ABC):
     """The tests that every catalog passes.
 
-    A catalog contains no databases other than its default one and `db` when a test begins.
+    When a test begins, a catalog contains only its default database and `db`.
     """
 
-    #: Whether a second catalog in the same directory contains the objects of the first one.
+    #: Whether a second catalog in the same directory contains the objects of the first.
     durable = False
-    #: What is done with unresolved tables, views and models (FLIP-164): they are "resolved",
-    #: "refused" with the code `unresolved-object`, or "stored" as they are.
+    #: What happens to unresolved tables, views and models (FLIP-164): they are "resolved",
+    #: "refused" (`unresolved-object`), or "stored" as they are.
     unresolved: Literal["resolved", "refused", "stored"] = "resolved"
-    #: Whether a process with a durable catalog may be forked and killed while it writes.
+    #: Whether a process with a durable catalog may be forked, and killed while it writes.
     killable = False
     #: Whether exactly one of several concurrent DROPs of a table succeeds.
     reports_who_dropped = True
     #: Whether names of databases and tables are case-sensitive; if not, they are lower-cased.
     preserves_case = True
-    #: A table with the partition keys `b` and `c`, to which partitions can be added.
+    #: A table with partition keys `b` and `c`, to which partitions can be added.
     partitioned: ResolvedTable = PARTITIONED
-    #: Functions that the catalog can store, by the feature that they exercise.
+    #: Functions that the catalog can store, by the feature they exercise.
     functions: Mapping[str, objects.CatalogFunction] = FUNCTIONS
 
     def supports_name(self, name: str) -> bool:
-        """Return whether an object may have this name; if not, creating it is refused.
+        """Return whether an object may have this name.
 
-        The error is an `UnsupportedError` whose code begins with ``name-``.
+        If not, creating it is refused with an `UnsupportedError` whose code begins with ``name-``.
         """
         return True
 
@@ -291,7 +291,6 @@ class CatalogContract(ABC):
         return catalog
 
     def populate(self, catalog: Catalog) -> None:
-        """Create one object of every kind that the catalog stores."""
         catalog.create_table(ORDERS, PLAIN, False)
         catalog.create_table(RECENT, TABLES["view"], False)
         catalog.create_table(EVENTS, self.partitioned, False)
@@ -305,15 +304,15 @@ class CatalogContract(ABC):
             catalog.create_type(TYPE_PATH, MONEY, False)
 
     def state_before(self, catalog: Catalog) -> dict[str, object]:
-        """Return what the catalog `populated` stores, before a call that must change nothing.
+        """Return what `populated` stores, before a call that must change nothing.
 
         Override it for a catalog that is slow to read and shared by the tests of such calls: each
-        of them proves that the next one finds the same state.
+        proves that the next one finds the same state.
         """
         return state(catalog)
 
     def second_catalog(self, catalog: Catalog, directory: Path) -> Catalog:
-        """Return another catalog on the same store, or the same one if it is not durable."""
+        """Return another catalog on the same store, or the same one if not durable."""
         if not self.durable:
             return catalog
         again = self.make_catalog(directory)
@@ -326,7 +325,6 @@ class CatalogContract(ABC):
     def test_refused(
         self, populated: Catalog, needs: Capability | None, call: Call, code: str
     ) -> None:
-        """The call raises its code and changes nothing."""
         need(populated, needs)
         before = self.state_before(populated)
 
@@ -338,7 +336,6 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize(("needs", "call"), by_name(IGNORED))
     def test_ignored(self, populated: Catalog, needs: Capability | None, call: Call) -> None:
-        """With its ignore flag the call changes nothing."""
         need(populated, needs)
         before = self.state_before(populated)
 
@@ -350,7 +347,7 @@ class CatalogContract(ABC):
     def test_missing_capability_is_refused(
         self, populated: Catalog, lacks: Capability, call: Call
     ) -> None:
-        """A call that needs an undeclared capability is refused, not ignored."""
+        """The call is refused, not ignored."""
         if lacks in populated.capabilities:
             pytest.skip(f"{type(populated).__name__} stores {lacks.value}")
 
@@ -360,7 +357,6 @@ class CatalogContract(ABC):
         assert caught.value.code == "unsupported-capability"
 
     def test_unsupported_materialized_table_is_refused(self, populated: Catalog) -> None:
-        """Creating one is refused like any other missing capability."""
         if Capability.MATERIALIZED_TABLES in populated.capabilities:
             pytest.skip(f"{type(populated).__name__} stores materialized tables")
 
@@ -374,7 +370,7 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("kind", STATEMENTS)
     def test_statements_change_the_objects(self, populated: Catalog, kind: str) -> None:
-        """Each SQL statement has the effect that it has on a catalog in memory."""
+        """Each SQL statement has the same effect as on a catalog in memory."""
         needs, statements = STATEMENTS[kind]
         need(populated, needs)
         reference = InMemoryCatalog("reference")
@@ -392,7 +388,7 @@ class CatalogContract(ABC):
             assert self._changed_by_statements(reference) == after, statement
 
     def _session(self, catalog: Catalog) -> TableEnvironment:
-        """Return a session whose current database is `db` of the catalog."""
+        """Return a session whose current database is `db`."""
         environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
         environment.register_catalog(CATALOG, catalog)
         environment.execute_sql(f"USE `{CATALOG}`.db")
@@ -406,7 +402,7 @@ class CatalogContract(ABC):
     # --- databases -------------------------------------------------------------------------------
 
     def test_default_database_exists(self, catalog: Catalog) -> None:
-        """The default database, if there is one, exists in a new catalog."""
+        """If there is one, it exists in a new catalog."""
         name = catalog.get_default_database()
 
         assert name is None or catalog.database_exists(name)
@@ -419,7 +415,7 @@ class CatalogContract(ABC):
         assert DATABASE.get_comment() == database.get_comment()
 
     def test_database_is_altered(self, populated: Catalog) -> None:
-        """The new definition replaces the old one; the objects in the database stay."""
+        """The new definition replaces the old one; the database's objects stay."""
         before = populated.list_tables("db")
 
         populated.alter_database("db", objects.CatalogDatabase({"z": "1"}, "new"), False)
@@ -429,14 +425,14 @@ class CatalogContract(ABC):
         assert before == populated.list_tables("db")
 
     def test_database_is_dropped(self, catalog: Catalog) -> None:
-        """An empty database is dropped without CASCADE."""
+        """An empty one, without CASCADE."""
         catalog.drop_database("db", False)
 
         assert not catalog.database_exists("db")
         assert "db" not in catalog.list_databases()
 
     def test_database_is_dropped_with_its_objects(self, populated: Catalog) -> None:
-        """A new database of the same name has no tables or functions."""
+        """A new database of the same name has none of them."""
         populated.drop_database("db", False, True)
 
         assert not populated.table_exists(ORDERS)
@@ -447,7 +443,7 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
     def test_database_of_any_name(self, catalog: Catalog, name: str) -> None:
-        """No character of a name has a special meaning."""
+        """No character has a special meaning."""
         if not self.supports_name(name):
             refused_name(lambda: catalog.create_database(name, DATABASE, False))
             assert not catalog.database_exists(name)
@@ -492,7 +488,7 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
     def test_table_is_altered(self, populated: Catalog, table: Any) -> None:
-        """The new definition of the same kind replaces the old one completely."""
+        """A definition of the same kind replaces the old one completely."""
         need(populated, NEEDED.get(table.get_table_kind()))
         populated.create_table(NOTHING, table.copy({"old": "1"}), False)
 
@@ -512,14 +508,14 @@ class CatalogContract(ABC):
             assert [] == populated.list_partitions(EVENTS)
 
     def test_view_is_dropped_as_a_table(self, populated: Catalog) -> None:
-        """`drop_table` drops objects of every kind."""
+        """`drop_table` drops every kind."""
         populated.drop_table(RECENT, False)
 
         assert [] == populated.list_views("db")
 
     @pytest.mark.parametrize("path", [ORDERS, RECENT, EVENTS], ids=["table", "view", "partitioned"])
     def test_table_is_renamed(self, populated: Catalog, path: ObjectPath) -> None:
-        """Its definition and partitions are kept."""
+        """Definition and partitions are kept."""
         before = with_derived_schema(populated.get_table(path))
 
         populated.rename_table(path, "new", False)
@@ -532,7 +528,6 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
     def test_table_of_any_name(self, catalog: Catalog, name: str) -> None:
-        """It is created, found among others, renamed and dropped."""
         path, plain = ObjectPath("db", name), ObjectPath("db", "plain")
         if not self.supports_name(name):
             refused_name(lambda: catalog.create_table(path, PLAIN, False))
@@ -584,7 +579,7 @@ class CatalogContract(ABC):
         assert not populated.partition_exists(ORDERS, SPEC)
 
     def test_partitions_are_listed_by_partial_specification(self, populated: Catalog) -> None:
-        """A partial specification matches all partitions with its values."""
+        """It matches all partitions with its values."""
         need(populated, Capability.PARTITIONS)
         populated.create_partition(EVENTS, OTHER, PARTITION, False)
 
@@ -627,7 +622,7 @@ class CatalogContract(ABC):
         assert before == state(populated)
 
     def test_statistics_belong_to_their_table(self, populated: Catalog) -> None:
-        """They are kept by ALTER, follow RENAME, and are dropped with the table."""
+        """ALTER keeps them, RENAME takes them along, DROP drops them."""
         need(populated, Capability.STATISTICS)
         populated.alter_table_statistics(ORDERS, STATISTICS, False)
         populated.alter_table(ORDERS, TABLES["every clause"], False)
@@ -668,7 +663,7 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("name", FUNCTIONS)
     def test_function_round_trip(self, populated: Catalog, name: str) -> None:
-        """Class, language, resources and options are stored by CREATE and ALTER."""
+        """CREATE and ALTER store class, language, resources and options."""
         need(populated, Capability.FUNCTIONS)
         function = self.functions[name]
         populated.create_function(NOTHING, function, False)
@@ -690,7 +685,6 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
     def test_function_of_any_name(self, catalog: Catalog, name: str) -> None:
-        """It is created, found and dropped."""
         need(catalog, Capability.FUNCTIONS)
         path, function = ObjectPath("db", name), self.functions["every clause"]
         if not self.supports_name(name):
@@ -707,7 +701,7 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
     def test_model_round_trip(self, populated: Catalog, model: Any) -> None:
-        """Both schemas, options and comment are stored by CREATE and ALTER."""
+        """CREATE and ALTER store both schemas, options and comment."""
         need(populated, Capability.MODELS)
         populated.create_model(NOTHING, model, False)
         populated.alter_model(MODEL_PATH, model, False)
@@ -717,7 +711,7 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
     def test_model_of_any_name(self, populated: Catalog, name: str) -> None:
-        """It is renamed, listed, found and dropped; a table of the same name is unaffected."""
+        """A table of the same name is unaffected."""
         need(populated, Capability.MODELS)
         path = ObjectPath("db", name)
         populated.create_table(path, PLAIN, False)
@@ -733,7 +727,6 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("type_", TYPES.values(), ids=TYPES)
     def test_type_round_trip(self, catalog: Catalog, type_: Any) -> None:
-        """Its definition and description are stored."""
         need(catalog, Capability.TYPES)
         catalog.create_type(NOTHING, type_, False)
 
@@ -743,7 +736,7 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
     def test_type_of_any_name(self, populated: Catalog, name: str) -> None:
-        """It is created, listed, found and dropped; a table of the same name is unaffected."""
+        """A table of the same name is unaffected."""
         need(populated, Capability.TYPES)
         path = ObjectPath("db", name)
         populated.create_table(path, PLAIN, False)
@@ -756,7 +749,7 @@ class CatalogContract(ABC):
         assert populated.table_exists(path)
 
     def test_database_with_a_type_is_not_empty(self, catalog: Catalog) -> None:
-        """Such a database is dropped only with CASCADE, and its types with it."""
+        """It is dropped only with CASCADE, and its types with it."""
         need(catalog, Capability.TYPES)
         catalog.create_type(TYPE_PATH, MONEY, False)
 
@@ -770,7 +763,7 @@ class CatalogContract(ABC):
         assert not catalog.type_exists(TYPE_PATH)
 
     def test_database_with_a_connection_is_not_empty(self, catalog: Catalog) -> None:
-        """Such a database is dropped only with CASCADE, and its connections with it."""
+        """It is dropped only with CASCADE, and its connections with it."""
         connections = connections_of(catalog)
         if connections is None:
             pytest.skip(f"{type(catalog).__name__} does not store connections")
@@ -786,7 +779,6 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("value", ODD_NAMES.values(), ids=ODD_NAMES)
     def test_partition_of_any_value(self, populated: Catalog, value: str) -> None:
-        """It is created, listed among others, found and dropped."""
         need(populated, Capability.PARTITIONS)
         spec = Spec({"b": value, "c": "=/"})
         populated.create_partition(EVENTS, spec, PARTITION, False)
@@ -798,7 +790,7 @@ class CatalogContract(ABC):
         assert [SPEC] == populated.list_partitions(EVENTS)
 
     def test_absent_objects_do_not_exist(self, catalog: Catalog) -> None:
-        """The `exists` methods return False, also for a database that does not exist."""
+        """The `exists` methods return False, also in an absent database."""
         for path in (NOTHING, NOWHERE):
             assert not catalog.table_exists(path)
             assert not catalog.function_exists(path)
@@ -812,7 +804,7 @@ class CatalogContract(ABC):
 
     # --- compare-and-set -------------------------------------------------------------------------
 
-    #: The kinds of objects whose `expected` a catalog with `Capability.VERSIONS` compares.
+    #: Kinds of objects whose `expected` a catalog with `Capability.VERSIONS` compares.
     compared_kinds: tuple[str, ...] = tuple(ALTERATIONS)
 
     def _versioned_alteration(self, catalog: Catalog, kind: str) -> Alteration:
@@ -825,7 +817,7 @@ class CatalogContract(ABC):
 
     @every_kind
     def test_expected_object_is_altered(self, populated: Catalog, kind: str) -> None:
-        """An object that is still as it was read can be altered, repeatedly."""
+        """An object that is still as it was read is altered, repeatedly."""
         one = self._versioned_alteration(populated, kind)
         one.alter(populated, one.mine, False, expected=one.read(populated))
         read = one.read(populated)
@@ -857,7 +849,7 @@ class CatalogContract(ABC):
 
     @every_kind
     def test_concurrent_drop_is_a_conflict(self, populated: Catalog, kind: str) -> None:
-        """The error holds no found object; with the ignore flag nothing is raised."""
+        """The error holds no found object; the ignore flag prevents it."""
         one = self._versioned_alteration(populated, kind)
         read = one.read(populated)
         one.drop(populated)
@@ -871,7 +863,7 @@ class CatalogContract(ABC):
         assert before == state(populated)
 
     def test_resolved_object_can_be_expected(self, populated: Catalog) -> None:
-        """The resolved table equals the unresolved one that the catalog returns."""
+        """It equals the unresolved one that the catalog returns."""
         need(populated, Capability.VERSIONS)
         populated.alter_table(ORDERS, PLAIN.copy(THEIRS), False, expected=PLAIN)
 
@@ -880,7 +872,7 @@ class CatalogContract(ABC):
             populated.alter_table(ORDERS, PLAIN, False, expected=PLAIN)
 
     def test_changes_lead_from_the_expected_table(self, populated: Catalog) -> None:
-        """Changes to the new definition are accepted; others are refused, and alter nothing."""
+        """Changes to the new definition are accepted; others are refused and alter nothing."""
         if Capability.VERSIONS not in populated.capabilities:
             with pytest.raises(UnsupportedError) as refused:
                 populated.alter_table(ORDERS, PLAIN, False, changes=[])
@@ -904,7 +896,7 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("name", UNRESOLVED)
     def test_returned_tables_are_unresolved(self, catalog: Catalog, name: str) -> None:
-        """This holds for every kind, after CREATE and ALTER (FLIP-164)."""
+        """Of every kind, after CREATE and ALTER (FLIP-164)."""
         if name == "materialized table":
             need(catalog, Capability.MATERIALIZED_TABLES)
         catalog.create_table(NOTHING, TABLES[name], False)
@@ -920,15 +912,15 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("name", UNRESOLVED)
     def test_unresolved_table(self, catalog: Catalog, name: str) -> None:
-        """CREATE and ALTER resolve an unresolved table, or refuse it (FLIP-164)."""
+        """CREATE and ALTER resolve it or refuse it (FLIP-164)."""
         if name == "materialized table":
             need(catalog, Capability.MATERIALIZED_TABLES)
         catalog.create_table(ORDERS, TABLES[name], False)
         before = state(catalog)
-        given = origin(TABLES[name])
+        unresolved = origin(TABLES[name])
 
-        self._give(lambda: catalog.create_table(NOTHING, given, True))
-        self._give(lambda: catalog.alter_table(ORDERS, given, True))
+        self._give(lambda: catalog.create_table(NOTHING, unresolved, True))
+        self._give(lambda: catalog.alter_table(ORDERS, unresolved, True))
 
         if self.unresolved == "resolved":
             assert before[f"table {ORDERS}"] == with_derived_schema(catalog.get_table(NOTHING))
@@ -985,7 +977,7 @@ class CatalogContract(ABC):
 
     @every_kind
     def test_expected_is_refused_if_not_compared(self, populated: Catalog, kind: str) -> None:
-        """A catalog that does not compare refuses `expected` instead of ignoring it."""
+        """It is refused, not ignored."""
         one = ALTERATIONS[kind]
         need(populated, one.needs)
         if Capability.VERSIONS in populated.capabilities and kind in self.compared_kinds:
@@ -1007,7 +999,7 @@ class CatalogContract(ABC):
         act: Callable[[Catalog, int], bool],
         writers: int = WRITERS,
     ) -> list[int]:
-        """Run `act` in concurrent writers and return the numbers of those that returned True."""
+        """Run `act` in concurrent writers; return the numbers of those that returned True."""
 
         def run(number: int) -> bool:
             mine = self.second_catalog(catalog, directory)
@@ -1100,17 +1092,16 @@ class CatalogContract(ABC):
         assert WRITERS == len(self._together(catalog, tmp_path, count))
         assert {"n": str(WRITERS * TIMES)} == catalog.get_table(ORDERS).get_options()
 
-    #: Whether several writers may alter the same objects. ALTER of a durable catalog without
-    #: `Capability.VERSIONS` replaces what others have changed: such a catalog declares False.
+    #: Whether several writers may alter the same objects. A durable catalog without
+    #: `Capability.VERSIONS` declares False: its ALTER replaces what others have changed.
     concurrent = True
-    #: The number of writers of `test_no_statement_is_lost`, and of the statements of each.
+    #: Number of writers of `test_no_statement_is_lost`, and of the statements of each.
     writers, turns = 3, 4
 
     def test_no_statement_is_lost(self, populated: Catalog, tmp_path: Path) -> None:
-        """Concurrent ALTER statements have all effects, each writer in a process of its own.
+        """Concurrent ALTER statements have all effects, each writer in its own process.
 
-        The writers are threads if the catalog is not durable, or a process with it cannot be
-        forked.
+        Writers are threads if the catalog is not durable or cannot be forked.
         """
         if Capability.VERSIONS not in populated.capabilities:
             assert not (self.durable and self.concurrent), (
@@ -1134,15 +1125,15 @@ class CatalogContract(ABC):
 
             self._together(populated, tmp_path, alter, self.writers)
 
-        wanted = {
+        expected = {
             f"w{writer}_{turn}" for writer in range(self.writers) for turn in range(self.turns)
         }
         for kind in kinds:
             _, _, read = SETTINGS[kind]
-            assert set() == wanted - {*read(populated)}, kind
+            assert set() == expected - {*read(populated)}, kind
 
     def _alter(self, catalog: Catalog, number: int, kinds: list[str]) -> None:
-        """Execute the statements of a writer, each of them until there is no conflict."""
+        """Execute each statement of a writer until there is no conflict."""
         environment = self._session(catalog)
         for turn, kind in product(range(self.turns), kinds):
             statement = SETTINGS[kind][1].format(number, turn)
@@ -1152,7 +1143,7 @@ class CatalogContract(ABC):
                     break
 
     def _alter_in_processes(self, directory: Path, kinds: list[str]) -> None:
-        """Execute the statements of all writers in forked processes, which all have to succeed."""
+        """Execute all writers' statements in forked processes, which have to succeed."""
         children = []
         for number in range(self.writers):
             if (child := os.fork()) == 0:
@@ -1168,7 +1159,7 @@ class CatalogContract(ABC):
         assert [0] * self.writers == [os.waitpid(child, 0)[1] for child in children]
 
     def test_no_table_is_left_without_its_database(self, catalog: Catalog, tmp_path: Path) -> None:
-        """Half of the writers drop and create the database while the others create tables in it."""
+        """Half of the writers drop and create the database while others create tables in it."""
 
         def act(mine: Catalog, number: int) -> bool:
             for turn in range(TIMES):
@@ -1261,7 +1252,7 @@ class CatalogContract(ABC):
             assert [] == populated.list_migrations()
 
     def test_a_dry_run_changes_nothing(self, populated: Catalog, tmp_path: Path) -> None:
-        """`schema-core check` and `run` execute the statements of a script in a dry run first."""
+        """`schema-core check` and `run` first execute a script's statements in a dry run."""
         need(populated, Capability.MIGRATIONS)
         before = state(populated)
         with self.make_catalog(tmp_path).dry_run() as catalog:
@@ -1271,7 +1262,7 @@ class CatalogContract(ABC):
         assert before == state(populated)
 
     def test_migration_round_trip(self, populated: Catalog, tmp_path: Path) -> None:
-        """The history is in the order of application, and its entries exist once."""
+        """The history is in the order of application; its entries exist once."""
         need(populated, Capability.MIGRATIONS)
         second = replace(MIGRATION, name="0001_z", position=2, parents=(MIGRATION.name,))
         with populated.transaction() as catalog:
@@ -1324,7 +1315,7 @@ class CatalogContract(ABC):
 
     @pytest.mark.parametrize("name", DIFFICULT_NAMES.values(), ids=DIFFICULT_NAMES)
     def test_difficult_string_is_stored_or_refused(self, catalog: Catalog, name: str) -> None:
-        """The string is an option and the comment of a table."""
+        """As an option and the comment of a table."""
         table = with_derived_schema(
             objects.CatalogTable(columns(a="INT"), options={"k": name}, comment=name)
         )

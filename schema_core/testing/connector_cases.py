@@ -1,4 +1,4 @@
-"""The types, names and predicates that the contract of connectors tries."""
+"""Types, names and predicates that the contract of connectors tries."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 
 class TypeSample(NamedTuple):
-    """Values of a type in SQL: the contract writes each, and NULL, and reads it back."""
+    """Values of a type in SQL: each, and NULL, is written and read back."""
 
     type: str
     values: tuple[str, ...]
 
 
-#: Name -> a type, with extreme values, values that formats confuse, and common ones.
+#: Name -> a type with extreme values, values that formats confuse, and common ones.
 TYPES: Mapping[str, TypeSample] = {
     "boolean": TypeSample("BOOLEAN", ("TRUE", "FALSE")),
     "tinyint": TypeSample("TINYINT", ("-128", "127", "0")),
@@ -62,7 +62,7 @@ TYPES: Mapping[str, TypeSample] = {
     ),
 }  # fmt: skip
 
-#: Names of columns that are quoted wrongly, or normalized, by careless code.
+#: Column names that careless code quotes wrongly or normalizes.
 NAMES: tuple[str, ...] = (
     "a b",
     "a.b",
@@ -78,14 +78,13 @@ NAMES: tuple[str, ...] = (
 
 
 class PredicateColumn(NamedTuple):
-    """A column of the table of predicates: the sample whose type is similar, its type, its rows."""
+    """A column of the table of predicates: the sample of a similar type, its type, its rows."""
 
     sample: str
     type: str
     values: tuple[str | None, ...]
 
 
-#: The columns of the table of predicates.
 PREDICATE_COLUMNS: Mapping[str, PredicateColumn] = {
     "n": PredicateColumn("int", "INT", ("1", "2", "3", None, "5", "-1")),
     "s": PredicateColumn("string", "STRING", ("'a'", "'b'", None, "'A'", "'a b'", "'c%'")),
@@ -104,7 +103,7 @@ PREDICATE_COLUMNS: Mapping[str, PredicateColumn] = {
     "f": PredicateColumn("double", "DOUBLE", ("1.5", "0.1", None, "-2", "1e10", "3")),
 }  # fmt: skip
 
-#: The column of predicates -> constants to compare it with.
+#: Column -> constants to compare it with.
 CONSTANTS: Mapping[str, tuple[str, str]] = {
     "n": ("2", "3"),
     "s": ("'a'", "'b'"),
@@ -117,16 +116,16 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
 
 def predicates(columns: Collection[str]) -> list[str]:
     """Return predicates over these columns of `PREDICATE_COLUMNS`."""
-    found: list[str] = []
+    conditions: list[str] = []
     for name in columns:
         if name == "b":
-            found += ["b", "NOT b", "b IS NOT TRUE", "b = FALSE"]
+            conditions += ["b", "NOT b", "b IS NOT TRUE", "b = FALSE"]
             continue
         one, two = CONSTANTS[name]
-        found += [f"{name} = {one}", f"{name} >= {one}"]
+        conditions += [f"{name} = {one}", f"{name} >= {one}"]
         if name in ("n", "s"):
-            found += [f"{name} {operator} {one}" for operator in ("<>", "<", "<=", ">")]
-            found += [
+            conditions += [f"{name} {operator} {one}" for operator in ("<>", "<", "<=", ">")]
+            conditions += [
                 f"{name} IS NULL",
                 f"{name} IS NOT NULL",
                 f"{two} > {name}",
@@ -137,7 +136,7 @@ def predicates(columns: Collection[str]) -> list[str]:
                 f"{name} IS DISTINCT FROM {one}",
             ]
     if {"n", "s"} <= set(columns):
-        found += [
+        conditions += [
             "n > 1 AND s = 'a'",
             "n > 2 OR s = 'a'",
             "NOT (n > 2 OR s IS NULL)",
@@ -145,4 +144,4 @@ def predicates(columns: Collection[str]) -> list[str]:
             "s LIKE 'c\\%' OR n = -1",
             "(n = 1 OR n = 5) AND n < 4",
         ]
-    return found
+    return conditions

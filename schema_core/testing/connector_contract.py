@@ -1,7 +1,7 @@
 """The contract of connectors as tests: subclass `ConnectorContract` for each connector.
 
-Rows that are written are read back with the same values; whatever a connector declares it does, and
-what it cannot do is refused before anything is lost. Each test runs few Spark jobs.
+Written rows are read back with the same values; a connector does whatever it declares, and what it
+cannot do is refused before anything is lost. Each test runs few Spark jobs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ PUSH_DOWN = frozenset({
     Ability.FILTER_PUSH_DOWN, Ability.PROJECTION_PUSH_DOWN, Ability.LIMIT_PUSH_DOWN,
 })  # fmt: skip
 
-#: Number of concurrent writers, and of rows that each writes.
+#: Number of concurrent writers, and of rows by each.
 WRITERS, ROWS = 3, 2
 
 
@@ -81,17 +81,17 @@ class MakeTable(Protocol):
         """Return the name of a new table.
 
         Args:
-            columns: The columns and constraints, in SQL.
-            partitions: The partition keys, in SQL.
-            like: The name of another table, whose options the new one has.
+            columns: Columns and constraints, in SQL.
+            partitions: Partition keys, in SQL.
+            like: The table whose options the new one has.
             temporary: Whether the table is temporary.
             options: Further options.
-            without: The key of an option that is left out.
+            without: The key of an option to omit.
         """
 
 
 class _Killed(Delegate):
-    """A connector whose process ends when all rows are written: nothing commits or aborts them."""
+    """A connector whose process ends when all rows are written: nothing commits or aborts."""
 
     def stage(self, context: WriteContext) -> Stage:
         self._stage: Stage = self._connector.stage(context)  # type: ignore[attr-defined]
@@ -115,45 +115,45 @@ class _Killed(Delegate):
 class ConnectorContract(ABC):
     """The tests that every connector for Spark passes.
 
-    Tests of an ability are skipped for a connector that does not declare it, except for the check
-    that statements which need it are refused.
+    For an ability that a connector does not declare, only the refusal of statements that need it
+    is tested.
     """
 
-    #: Name -> the samples of the types that the connector stores. Others must be refused.
+    #: Name -> samples of the types that the connector stores. Others must be refused.
     types: Mapping[str, TypeSample] = TYPES
-    #: Names of columns that the connector supports.
+    #: Column names that the connector supports.
     names: Sequence[str] = NAMES
-    #: The types of partition columns, with two values for each.
+    #: Types of partition columns, with two values each.
     partition_types: Mapping[str, tuple[str, str]] = {
         "STRING": ("'x'", "'y z/='"), "INT": ("1", "-2"), "DATE": ("DATE '2024-01-01'", "NULL"),
     }  # fmt: skip
     #: Writable metadata -> a value in SQL.
     metadata_values: Mapping[str, str] = {}
-    #: Options of a table that hold a secret, which is not part of any name. They need not be valid.
+    #: Options that hold a secret, which is not part of any name. They need not be valid.
     secret_options: Mapping[str, str] = {}
-    #: Whether columns are stored with their names, not by position.
+    #: Whether columns are stored by name, not by position.
     stores_names = True
     #: Whether a table may be read before anything is written.
     exists_empty = True
-    #: Whether tables may be temporary. If not, they must be refused when they are used.
+    #: Whether tables may be temporary. If not, using them must be refused.
     temporary = True
     #: Whether another table with the same options has the same rows.
     shares_rows = True
     #: Whether columns may be NOT NULL.
     not_null = True
-    #: Whether the connector accepts options of any name.
+    #: Whether options may have any name.
     any_option = False
     #: Whether several jobs may append to a table at the same time.
     concurrent = True
-    #: Why no other process can see the rows, if so: writes of a killed process are not tried.
+    #: Why no other process can see the rows, if so: killed writes are not tried.
     in_process_only = ""
-    #: In how many places a process is killed within a commit, for each kind of write. 0 if a
-    #: commit waits for those of all other tables.
+    #: In how many places a process is killed within a commit, for each kind of write. 0 if a commit
+    #: waits for the commits of all other tables.
     commit_kills = 2
-    #: ``module:name`` of a callable that returns the connector in another process; its class if
-    #: empty.
+    #: ``module:name`` of a callable that returns the connector in another process; empty: its
+    #: class.
     connector_path = ""
-    #: After how many seconds the process that is to be killed counts as stuck.
+    #: Seconds after which the process to be killed counts as stuck.
     kill_timeout: float = 300.0
 
     @abstractmethod
@@ -170,9 +170,9 @@ class ConnectorContract(ABC):
     def create_physical_table(self, table: ResolvedCatalogTable) -> None:
         """Create the table of the external system that the options of a table name.
 
-        Override it for a connector that does not create tables itself, as Flink's ``jdbc``. It is
-        called once for each call of `options`, before the table is used, with the schema of the
-        table to create. By default nothing is created.
+        By default nothing is created: override it for a connector that does not create tables
+        itself, as Flink's ``jdbc``. It is called once per call of `options`, before the table is
+        used, with the schema of the table to create.
         """
         return
 
@@ -191,19 +191,19 @@ class ConnectorContract(ABC):
         current: list[Any] = [cls().make_connector()]
         find = connectors.find_connector
 
-        def found(options: Mapping[str, str]) -> Connector:
+        def find_installed(options: Mapping[str, str]) -> Connector:
             if options.get("connector") != current[0].identifier:
                 return find(options)
             return current[-1] if len(current) > 1 else cls().make_connector()
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(connectors, "find_connector", found)
+            patch.setattr(connectors, "find_connector", find_installed)
             yield current
 
     @pytest.fixture(scope="class")
     @classmethod
     def environment(cls, spark_session: Any, installed: list[Any]) -> TableEnvironment:
-        """Return the environment of the tests of a class."""
+        """Return the environment of a class's tests."""
         settings = EnvironmentSettings.in_batch_mode()
         return TableEnvironment.create(settings, spark=spark_session)
 
@@ -232,8 +232,7 @@ class ConnectorContract(ABC):
         numbers: Iterator[int],
         definitions: dict[str, str],
     ) -> MakeTable:
-        """Return a function that creates tables."""
-        known: dict[str, Mapping[str, str]] = {}
+        options_of: dict[str, Mapping[str, str]] = {}
 
         def make(
             columns: str,
@@ -245,8 +244,8 @@ class ConnectorContract(ABC):
             without: str | None = None,
         ) -> str:
             name = f"t{next(numbers)}"
-            own = self.options(tmp_path / name) if like is None else known[like]
-            known[name] = own
+            own = self.options(tmp_path / name) if like is None else options_of[like]
+            options_of[name] = own
             every = {"connector": connector.identifier, **own, **(options or {})}
             listed = ", ".join(
                 f"{print_string(key)} = {print_string(value)}"
@@ -279,12 +278,12 @@ class ConnectorContract(ABC):
     # --- values ----------------------------------------------------------------------------------
 
     def test_values_are_read_as_written(self, table: MakeTable, run: Any, connector: Any) -> None:
-        """Every type that the connector claims, with NULL and extreme values."""
+        """Of every type that the connector claims, with NULL and extreme values."""
         _need_write(connector)
         try:
             differences = _changed_values(self.types, table, run)
         except Exception as error:
-            # one statement has all types, so that the contract is fast: find those that fail
+            # for speed one statement has all types: find those that fail
             failing = {}
             for name, data_type in self.types.items():
                 try:
@@ -302,7 +301,7 @@ class ConnectorContract(ABC):
     def test_other_types_are_refused(
         self, table: MakeTable, run: Any, connector: Any, name: str
     ) -> None:
-        """A type that the connector does not claim is refused, or its values are kept."""
+        """A type that is not claimed is refused, or its values are kept."""
         _need_write(connector)
         if name in self.types:
             return
@@ -312,11 +311,11 @@ class ConnectorContract(ABC):
             values = [f"CAST({value} AS {one.type})" for value in one.values]
             query = " UNION ALL ".join(f"SELECT {value}" for value in values)
             run(f"INSERT INTO {target} {query}")
-            found = run(f"SELECT * FROM {target}")
-            assert list(map(repr, run(query))) == list(map(repr, found))
+            rows = run(f"SELECT * FROM {target}")
+            assert list(map(repr, run(query))) == list(map(repr, rows))
 
     def test_columns_are_matched_by_name(self, table: MakeTable, run: Any, connector: Any) -> None:
-        """Rows do not depend on the order of columns in INSERT, SELECT or the definition."""
+        """Their order in INSERT, SELECT or the definition does not matter."""
         _need_write(connector)
         name = table("a STRING, k INT, b STRING")
         run(f"INSERT INTO {name} (b, k, a) VALUES ('of b', 1, 'of a')")
@@ -325,11 +324,10 @@ class ConnectorContract(ABC):
         assert [("of a",), (None,)] == _by(run(f"SELECT a FROM {name}"))
         if self.stores_names and self.shares_rows:
             other = table("b STRING, a STRING, k INT", like=name)
-            found = run(f"SELECT a, b FROM {other} WHERE k = 1")
-            assert [("of a", "of b")] == found
+            rows = run(f"SELECT a, b FROM {other} WHERE k = 1")
+            assert [("of a", "of b")] == rows
 
     def test_names_are_quoted(self, table: MakeTable, run: Any, connector: Any) -> None:
-        """Columns with difficult names are written and read."""
         _need_write(connector)
         quoted = [print_path((name,)) for name in self.names]
         name = table(", ".join(f"{name} INT" for name in quoted))
@@ -354,7 +352,7 @@ class ConnectorContract(ABC):
     def test_null_in_a_not_null_column_is_refused(
         self, table: MakeTable, run: Any, connector: Any
     ) -> None:
-        """On writing nothing is written; on reading the query fails."""
+        """Nothing is written; on reading the query fails."""
         _need_write(connector)
         if not self.not_null:
             pytest.skip("columns cannot be NOT NULL")
@@ -376,7 +374,7 @@ class ConnectorContract(ABC):
     # --- metadata --------------------------------------------------------------------------------
 
     def test_metadata_has_its_types(self, table: MakeTable, run: Any, connector: Any) -> None:
-        """Every key is read with the type that is declared; keys that are not are refused."""
+        """Every key is read with its declared type; undeclared keys are refused."""
         keys = list(connector.metadata)
         with pytest.raises(SchemaError) as caught:
             table("a INT, b INT METADATA FROM 'no such metadata' VIRTUAL")
@@ -440,7 +438,7 @@ class ConnectorContract(ABC):
     def test_overwriting_replaces_all_rows(
         self, table: MakeTable, run: Any, connector: Any
     ) -> None:
-        """INSERT OVERWRITE of rows and of none; refused without the ability."""
+        """By rows and by none; refused without the ability."""
         _need_write(connector)
         name = table("a INT")
         run(f"INSERT INTO {name} VALUES (1), (2)")
@@ -476,7 +474,7 @@ class ConnectorContract(ABC):
         assert [(1, "x")] == run(f"SELECT * FROM {print_path((name,))}")
 
     def test_temporary_tables(self, table: MakeTable, run: Any, connector: Any) -> None:
-        """A temporary table is read and written like any other, or refused."""
+        """They are read and written like any other, or refused."""
         _need_write(connector)
         name = table("a INT", temporary=True)
         if not self.temporary:
@@ -517,7 +515,7 @@ class ConnectorContract(ABC):
         assert [(1, "x"), (4, "y"), (5, "z")] == run(f"SELECT * FROM {simple}")
 
     def test_upsert_replaces_rows_by_key(self, table: MakeTable, run: Any, connector: Any) -> None:
-        """INSERT INTO a table with a primary key, of one column and of two."""
+        """By a primary key of one column and of two."""
         _need_write(connector)
         if Ability.UPSERT not in connector.abilities:
             pytest.skip("the connector does not declare the ability")
@@ -540,9 +538,9 @@ class ConnectorContract(ABC):
     def test_a_failed_job_leaves_no_rows(
         self, environment: TableEnvironment, table: MakeTable, run: Any, connector: Any
     ) -> None:
-        """Neither INSERT nor OVERWRITE of a job that fails changes a table.
+        """Neither INSERT nor OVERWRITE of a failing job changes a table.
 
-        This is what `Visibility.FINAL` guarantees, which the ability to stage includes.
+        `Visibility.FINAL` guarantees this, and so does the ability to stage.
         """
         _need_write(connector)
         name = table("a INT")
@@ -562,7 +560,7 @@ class ConnectorContract(ABC):
     def test_a_killed_job_leaves_no_rows(
         self, table: MakeTable, run: Any, connector: Any, installed: list[Any]
     ) -> None:
-        """A process that ends between writing and committing: its rows never become visible."""
+        """Rows of a process that ends between writing and committing never become visible."""
         _need_write(connector)
         _need(connector, Ability.STAGING)
         name = table("a INT")
@@ -581,10 +579,10 @@ class ConnectorContract(ABC):
         self, environment: TableEnvironment, table: MakeTable, run: Any, connector: Any,
         definitions: Mapping[str, str],
     ) -> None:  # fmt: skip
-        """A process killed before, within or after its commit: old or new rows, and no others.
+        """A process is killed before, within or after its commit.
 
-        Rows that were not committed when it was killed are not visible, a commit has effect
-        completely or not at all, and the same write succeeds afterwards.
+        Rows not committed by then are not visible, a commit has effect completely or not at all,
+        and the same write succeeds afterwards.
         """
         _need_write(connector)
         _need(connector, Ability.STAGING)
@@ -602,22 +600,22 @@ class ConnectorContract(ABC):
         everything = " UNION ALL ".join(
             f"SELECT '{kill.write.table}' AS t, a, p FROM {kill.write.table}" for kill in kills
         )
-        found = _rows_by_table(run(everything))
+        visible = _rows_by_table(run(everything))
         partial = {
-            kill.place: found.get(kill.write.table, [])
+            kill.place: visible.get(kill.write.table, [])
             for kill in kills
-            if found.get(kill.write.table, []) not in kill.allowed(states[kill.write.table])
+            if visible.get(kill.write.table, []) not in kill.allowed(states[kill.write.table])
         }
         assert not partial, f"visible after the kill: {partial}"
-        assert found == _rows_by_table(run(everything)), "the rows changed between two reads"
+        assert visible == _rows_by_table(run(everything)), "the rows changed between two reads"
         for kill in kills:
             name = kill.write.table
-            again = found[name] != kill.new
+            again = visible[name] != kill.new
             run(kill.write.write if again else f"INSERT INTO {name} SELECT 31, 'x'")
         later = _rows_by_table(run(everything))
         expected = {
             kill.write.table: kill.new
-            if found[kill.write.table] != kill.new
+            if visible[kill.write.table] != kill.new
             else [*kill.new, (31, "x")]
             for kill in kills
         }
@@ -638,7 +636,7 @@ class ConnectorContract(ABC):
         by = "p" if Ability.PARTITIONS in connector.abilities else ""
         overwrites = Ability.OVERWRITE in connector.abilities
         kinds = ["INSERT INTO", *(["INSERT OVERWRITE"] if overwrites else [])]
-        found: list[Kill] = []
+        kills: list[Kill] = []
 
         def add(kind: str, point: str, part: float = 0.0, measured: str = "") -> str:
             name = table("a INT, p STRING", partitions=by)
@@ -647,7 +645,7 @@ class ConnectorContract(ABC):
             if kind == "REPLACE":
                 statement = f"{definitions[name].replace('CREATE', kind, 1)} AS {_values(NEW)}"
             write = HeldWrite(name, before, statement, point, part, measured)
-            found.append(Kill(write, f"{kind}, {point} {part:.0%}", kind != "INSERT INTO"))
+            kills.append(Kill(write, f"{kind}, {point} {part:.0%}", kind != "INSERT INTO"))
             return name
 
         # the writes before a commit stop first: a commit may hold a lock
@@ -663,12 +661,12 @@ class ConnectorContract(ABC):
                 add(kind, COMMITTING, part, measured)
             if kind == "INSERT OVERWRITE" and number:
                 add("REPLACE", COMMITTING, 1 / 2, measured)
-        return found
+        return kills
 
     # --- push-down -------------------------------------------------------------------------------
 
     def test_push_down_keeps_rows(self, table: MakeTable, run: Any, connector: Any) -> None:
-        """Filters, projections and limits select the rows that they select of the same values."""
+        """Filters, projections and limits select the same rows as of the same values."""
         _need_write(connector)
         if not connector.abilities & PUSH_DOWN:
             pytest.skip("the connector pushes nothing down")
@@ -692,8 +690,8 @@ class ConnectorContract(ABC):
         run(f"CREATE TEMPORARY VIEW {reference} ({names}) AS {values}")
         conditions = predicates(columns)
         queries = _pushing_queries(name, conditions)
-        found = run(_number_queries(queries.values()))
-        # all conditions in one query of the values: a query of them for each takes much longer
+        pushed = run(_number_queries(queries.values()))
+        # all conditions in one query: a query of the values for each takes much longer
         values_of = run(f"SELECT k, {', '.join(conditions)} FROM {reference} ORDER BY k")
         expected = [
             (number, row[0])
@@ -703,14 +701,14 @@ class ConnectorContract(ABC):
         ]
         others = list(_pushing_queries(reference, conditions).values())
         expected += run(_number_queries(others[len(conditions) :], len(conditions)))
-        different = {number for number, _ in {*found} ^ {*expected}}
+        different = {number for number, _ in {*pushed} ^ {*expected}}
         assert [] == [text for number, text in enumerate(queries) if number in different]
-        assert sorted(expected) == sorted(found)
+        assert sorted(expected) == sorted(pushed)
 
     # --- options ---------------------------------------------------------------------------------
 
     def test_options_are_validated(self, table: MakeTable, run: Any, connector: Any) -> None:
-        """Unknown, missing and invalid options are refused by name; optional ones are optional."""
+        """Unknown, missing and invalid options are refused by name; optional ones may be absent."""
         purpose = "SELECT * FROM {}" if connector.can_read else "INSERT INTO {} VALUES (1)"
         declared: dict[str, ConfigOption[Any]] = {}
         own = {"connector": connector.identifier, **self.options(Path("nowhere"))}
@@ -739,7 +737,7 @@ class ConnectorContract(ABC):
     def test_secrets_are_masked(
         self, environment: TableEnvironment, table: MakeTable, run: Any, connector: Any
     ) -> None:
-        """Neither SHOW CREATE TABLE, EXPLAIN nor any error has the value of a secret."""
+        """SHOW CREATE TABLE, EXPLAIN and errors do not contain a secret."""
         if not self.secret_options:
             pytest.skip("no secret options")
         secrets = list(self.secret_options.values())
@@ -774,7 +772,7 @@ NEW = [(11, "x"), (12, "y"), (13, "z")]
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """A write of the process that is killed, and the rows that may be visible afterwards."""
+    """A write of the killed process, and the rows that may be visible afterwards."""
 
     write: HeldWrite
     place: str
@@ -782,7 +780,7 @@ class Kill:
 
     @property
     def new(self) -> list[tuple[Any, ...]]:
-        """The rows of the table with those of the write."""
+        """The table's rows with those of the write."""
         return NEW if self.replaces else [*OLD, *NEW]
 
     def allowed(self, state: KilledWriteState) -> list[list[tuple[Any, ...]]]:
@@ -798,18 +796,14 @@ def _values(rows: Sequence[tuple[int, str]]) -> str:
 
 
 def _rows_by_table(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]]]:
-    found: dict[str, list[tuple[Any, ...]]] = {}
+    tables: dict[str, list[tuple[Any, ...]]] = {}
     for name, *values in sorted(rows):
-        found.setdefault(name, []).append(tuple(values))
-    return found
+        tables.setdefault(name, []).append(tuple(values))
+    return tables
 
 
 def _import_path(connector: type) -> str:
-    """Return where another process finds a class.
-
-    Raises:
-        AssertionError: if it is not at the top of a module.
-    """
+    """Return where another process finds a class, which has to be at the top of a module."""
     name, module = connector.__qualname__, sys.modules.get(connector.__module__)
     assert module is not None, "set connector_path"
     assert "<locals>" not in name, "set connector_path"
@@ -830,7 +824,7 @@ def _is_importable(module: str) -> bool:
 
 # --- helpers -------------------------------------------------------------------------------------
 
-#: A value that parsers of options refuse, unless they accept any string.
+#: Parsers of options refuse it, unless they accept any string.
 INVALID = "\x01 not a value"
 
 
@@ -844,36 +838,36 @@ def _changed_values(
 ) -> dict[str, tuple[Any, Any]]:
     """Write and read all values of these types in one table.
 
-    Returns:
-        For each value that changed its column, type and SQL, with the value that was read and the
-        one that was written.
+    Return changed values by column, type and SQL: the value read and the value written.
     """
     samples = list(types.values())
     name = table(", ".join(["k INT", *(f"c{n} {sample.type}" for n, sample in enumerate(samples))]))
     height = max(len(sample.values) for sample in samples) + 1
-    # the values in SQL; NULL in the last row, and below the last value of a type
+    # NULL in the last row, and below the last value of a type
     rows = [
         [sample.values[row] if row < len(sample.values) else "NULL" for sample in samples]
         for row in range(height)
     ]
     selects = []
     for number, row in enumerate(rows):
-        casts = (f"CAST({value} AS {item.type})" for value, item in zip(row, samples, strict=True))
+        casts = (
+            f"CAST({value} AS {sample.type})" for value, sample in zip(row, samples, strict=True)
+        )
         selects.append(f"SELECT {number}, {', '.join(casts)}")
     query = " UNION ALL ".join(selects)
     run(f"INSERT INTO {name} {query}")
 
-    found, expected = (
-        sorted(run(item), key=itemgetter(0)) for item in (f"SELECT * FROM {name}", query)
+    table_rows, query_rows = (
+        sorted(run(sql), key=itemgetter(0)) for sql in (f"SELECT * FROM {name}", query)
     )
-    assert [repr(item[0]) for item in found] == [repr(item[0]) for item in expected]
+    assert [repr(row[0]) for row in table_rows] == [repr(row[0]) for row in query_rows]
     return {
-        f"{key}: {item.type}, {value}": (got, wanted)
-        for row, found_row, expected_row in zip(rows, found, expected, strict=True)
-        for (key, item), value, got, wanted in zip(
-            types.items(), row, found_row[1:], expected_row[1:], strict=True
+        f"{key}: {sample.type}, {value}": (actual, expected)
+        for row, table_row, query_row in zip(rows, table_rows, query_rows, strict=True)
+        for (key, sample), value, actual, expected in zip(
+            types.items(), row, table_row[1:], query_row[1:], strict=True
         )
-        if repr(got) != repr(wanted)
+        if repr(actual) != repr(expected)
     }
 
 
@@ -883,15 +877,14 @@ def _need_write(connector: Any) -> None:
 
 
 def _resolve_table(environment: TableEnvironment, name: str) -> ResolvedCatalogTable:
-    """Return the resolved definition of a table."""
-    found = environment.find_table(name)
-    assert found is not None
-    assert isinstance(found.table, ResolvedCatalogTable)
-    return found.table
+    entry = environment.find_table(name)
+    assert entry is not None
+    assert isinstance(entry.table, ResolvedCatalogTable)
+    return entry.table
 
 
 def _by(rows: list[tuple[Any, ...]], place: int = 0) -> list[tuple[Any, ...]]:
-    """Return rows sorted by a column, NULL last."""
+    """Sort rows by a column, NULL last."""
     return sorted(rows, key=lambda row: (row[place] is None, row[place] or 0, repr(row)))
 
 
@@ -902,7 +895,7 @@ def _refuses(run: Any, statement: str) -> None:
 
 
 def _pushing_queries(name: str, conditions: Sequence[str]) -> dict[str, str]:
-    """Return the rest of queries of a key or count each, by what they test."""
+    """Return queries of keys or counts, without SELECT, by what they test."""
     tested = {f"WHERE {condition}": f"k FROM {name} WHERE {condition}" for condition in conditions}
     inner = {
         "COUNT(*)": f"SELECT k FROM {name}",
@@ -921,9 +914,9 @@ def _pushing_queries(name: str, conditions: Sequence[str]) -> dict[str, str]:
 
 
 def _number_queries(queries: Iterable[str], start: int = 0) -> str:
-    """Return one query of the rows of all, each after the number of its query."""
+    """Return one query of all rows, each after the number of its query."""
     numbers = enumerate(queries, start)
-    return " UNION ALL ".join(f"SELECT {number} AS number, {item}" for number, item in numbers)
+    return " UNION ALL ".join(f"SELECT {number} AS number, {query}" for number, query in numbers)
 
 
 def _in_map(key: str, declared: Mapping[str, ConfigOption[Any]]) -> bool:
@@ -944,9 +937,9 @@ def _refuses_text(option: ConfigOption[Any]) -> bool:
 def _refused_option(run: Any, statement: str, code: str, key: str) -> None:
     with pytest.raises(SchemaError) as caught:
         run(statement)
-    found = [diagnostic for diagnostic in caught.value.diagnostics if diagnostic.code == code]
-    assert found, f"{statement}: no error {code}"
-    assert any(key in str(item) for item in found), f"{code} does not name {key!r}"
+    errors = [diagnostic for diagnostic in caught.value.diagnostics if diagnostic.code == code]
+    assert errors, f"{statement}: no error {code}"
+    assert any(key in str(error) for error in errors), f"{code} does not name {key!r}"
 
 
 def _run_or_refuse(run: Any, statement: str) -> None:
@@ -959,7 +952,7 @@ def _run_or_refuse(run: Any, statement: str) -> None:
 
 
 def _chain(error: BaseException | None) -> str:
-    """Return everything that a traceback of an error prints."""
+    """Return all that a traceback of an error prints."""
     parts: list[str] = []
     seen = [error]
     while seen:

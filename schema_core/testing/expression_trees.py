@@ -1,10 +1,8 @@
 """Hypothesis strategies for well-typed SQL expressions, and for their syntax trees.
 
-Expressions are generated from the function tables: the arguments that a function accepts are
-determined from its signature, so a new function is generated as soon as it is in its table.
-
-Syntax trees are generated from the tables of the printer: only those that printing preserves. The
-form that Flink prints omits the parentheses of ``(a + b)[1]``, for example.
+Expressions come from the function tables: a function's arguments follow from its signature, so a
+new function is covered at once. Syntax trees come from the printer's tables, and only those that
+printing preserves: Flink's form omits the parentheses of ``(a + b)[1]``, for example.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ from schema_core.sql.printer import BINARY, PREFIX, print_expression
 from schema_core.sql.type_name import data_type
 from schema_core.types import DataType, SymbolType, TypeRoot, parse_type
 
-#: The default columns of expressions: one of most types.
+#: Default columns of expressions, of most types.
 COLUMNS: Mapping[str, DataType] = {
     name: parse_type(text)
     for name, text in {
@@ -61,18 +59,17 @@ COLUMNS: Mapping[str, DataType] = {
     }.items()
 }  # fmt: skip
 
-#: Arguments of calls besides columns: literals, and the keywords of EXTRACT, TRIM and CAST.
+#: Arguments besides columns: literals, and the keywords of EXTRACT, TRIM and CAST.
 LITERALS = ("1", "'abc'", "'$.a'", "TRUE", "1.5", "DATE '2020-02-29'", "INTERVAL '1' DAY", "NULL")
 WORDS = (syntax.Symbol("DAY"), syntax.Symbol("BOTH"))
 TARGETS = (syntax.TypeName("INTEGER"), syntax.TypeName("STRING"))
 
-#: How many combinations of arguments are tried for a function, and how many are used.
+#: How many combinations of arguments are tried for a function, and how many used.
 TRIED, KEPT = 200, 12
 #: Calls have fewer arguments than this.
 MOST = 6
 
 Columns: TypeAlias = tuple[tuple[str, DataType], ...]
-#: Arguments of calls, as syntax trees and typed.
 Leaves: TypeAlias = tuple[tuple[syntax.Expression, Typed], ...]
 
 
@@ -84,8 +81,7 @@ def expressions(
 
     Its type is that of ``infer(ColumnScope(columns), parse_expression(sql))``.
     """
-    given = tuple(columns.items())
-    return print_expression(draw(_trees(given, max_depth)))
+    return print_expression(draw(_trees(tuple(columns.items()), max_depth)))
 
 
 @st.composite
@@ -133,24 +129,23 @@ def _values(columns: Columns) -> tuple[syntax.Expression, ...]:
 
 @cache
 def _leaves(columns: Columns) -> Leaves:
-    """Return the arguments of calls, as syntax trees and typed."""
     scope = ColumnScope(dict(columns))
-    written = (*_values(columns), parse_expression(LITERALS[-1]))
+    expressions = (*_values(columns), parse_expression(LITERALS[-1]))
     types = ((target, TypeArgument(target, data_type(target, as_cast=True))) for target in TARGETS)
     words = ((word, Keyword(word, SymbolType(nullable=False))) for word in WORDS)
-    return (*((expression, infer(scope, expression)) for expression in written), *types, *words)
+    return (*((expression, infer(scope, expression)) for expression in expressions), *types, *words)
 
 
 @cache
 def fitting(name: str, columns: Columns) -> tuple[syntax.Call, ...]:
     """Return well-typed calls of a function, some for each number of arguments."""
-    found: list[syntax.Call] = []
+    chosen: list[syntax.Call] = []
     for count in range(MOST):
         if not any(accepts_count(row, count) for row in BUILT_IN[name]):
             continue
         calls = (call for call in _calls(name, count, columns) if _root(call, columns) is not None)
-        found += islice(calls, KEPT)
-    return tuple(found)
+        chosen += islice(calls, KEPT)
+    return tuple(chosen)
 
 
 def _calls(name: str, count: int, columns: Columns) -> Iterator[syntax.Call]:
@@ -159,17 +154,17 @@ def _calls(name: str, count: int, columns: Columns) -> Iterator[syntax.Call]:
     for pools in _pools(name, count, columns):
         for _ in range(TRIED):
             way = [chance.choice(pool) for pool in pools]
-            call = syntax.Call(name, tuple(written for written, _ in way))
+            call = syntax.Call(name, tuple(tree for tree, _ in way))
             with suppress(SchemaCoreError):
                 resolve_overload(BUILT_IN[name], _argument_types([typed for _, typed in way]), call)
                 yield call
 
 
 def _pools(name: str, count: int, columns: Columns) -> Iterator[list[Leaves]]:
-    """Yield, for each overload of a function, the candidates for each of its parameters.
+    """Yield the candidates for each parameter, for each overload of a function.
 
-    Most parameters only depend on their own argument, so each is tested with the same argument in
-    all positions. If that excludes all candidates, all of them are used.
+    Most parameters depend only on their own argument: each is tested with the same argument in all
+    positions. If that excludes all candidates, all are used.
     """
     leaves = _leaves(columns)
     for row in BUILT_IN[name]:
@@ -196,7 +191,7 @@ def _argument_types(trees: Sequence[Typed]) -> ArgumentTypes:
 
 @cache
 def _root(tree: syntax.Expression, columns: Columns) -> TypeRoot | None:
-    """Return the type root of an expression after printing and parsing, None if it has no type.
+    """Return an expression's type root after printing and parsing, None without a type.
 
     A descriptor is not a value: it names columns for a table function.
     """
@@ -211,7 +206,7 @@ def _root(tree: syntax.Expression, columns: Columns) -> TypeRoot | None:
 # --- syntax trees ---------------------------------------------------------------------------------
 
 
-#: Names as a backtick can hold them: on one line.
+#: Names that a backtick can hold: on one line.
 names: st.SearchStrategy[str] = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), min_size=1, max_size=8
 )
@@ -277,7 +272,7 @@ def _nested_types(inner: st.SearchStrategy[syntax.TypeName]) -> st.SearchStrateg
     return st.one_of(
         st.builds(lambda key, value: syntax.TypeName("MAP", (), (key, value)), inner, inner),
         st.builds(
-            lambda found, postfix: syntax.TypeName("ROW", fields=found, postfix=postfix),
+            lambda fields, postfix: syntax.TypeName("ROW", fields=fields, postfix=postfix),
             fields,
             st.booleans(),
         ),
@@ -294,7 +289,6 @@ def trees() -> st.SearchStrategy[syntax.Expression]:
 def _nested_calls(
     draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]
 ) -> syntax.Expression:
-    """A call with generated trees as arguments."""
     make = draw(st.sampled_from(CALLS))
     return make(draw, inner)
 
@@ -315,7 +309,7 @@ def _test(draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]) -> synta
 
 
 def _prefix(draw: st.DrawFn, inner: st.SearchStrategy[syntax.Expression]) -> syntax.Expression:
-    """A sign before a number is a part of the literal, not a call."""
+    """A sign before a number is part of the literal, not a call."""
     name = draw(st.sampled_from(sorted(PREFIX)))
     return syntax.Call(
         name, (draw(inner.filter(lambda node: not isinstance(node, syntax.Literal))),)

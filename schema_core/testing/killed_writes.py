@@ -1,10 +1,9 @@
 """Writes of a separate process that is killed: `kill_writes` starts it, `main` runs within it.
 
-The process starts its own Spark. Each write stops at one point of its job: after the rows are
-written, after the stage is prepared, within the commit (before one of the calls that change files,
-sockets or databases), or after the commit. When all writes have stopped, the process and its JVM
-are ended with SIGKILL, so one process is enough for all points. `ConnectorContract` then reads the
-tables.
+The process starts its own Spark. Each write stops at one point: after its rows are written, after
+the stage is prepared, within the commit (before a call that changes files, sockets or databases),
+or after it. When all have stopped, the process and its JVM are ended with SIGKILL: one process is
+enough for all points. `ConnectorContract` then reads the tables.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ if TYPE_CHECKING:
     from schema_core.environment.jobs.atomicity import Stage
     from schema_core.spark.connector import ReadContext, SparkConnector, WriteContext
 
-#: The kill points of a job: where a write can stop.
+#: Kill points: where a write can stop.
 WRITTEN, PREPARED, COMMITTING, COMMITTED = "written", "prepared", "committing", "committed"
-#: How a write ended, if it did not stop.
+#: How a write ended that did not stop.
 DONE, FAILED = "done", "failed"
 
-#: Prefix of the lines that the process prints for its parent.
+#: Prefix of lines that the process prints for its parent.
 PREFIX: Final = "@killed-writes "
-#: Settings of Spark that the process takes over, by their prefixes.
+#: Prefixes of Spark's settings that the process takes over.
 KEPT_SETTINGS: Final = ("spark.jars", "spark.driver.extraClassPath", "spark.sql.catalog")
 SETTINGS: Final[Mapping[str, str]] = {
     "spark.master": "local[1]",
@@ -58,12 +57,12 @@ class HeldWrite:
     """A write that stops at one point of its job.
 
     Attributes:
-        table: The name of the table.
-        before: The statements that run first.
+        table: The table's name.
+        before: Statements that run first.
         write: The statement that stops.
-        kill_point: The point at which it stops.
-        part: For `COMMITTING`: after which part of the calls of a commit, between 0 and 1.
-        measured: The table whose write counts these calls; it is an earlier one.
+        kill_point: Where it stops.
+        part: For `COMMITTING`: after which part of a commit's calls, from 0 to 1.
+        measured: An earlier table, whose write counts these calls.
     """
 
     table: str
@@ -93,20 +92,19 @@ def kill_writes(
 ) -> Mapping[str, KilledWriteState]:
     """Run writes in a process, kill it when all have stopped, and return their states by table.
 
+    Raises AssertionError, with what the process printed, if it ended by itself or not all writes
+    stopped in time.
+
     Args:
         connector: ``module:name`` or ``file.py:name`` of a callable that returns the connector.
-        writes: The writes, which start one after the other.
+        writes: They start one after the other.
         settings: Settings of Spark in this process.
-        timeout: After how many seconds the process is killed in any case.
-
-    Raises:
-        AssertionError: if the process ended by itself or not all writes stopped in time; the
-            message has what it printed.
+        timeout: Seconds after which the process is killed in any case.
     """
-    kept = {key: value for key, value in settings.items() if key.startswith(KEPT_SETTINGS)}
+    inherited = {key: value for key, value in settings.items() if key.startswith(KEPT_SETTINGS)}
     plan = {
         "connector": connector,
-        "settings": {**START, **kept, **SETTINGS},
+        "settings": {**START, **inherited, **SETTINGS},
         "writes": [asdict(write) for write in writes],
     }
     states: dict[str, KilledWriteState] = {}
@@ -125,10 +123,10 @@ def kill_writes(
         timer = threading.Timer(timeout, _kill, [process])
         timer.start()
         try:
-            given, printed = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)
-            given.write(f"{json.dumps(plan)}\n")
-            given.flush()
-            for line in printed:
+            stdin, stdout = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)
+            stdin.write(f"{json.dumps(plan)}\n")
+            stdin.flush()
+            for line in stdout:
                 if line.startswith(PREFIX):
                     table, name, error = json.loads(line.removeprefix(PREFIX))
                     if is_ready := not table:
@@ -149,7 +147,7 @@ def kill_writes(
 
 
 def active_settings() -> dict[str, str]:
-    """Return the settings of the Spark that runs in this process."""
+    """Return the settings of this process's Spark."""
     from pyspark import SparkContext
 
     context = SparkContext._active_spark_context  # noqa: SLF001 - getOrCreate may start one
@@ -157,11 +155,11 @@ def active_settings() -> dict[str, str]:
 
 
 def _environment() -> dict[str, str]:
-    kept = {
+    inherited = {
         key: value for key, value in os.environ.items() if not key.startswith("PYSPARK_GATEWAY")
     }
     return {
-        **kept,
+        **inherited,
         "PYTHONPATH": os.pathsep.join(directory or str(Path.cwd()) for directory in sys.path),
     }
 
@@ -181,7 +179,7 @@ class Delegate:
 
     def __init__(self, connector: SparkConnector, abilities: frozenset[Ability]) -> None:
         self._connector = connector
-        # attributes of its own: since Python 3.12 protocols do not see those of __getattr__
+        # own attributes: since Python 3.12 protocols do not see those of __getattr__
         for name in dir(connector):
             if not name.startswith("_") and not hasattr(type(self), name):
                 setattr(self, name, getattr(connector, name))
@@ -195,7 +193,7 @@ class Delegate:
 
 
 class HeldConnector(Delegate):
-    """A connector whose jobs stop at the kill point of their table in `kill_points`."""
+    """A connector whose jobs stop at their table's kill point in `kill_points`."""
 
     def __init__(self, connector: Any, kill_points: Mapping[str, KillPoint]) -> None:
         super().__init__(connector, connector.abilities)
@@ -261,14 +259,14 @@ class KillPoint:
             threading.Event().wait()
 
     def profile(self, frame: FrameType, event: str, called: Any) -> None:
-        """Count the calls that change something outside of the process."""
+        """Count calls that change something outside the process."""
         if event == "c_call" and _has_effect(called):
             self.calls += 1
             if self.calls == self.stop:
                 self.reach(COMMITTING)
 
 
-#: Modules of the standard library whose functions change files, sockets or databases.
+#: Standard library modules whose functions change files, sockets or databases.
 EFFECTS: Final = frozenset(
     {"posix", "nt", "_io", "io", "fcntl", "_socket", "socket", "_ssl", "ssl", "_sqlite3", "sqlite3"}
 )
@@ -303,19 +301,19 @@ def load_factory(path: str) -> Callable[[], Connector]:
         spec = importlib.util.spec_from_file_location("_connector_of_the_contract", module)
         if spec is None or spec.loader is None:
             raise ImportError(f"cannot import {module!r}")
-        found: Any = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = found
-        spec.loader.exec_module(found)
+        target: Any = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = target
+        spec.loader.exec_module(target)
     else:
-        found = importlib.import_module(module)
+        target = importlib.import_module(module)
     for part in name.split("."):
-        found = getattr(found, part)
-    factory: Callable[[], Connector] = found
+        target = getattr(target, part)
+    factory: Callable[[], Connector] = target
     return factory
 
 
 def main() -> None:
-    """Run the writes of the plan in the first line of the input; end when the input ends."""
+    """Run the writes of the plan in the input's first line; end when the input ends."""
     plan = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     kill_points: dict[str, KillPoint] = {}
@@ -340,13 +338,13 @@ def _report(table: str, name: str, error: str = "") -> None:
 def _install(make: Callable[[], Connector], kill_points: Mapping[str, KillPoint]) -> None:
     find, identifier = connectors.find_connector, make().identifier
 
-    def found(options: Mapping[str, str]) -> Connector:
+    def find_held(options: Mapping[str, str]) -> Connector:
         if options.get("connector") != identifier:
             return find(options)
         held: Any = HeldConnector(make(), kill_points)
         return held  # type: ignore[no-any-return]
 
-    connectors.find_connector = found
+    connectors.find_connector = find_held
 
 
 def _start(settings: Mapping[str, str]) -> TableEnvironment:
@@ -360,7 +358,7 @@ def _start(settings: Mapping[str, str]) -> TableEnvironment:
 
 
 def _run(environment: TableEnvironment, one: HeldWrite, kill_points: dict[str, KillPoint]) -> None:
-    """Run one write in a thread until it stops or ends, and report which."""
+    """Run one write in a thread; report whether it stops or ends."""
     stopped = threading.Event()
 
     def report(name: str, error: str = "") -> None:

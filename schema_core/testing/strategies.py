@@ -61,18 +61,18 @@ ATOMIC: tuple[type[AtomicType], ...] = tuple(
 
 
 def names() -> st.SearchStrategy[str]:
-    """Any name of a field or column: all characters but lone surrogates, not only white space."""
+    """Any field or column name: no lone surrogates, not only white space."""
     return st.text(_CHARACTERS, min_size=1, max_size=20).filter(lambda name: not is_blank(name))
 
 
 def comments() -> st.SearchStrategy[str | None]:
-    """Any comment, the empty one included, or none."""
+    """Any comment, also empty, or none."""
     return st.none() | st.text(_CHARACTERS, max_size=20)
 
 
 @st.composite
 def atomic_types(draw: st.DrawFn) -> DataType:
-    """Any type without children, with parameters from their whole ranges, limits included."""
+    """Any type without children, with parameters of their whole ranges, limits included."""
     kind = draw(st.sampled_from(ATOMIC))
     if kind is NullType:
         return NullType()
@@ -99,7 +99,7 @@ def _year_month(draw: st.DrawFn, precision: int) -> dict[str, Any]:
 
 @st.composite
 def _day_time(draw: st.DrawFn, day_precision: int, fractional_precision: int) -> dict[str, Any]:
-    """Only intervals with days have a precision of days, only those with seconds one of these."""
+    """Only intervals with days have a precision of days, only those with seconds one of seconds."""
     resolution = draw(st.sampled_from(DayTimeResolution))
     values: dict[str, Any] = {"resolution": resolution}
     if resolution.value.startswith("DAY"):
@@ -116,7 +116,7 @@ def class_names() -> st.SearchStrategy[str]:
 
 @st.composite
 def raw_types(draw: st.DrawFn) -> DataType:
-    """Opaque types, with a well-formed but meaningless snapshot."""
+    """Opaque types with a well-formed but meaningless snapshot."""
     class_name = draw(class_names())
     serializer = draw(class_names()).encode()
     snapshot = len(serializer).to_bytes(2) + serializer + draw(st.binary(max_size=8))
@@ -126,7 +126,7 @@ def raw_types(draw: st.DrawFn) -> DataType:
 def fields(
     data_types: st.SearchStrategy[DataType], max_size: int = 4
 ) -> st.SearchStrategy[list[RowField]]:
-    """Fields of rows and structured types: names differ from each other."""
+    """Fields of rows and structured types, with distinct names."""
     return st.lists(
         st.builds(RowField, names(), data_types, comments()),
         max_size=max_size,
@@ -177,17 +177,16 @@ def paths() -> st.SearchStrategy[UnresolvedPath]:
 # --- values ---------------------------------------------------------------------------------------
 
 
-#: The longest variable-length strings, and the longest fixed-length types that are generated.
+#: The longest variable-length strings, and fixed-length types, that are generated.
 SHORT, LONGEST = 8, 1_000
 
 _ENOUGH_DIGITS = Context(prec=100)
 
 
 def values(type_: DataType) -> st.SearchStrategy[Any]:
-    """Any value of the type, including None if it is nullable.
+    """Any value of the type, None included if it is nullable.
 
-    Raises:
-        UnsupportedError: with code `missing-strategy` for a type without a strategy.
+    `missing-strategy` for a type without a strategy.
     """
     row = DRAWN.get(type(type_))
     if row is None and type_.is_nullable:
@@ -196,12 +195,12 @@ def values(type_: DataType) -> st.SearchStrategy[Any]:
         raise UnsupportedError(
             f"there is no strategy for values of {type_}", code="missing-strategy"
         )
-    found = row(type_)
-    return st.none() | found if type_.is_nullable else found
+    strategy = row(type_)
+    return st.none() | strategy if type_.is_nullable else strategy
 
 
 def has_values(type_: DataType) -> bool:
-    """Return whether there is a strategy: Python has values, and fixed lengths are not too long."""
+    """Return whether there is a strategy: Python has values, fixed lengths are not too long."""
     return all(
         (type(node) in DRAWN or node.is_nullable)
         and not (isinstance(node, atomic.CharType | atomic.BinaryType) and node.length > LONGEST)
@@ -217,11 +216,11 @@ def _integers(size: int) -> Callable[[DataType], st.SearchStrategy[Any]]:
 def _decimal(type_: DecimalType) -> st.SearchStrategy[Decimal]:
     bound = 10**type_.precision - 1
     digits = st.integers(-bound, bound)
-    return digits.map(lambda item: Decimal(item).scaleb(-type_.scale, _ENOUGH_DIGITS))
+    return digits.map(lambda number: Decimal(number).scaleb(-type_.scale, _ENOUGH_DIGITS))
 
 
 def _least(type_: LengthType) -> int:
-    """Return the minimum length of a value: the length of its type if that is fixed."""
+    """Return a value's minimum length: the type's length if that is fixed."""
     return type_.length if isinstance(type_, atomic.CharType | atomic.BinaryType) else 0
 
 
@@ -311,7 +310,7 @@ DRAWN: dict[type[DataType], Callable[[Any], st.SearchStrategy[Any]]] = {
 OVER_ANY = ("{0}", "{0} IS NULL", "CASE WHEN {0} IS NOT NULL THEN 1 ELSE 2 END")
 OVER_NONE = ("1 + 1", "'it''s'", "PROCTIME()")
 
-#: Types of columns with a watermark, and expressions of watermarks.
+#: Types of watermarked columns, and expressions of watermarks.
 TIMES = st.sampled_from(("TIMESTAMP(3)", "TIMESTAMP(0) NOT NULL", "TIMESTAMP_LTZ(3)"))
 WATERMARKS = ("{0}", "{0} - INTERVAL '5' SECOND", "SOURCE_WATERMARK()")
 
@@ -328,7 +327,7 @@ def written_types() -> st.SearchStrategy[DataType | str]:
 
 @st.composite
 def stored_columns(draw: st.DrawFn) -> list[UnresolvedColumn]:
-    """Physical and metadata columns; keys of metadata differ, and none repeats its name."""
+    """Physical and metadata columns; metadata keys differ, and none repeats its name."""
     columns: list[UnresolvedColumn] = []
     keys: set[str] = set()
     for name in draw(st.lists(names(), max_size=5, unique=True)):
@@ -378,7 +377,7 @@ def schemas(draw: st.DrawFn) -> Schema:
 
 
 def can_have_expressions(columns: list[UnresolvedColumn]) -> bool:
-    """Return whether SQL supports the types of all columns, as expressions require."""
+    """Return whether SQL supports all columns' types, as expressions require."""
     try:
         ColumnScope({column.name: type_of(column) for column in columns})
     except SchemaError:
@@ -437,7 +436,7 @@ def options() -> st.SearchStrategy[dict[str, str]]:
 
 
 def table_comments() -> st.SearchStrategy[str | None]:
-    """Any comment of a table, rarely an empty one."""
+    """Any comment, rarely empty."""
     return st.none() | comments()
 
 

@@ -138,12 +138,12 @@ def value_format(options: Options) -> MessageFormat:
 
     `invalid-kafka-options` unless one of the two options is set.
     """
-    given = [option for option in options_of.VALUE if option.key in options]
-    if len(given) != 1:
+    formats = [option for option in options_of.VALUE if option.key in options]
+    if len(formats) != 1:
         raise invalid(
-            "either 'format' or 'value.format' must be set", *(option.key for option in given)
+            "either 'format' or 'value.format' must be set", *(option.key for option in formats)
         )
-    (option,) = given
+    (option,) = formats
     prefix = "value." if option is options_of.VALUE_FORMAT else ""
     return MessageFormat(str(option.of(options)), options, prefix)
 
@@ -169,21 +169,21 @@ class KafkaConnector(ConnectorBase):
 
     def declared(self, options: Options) -> Sequence[ConfigOption[Any]]:
         """Return the options of the connector and of the table's formats."""
-        found = list(self.options)
+        declared = list(self.options)
         for option, prefix in (
             (options_of.FORMAT, ""),
             (options_of.VALUE_FORMAT, "value."),
             (KEY_FORMAT, "key."),
         ):
             if option in self.options and (one := _format(options, option, prefix)) is not None:
-                found += one.declared(prefix)
-        return found
+                declared += one.declared(prefix)
+        return declared
 
     def format_metadata(self, options: Options) -> dict[str, DataType]:
         """Return the metadata of the values' format, with Flink's prefix of its keys."""
         names = [options[option.key] for option in options_of.VALUE if option.key in options]
-        found = FORMAT_METADATA.get(names[0], {}) if len(names) == 1 else {}
-        return {f"value.{key}": type_ for key, type_ in found.items()}
+        metadata = FORMAT_METADATA.get(names[0], {}) if len(names) == 1 else {}
+        return {f"value.{key}": type_ for key, type_ in metadata.items()}
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -218,8 +218,8 @@ class KafkaConnector(ConnectorBase):
 
     def delivery_guarantee(self, options: Options) -> DeliveryGuarantee:
         """Return ``sink.delivery-guarantee``; Spark's sink has no transactions."""
-        given = options_of.GUARANTEE.of(options)
-        return DeliveryGuarantee.NONE if given == "none" else DeliveryGuarantee.AT_LEAST_ONCE
+        guarantee = options_of.GUARANTEE.of(options)
+        return DeliveryGuarantee.NONE if guarantee == "none" else DeliveryGuarantee.AT_LEAST_ONCE
 
     def layout(self, context: TableContext) -> MessageLayout:
         """Return the layout of messages; a key column may not be a PRIMARY KEY."""
@@ -354,8 +354,8 @@ def decode_messages(records: DataFrame, layout: MessageLayout, context: ReadCont
     frame, nodes = layout.value_format.decode(frame, "value", value, "schema_core_value")
     if layout.key_format is not None:
         key = {inner: types[name] for inner, name in layout.key.items()}
-        frame, found = layout.key_format.decode(frame, "key", key, "schema_core_key")
-        nodes = {layout.key[inner]: node for inner, node in found.items()} | nodes
+        frame, key_nodes = layout.key_format.decode(frame, "key", key, "schema_core_key")
+        nodes = {layout.key[inner]: node for inner, node in key_nodes.items()} | nodes
     columns = [(nodes[name], name) for name in types]
     return select(frame, [*columns, *map(_metadata, context.metadata)])
 

@@ -67,15 +67,15 @@ def specific_offsets(text: str) -> dict[str, int]:
     >>> specific_offsets("partition:0,offset:42;partition:1,offset:300")
     {'0': 42, '1': 300}
     """
-    found: dict[str, int] = {}
+    offsets: dict[str, int] = {}
     for part in text.removesuffix(";").split(";"):
         pair = re.fullmatch(r"\s*partition:(\d{1,9}),offset:(\d{1,18})\s*", part)
         if pair is None:
             raise invalid_value(
                 "offsets such as partition:0,offset:42;partition:1,offset:300", text
             )
-        found[str(int(pair[1]))] = int(pair[2])
-    return found
+        offsets[str(int(pair[1]))] = int(pair[2])
+    return offsets
 
 
 TOPIC = ConfigOption("topic", string_list, None, "the topics, separated by semicolons")
@@ -156,26 +156,26 @@ def client_settings(options: Options) -> dict[str, str]:
     >>> client_settings({"properties.bootstrap.servers": "h:9092", "topic": "t"})
     {'kafka.bootstrap.servers': 'h:9092'}
     """
-    given = {
+    properties = {
         key.removeprefix("properties."): value
         for key, value in options.items()
         if key.startswith("properties.")
     }
-    return {f"kafka.{key}": value for key, value in given.items() if key not in IGNORED}
+    return {f"kafka.{key}": value for key, value in properties.items() if key not in IGNORED}
 
 
 def topics(options: Options) -> list[str]:
     """Return the topics, without blanks."""
-    return [item.strip() for item in TOPIC.of(options) or ()]
+    return [topic.strip() for topic in TOPIC.of(options) or ()]
 
 
 def check_topics(options: Options, *, writes: bool) -> None:
     """Require either topics or a pattern, and one topic to write to (`invalid-kafka-options`)."""
-    given = [option.key for option in (TOPIC, PATTERN) if option.key in options]
-    if len(given) != 1:
-        raise invalid("either 'topic' or 'topic-pattern' must be set", *given)
+    keys = [option.key for option in (TOPIC, PATTERN) if option.key in options]
+    if len(keys) != 1:
+        raise invalid("either 'topic' or 'topic-pattern' must be set", *keys)
     if writes and (PATTERN.key in options or len(topics(options)) != 1):
-        raise invalid("a sink writes to one topic", *given)
+        raise invalid("a sink writes to one topic", *keys)
 
 
 def invalid(problem: str, *keys: str) -> SchemaError:
