@@ -126,7 +126,7 @@ def _abridge(text: str, tokens: list[Token]) -> str:
     """
     if len(tokens) <= MAX_TOKENS:
         return text[tokens[0].start : tokens[-1].stop] + " " if tokens else ""
-    kept: list[Token] = []
+    abridged: list[Token] = []
     commas: list[int | None] = [None]
     for token in tokens:
         if token.key in ("(", "["):
@@ -137,11 +137,11 @@ def _abridge(text: str, tokens: list[Token]) -> str:
             commas[-1] = None
         elif token.key == ",":
             if commas[-1] is None:
-                commas[-1] = len(kept)
+                commas[-1] = len(abridged)
             else:
-                del kept[commas[-1] :]
-        kept.append(token)
-    return "".join(f"{text[token.start : token.stop]} " for token in kept)
+                del abridged[commas[-1] :]
+        abridged.append(token)
+    return "".join(f"{text[token.start : token.stop]} " for token in abridged)
 
 
 def quote_if_needed(name: str) -> str:
@@ -213,14 +213,11 @@ def _kind(head: list[Token]) -> str | None:
     clause = next((key for key in reversed(keys) if key in CLAUSES), None)
     if keys and keys[-1] == "," and clause in ("FROM", "JOIN"):
         return "tables"
-    if keys and keys[-1] in OF_TABLES and not _is_like(keys):
+    # LIKE is a clause only in CREATE TABLE
+    is_operator = keys[-1:] == ["LIKE"] and keys[0] != "CREATE"
+    if keys and keys[-1] in OF_TABLES and not is_operator:
         return "tables"
     return "columns" if clause else None
-
-
-def _is_like(keys: list[str]) -> bool:
-    """Return whether LIKE is the operator, not the clause of CREATE TABLE."""
-    return keys[-1] == "LIKE" and keys[0] != "CREATE"
 
 
 def _columns(session: Session, text: str, path: list[str]) -> Iterator[str]:

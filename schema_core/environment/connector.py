@@ -267,10 +267,6 @@ def validate(connector: Connector, options: Mapping[str, str]) -> None:
     with found.catching():
         _check_alignment(options)
     found.raise_all()
-    _warn_of_deprecated(declared, options)
-
-
-def _warn_of_deprecated(declared: Iterable[ConfigOption[Any]], options: Mapping[str, str]) -> None:
     for option in declared:
         for key in option.deprecated_keys:
             if key in options:

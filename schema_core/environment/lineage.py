@@ -32,11 +32,8 @@ class Lineage:
     def reads(self, path: str, column: str) -> Origins:
         """Return the columns that a column reads directly; none for an unknown one.
 
-        Args:
-            path: The full path of a table or view, such as ``c.d.t``; names with dots are quoted
-            with
-                backticks.
-            column: The name of the column.
+        `path` has all three names of a table or view, such as ``c.d.t``; names with dots are quoted
+        with backticks.
         """
         names = list(split_names(path))
         for table in self.tables:

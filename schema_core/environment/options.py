@@ -286,18 +286,16 @@ def string_map(text: str) -> dict[str, str]:
     elif text.lstrip().startswith("{") or "\n" in text:
         raise invalid_value(expected, text)
     else:
-        pairs = [_pair(part, text) for part in _split(text, ",", keep_quotes=True)]
+        pairs = []
+        for part in _split(text, ",", keep_quotes=True):
+            match _split(part, ":"):
+                case [key, value]:
+                    pairs.append((key, value))
+                case _:
+                    raise invalid_value(expected, text)
     if len(dict(pairs)) != len(pairs):
         raise invalid_value(f"{expected}, each key once", text)
     return dict(pairs)
-
-
-def _pair(part: str, text: str) -> tuple[str, str]:
-    match _split(part, ":"):
-        case [key, value]:
-            return key, value
-        case _:
-            raise invalid_value("a map such as a:b,c:d", text)
 
 
 def _yaml_items(text: str) -> list[str] | None:

@@ -39,9 +39,8 @@ class BoundTable:
         """Return the table with the options of its ``OPTIONS`` hints over its own.
 
         Raises:
-            SchemaError: `hints-disabled` by ``table.dynamic-table-options.enabled``;
-            `reserved-option`
-                for one that only this library sets.
+            SchemaError: `hints-disabled` by ``table.dynamic-table-options.enabled``, or
+                `reserved-option` for one that only this library sets.
         """
         options = hinted_options(hints)
         require_no_own_options(options)

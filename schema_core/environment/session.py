@@ -310,16 +310,18 @@ class Session:
         """Return the input and output columns of a model (`model-not-found`)."""
         with at_span(name.span):
             found = self.models.get(self.identifier(name))
-        schemas = (found.resolved_input_schema, found.resolved_output_schema)
-        taken, given = (
+        inputs, outputs = (
             tuple(Column(column.name, column.data_type) for column in schema.columns)
-            for schema in schemas
+            for schema in (found.resolved_input_schema, found.resolved_output_schema)
         )
-        return taken, given
+        return inputs, outputs
 
     def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         """Resolve a table in a query; a view's query is checked."""
-        found = self._find_unnamed(path) or self.look_up(Name(path, span))
+        if path[0] == UNKNOWN and len(path) == 3:  # of a descriptor or of rows: not a user's name
+            found = self.get_table(ObjectIdentifier(*path))
+        else:
+            found = self.look_up(Name(path, span))
         with at_span(span):
             require_visible(found, partial(self._was_committed, found))
         if isinstance(found.table, objects.ResolvedCatalogView):
@@ -335,12 +337,6 @@ class Session:
         ):
             return planner.was_committed(self.bind_found(found), job)
         return None
-
-    def _find_unnamed(self, path: tuple[str, ...]) -> FoundTable | None:
-        """Return the table of a descriptor or of rows; no user can write its name."""
-        if path[0] != UNKNOWN or len(path) != 3:
-            return None
-        return self.get_table(ObjectIdentifier(*path))
 
     def get_table(self, identifier: ObjectIdentifier) -> FoundTable:
         """Return the table or view with an identifier, inline ones included (`table-not-found`)."""

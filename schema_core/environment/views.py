@@ -118,8 +118,11 @@ class OpenViews(local):
     def _resolve_view(self, query: str, read: Callable[[], Relation]) -> _Resolved:
         self._open.append(query)
         self._heights.append(0)
+        outcome: Relation | SchemaCoreError
         try:
-            outcome = _outcome(read)
+            outcome = read()
+        except SchemaCoreError as error:
+            outcome = copy(error)  # before its location is added
         finally:
             self._open.pop()
             height = self._heights.pop() + 1
@@ -147,14 +150,6 @@ class _Resolved(NamedTuple):
 
     outcome: Relation | SchemaCoreError
     height: int
-
-
-def _outcome(read: Callable[[], Relation]) -> Relation | SchemaCoreError:
-    """Return the relation or the error, before its location is added."""
-    try:
-        return read()
-    except SchemaCoreError as error:
-        return copy(error)
 
 
 #: The alias of a view's query while its columns are cast.

@@ -113,13 +113,14 @@ def change_partitions(
     `invalid-partition-spec`.
     """
     catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
-    for item in change.partitions:
-        with at_span(item.span):
+    for partition in change.partitions:
+        with at_span(partition.span):
+            spec = _partition_spec(partition)
             if isinstance(change, DropPartitions):
-                _drop_partition(catalog, path, _partition_spec(item), change.if_exists)
-                continue
-            partition = CatalogPartition.create_instance(options_of(item.options))
-            catalog.create_partition(path, _partition_spec(item), partition, change.if_not_exists)
+                _drop_partition(catalog, path, spec, change.if_exists)
+            else:
+                stored = CatalogPartition.create_instance(options_of(partition.options))
+                catalog.create_partition(path, spec, stored, change.if_not_exists)
 
 
 #: Errors that IF EXISTS suppresses, as in Flink: without a table there is no partition.

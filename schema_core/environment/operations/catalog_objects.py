@@ -78,8 +78,8 @@ def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescr
                 raise SchemaError("expected at least one option", code="missing-options")
             if TYPE in keys:
                 raise SchemaError("the option 'type' cannot be reset", code="unknown-catalog-type")
-            kept = {key: v for key, v in old.configuration.items() if key not in keys}
-            return replace(old, configuration=kept)
+            remaining = {key: v for key, v in old.configuration.items() if key not in keys}
+            return replace(old, configuration=remaining)
         case SetComment(comment):
             return replace(old, comment=comment)
         case _:
@@ -225,16 +225,15 @@ def _function_of(statement: CreateFunction | AlterFunction) -> objects.CatalogFu
 def create_function(session: Session, statement: CreateFunction, text: str) -> TableResult:
     """Create a function; a temporary one only if its class is declared."""
     with at_span(statement.path.span):
-        function, lenient = _function_of(statement), statement.if_not_exists
+        function, if_not_exists = _function_of(statement), statement.if_not_exists
         if statement.system:
             name = statement.path.parts[-1]
-            session.functions.create_temporary_system(name, function, lenient)
+            session.functions.create_temporary_system(name, function, if_not_exists)
             return OK
         identifier = session.identifier(statement.path)
-        if statement.temporary:
-            session.functions.create_temporary(identifier, function, lenient)
-        else:
-            session.functions.create(identifier, function, lenient)
+        functions = session.functions
+        create = functions.create_temporary if statement.temporary else functions.create
+        create(identifier, function, if_not_exists)
     return OK
 
 
@@ -272,8 +271,8 @@ def create_model(session: Session, statement: CreateModel, text: str) -> TableRe
         comment=statement.comment,
     )
     with at_span(statement.path.span):
-        keep = session.models.create_temporary if statement.temporary else session.models.create
-        keep(identifier, model, statement.if_not_exists)
+        create = session.models.create_temporary if statement.temporary else session.models.create
+        create(identifier, model, statement.if_not_exists)
     return OK
 
 
@@ -342,15 +341,20 @@ def drop(session: Session, statement: Drop, text: str) -> TableResult:
     with at_span(statement.path.span):
         match statement.kind:
             case ObjectKind.TABLE | ObjectKind.VIEW | ObjectKind.MATERIALIZED_TABLE:
-                _drop_table(session, statement)
+                identifier, tables = session.identifier(statement.path), session.tables
+                drop_table = tables.drop_temporary if statement.temporary else tables.drop
+                drop_table(TABLE_KINDS[statement.kind], identifier, statement.if_exists)
             case ObjectKind.CATALOG:
                 session.registry.drop(statement.path.parts[-1], statement.if_exists)
             case ObjectKind.DATABASE:
-                _drop_database(session, statement)
+                catalog, name = session.database(statement.path)
+                session.tables.drop_database(catalog, name, statement.if_exists, statement.cascade)
             case ObjectKind.FUNCTION:
                 _drop_function(session, statement)
             case ObjectKind.MODEL:
-                _drop_model(session, statement)
+                identifier, models = session.identifier(statement.path), session.models
+                drop_model = models.drop_temporary if statement.temporary else models.drop
+                drop_model(identifier, statement.if_exists)
             case ObjectKind.CONNECTION:
                 drop_connection(session, statement)
             case _:
@@ -358,32 +362,10 @@ def drop(session: Session, statement: Drop, text: str) -> TableResult:
     return OK
 
 
-def _drop_table(session: Session, statement: Drop) -> None:
-    kind, identifier = TABLE_KINDS[statement.kind], session.identifier(statement.path)
-    drop_it = session.tables.drop_temporary if statement.temporary else session.tables.drop
-    drop_it(kind, identifier, statement.if_exists)
-
-
-def _drop_database(session: Session, statement: Drop) -> None:
-    catalog, name = session.database(statement.path)
-    session.tables.drop_database(catalog, name, statement.if_exists, statement.cascade)
-
-
 def _drop_function(session: Session, statement: Drop) -> None:
     functions = session.functions
     if statement.system:
         functions.system.drop(statement.path.parts[-1], statement.if_exists)
         return
-    identifier = session.identifier(statement.path)
-    if statement.temporary:
-        functions.temporary.drop(identifier, statement.if_exists)
-    else:
-        functions.drop(identifier, statement.if_exists)
-
-
-def _drop_model(session: Session, statement: Drop) -> None:
-    identifier = session.identifier(statement.path)
-    if statement.temporary:
-        session.models.drop_temporary(identifier, statement.if_exists)
-    else:
-        session.models.drop(identifier, statement.if_exists)
+    drop_function = functions.temporary.drop if statement.temporary else functions.drop
+    drop_function(session.identifier(statement.path), statement.if_exists)

@@ -79,10 +79,10 @@ def alter_connection(session: Session, statement: statement_syntax.Alter, text: 
 def _apply_change(old: CatalogConnection, change: statement_syntax.Change) -> CatalogConnection:
     match change:
         case statement_syntax.SetOptions(options):
-            found, is_empty = {**old.options, **options_of(options)}, not options
+            changed, is_empty = {**old.options, **options_of(options)}, not options
         case statement_syntax.ResetOptions(keys):
-            found = {key: value for key, value in old.options.items() if key not in keys}
-            is_empty = not keys or not found
+            changed = {key: value for key, value in old.options.items() if key not in keys}
+            is_empty = not keys or not changed
         case _:
             raise UnsupportedError(
                 f"ALTER CONNECTION does not support {type(change).__name__}",
@@ -90,7 +90,7 @@ def _apply_change(old: CatalogConnection, change: statement_syntax.Change) -> Ca
             )
     if is_empty:
         raise SchemaError("a connection requires options", code="missing-options")
-    return replace(old, options=found)
+    return replace(old, options=changed)
 
 
 def drop_connection(session: Session, statement: statement_syntax.Drop) -> None:

@@ -143,11 +143,9 @@ FEATURES: dict[type[schema_columns.UnresolvedColumn], str] = {
 
 def choose_strategies(like: Like) -> dict[str, Strategy]:
     """Return the strategy of every feature; specific ones override ALL."""
-    given = {option.feature: Strategy[option.strategy] for option in like.options}
-    chosen = {feature: given.get("ALL", default) for feature, default in DEFAULTS.items()}
-    return chosen | {
-        feature: given_type for feature, given_type in given.items() if feature != "ALL"
-    }
+    strategies = {option.feature: Strategy[option.strategy] for option in like.options}
+    common = strategies.pop("ALL", None)
+    return {feature: common or default for feature, default in DEFAULTS.items()} | strategies
 
 
 def create_table_like(
@@ -240,15 +238,15 @@ def _one(
     return inherited
 
 
-Kept = TypeVar("Kept", tuple[str, ...], TableDistribution | None)
+Layout = TypeVar("Layout", tuple[str, ...], TableDistribution | None)
 
 
 def _keep_layout(
     feature: str,
     strategies: Mapping[str, Strategy],
-    inherited: Kept,
-    own: Kept,
-) -> Kept:
+    inherited: Layout,
+    own: Layout,
+) -> Layout:
     """Return a partitioning or distribution: EXCLUDING permits another one, but drops nothing."""
     if own and inherited and strategies[feature] is not EXCLUDING:
         raise _conflict(feature)
@@ -282,17 +280,18 @@ def merge_like_columns(
     Codes: `like-conflict` for a name of both, `unknown-column` for a computed column that reads
     what it cannot see.
     """
-    kept = [
+    included = [
         column
         for column in source.columns
         if strategies.get(FEATURES.get(type(column), ""), INCLUDING) is not EXCLUDING
     ]
-    merged: dict[str, schema_columns.UnresolvedColumn] = {column.name: column for column in kept}
+    merged = {column.name: column for column in included}
     for column in own.columns:
         with at(f"column {column.name!r}", column.span):
             _require_replaceable(merged.get(column.name), column, strategies)
         merged[column.name] = column
-    _check_own(own, [c for c in kept if c.name not in {column.name for column in own.columns}])
+    replaced = {column.name for column in own.columns}
+    _check_own(own, [column for column in included if column.name not in replaced])
     return tuple(merged.values())
 
 
@@ -317,16 +316,13 @@ def _check_own(own: Schema, inherited: list[schema_columns.UnresolvedColumn]) ->
     names = [column.name for column in own.columns]
     if twice := duplicate_names(names):
         raise SchemaError(f"duplicate column name {twice[0]!r}", code="duplicate-column")
-    hidden = [
-        column.name
-        for column in inherited
-        if not isinstance(column, schema_columns.UnresolvedPhysicalColumn)
-    ]
     physical = [
         column
         for column in inherited
         if isinstance(column, schema_columns.UnresolvedPhysicalColumn)
     ]
+    visible = {column.name for column in physical}
+    hidden = [column.name for column in inherited if column.name not in visible]
     check_sight([*physical, *own.columns], hidden)
 
 
@@ -335,14 +331,13 @@ def merge_like_watermarks(
 ) -> tuple[schema_columns.UnresolvedWatermarkSpec, ...]:
     """Return the source's included watermarks and the table's own (`like-conflict`)."""
     strategy = strategies["WATERMARKS"]
-    kept = (
-        {} if strategy is EXCLUDING else {spec.column_name: spec for spec in source.watermark_specs}
-    )
+    inherited = () if strategy is EXCLUDING else source.watermark_specs
+    specs = {spec.column_name: spec for spec in inherited}
     for spec in own.watermark_specs:
-        if spec.column_name in kept and strategy is not OVERWRITING:
+        if spec.column_name in specs and strategy is not OVERWRITING:
             raise _conflict("WATERMARKS")
-        kept[spec.column_name] = spec
-    return tuple(kept.values())
+        specs[spec.column_name] = spec
+    return tuple(specs.values())
 
 
 # --- AS SELECT ------------------------------------------------------------------------------------
@@ -392,8 +387,8 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     with at_span(statement.path.span):
         check_existing(session, statement, identifier, old)
     relation = creation.relation
-    if old is not None and statement.if_not_exists:
-        return _insert(session, relation, identifier)
+    if old is not None and statement.if_not_exists:  # as Flink: write into the existing table
+        return prepare_write(session, relation, session.bind(identifier), Writing())
     require_no_own_options(table.options)
     session.check_definition(table, old)
     stored, target = place_table(session, identifier, table)
@@ -464,11 +459,6 @@ def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:
     if Capability.PARTITIONS in catalog.capabilities and isinstance(table, CatalogTable):
         for spec in catalog.list_partitions(path) if table.partition_keys else ():
             catalog.drop_partition(path, spec, ignore_if_not_exists=True)
-
-
-def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) -> JobGraph:
-    """Prepare the write into the existing table, as IF NOT EXISTS does in Flink."""
-    return prepare_write(session, relation, session.bind(identifier), Writing())
 
 
 def check_existing(
@@ -564,20 +554,20 @@ def merge_declared_columns(
     declared: tuple[schema_columns.UnresolvedColumn, ...], query: Columns
 ) -> tuple[schema_columns.UnresolvedColumn, ...]:
     """Return declared columns that the query lacks, then its columns, some redeclared."""
-    given = {column.name: column.type for column in query}
+    types = {column.name: column.type for column in query}
     replaced: dict[str, schema_columns.UnresolvedColumn] = {}
     extra: list[schema_columns.UnresolvedColumn] = []
     for position, column in enumerate(declared, start=1):
         with at(f"column {column.name!r}", column.span):
-            if column.name in given:
-                replaced[column.name] = _replacement(column, given[column.name], position)
+            if column.name in types:
+                replaced[column.name] = _replacement(column, types[column.name], position)
             else:
                 extra.append(_extra(column))
-    taken = (
+    columns = (
         replaced.get(column.name, schema_columns.UnresolvedPhysicalColumn(column.name, column.type))
         for column in query
     )
-    return (*extra, *taken)
+    return (*extra, *columns)
 
 
 def _is_written(
@@ -590,7 +580,7 @@ def _is_written(
 
 
 def _replacement(
-    column: schema_columns.UnresolvedColumn, given: DataType, position: int
+    column: schema_columns.UnresolvedColumn, source: DataType, position: int
 ) -> schema_columns.UnresolvedColumn:
     if not _is_written(column):
         kind = (
@@ -600,9 +590,9 @@ def _replacement(
             f"a {kind} column cannot receive a value of the query", code="unsupported-column-kind"
         )
     target = column.data_type
-    if isinstance(target, DataType) and not supports_implicit_cast(given, target):
+    if isinstance(target, DataType) and not supports_implicit_cast(source, target):
         raise SchemaError(
-            f"declared column {position} is {target}, but the query returns {given}",
+            f"declared column {position} is {target}, but the query returns {source}",
             code="not-assignable",
             hint="add a CAST to the query",
         )

@@ -46,9 +46,9 @@ def _create_view(
     view = view_of(session, statement.query, text, statement.columns)
     view = replace(view, comment=statement.comment, options=options_of(statement.options))
     with at_span(statement.path.span):
-        keep = session.tables.create_temporary if statement.temporary else session.tables.create
+        create = session.tables.create_temporary if statement.temporary else session.tables.create
         try:
-            keep(identifier, view, statement.if_not_exists)
+            create(identifier, view, statement.if_not_exists)
         except AlreadyExistsError as error:
             error.hint = error.hint or "to give a view another query write ALTER VIEW ... AS"
             raise

@@ -238,7 +238,7 @@ def prepare_write(
     Errors are those of `require_fit` and `finish_for_write`.
     """
     target = finish_for_write(session, target)
-    planned = _staged_target(session, target)
+    staged = _staged_target(session, target)
     fixed, chosen = how.partition, require_fit(relation, target, how)
     names = how.columns
     if fixed is not None:
@@ -253,8 +253,8 @@ def prepare_write(
         overwrite=how.overwrite,
         partition=_partition_values(fixed) if fixed else None,
     )
-    if planned is not None:
-        graph.before_commit.append(partial(require_unchanged, session, planned))
+    if staged is not None:
+        graph.before_commit.append(partial(require_unchanged, session, staged))
     return graph
 
 
@@ -325,13 +325,13 @@ def _check_names(columns: Sequence[Name], schema: ResolvedSchema) -> None:
 def _check_types(how: Writing, schema: ResolvedSchema) -> None:
     """Require the table's types in the list of columns."""
     types = {column.name: column.data_type.nullable() for column in schema.columns}
-    for name, written in zip(how.columns, how.column_types, strict=False):
-        declared, label = data_type(written, as_cast=False), name.parts[0]
+    for name, type_name in zip(how.columns, how.column_types, strict=False):
+        declared, label = data_type(type_name, as_cast=False), name.parts[0]
         if declared.nullable() != types[label]:
             raise SchemaError(
                 f"column {label!r} is {types[label]}, but the statement declares {declared}",
                 code="not-assignable",
-                span=written.span,
+                span=type_name.span,
                 hint="omit the type",
             )
 
@@ -351,21 +351,21 @@ def _hint_of_columns(names: Sequence[str], schema: ResolvedSchema) -> str:
 
 
 def check_assignment(
-    given: relational.Columns, schema: ResolvedSchema, chosen: Sequence[str] | None = None
+    columns: relational.Columns, schema: ResolvedSchema, chosen: Sequence[str] | None = None
 ) -> None:
     """Check that a query's columns can be assigned (`column-count-mismatch`, `not-assignable`).
 
     NULL into NOT NULL is not a matter of types: the running job refuses it row by row.
     """
     names = persisted_columns(schema) if chosen is None else chosen
-    if len(names) != len(given):
+    if len(names) != len(columns):
         raise SchemaError(
-            f"the query returns {len(given)} columns, but {len(names)} are written",
+            f"the query returns {len(columns)} columns, but {len(names)} are written",
             code="column-count-mismatch",
             hint=_hint_of_columns(names, schema),
         )
     types = {column.name: column.data_type for column in schema.columns}
-    for column, name in zip(given, names, strict=True):
+    for column, name in zip(columns, names, strict=True):
         target = types[name]
         if not supports_implicit_cast(column.type.nullable(), target.nullable()):
             raise SchemaError(

@@ -233,6 +233,11 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
     problems, losses = _checked_by_planner(session, creation, target, replaced, connector)
     if level is AtomicityLevel.ROLLED_BACK and not hasattr(connector, "clean_up"):
         losses = (*losses, ROWS_STAY)
+    visibility = None
+    if connector is not None:
+        is_stream = unbounded is not None
+        stored = target.table.options
+        visibility = visibility_of(connector, stored, creates=creates, streams=is_stream)
     known = {(error.code, error.problem) for error in found.errors}
     return CtasPlan(
         identifier=identifier,
@@ -243,22 +248,13 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         exists=old is not None,
         level=level,
         reasons=reasons,
-        visibility=_visibility(connector, target, creates=creates, streams=unbounded is not None),
+        visibility=visibility,
         losses=losses,
         problems=(
             *(error.diagnostics[0] for error in found.errors),
             *(problem for problem in problems if (problem.code, problem.message) not in known),
         ),
     )
-
-
-def _visibility(
-    connector: Connector | None, target: BoundTable, *, creates: bool, streams: bool
-) -> Visibility | None:
-    """Return when rows become visible, None for a connector that is not installed."""
-    if connector is None:
-        return None
-    return visibility_of(connector, target.table.options, creates=creates, streams=streams)
 
 
 def _checked_connector(target: BoundTable, found: Gathering) -> Connector | None:
