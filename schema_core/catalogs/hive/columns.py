@@ -200,9 +200,9 @@ def _hive_column(column: Column) -> HiveColumn:
 
 
 def generic_columns(schema: ResolvedSchema) -> tuple[HiveColumn, ...]:
-    """Return columns of a generic table for other engines to show; none if Hive lacks a type.
+    """Return columns of a generic table, which its property map defines, for other engines to show.
 
-    The property map defines the table.
+    There are none if Hive lacks a type or if names differ in case only.
     """
     names = [column.name.lower() for column in schema.columns]
     if len(set(names)) < len(names):

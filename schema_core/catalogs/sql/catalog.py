@@ -199,7 +199,7 @@ class SqlCatalog(StoredCatalog[SqlObject]):
 
     Raises:
         SchemaError: with code `invalid-catalog-url`, `secret-in-url` for a URL with a password, or
-            `invalid-catalog-option` for another warehouse.
+            `invalid-catalog-option` for a warehouse that is not such a path.
         NotFoundError: with code `missing-extra` or `missing-driver`.
 
     >>> catalog = SqlCatalog("shop", "sqlite://")
