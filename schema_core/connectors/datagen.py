@@ -34,7 +34,7 @@ from schema_core.spark.compiler.translation import sql_type
 from schema_core.spark.compiler.tree import Cast, Lambda, Literal, Node, Variable, call
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import ConnectorBase
-from schema_core.spark.python.udf_registration import select
+from schema_core.spark.session.frames import select
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,

@@ -28,8 +28,8 @@ from schema_core.spark.connector import (
     TableContext,
     WriteContext,
 )
-from schema_core.spark.python.udf_registration import select
 from schema_core.spark.session.api_mode import checkpoint_frame, java_class, require_classic
+from schema_core.spark.session.frames import select
 from schema_core.spark.session.session import TemporaryNames
 from schema_core.types import (
     ArrayType,

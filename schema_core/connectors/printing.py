@@ -18,7 +18,7 @@ from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import ConnectorBase, SupportsPartitioning
-from schema_core.spark.python.udf_registration import select
+from schema_core.spark.session.frames import select
 from schema_core.types import (
     ArrayType,
     BinaryType,

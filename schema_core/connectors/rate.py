@@ -18,7 +18,7 @@ from schema_core.spark.compiler.translation import is_fine
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node
 from schema_core.spark.connector import ConnectorBase
-from schema_core.spark.python.udf_registration import select
+from schema_core.spark.session.frames import select
 from schema_core.types import BigIntType, DataType, LocalZonedTimestampType, TimestampType
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from schema_core.errors import SchemaError
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node
 from schema_core.spark.connector import ConnectorBase, metadata_column
-from schema_core.spark.python.udf_registration import select
+from schema_core.spark.session.frames import select
 from schema_core.types import MAX_LENGTH, DataType, LocalZonedTimestampType, VarCharType
 
 if TYPE_CHECKING:

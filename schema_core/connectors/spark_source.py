@@ -38,9 +38,9 @@ from schema_core.spark.commit.file_systems import absolute, locate_file_system
 from schema_core.spark.compiler.tree import Column
 from schema_core.spark.connector import ConnectorBase, SupportsOverwrite, SupportsPartitioning
 from schema_core.spark.jobs import causes, condition_of
-from schema_core.spark.python.udf_registration import select
 from schema_core.spark.reading.sources import comparable
 from schema_core.spark.session.api_mode import checkpoint_frame
+from schema_core.spark.session.frames import select
 from schema_core.spark.session.packages import PACKAGES
 
 if TYPE_CHECKING:

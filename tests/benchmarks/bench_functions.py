@@ -22,7 +22,7 @@ from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.expressions.typed import FunctionCall
 from schema_core.spark.compiler.expression import TranslationContext, compile_expression
 from schema_core.spark.compiler.tree import Fact, Node
-from schema_core.spark.python.udf_registration import select
+from schema_core.spark.session.frames import select
 from schema_core.spark.session.session import JobSession
 from schema_core.sql.parser import parse_expression
 from schema_core.types import parse_type

@@ -21,7 +21,7 @@ from schema_core.connectors.files.file_formats import JSON
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Case, Column, Field, Node, call
-from schema_core.spark.python.udf_registration import select
+from schema_core.spark.session.frames import select
 from schema_core.types import (
     BinaryType,
     BooleanType,

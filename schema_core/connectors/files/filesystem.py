@@ -60,8 +60,8 @@ from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import NamedNode, quote
 from schema_core.spark.connector import metadata_column, raw_column
 from schema_core.spark.jobs import HINT, causes, condition_of, spark_errors
-from schema_core.spark.python.udf_registration import select
 from schema_core.spark.session.api_mode import functions_of, is_connect, java_class, with_metadata
+from schema_core.spark.session.frames import select
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession

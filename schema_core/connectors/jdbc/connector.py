@@ -62,8 +62,8 @@ from schema_core.spark.connector import (
 )
 from schema_core.spark.filters import Filter
 from schema_core.spark.jobs import HINT
-from schema_core.spark.python.udf_registration import select
 from schema_core.spark.session.api_mode import checkpoint_frame, is_connect
+from schema_core.spark.session.frames import select
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,

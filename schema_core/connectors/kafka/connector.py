@@ -44,8 +44,8 @@ from schema_core.spark.connector import (
     WriteContext,
     metadata_column,
 )
-from schema_core.spark.python.udf_registration import select
 from schema_core.spark.session.api_mode import has_class, is_connect
+from schema_core.spark.session.frames import select
 from schema_core.spark.session.packages import package_of
 from schema_core.types import (
     MAX_LENGTH,

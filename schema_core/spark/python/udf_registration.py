@@ -14,21 +14,13 @@ from schema_core.base.lazy import regex
 from schema_core.base.plugins import needs
 from schema_core.mappings.spark.ddl import parse_spark_type
 from schema_core.spark.compiler.translation import PREFIX
-from schema_core.spark.compiler.tree import (
-    Column,
-    Lifting,
-    NamedNode,
-    Projection,
-    quote,
-    with_alias,
-)
 from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.registry import UDFS, Udf
 from schema_core.spark.session.api_mode import is_connect, java_class
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType as SparkType
 
 _SURROGATES = regex("[\ud800-\udfff]")
@@ -50,25 +42,6 @@ def require_udfs(session: SparkSession, *texts: str) -> None:
         )
     elif any(_CALLED.search(text) for text in texts) and not has_udfs(session):
         register_udfs(session)
-
-
-def select(frame: DataFrame, columns: Iterable[NamedNode]) -> DataFrame:
-    """Return a frame of some columns; values used more than once are computed before.
-
-    A frame of exactly these columns is returned unchanged.
-    """
-    columns = list(columns)
-    if all(isinstance(node, Column) and node.name == name for node, name in columns) and (
-        frame.schema.names == [name for _, name in columns]
-    ):
-        return frame
-    lifted = Projection()
-    items = [with_alias(node, name, Lifting(own=(lifted,))) for node, name in columns]
-    require_udfs(frame.sparkSession, *items, *lifted.columns)
-    if lifted.columns:
-        values = (f"{value} AS {quote(name)}" for value, name in lifted.columns.items())
-        frame = frame.selectExpr("*", *values)
-    return frame.selectExpr(*items)
 
 
 def has_udfs(session: SparkSession) -> bool:

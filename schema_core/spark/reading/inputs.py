@@ -39,7 +39,6 @@ from schema_core.schema.unresolved import Schema
 from schema_core.spark.compiler.tree import Cast, NamedNode, Node, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.python.udf_registration import select
 from schema_core.spark.reading.sources import comparable
 from schema_core.spark.session.api_mode import (
     in_session,
@@ -48,6 +47,7 @@ from schema_core.spark.session.api_mode import (
     java_class,
     not_over_connect,
 )
+from schema_core.spark.session.frames import select
 from schema_core.spark.session.session import TemporaryNames, create_view, drop_view
 from schema_core.spark.writing.row_checks import of_exact_type
 from schema_core.types import DataType

@@ -44,7 +44,8 @@ from schema_core.spark.reading.sources import (
     source_frame,
     with_raw_conditions,
 )
-from schema_core.spark.session.api_mode import analysed, java_class
+from schema_core.spark.session.api_mode import java_class
+from schema_core.spark.session.frames import frame_of_sql
 from schema_core.spark.session.session import JobSession, TemporaryNames, UnusedNames
 from schema_core.spark.streaming.stream_stages import staging
 from schema_core.spark.streaming.watermarks import (
@@ -201,7 +202,7 @@ class Reader:
     def _analyse(names: TemporaryNames, text: str) -> DataFrame:
         with spark_errors(names.session):
             require_udfs(names.session, text)
-            frame = analysed(names.session, text)
+            frame = frame_of_sql(names.session, text)
             names.keep_for(frame)
             return frame
 

@@ -34,8 +34,8 @@ from schema_core.spark.compiler.tree import Cast, NamedNode, Node, quote, string
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import Read, diagnosed_rows
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.python.udf_registration import select
 from schema_core.spark.session.api_mode import functions_of, in_session, is_connect, java_class
+from schema_core.spark.session.frames import select
 from schema_core.spark.session.session import active_session
 from schema_core.types import (
     MAX_LENGTH,

@@ -40,9 +40,9 @@ from schema_core.spark.connector import (
     raw_column,
 )
 from schema_core.spark.filters import Comparison, Filter, FilterResult
-from schema_core.spark.python.udf_registration import select
 from schema_core.spark.reading.pushdown import ScanDemand
 from schema_core.spark.session.api_mode import is_connect, is_same_session
+from schema_core.spark.session.frames import select
 from schema_core.spark.session.session import create_view, drop_view
 from schema_core.spark.writing.row_checks import require_not_null
 from schema_core.types import DataType, TimestampType

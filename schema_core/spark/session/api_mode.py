@@ -275,15 +275,6 @@ def has_class(session: SparkSession, name: str) -> bool:
     return True
 
 
-def analysed(session: SparkSession, text: str) -> DataFrame:
-    """Return a query's frame, as ``session.sql``, with four round trips less."""
-    if is_connect(session):
-        return session.sql(text)
-    from pyspark.sql.classic.dataframe import DataFrame
-
-    return DataFrame(session._jsparkSession.sql(text), session)  # noqa: SLF001
-
-
 def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
     """Return a DataFrame with the same analysed plan in another session of its SparkContext.
 

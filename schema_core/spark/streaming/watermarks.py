@@ -22,8 +22,8 @@ from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import PREFIX, sql_type
 from schema_core.spark.compiler.tree import quote
-from schema_core.spark.python.udf_registration import select
 from schema_core.spark.session.api_mode import with_metadata
+from schema_core.spark.session.frames import select
 from schema_core.spark.streaming.interval_joins import TIME
 from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
 

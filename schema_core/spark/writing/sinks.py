@@ -57,7 +57,7 @@ from schema_core.spark.connector import (
     zone_of,
 )
 from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
-from schema_core.spark.python.udf_registration import select
+from schema_core.spark.session.frames import select
 from schema_core.spark.writing.row_checks import require_not_null
 from schema_core.types import (
     MAX_LENGTH,

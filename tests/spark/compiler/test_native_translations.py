@@ -23,7 +23,7 @@ from schema_core.spark.compiler.tree import Column, Fact, Literal, Node, to_sql
 from schema_core.spark.compiler.udfs import UdfError, java_dates
 from schema_core.spark.compiler.udfs import json as udfs_json
 from schema_core.spark.compiler.udfs import strings as udfs
-from schema_core.spark.python.udf_registration import select
+from schema_core.spark.session.frames import select
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes, TimestampType, TimeType, parse_type
 
