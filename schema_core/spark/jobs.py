@@ -61,15 +61,11 @@ def jvm_errors() -> Iterator[None]:
 
 
 class SparkJob(JobExecution):
-    """A job of Spark: an action within a transaction, in a job group with the job's id.
+    """A job of Spark: an `action` that writes rows, in a job group with the job's id.
 
-    Args:
-        session: The job's session.
-        name: The description of the job group.
-        action: Writes the rows.
-        transaction: What the job does before and after; by default nothing.
-        located: Returns a context manager that adds locations to errors.
-        properties: The result of `local_properties`.
+    `name` describes the job group. The `transaction` is what the job does before and after, by
+    default nothing. `located` returns a context manager that adds locations to errors; `properties`
+    are from `local_properties`.
     """
 
     def __init__(

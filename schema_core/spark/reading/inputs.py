@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakKeyDictionary, finalize
@@ -238,8 +238,7 @@ class _ArrowRows:
                 node = Cast(node, type_sql(type_))
             selected.append((node, field.name))
         frame = session.createDataFrame(self._table, schema=StructType(fields))
-        changed = not all(isinstance(node, ColumnNode) for node, _ in selected)
-        return select(frame, selected) if changed else frame
+        return select(frame, selected)
 
 
 def inline_frame(rows: InlineRows, session: SparkSession) -> DataFrame:
@@ -255,17 +254,8 @@ def inline_frame(rows: InlineRows, session: SparkSession) -> DataFrame:
         if isinstance(content, _ArrowRows):
             return frame
         stored = {field.name: field.dataType for field in frame.schema.fields}
-        physical = [
-            _physical(column.name, column.data_type, stored) for column in rows.schema.columns
-        ]
-        if [name for _, name in physical] == list(stored) and _are_columns(physical):
-            return frame
-        return select(frame, physical)
-
-
-def _are_columns(selected: Sequence[NamedNode]) -> bool:
-    """Return whether a projection would only repeat columns."""
-    return all(isinstance(node, ColumnNode) and node.name == name for node, name in selected)
+        columns = rows.schema.columns
+        return select(frame, (_physical(each.name, each.data_type, stored) for each in columns))
 
 
 def _physical(name: str, type_: DataType, given: Mapping[str, Any]) -> NamedNode:

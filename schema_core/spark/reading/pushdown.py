@@ -214,7 +214,8 @@ class _DemandAnalysis:
 
     def relation(self, relation: relational.Relation, demand: Demand) -> None:
         while isinstance(relation, relational.SetOperation):  # chains are long
-            demand = _of_operands(relation, demand)
+            if (relation.operator, relation.all) != ("UNION", True):  # others do not keep all rows
+                demand = EVERYTHING
             self.relation(relation.right, _of_side(relation.right, relation, demand))
             demand = _of_side(relation.left, relation, demand)
             relation = relation.left
@@ -447,11 +448,6 @@ def _plain_item(block: relational.Select, place: int) -> Ref | None:
     """Return the source's column that an item selects, if it is one."""
     expression = block.items[place].expression
     return expression if isinstance(expression, Ref) and expression.relation else None
-
-
-def _of_operands(operation: relational.SetOperation, demand: Demand) -> Demand:
-    """Return what a set operation needs of its operands; only UNION ALL keeps all rows."""
-    return demand if (operation.operator, operation.all) == ("UNION", True) else EVERYTHING
 
 
 def _of_side(

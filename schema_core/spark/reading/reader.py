@@ -107,16 +107,16 @@ class Reader:
         frames: Mapping[int, DataFrame] | None = None,
         session: SparkSession | None = None,
     ) -> DataFrame:
-        """Return a query as a frame with these columns, by position.
+        """Return a query as a frame with the columns and types of `targets`, by position.
 
         Args:
             query: The query.
-            targets: The columns of the result, in whose types it is computed.
+            targets: The columns of the result.
             reads: Gets the query's sources.
             recorder: Gets what EXPLAIN shows.
             plan: The plan of a streaming query.
             frames: Frames for scans, by their identity.
-            session: The session; without it the query's sources are validated first.
+            session: Without it the query's sources are validated first.
         """
         session = session or self.session_for(query)
         with TemporaryNames(session, self._unused) as names:

@@ -76,14 +76,14 @@ def source_frame(
     *,
     streams: bool = False,
 ) -> Source:
-    """Return all columns of a table, in order, as its connector reads them.
+    """Return all columns of a table, in order, as its connector reads them; NULL if not `needed`.
 
     Errors are those of `checked_frame`, and `streaming-not-supported` without streams.
 
     Args:
         connector: The table's connector.
         context: What to read.
-        needed: The columns that the query reads; None for all. The others are NULL.
+        needed: The columns that the query reads; None for all.
         database: The current database, whose functions computed columns may call.
         streams: Whether a streaming job reads an unbounded table.
     """
@@ -340,13 +340,9 @@ def _checked_result(
 def with_raw_conditions(
     view: str, schema: ResolvedSchema, raw: Collection[str], filters: Iterable[Filter]
 ) -> str:
-    """Return SQL of a view's rows that filters may select, without its raw columns.
+    """Return SQL of a view's rows that `filters` may select, without its `raw` columns.
 
-    Args:
-        view: The view's name, as SQL.
-        schema: The table's columns; the view has the raw columns, too.
-        raw: The columns that have a raw column.
-        filters: Filters that the query evaluates as well.
+    The query evaluates the filters as well. The view has the columns of `schema` and the raw ones.
     """
     if not raw:
         return view
@@ -401,8 +397,8 @@ def _first(value: dt.datetime, unit: int, *, after: bool) -> str | None:
     return f"TIMESTAMP_NTZ '{first.isoformat(' ')}'"
 
 
-# --- cached views ------------------------------------------------------------------------------- A
-# view saves listing and checking the files and analysing the frame again. It is reused if the
+# --- cached views --------------------------------------------------------------------------------
+# A view saves listing and checking the files and analysing the frame again. It is reused if the
 # table's definition, the configuration and the time zone are equal, and the connector finds its
 # data unchanged (`SupportsReuse`). See decision 22.
 
@@ -460,10 +456,7 @@ class ScanRequest:
 
 @dataclass(slots=True, eq=False)
 class KeptScan:
-    """A view, and the connector and data version of its frame.
-
-    `users` counts queries that are being compiled.
-    """
+    """A view, and its frame's connector and data version; `users` counts queries being compiled."""
 
     request: ScanRequest
     connector: SparkConnector
@@ -522,10 +515,7 @@ class ScanCache:
         context: ReadContext,
         source: Source,
     ) -> KeptScan | None:
-        """Keep a scan's frame as a view, unless it may differ between queries.
-
-        The caller must release the result.
-        """
+        """Keep a scan's frame as a view, unless it may differ between queries; see `find`."""
         version = source.version
         is_kept = can_be_kept(connector) and version is not None
         if not is_kept or _data_version(connector, context) != version:

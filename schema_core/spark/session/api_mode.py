@@ -204,7 +204,9 @@ class SharedFrames:
         if not self._sessions:
             atexit.unregister(self._drop_all)
             atexit.register(self._drop_all)  # before the clients of both sessions are closed
-        self._drop_ended()
+        while self._ended:
+            with suppress(IndexError):  # another thread may have taken the last one
+                self._drop(self._ended.popleft())
         name = f"{PREFIX}shared_{uuid.uuid4().hex}"
         frame.createGlobalTempView(name)
         self._sessions[name] = frame.sparkSession, session
@@ -223,11 +225,6 @@ class SharedFrames:
         # derived frames refer to the plans of their origins
         finalize(plan._plan, self._ended.append, name).atexit = False  # noqa: SLF001
         return made
-
-    def _drop_ended(self) -> None:
-        while self._ended:
-            with suppress(IndexError):  # another thread may have taken the last one
-                self._drop(self._ended.popleft())
 
     def _drop(self, name: str) -> None:
         for session in filter(is_running, self._sessions.pop(name, ())):

@@ -105,10 +105,8 @@ STRING = VarCharType(MAX_LENGTH)
 class Sink:
     """The columns of a table that a query writes.
 
-    Args:
-        schema: The table's schema.
-        columns: The columns that the query fills, in its order; None for all.
-        options: The session's options.
+    `columns` are those that the query fills, in its order, or None for all; `options` the
+    session's.
     """
 
     def __init__(
@@ -116,7 +114,7 @@ class Sink:
     ) -> None:
         self._columns = [column for column in schema.columns if column.is_persisted()]
         self._types = {column.name: column.data_type for column in self._columns}
-        self._given = list(self._types) if columns is None else list(columns)
+        self._filled = list(self._types) if columns is None else list(columns)
         self._options = options
 
     def targets(self, query: Relation) -> Columns:
@@ -125,9 +123,9 @@ class Sink:
         Errors: `sink-column-mismatch`, `sink-type-mismatch`, and `missing-value` for a NOT NULL
         column that the query does not fill.
         """
-        targets = _assignable(query, self._given, self._types)
+        targets = _assignable(query, self._filled, self._types)
         for name, type_ in self._types.items():
-            if name not in self._given and not type_.is_nullable:
+            if name not in self._filled and not type_.is_nullable:
                 raise SchemaError(f"no value for NOT NULL column {name!r}", code="missing-value")
         return targets
 
@@ -140,7 +138,7 @@ class Sink:
             needed = [
                 f"{quote(name)} IS NOT NULL"
                 for name, type_ in self._types.items()
-                if not type_.is_nullable and name in self._given
+                if not type_.is_nullable and name in self._filled
             ]
             frame = frame.where(" AND ".join(needed)) if needed else frame
         checked = [self._check_column(column.name, column.data_type) for column in self._columns]
@@ -159,7 +157,7 @@ class Sink:
 
     def _check_column(self, name: str, type_: DataType) -> NamedNode:
         """Return a column with its type's checks; NULL if the query does not fill it."""
-        if name not in self._given:
+        if name not in self._filled:
             return Cast(NULL, to_spark_sql(type_)), name
         node: Node = ColumnNode(name)
         rule = LENGTH.of(self._options)
