@@ -4,10 +4,9 @@ A job writes into a staging directory that readers skip. Its commit locks the ta
 writes a journal of the files to move in and to delete; renaming the journal to its final name is
 the commit point. Then files are moved, checked and deleted, and the stage and journal removed.
 
-A job killed before the commit point leaves a staging directory, which the next write removes.
-Killed after it, it leaves a journal, which the next read or write carries out: steps are
-idempotent. See ``docs/decisions/0013-commit-journal.md``; `TableTransaction` decides when to
-commit.
+A job killed before the commit point leaves a staging directory, which the next write removes; after
+it a journal, which the next read or write carries out: steps are idempotent. See
+``docs/decisions/0013-commit-journal.md``; `TableTransaction` decides when to commit.
 """
 
 from __future__ import annotations
@@ -39,38 +38,38 @@ from schema_core.spark.commit.file_systems import (
 
 T = TypeVar("T")
 
-#: Prefix of all names of this library in a table's directory. Readers skip names with a dot.
+#: Prefix of this library's names in a table's directory. Readers skip names with a dot.
 PREFIX: Final = ".schema-core-"
 LOCK: Final = f"{PREFIX}lock"
-#: Keeps the stage recognisable: an engine creates a removed directory again, but not this file.
+#: Marks the stage: an engine creates a removed directory again, but not this file.
 OPEN: Final = f"{PREFIX}open"
-#: Lock timeout of a commit, in seconds.
+#: Seconds that a commit waits for the lock.
 LOCK_TIMEOUT: Final = 600.0
-#: Interval between two attempts to take the lock, in seconds.
+#: Seconds between attempts to take the lock.
 PAUSE: Final = 0.02
-#: Maximum attempts of a step that fails after the commit point.
+#: Maximum attempts of a step after the commit point.
 ATTEMPTS: Final = 3
-#: Maximum listings of the files of a read under concurrent modification.
+#: Maximum listings of a read's files under concurrent modification.
 READ_ATTEMPTS: Final = 20
-#: Maximum listings before the read takes the lock, so that commits wait for it.
+#: Maximum listings before the read takes the lock, so that commits wait.
 UNLOCKED_ATTEMPTS: Final = 5
-#: Lock timeout of a read, in seconds; the read then continues without the lock.
+#: Seconds that a read waits for the lock; it then continues without.
 READ_LOCK_TIMEOUT: Final = 10.0
-#: Staging directories of versions before the journal; their names contain no owner.
+#: Staging directories of versions before the journal; they name no owner.
 FORMER_PREFIX: Final = ".staging-"
 FORMER_STAGE: Final = regex(r"\.staging-[0-9a-f]{32}")
 FORMER_ABANDONED: Final = 86_400.0
 
 
 class CommitFileKind(Enum):
-    """Kinds of files and directories that a commit leaves in a table's directory."""
+    """What a commit leaves in a table's directory."""
 
     STAGE = "stage"
-    #: a journal that has no effect
+    #: a journal without effect
     DRAFT = "draft"
-    #: a journal that has effect once the catalog holds the definition it names
+    #: a journal that takes effect once the catalog holds the definition it names
     PENDING = "pending"
-    #: a journal that has effect: its job has committed
+    #: a journal with effect: its job has committed
     COMMIT = "commit"
 
 
@@ -86,26 +85,25 @@ class CommitFileName:
     id: str
 
     def __str__(self) -> str:
-        one = self.owner
-        return f"{PREFIX}{self.kind.value}-{one.host}-{one.pid}-{one.started}-{self.id}"
+        process = self.owner
+        return f"{PREFIX}{self.kind.value}-{process.host}-{process.pid}-{process.started}-{self.id}"
 
     @classmethod
     def parse(cls, name: str) -> CommitFileName | None:
-        """Parse a name; None for other names."""
-        if not (found := _NAME.fullmatch(name)):
+        if not (match := _NAME.fullmatch(name)):
             return None
-        kind, host, pid, started, id_ = found.groups()
+        kind, host, pid, started, id_ = match.groups()
         return cls(CommitFileKind(kind), Owner(host, int(pid), int(started)), id_)
 
     def of(self, kind: CommitFileKind) -> CommitFileName:
-        """The name of something else of the same job."""
+        """The name of another file of the same job."""
         return CommitFileName(kind, self.owner, self.id)
 
 
 _KINDS = "|".join(kind.value for kind in CommitFileKind)
 _NAME = regex(rf"{re.escape(PREFIX)}({_KINDS})-{OWNER}-([0-9a-f]{{32}})")
-#: Jobs of this process that may still commit, by the id of their names: names of stages identify
-#: the process, so all environments share it. Each job removes itself.
+#: Jobs of this process that may still commit, by the id of their names. Stages are named after the
+#: process, so all environments share it. Each job removes itself.
 _RUNNING: set[str] = set()
 
 
@@ -114,7 +112,7 @@ _RUNNING: set[str] = set()
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A definition that a catalog holds: the table's identifier, and a digest of the rest."""
+    """A table's definition in a catalog: its identifier, and a digest of the rest."""
 
     table: str
     digest: str
@@ -124,8 +122,8 @@ class Definition:
 class Batch:
     """A micro-batch of a streaming job, by the job's id and its number.
 
-    An empty file of this name in the table's directory records that it was committed, so a
-    restarted job does not write it again.
+    An empty file of this name in the table's directory records its commit, so that a restarted job
+    does not write it again.
     """
 
     job: str
@@ -136,7 +134,6 @@ class Batch:
 
     @classmethod
     def parse(cls, name: str) -> Batch | None:
-        """Parse the name of a record; None if it is not one."""
         match = _BATCH.fullmatch(name)
         return None if match is None else cls(match[1], int(match[2]))
 
@@ -145,7 +142,7 @@ _BATCH = regex(rf"{re.escape(PREFIX)}batch-([0-9a-f]{{32}})-([0-9]{{1,19}})")
 
 
 def last_batch(directory: Directory, job: str) -> int | None:
-    """Return the number of a job's last recorded micro-batch, or None."""
+    """Return the number of a job's last recorded micro-batch, if any."""
     return max((record.number for record in _records(directory, job)), default=None)
 
 
@@ -158,9 +155,9 @@ def _records(directory: Directory, job: str) -> list[Batch]:
 class Journal:
     """The steps of a commit: the files to add, with their sizes, and those to delete.
 
-    Paths are below the table's directory, new files below `stage`. With `definition` the commit has
-    effect once the catalog holds it. With `batch` a micro-batch is recorded; such a journal has
-    another version, which versions of the library without streaming jobs refuse.
+    Paths are below the table's directory, new files below `stage`. With `definition` the commit
+    takes effect once the catalog holds it. With `batch` a micro-batch is recorded; such a journal
+    has another version, which library versions without streaming jobs refuse.
     """
 
     stage: str
@@ -170,7 +167,7 @@ class Journal:
     batch: Batch | None = None
 
     def paths(self) -> list[str]:
-        """The paths that the commit moves from, moves to and deletes."""
+        """The paths that the commit moves from and to, and deletes."""
         staged = [f"{self.stage}/{path}" for path, _ in self.add]
         return [*staged, *(path for path, _ in self.add), *self.remove]
 
@@ -185,7 +182,7 @@ class Journal:
         """Parse the untrusted content of a journal.
 
         Raises:
-            UnknownJournalVersion: for a journal of another version of the library.
+            UnknownJournalVersion: for a journal of another library version.
             ValueError: for content that this library does not write.
         """
         try:
@@ -214,10 +211,10 @@ class Journal:
 
 
 class UnknownJournalVersion(Exception):  # noqa: N818 - not an error of the file
-    """A journal has another version than those that are read."""
+    """A journal has a version that is not read."""
 
 
-#: Version of a journal -> its other fields.
+#: Journal version -> its other fields.
 _FIELDS: Final[Mapping[int, frozenset[str]]] = {
     1: frozenset({"stage", "add", "remove", "definition"}),
     2: frozenset({"stage", "add", "remove", "definition", "batch"}),
@@ -231,7 +228,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _file_path(value: object) -> str:
-    """Return the path, below the table's directory, of a file that readers do not skip."""
+    """Return the path, below the table's directory, of a file that readers see."""
     if not isinstance(value, str) or not is_plain(value):
         raise ValueError(f"it names the file {value!r}, which is not in the directory")
     *directories, file = value.split("/")
@@ -243,7 +240,7 @@ def _file_path(value: object) -> str:
 
 
 def _new_file(value: object) -> tuple[str, int]:
-    """Return the path and the size of a new file."""
+    """Return a new file's path and size."""
     if not isinstance(value, list) or len(value) != 2 or type(value[1]) is not int or value[1] < 0:
         raise ValueError(f"it names the new file {value!r}, which is not a path with a size")
     return _file_path(value[0]), value[1]
@@ -267,7 +264,7 @@ def _batch(value: Any) -> Batch:
 
 
 def _strings(value: Any, *keys: str) -> dict[str, str]:
-    """Return an object whose values are strings."""
+    """Return an object of strings."""
     if not isinstance(value, dict) or value.keys() != {*keys}:
         raise ValueError(f"it has {value!r} in place of an object with {' and '.join(keys)}")
     if not all(isinstance(element, str) for element in value.values()):
@@ -279,7 +276,7 @@ def _strings(value: Any, *keys: str) -> dict[str, str]:
 class Directory:
     """The directory of a table, with every operation checked.
 
-    A failure that the file system raises, or reports by False, is an `ExternalError` with code
+    Whether the file system raises or returns False, a failure is an `ExternalError` with code
     `file-system-failed`.
     """
 
@@ -287,7 +284,7 @@ class Directory:
     root: str
 
     def path(self, name: object) -> str:
-        """The path of an entry; the directory's own for the empty name."""
+        """An entry's path; the directory's own for the empty name."""
         return f"{self.root}/{name}" if name else self.root
 
     def call(self, action: str, operation: Callable[[], T]) -> T:
@@ -312,12 +309,12 @@ class Directory:
         return self.call(f"list {self.root!r}", lambda: self.system.list(self.root, prefix))
 
     def files(self, name: object | None = None) -> list[tuple[str, int]]:
-        """The visible files below a directory within, or below this one."""
+        """The visible files below this directory, or one within."""
         root = self.root if name is None else self.path(name)
         return self.call(f"list {root!r}", lambda: sorted(visible_files(self.system, root)))
 
     def read(self, name: object) -> bytes | None:
-        """The content of a file; None if it was removed meanwhile."""
+        """A file's content; None if it was removed meanwhile."""
         try:
             return self.call(f"read {self.path(name)!r}", lambda: self.system.read(self.path(name)))
         except ExternalError:
@@ -347,7 +344,7 @@ class Directory:
         return Directory(self.system, self.root.rpartition("/")[0])
 
     def can_publish(self) -> bool:
-        """Whether `publish` can replace this directory, which exists."""
+        """Whether `publish` can replace this existing directory."""
         action = f"read the status of {self.root!r}"
         return self.call(action, lambda: self.system.can_publish(self.root))
 
@@ -394,11 +391,7 @@ class Directory:
         return deleted
 
     def require_unlinked(self, paths: Iterable[str]) -> None:
-        """Refuse paths that lead through a symbolic link within the directory.
-
-        Raises:
-            ExternalError: with code `link-not-followed`.
-        """
+        """Refuse paths through a symbolic link within the directory (`link-not-followed`)."""
 
         def is_link(name: str) -> bool:
             path = self.path(name)
@@ -414,7 +407,7 @@ class Directory:
             )
 
     def iterate_names(self, *kinds: CommitFileKind) -> Iterator[tuple[CommitFileName, FileStatus]]:
-        """The entries of these kinds in the directory."""
+        """The directory's entries of these kinds."""
         for entry in self.entries(PREFIX):
             name = CommitFileName.parse(entry.name)
             if name is not None and name.kind in kinds:
@@ -431,9 +424,8 @@ def _failure_of(action: str, reason: str) -> ExternalError:
 def read_journal(directory: Directory, name: CommitFileName) -> Journal | None:
     """Return a journal; None if it was removed meanwhile.
 
-    Raises:
-        ExternalError: with code `invalid-journal` if this library has not written it,
-            `commit-unfinished` if another version has, or `file-system-failed`.
+    Errors: `invalid-journal` if this library has not written it, `commit-unfinished` if another
+    version has, and `file-system-failed`.
     """
     try:
         content = directory.read(name)
@@ -468,8 +460,7 @@ def _invalid_journal(directory: Directory, name: CommitFileName, problem: str) -
 def finish(directory: Directory, name: CommitFileName) -> None:
     """Complete a committed journal. Every step is idempotent, also under concurrent recovery.
 
-    Raises:
-        ExternalError: with code `commit-unfinished` (the rows are committed) or `invalid-journal`.
+    Errors: `commit-unfinished` (the rows are committed) and `invalid-journal`.
     """
     journal = read_journal(directory, name)
     if journal is None:
@@ -502,7 +493,7 @@ def finish(directory: Directory, name: CommitFileName) -> None:
 
 
 def _retry(step: Callable[[], object]) -> None:
-    """Retry a step that fails: there is no rollback after the commit point."""
+    """Retry a failed step: there is no rollback after the commit point."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             step()
@@ -514,7 +505,7 @@ def _retry(step: Callable[[], object]) -> None:
 
 
 def _move(directory: Directory, name: CommitFileName, source: str, path: str, size: int) -> None:
-    """Move one new file to its place and check its size there."""
+    """Move a new file to its place and check its size there."""
     try:
         directory.rename(source, path)
     except ExternalError:
@@ -536,7 +527,7 @@ def _move(directory: Directory, name: CommitFileName, source: str, path: str, si
 
 
 def _record(directory: Directory, batch: Batch) -> None:
-    """Record a micro-batch, and delete the records of the job's earlier ones."""
+    """Record a micro-batch, and delete the job's earlier records."""
     if directory.status(batch) is None:
         try:
             directory.create(batch, b"")
@@ -553,7 +544,7 @@ def _is_complete(entry: FileStatus | None, size: int) -> bool:
 
 
 def _remove(directory: Directory, name: CommitFileName, path: str) -> None:
-    """Delete one old file, unless another process has completed the commit."""
+    """Delete an old file, unless another process has completed the commit."""
     if directory.status(name) is None:
         return
     try:
@@ -569,10 +560,8 @@ def _remove(directory: Directory, name: CommitFileName, path: str) -> None:
 def recover(directory: Directory, held: Definition | None) -> None:
     """Complete every commit whose job ended before it was complete.
 
-    A journal that waits for `held`, the definition in the table's catalog, has effect.
-
-    Raises:
-        ExternalError: with code `commit-unfinished`, `invalid-journal` or `file-system-failed`.
+    A journal that waits for `held`, the catalog's definition, has effect. Errors:
+    `commit-unfinished`, `invalid-journal` and `file-system-failed`.
     """
     for name, _ in list(directory.iterate_names(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
         if name.kind is CommitFileKind.PENDING:
@@ -598,10 +587,10 @@ def is_uncommitted(directory: Directory, job: str) -> bool:
 
 
 def remove_leftovers(directory: Directory, held: Definition | None = None) -> None:
-    """Remove the files of jobs that ended before their commit point. The caller holds the lock.
+    """Remove files of jobs that ended before their commit point. The caller holds the lock.
 
-    A journal that waits for a definition of a table other than `held` stays: two tables may share
-    the directory, and only the other one shows whether its catalog has changed.
+    A journal that waits for another table's definition than `held` stays: two tables may share the
+    directory, and only the other one shows whether its catalog has changed.
     """
     now = time.time()
     for name, entry in list(directory.iterate_names(CommitFileKind.DRAFT, CommitFileKind.PENDING)):
@@ -615,7 +604,7 @@ def remove_leftovers(directory: Directory, held: Definition | None = None) -> No
 
 
 def _is_foreign(directory: Directory, name: CommitFileName, held: Definition | None) -> bool:
-    """Return whether a journal waits for a definition of another table."""
+    """Return whether a journal waits for another table's definition."""
     if held is None or name.kind is not CommitFileKind.PENDING:
         return False
     journal = read_journal(directory, name)
@@ -624,7 +613,7 @@ def _is_foreign(directory: Directory, name: CommitFileName, held: Definition | N
 
 
 def remove_stages(directory: Directory) -> None:
-    """Remove the stages of jobs that ended before their commit point."""
+    """Remove stages of jobs that ended before their commit point."""
     now = time.time()
     # a journal that took effect meanwhile, or still may, keeps its stage
     committing = {
@@ -641,10 +630,8 @@ def remove_stages(directory: Directory) -> None:
 def clean(directory: Directory, held: Definition | None, *, created: bool = False) -> None:
     """Complete the commits of killed jobs, and remove their uncommitted files.
 
-    Args:
-        directory: The table's directory.
-        held: The definition that its catalog holds.
-        created: Whether a CREATE TABLE AS is undone: an empty directory is removed as well.
+    `held` is the definition in the table's catalog. If `created`, a CREATE TABLE AS is undone: an
+    empty directory is removed as well.
     """
     if directory.can_publish():
         remove_stages(directory.outer)
@@ -671,11 +658,9 @@ def _is_abandoned(name: CommitFileName, age: float) -> bool:
 def read_consistently(directory: Directory, held: Definition | None, load: Callable[[], T]) -> T:
     """Load a table's files so that every commit is seen whole or not at all.
 
-    A concurrent commit makes `load` run again; after a few attempts commits wait for it.
-
-    Raises:
-        ExternalError: with code `concurrent-writes` if the files change every time: writers ignore
-            the lock, or the reader cannot create it.
+    A concurrent commit makes `load` run again; after a few attempts commits wait for it. If the
+    files change every time (`concurrent-writes`), writers ignore the lock or the reader cannot
+    create it.
     """
     for attempt in range(READ_ATTEMPTS):
         with nullcontext() if attempt < UNLOCKED_ATTEMPTS else _lock_if_possible(directory):
@@ -719,11 +704,7 @@ def _snapshot(directory: Directory) -> object:
 
 
 def take_lock(directory: Directory, timeout: float = LOCK_TIMEOUT) -> Release:
-    """Wait for the lock of a table's directory and take it.
-
-    Raises:
-        ExternalError: with code `write-locked` after the timeout.
-    """
+    """Wait for the lock of a table's directory and take it (`write-locked` after the timeout)."""
     path = directory.path(LOCK)
     directory.mkdirs("")
     deadline = time.monotonic() + timeout
@@ -750,10 +731,10 @@ def take_lock(directory: Directory, timeout: float = LOCK_TIMEOUT) -> Release:
 # --- a stage -------------------------------------------------------------------------------------
 
 
-#: The values of the partition columns in the names of directories.
+#: Values of partition columns in directories' names.
 PartitionValues: TypeAlias = tuple[str, ...]
 
-#: Returns the values of partitions as a job would write them.
+#: Returns partitions' values as a job would write them.
 Canonical: TypeAlias = Callable[
     [Collection[PartitionValues]], Mapping[PartitionValues, PartitionValues]
 ]
@@ -764,9 +745,9 @@ class OverwriteScope:
     """Which files of the table a commit replaces.
 
     `everything` replaces all. With `partitions`, the number of partition directories in a path,
-    partitions that get files are replaced, and `fixed`, the values of one partition, in any case.
-    `canonical` maps values in directories to those that a job writes, such as ``01`` to ``1``;
-    without it they are compared as strings. `empty` requires that there is no file to replace.
+    partitions that get files are replaced, and always the partition `fixed`. `canonical` maps
+    values in directories to those that a job writes, such as ``01`` to ``1``; without it they are
+    compared as strings. `empty` requires that there is no file to replace.
     """
 
     everything: bool = False
@@ -800,7 +781,7 @@ _ESCAPED = regex("%([0-9A-Fa-f]{2})")
 
 
 def partition_of(path: str, count: int) -> PartitionValues | None:
-    """The values in the first `count` directories ``key=value`` of a path; None if it has fewer."""
+    """The values in a path's first `count` directories ``key=value``; None if it has fewer."""
     *directories, _ = path.split("/")
     if len(directories) < count or not all("=" in directory for directory in directories[:count]):
         return None
@@ -810,8 +791,8 @@ def partition_of(path: str, count: int) -> PartitionValues | None:
 
 
 def unescape_partition(text: str) -> str:
-    """Return a partition's key or value without the escapes of directory names."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    """Return a partition's key or value without directory names' escapes."""
+    return _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text)
 
 
 APPEND = OverwriteScope()
@@ -820,9 +801,9 @@ APPEND = OverwriteScope()
 class FileStage:
     """The rows of one job in a hidden directory within the table's, until the job has ended.
 
-    `held` is the definition that the catalog holds when the job starts, `definition` the one that
-    it is to hold when the rows become visible, if another. A stage of a `batch` that was committed
-    before discards its rows.
+    `held` is the catalog's definition when the job starts; `definition`, if another, the one that
+    it is to hold when the rows become visible. The stage of a `batch` committed before discards its
+    rows.
     """
 
     def __init__(
@@ -848,36 +829,33 @@ class FileStage:
         self._definition = definition
         self._lock_timeout = lock_timeout
         self._batch = batch
-        #: whether the micro-batch has been committed before
+        #: whether the micro-batch was committed before
         self._is_repeated = False
         self._release: Release | None = None
         self._is_new = directory.status("") is None
         self._marker = self.name.of(CommitFileKind.DRAFT)
         self._is_decided = False
-        #: whether the stage is beside the table's directory, which one rename replaces by it
+        #: whether the stage is beside the table's directory, and one rename replaces that by it
         self.is_beside: bool = False
         self._is_prepared = False
         self._is_open = False
-        #: the paths of the new files, when the stage is prepared
+        #: the new files' paths, when the stage is prepared
         self._new: list[str] = []
         _RUNNING.add(self.name.id)
 
     @property
     def staging_directory(self) -> str:
-        """The path of the staging directory on its file system."""
+        """The staging directory's path on its file system."""
         return self._home.path(self.name)
 
     @property
     def _home(self) -> Directory:
-        """The directory in which the stage is."""
         return self.directory.outer if self.is_beside else self.directory
 
     def check(self) -> None:
         """Check before the job that its rows will be accepted.
 
-        Raises:
-            SchemaError: with code `path-not-empty` or `not-a-directory`.
-            ExternalError: as `recover`.
+        Errors: `path-not-empty`, `not-a-directory` and those of `recover`.
         """
         here = self.directory.status("")
         if here is not None and not here.is_directory:
@@ -902,10 +880,9 @@ class FileStage:
         self._is_open = True
 
     def _require_stage(self) -> None:
-        """Check that the stage holds all that the job wrote, under the lock if there is one.
+        """Check that the stage holds all that the job wrote, under the lock if any.
 
-        Raises:
-            ExternalError: with code `file-system-failed`.
+        The error has the code `file-system-failed`.
         """
         if self._is_open and self._home.status(f"{self.name}/{OPEN}") is None:
             raise _failure_of(
@@ -914,7 +891,7 @@ class FileStage:
         self._is_open = False
 
     def _restrict(self) -> None:
-        """Restrict the permissions of the engine's files to those of their stage."""
+        """Restrict the engine's files to their stage's permissions."""
         path, system = self.staging_directory, self.directory.system
         self.directory.call(f"set the permissions in {path!r}", lambda: system.restrict(path))
 
@@ -945,7 +922,7 @@ class FileStage:
         self._is_prepared = True
 
     def _prepare_journal(self) -> None:
-        """Take the lock of the table and write the journal."""
+        """Lock the table and write the journal."""
         self._release = take_lock(self.directory, self._lock_timeout)
         self._require_stage()
         recover(self.directory, self._held)
@@ -957,10 +934,10 @@ class FileStage:
             self._is_repeated = last is not None and last >= batch.number
             if self._is_repeated:
                 return
-        there = self.directory.status(self.name) is not None
-        if there:
+        has_stage = self.directory.status(self.name) is not None
+        if has_stage:
             self._restrict()
-        new = self.directory.files(self.name) if there else []
+        new = self.directory.files(self.name) if has_stage else []
         old = [path for path, _ in self._files()] if self.scope != APPEND else []
         if self.scope.empty:
             self._require_empty(old)
@@ -983,9 +960,8 @@ class FileStage:
     def commit(self) -> None:
         """Make the rows visible; call `prepare` before it.
 
-        Raises:
-            ExternalError: with code `file-system-failed` if nothing was committed,
-                `commit-unfinished` if the rows are committed but files are still to be moved.
+        Errors: `file-system-failed` if nothing was committed, `commit-unfinished` if the rows are
+        committed but files are still to be moved.
         """
         if not self._is_prepared:
             self.prepare()
@@ -1059,8 +1035,7 @@ class FileStage:
     def _took_effect(self) -> bool:
         """Return whether a commit took effect whose stage or draft is gone.
 
-        If others removed these, as a program that deletes temporary files does, so are the new
-        files.
+        If a program that deletes temporary files removed these, the new files are gone as well.
         """
         if self.is_beside and self._home.status(self.name) is not None:
             return False

@@ -1,7 +1,7 @@
 """File systems of tables: the operations that reading and committing files need.
 
-Paths are absolute strings. Python accesses local files; Hadoop's classes in Spark's JVM access all
-others, such as HDFS and object stores. States of local files show whether they have changed.
+Paths are absolute strings. Python accesses local files; Hadoop's classes in Spark's JVM all others,
+such as HDFS and object stores. States of local files show whether they have changed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ try:
 except ImportError:  # pragma: no cover - Windows has no advisory locks of this kind
     fcntl = None
 
-#: Permissions of others to read a directory: with them nothing needs restricting.
+#: Others' permissions to read a directory: with them nothing needs restricting.
 _READABLE: Final = 0o055
-#: How many bytes a small file has at most.
+#: Maximum bytes of a small file.
 MAX_SMALL: Final = 1 << 28
-#: Seconds after which a lock of a file system without advisory locks counts as abandoned.
+#: Seconds after which a lock counts as abandoned where there are no advisory locks.
 ABANDONED_LOCK: Final = 3600.0
 
 #: A suffix that Spark skips: ``hdfs dfs -put`` appends it while it copies a file.
@@ -56,21 +56,21 @@ class FileStatus:
 
 
 class IrregularFileError(OSError):
-    """A link, a pipe, a directory or a large file in place of a small regular file."""
+    """A link, pipe, directory or large file in place of a small regular file."""
 
 
 class FileSystem(Protocol):
     """The operations of a file system that the commit of files uses.
 
-    As in Hadoop's ``FileSystem``, `rename`, `delete` and `mkdirs` may report a failure by returning
-    False or by raising.
+    As in Hadoop's ``FileSystem``, `rename`, `delete` and `mkdirs` may raise or return False on
+    failure.
     """
 
     def status(self, path: str) -> FileStatus | None:
         """The file or directory at the path, or None."""
 
     def list(self, path: str, prefix: str = "") -> list[FileStatus]:
-        """The entries of a directory whose names begin with the prefix."""
+        """A directory's entries whose names begin with the prefix."""
 
     def is_link(self, path: str) -> bool:
         """Whether there is a symbolic link at the path."""
@@ -85,10 +85,10 @@ class FileSystem(Protocol):
         """Move a file within the file system; False if the target exists or the source does not."""
 
     def can_publish(self, path: str) -> bool:
-        """Whether `publish` can put another directory in place of this one, which exists."""
+        """Whether `publish` can put another directory in place of this existing one."""
 
     def publish(self, source: str, target: str) -> bool:
-        """Rename a directory to the path of an empty one, atomically; False if that has entries."""
+        """Rename a directory to an empty one's path, atomically; False if that has entries."""
 
     def delete(self, path: str) -> bool:
         """Delete a file or a directory tree; False if nothing was deleted.
@@ -100,25 +100,25 @@ class FileSystem(Protocol):
         """Delete a file as `delete`; raise if it is a directory with entries."""
 
     def delete_empty(self, path: str) -> bool:
-        """Delete a directory if it is empty; return whether it no longer exists."""
+        """Delete a directory if empty; return whether it no longer exists."""
 
     def mkdirs(self, path: str) -> bool:
         """Create a directory and its parents; True also if it exists."""
 
     def restrict(self, path: str) -> None:
-        """Take permissions that a directory lacks from what it contains."""
+        """Take permissions that a directory lacks from its contents."""
 
     def lock(self, path: str) -> Release | None:
         """Take the exclusive lock with this path; None while another process holds it."""
 
     def snapshot(self, path: str) -> Hashable:
-        """A value that differs once the visible files of a directory have changed."""
+        """A value that differs once a directory's visible files have changed."""
 
 
 def is_hidden(name: str, *, is_directory: bool) -> bool:
     """Return whether Spark's and Hadoop's readers skip an entry of a directory of files.
 
-    A directory ``_p=1`` holds the partition of a column ``_p`` and is not hidden.
+    A directory ``_p=1``, a partition of a column ``_p``, is not hidden.
     """
     return name.startswith(("_", ".")) and not (is_directory and "=" in name)
 
@@ -167,7 +167,7 @@ class LocalFiles:
         return os.path.islink(path)  # noqa: PTH114
 
     def read(self, path: str) -> bytes:
-        """Return the content of a small regular file, which is not a symbolic link."""
+        """Return the content of a small regular file, not a symbolic link."""
         with _open_regular_file(path, os.O_RDONLY, "rb") as file:
             return file.read()
 
@@ -240,18 +240,18 @@ class LocalFiles:
         return True
 
     def restrict(self, path: str) -> None:
-        """Take permissions that a directory lacks from what it contains.
+        """Take permissions that a directory lacks from its contents.
 
-        The directory has this process's umask; the files have that of Spark's process.
+        The directory has this process's umask, the files that of Spark's process.
         """
         permitted = stat.S_IMODE(os.stat(path).st_mode)  # noqa: PTH116
         if permitted & _READABLE == _READABLE:
             return
         for place, directories, files in os.walk(path):
-            for item in (f"{place}/{name}" for name in (*directories, *files)):
-                mode = stat.S_IMODE(os.lstat(item).st_mode)
-                if mode & ~permitted and not os.path.islink(item):  # noqa: PTH114
-                    os.chmod(item, mode & permitted)  # noqa: PTH101
+            for entry in (f"{place}/{name}" for name in (*directories, *files)):
+                mode = stat.S_IMODE(os.lstat(entry).st_mode)
+                if mode & ~permitted and not os.path.islink(entry):  # noqa: PTH114
+                    os.chmod(entry, mode & permitted)  # noqa: PTH101
 
     def lock(self, path: str) -> Release | None:
         """Take an advisory lock, which the kernel releases when its holder is killed."""
@@ -280,8 +280,7 @@ class LocalFiles:
 def _open_regular_file(path: str, flags: int, mode: str) -> BinaryIO:
     """Open a small regular file, without following a symbolic link or waiting for a pipe.
 
-    Raises:
-        IrregularFileError: for anything else at the path.
+    Anything else is an `IrregularFileError`.
     """
     safe = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
@@ -316,7 +315,6 @@ def _delete_tree(path: str) -> bool:
 
 
 def _is_at(file: BinaryIO, path: str) -> bool:
-    """Return whether an open file is still the one at the path."""
     try:
         there = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:
@@ -331,7 +329,7 @@ def _release(file: BinaryIO, path: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class HadoopFiles:
-    """Files of a Hadoop file system, accessed in the JVM of a Spark session."""
+    """Files of a Hadoop file system, through the JVM of a Spark session."""
 
     session: SparkSession
     system: Any
@@ -357,7 +355,7 @@ class HadoopFiles:
         )
 
     def is_link(self, path: str) -> bool:
-        """False: Hadoop's file systems that are not local have no symbolic links."""
+        """False: Hadoop's file systems, unless local, have no symbolic links."""
         return False
 
     def read(self, path: str) -> bytes:
@@ -400,13 +398,13 @@ class HadoopFiles:
         return bool(self.system.mkdirs(self._path(path)))
 
     def restrict(self, path: str) -> None:
-        """Do nothing: the file system has its own umask for directories and files."""
+        """Do nothing: the file system has its own umask."""
 
     def lock(self, path: str) -> Release | None:
         return _lock_by_creation(self, path)
 
     def snapshot(self, path: str) -> Hashable:
-        """When the directory changed last: a commit adds and removes entries of it."""
+        """When the directory last changed: a commit adds and removes its entries."""
         status = self.status(path)
         return status and status.modified
 
@@ -414,8 +412,8 @@ class HadoopFiles:
 def _lock_by_creation(system: FileSystem, path: str) -> Release | None:
     """Take a lock by creating a file; None if the file exists.
 
-    It is exclusive where the file system creates files exclusively: HDFS, Azure, Google's store. A
-    lock older than `ABANDONED_LOCK` is taken over: its holder was killed.
+    It is exclusive where creating files is: HDFS, Azure, Google's store. A lock older than
+    `ABANDONED_LOCK` is taken over: its holder was killed.
     """
     held = system.status(path)
     if held is not None:
@@ -440,10 +438,10 @@ def _lock_by_creation(system: FileSystem, path: str) -> Release | None:
 
 
 def absolute(session: SparkSession, path: str) -> str:
-    """Return a path; a relative local one below the current directory of this process.
+    """Return a path; a relative local one below this process's current directory.
 
-    Spark would resolve it against the JVM's first directory. On another default file system
-    (``fs.defaultFS``) the file system resolves it.
+    Spark would resolve it against the JVM's first directory. Another default file system
+    (``fs.defaultFS``) resolves it itself.
     """
     if not is_relative(path):
         return path
@@ -463,9 +461,8 @@ def is_relative(path: str) -> bool:
 def locate_file_system(session: SparkSession, path: str) -> tuple[FileSystem, str]:
     """Return the file system of a path, as Spark resolves it, and the absolute path in it.
 
-    Raises:
-        UnsupportedError: with code `not-over-connect` over Spark Connect, unless the file is local
-            and the server has the local files of this process.
+    Over Spark Connect the file must be local, and the server have this process's local files
+    (`not-over-connect`).
     """
     if is_connect(session):
         return LocalFiles(), _path_of_server(session, path)
@@ -478,23 +475,23 @@ def locate_file_system(session: SparkSession, path: str) -> tuple[FileSystem, st
     return HadoopFiles(session, system), str(whole.toString())
 
 
-#: Spark's conditions for a file that the driver or an executor does not have.
+#: Spark's conditions for a file that driver or executor lack.
 _MISSING: Final = regex(r"PATH_NOT_FOUND|FAILED_READ_FILE|FILE_NOT_EXIST|FileNotFound")
 #: A setting of our Spark Connect session: whether the server has this process's files.
 _SHARES_FILES: Final = "schema_core.sharesFiles"
 
 
 def _path_of_server(session: SparkSession, path: str) -> str:
-    """Return the absolute path of a local file that a server of Spark Connect has as well."""
+    """Return the absolute path of a local file that a Spark Connect server has as well."""
     scheme = re.match("([A-Za-z][A-Za-z0-9+.-]*):", path)
     if scheme is not None and scheme[1] != "file":
         raise not_over_connect(f"path {path!r}", "use a path of local files, or a session of "
                                "a SparkContext in this process")  # fmt: skip
-    known = session.conf.get(_SHARES_FILES, None)
-    if known is None:
-        known = str(_has_our_files(session)).lower()
-        session.conf.set(_SHARES_FILES, known)
-    if known != "true":
+    shares_files = session.conf.get(_SHARES_FILES, None)
+    if shares_files is None:
+        shares_files = str(_has_our_files(session)).lower()
+        session.conf.set(_SHARES_FILES, shares_files)
+    if shares_files != "true":
         raise not_over_connect(
             f"path {path!r}",
             "the server has other files: run this program on its machine, or use a session of "
@@ -504,10 +501,9 @@ def _path_of_server(session: SparkSession, path: str) -> str:
 
 
 def _has_our_files(session: SparkSession) -> bool:
-    """Return whether a server reads what this process has written into a local file.
+    """Return whether a server reads what this process wrote into a local file.
 
-    Raises:
-        ExternalError: with code `job-failed` if it can read no file at all.
+    If it can read no file at all, the error has the code `job-failed`.
     """
     from pyspark.errors import PySparkException
 
@@ -532,17 +528,17 @@ def exists(session: SparkSession, path: str) -> bool:
     return system.status(place) is not None
 
 
-# --- states of local files ----------------------------------------------------------------------
-# A state shows whether files changed since they were listed: the names of all entries, and the
-# length, times and inode of every file that readers do not skip. A file that is written again
-# within one tick of its file system's clock may look the same, so states with files that changed
-# shortly before are not compared (git's index does the same).
+# --- states of local files ---------------------------------------------------------------------- A
+# state shows whether files changed since they were listed: the names of all entries, and the
+# length, times and inode of every visible file. A file written again within one tick of its file
+# system's clock may look the same, so states with files that changed shortly before are not
+# compared (as in git's index).
 
 
-#: The coarsest clock of a file system, in nanoseconds.
+#: Nanoseconds of a file system's coarsest clock.
 TICK: Final = 2_000_000_000
 
-#: The length, times and inode of a file; no program can set the time of the last status change.
+#: A file's length, times and inode; no program can set the time of the last status change.
 FileState: TypeAlias = "tuple[int, ...]"
 #: A name, with the state of a file; empty for directories and what readers skip.
 Part: TypeAlias = "tuple[str, FileState]"
@@ -550,7 +546,7 @@ State: TypeAlias = frozenset[Part]
 
 
 def state_of(root: str) -> State | None:
-    """Return the state of a file or directory; None if there is none that can be listed."""
+    """Return the state of a file or directory; None if none can be listed."""
     try:
         status = os.stat(root)  # noqa: PTH116 - paths are strings here
         if not stat.S_ISDIR(status.st_mode):
@@ -566,7 +562,7 @@ def is_settled(state: State) -> bool:
 
 
 def file_state_of(path: str) -> FileState:
-    """Return the state of a file; raise `OSError` if there is none."""
+    """Return a file's state; raise `OSError` if there is none."""
     return _state(os.stat(path))  # noqa: PTH116 - paths are strings here
 
 

@@ -74,12 +74,12 @@ class CheckpointFiles:
         """Return the id of Spark's query (`invalid-checkpoint`)."""
         content = self._content(METADATA)
         try:
-            found = json.loads(content)["id"]
+            query = json.loads(content)["id"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            found = None
-        if not isinstance(found, str):
+            query = None
+        if not isinstance(query, str):
             raise self._damaged_file_error(METADATA)
-        return found
+        return query
 
     def record(self, number: int) -> None:
         """Record the files that a micro-batch depends on, before its rows are written."""
@@ -205,10 +205,10 @@ class CheckpointFiles:
                 continue
             log = f"{SOURCES}/{source.name}"
             first = max(self._compact(log), default=-1)
-            for item in Directory(system, f"{root}/{source.name}").entries(""):
-                entry = _ENTRY.fullmatch(item.name)
+            for file in Directory(system, f"{root}/{source.name}").entries(""):
+                entry = _ENTRY.fullmatch(file.name)
                 if entry is not None and int(entry[1]) >= first:
-                    yield f"{QUERY}/{log}/{item.name}", item.size
+                    yield f"{QUERY}/{log}/{file.name}", file.size
 
     def _lines(self, log: str, name: str) -> list[Any]:
         """Return the values of a log's entry, without its version."""

@@ -197,7 +197,7 @@ class StreamPlan:
         place: relational.Relation = rows
         if self.state is OperatorState.SESSION:
             place = replace(cast("relational.WindowTable", self.operation), input=rows)
-        return substitute_parts(self.query, lambda item: place if item is self.operation else None)
+        return substitute_parts(self.query, lambda part: place if part is self.operation else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ def stream_plan(
             operation, sides = timed_join(operation, cast("TimeBounds", stream.time_bounds))
         else:
             operation = _as_computed(operation, stream)
-        query = substitute_parts(query, lambda item: operation if item is written else None)
+        query = substitute_parts(query, lambda part: operation if part is written else None)
     key = tuple(sorted(key for key in stream.key if isinstance(key, int)))
     return StreamPlan(
         query,
@@ -292,9 +292,9 @@ def require_no_expiry(
         return
     hints: set[str] = set()
 
-    def collect(one: relational.Relation) -> None:
-        if isinstance(one, relational.Select):
-            hints.update(hint.name.upper() for hint in one.hints)
+    def collect(relation: relational.Relation) -> None:
+        if isinstance(relation, relational.Select):
+            hints.update(hint.name.upper() for hint in relation.hints)
 
     substitute_parts(query, collect)
     declared = []

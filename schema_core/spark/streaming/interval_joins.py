@@ -145,12 +145,12 @@ def _time(expression: Typed) -> _Time | None:
             sign = 1 if function.name == "+" else None
         case _:
             return None
-    literal, found = length.literal, _time(value)
-    if sign is None or found is None or not isinstance(literal, Interval):
+    literal, time = length.literal, _time(value)
+    if sign is None or time is None or not isinstance(literal, Interval):
         return None
     if not isinstance(length.type, DayTimeIntervalType):
         return None
-    return found._replace(distance=found.distance + sign * interval(literal, length.type))
+    return time._replace(distance=time.distance + sign * interval(literal, length.type))
 
 
 # --- the join as Spark computes it ----------------------------------------------------------------
@@ -195,7 +195,7 @@ def _keys_that_are_not_null(join: relational.Join) -> Iterator[Typed]:
 
 def _add_time(side: relational.Relation, time: Ref) -> tuple[relational.Relation, TimedSide]:
     """Return a side of a join with `TIME` in a rowtime's source, and that source."""
-    found: list[TimedSide] = []
+    timed_sides: list[TimedSide] = []
 
     def change(relation: relational.Relation) -> relational.Relation | None:
         if not isinstance(relation, relational.Named):
@@ -204,17 +204,17 @@ def _add_time(side: relational.Relation, time: Ref) -> tuple[relational.Relation
             return relation
         place = [column.name for column in relation.columns].index(time.name)
         added = relational.Column(TIME, INSTANT)
-        given = (*relational.result_columns(relation.input), added)
+        timed = (*relational.result_columns(relation.input), added)
         schema = ResolvedSchema.physical(
-            [item.name for item in given], [item.type for item in given]
+            [item.name for item in timed], [item.type for item in timed]
         )
         scan = relational.Scan(
-            relational.SourceTable(ObjectIdentifier.of("", "", TIME), schema), given
+            relational.SourceTable(ObjectIdentifier.of("", "", TIME), schema), timed
         )
-        found.append(TimedSide(relation.input, scan, place))
+        timed_sides.append(TimedSide(relation.input, scan, place))
         return replace(relation, input=scan, columns=(*relation.columns, added))
 
-    return substitute_parts(side, change), found[0]
+    return substitute_parts(side, change), timed_sides[0]
 
 
 def _reaches(first: Ref, distance: int, second: Ref) -> Typed:

@@ -95,7 +95,7 @@ def _select_with_names(relation: Relation, text: str) -> str:
 
 
 def _unique(plan: StreamPlan, frame: DataFrame) -> DataFrame:
-    """Return one row for each key: of the frame's ranking, else of all columns."""
+    """Return one row of a frame for each key: of its ranking, else of all columns."""
     ranking = plan.ranking
     if ranking is None:
         return frame.dropDuplicates()
