@@ -181,9 +181,8 @@ class Journal:
     def decode(cls, content: bytes, name: CommitFileName) -> Journal:
         """Parse the untrusted content of a journal.
 
-        Raises:
-            UnknownJournalVersion: for a journal of another library version.
-            ValueError: for content that this library does not write.
+        The error is an `UnknownJournalVersion` for another library version's journal, a
+        `ValueError` for content that this library does not write.
         """
         try:
             fields = json.loads(content)
@@ -240,7 +239,6 @@ def _file_path(value: object) -> str:
 
 
 def _new_file(value: object) -> tuple[str, int]:
-    """Return a new file's path and size."""
     if not isinstance(value, list) or len(value) != 2 or type(value[1]) is not int or value[1] < 0:
         raise ValueError(f"it names the new file {value!r}, which is not a path with a size")
     return _file_path(value[0]), value[1]
@@ -264,7 +262,6 @@ def _batch(value: Any) -> Batch:
 
 
 def _strings(value: Any, *keys: str) -> dict[str, str]:
-    """Return an object of strings."""
     if not isinstance(value, dict) or value.keys() != {*keys}:
         raise ValueError(f"it has {value!r} in place of an object with {' and '.join(keys)}")
     if not all(isinstance(element, str) for element in value.values()):
@@ -332,7 +329,6 @@ class Directory:
             raise _failure_of(f"create {path!r}", "the file system returned false")
 
     def rename(self, source: object, target: object) -> None:
-        """Rename an entry."""
         action = f"rename {self.path(source)!r} to {self.path(target)!r}"
         paths = self.path(source), self.path(target)
         if not self.call(action, lambda: self.system.rename(*paths)):
@@ -340,7 +336,6 @@ class Directory:
 
     @property
     def outer(self) -> Directory:
-        """The directory that contains this one."""
         return Directory(self.system, self.root.rpartition("/")[0])
 
     def can_publish(self) -> bool:
@@ -407,7 +402,6 @@ class Directory:
             )
 
     def iterate_names(self, *kinds: CommitFileKind) -> Iterator[tuple[CommitFileName, FileStatus]]:
-        """The directory's entries of these kinds."""
         for entry in self.entries(PREFIX):
             name = CommitFileName.parse(entry.name)
             if name is not None and name.kind in kinds:
@@ -845,7 +839,6 @@ class FileStage:
 
     @property
     def staging_directory(self) -> str:
-        """The staging directory's path on its file system."""
         return self._home.path(self.name)
 
     @property
@@ -922,7 +915,6 @@ class FileStage:
         self._is_prepared = True
 
     def _prepare_journal(self) -> None:
-        """Lock the table and write the journal."""
         self._release = take_lock(self.directory, self._lock_timeout)
         self._require_stage()
         recover(self.directory, self._held)

@@ -55,7 +55,6 @@ class CheckpointFiles:
     path: str
 
     def has_progress(self) -> bool:
-        """Return whether Spark has begun to read."""
         logs = (BATCHES, f"{QUERY}/{OFFSETS}", f"{QUERY}/{COMMITS}")
         return any(map(self._names, logs)) or any(True for _ in self._source_entries())
 

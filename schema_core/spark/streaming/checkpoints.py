@@ -71,15 +71,10 @@ MAX_NAME: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class JobDescription:
-    """What a streaming job does.
+    """What a streaming job does: the sink's path, the columns it reads and writes, and its query.
 
-    Attributes:
-        sink: The path of its sink.
-        query: A digest of its query.
-        untyped: A digest without the types that tables' schemas determine; empty if unknown.
-        sources: The columns that it reads.
-        written: The columns that it writes.
-        has_state: Whether its query has a state.
+    `query` is a digest of the query, `untyped` one without the types that tables' schemas
+    determine; empty if unknown.
     """
 
     sink: str
@@ -157,14 +152,10 @@ def digest_of(
 
 
 class Checkpoint:
-    """The directory of one job; `id` is the same for all of its runs.
+    """The directory of one job, which Spark names `path`; `id` is the same for all of its runs.
 
-    Args:
-        directory: The directory.
-        path: The directory as Spark names it.
-        description: What the job does.
-        found: The job's id in the directory, if any.
-        stream: The id of Spark's query; None if the job has not read anything yet.
+    `found` is the job's id in the directory, if any; `stream` that of Spark's query, None if the
+    job has not read anything yet.
     """
 
     def __init__(
@@ -188,7 +179,6 @@ class Checkpoint:
 
     @property
     def location(self) -> str:
-        """The checkpoint of Spark's query."""
         return f"{self._path}/{QUERY}"
 
     def fits(self, last: int | None) -> bool:

@@ -123,12 +123,8 @@ Bounds: TypeAlias = "Mapping[object, str]"
 class Ranking:
     """ROW_NUMBER of which a query keeps the first row, in a block without other OVER functions.
 
-    Attributes:
-        block: The block that computes it.
-        rank: The row number's position in the block's result.
-        key: The positions of PARTITION BY.
-        time: The position of ORDER BY.
-        descending: Whether the last time is first.
+    `rank`, `key` (PARTITION BY) and `time` (ORDER BY) are positions in the block's result. If
+    `descending`, the last time is first.
     """
 
     block: relational.Select
@@ -551,7 +547,6 @@ class _StreamAnalysis:
         )
 
     def _rank_stream(self, source: relational.Relation | None, ranking: Ranking) -> _Stream | None:
-        """Return the stream of a ranking's first rows."""
         stream = self.table(ranking.block.source)
         call = cast("FunctionCall", ranking.block.items[ranking.rank].expression)
         if stream is None or call.over is None or _names_window(stream, call.over.partition_by):
@@ -685,7 +680,6 @@ def _buffer_windows(stream: _Stream) -> _Stream:
 
 
 def _require_rowtime(stream: _Stream) -> None:
-    """Require that a watermark ends a stream's windows."""
     for window in stream.windows:
         type_ = cast("TimestampType | LocalZonedTimestampType", window.time.type)  # resolved
         if type_.kind is not TimestampKind.ROWTIME:

@@ -58,10 +58,8 @@ class TimeBounds:
 class TimedSide:
     """A side of a join, which is computed as a frame with the column `TIME`.
 
-    Attributes:
-        input: The side's rows.
-        place: What replaces them in the query: a scan with the column.
-        time: The position of the rowtime.
+    `place` replaces its `input` in the query: a scan with the column. `time` is the rowtime's
+    position.
     """
 
     input: relational.Relation

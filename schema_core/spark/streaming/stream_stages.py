@@ -54,7 +54,6 @@ class StreamedQuery:
         return replace(self, finish=lambda rows: change(finish(rows)))
 
     def rows(self, batch: DataFrame) -> DataFrame:
-        """Return the query's rows for those of a micro-batch."""
         return batch if self.finish is None else self.finish(batch)
 
 

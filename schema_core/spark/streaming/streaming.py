@@ -106,11 +106,9 @@ TOO_SLOW: Final = "Python worker failed to connect back"
 class MicroBatches:
     """A streaming query of Spark that calls a function with each micro-batch, as a batch frame.
 
-    Args:
-        streamed: The query.
-        write: Called with a micro-batch's rows and number, on a thread of Spark.
-        checkpoint: Its location; None for one deleted at the end.
-        interval: Between starts of micro-batches; None for as soon as there are rows.
+    `write` is called with a micro-batch's rows and number, on a thread of Spark. Without the
+    location of a `checkpoint`, a new one is deleted at the end. Micro-batches start in the
+    `interval`; None: as soon as there are rows.
     """
 
     def __init__(
@@ -229,12 +227,9 @@ def require_streaming(frame: DataFrame, mode: str = "append") -> None:
 class StreamingJob(JobExecution):
     """A job that runs until it is cancelled or fails. What it has written stays.
 
-    Args:
-        batches: The query and its micro-batches.
-        checkpoint: The job's checkpoint, None for a sink that needs none.
-        registration: How CREATE TABLE AS creates the table, before the job starts.
-        located: Returns a context manager that adds locations to errors.
-        properties: From `jobs.local_properties`.
+    The `checkpoint` is None for a sink that needs none. CREATE TABLE AS has a `registration`, which
+    creates the table before the job starts. `located` returns a context manager that adds locations
+    to errors; `properties` are from `jobs.local_properties`.
     """
 
     has_end = False
@@ -397,10 +392,8 @@ def rows_as_they_arrive(
 ) -> Iterator[T]:
     """Yield a query's rows forever; closing the iterator stops the query.
 
-    Args:
-        streamed: The query.
-        rows_of: Returns a micro-batch's rows. The next one starts when they are yielded.
-        interval: Between starts of micro-batches; None for as soon as there are rows.
+    `rows_of` returns a micro-batch's rows; the next one starts when they are yielded. Micro-batches
+    start in the `interval`; None: as soon as there are rows.
     """
     fetched: queue.Queue[list[T] | BaseException | None] = queue.Queue(maxsize=1)
     closed = threading.Event()
