@@ -241,6 +241,7 @@ def _child_types(spark: Any) -> list[Any]:
 # type needs it.
 
 
+@needs("pyspark.sql")
 def as_months(spark: SparkType) -> list[SparkType]:
     """Return the types to cast to so that intervals of months are integers, at every depth."""
     from pyspark.sql import types
@@ -251,6 +252,7 @@ def as_months(spark: SparkType) -> list[SparkType]:
     return [single, _replace_type(spark, interval, types.IntegerType())]
 
 
+@needs("pyspark.sql")
 def of_months(spark: SparkType) -> list[SparkType]:
     """Return the types to cast to so that integers become the intervals of months of a type."""
     from pyspark.sql import types
@@ -266,6 +268,7 @@ def _months() -> SparkType:
     return types.YearMonthIntervalType(types.YearMonthIntervalType.MONTH)
 
 
+@needs("pyspark.sql")
 def as_fetched(spark: SparkType) -> list[SparkType]:
     """Return the types to cast to so that instants are also UTC datetimes without a time zone."""
     from pyspark.sql import types
@@ -276,6 +279,7 @@ def as_fetched(spark: SparkType) -> list[SparkType]:
     return before if local is last else [*before, local]
 
 
+@needs("pyspark.sql")
 def with_microseconds(spark: SparkType) -> SparkType:
     """Return a type with TIME(6) in place of every TIME: what Arrow is to Spark Connect."""
     from pyspark.sql import types
@@ -317,6 +321,7 @@ def _replace_type(spark: SparkType, old: SparkType, new: SparkType) -> SparkType
             return spark
 
 
+@needs("pyspark.sql")
 def as_nullable(spark: SparkType) -> SparkType:
     """Return a type whose parts are all nullable.
 
