@@ -1,4 +1,4 @@
-"""The interface of connectors, for their authors; it does not import PySpark."""
+"""Connectors, and their interface for authors, which does not import PySpark."""
 
 from schema_core.base.lazy import attach
 
