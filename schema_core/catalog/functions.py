@@ -73,7 +73,7 @@ DEFINITIONS = tuple(
     """.split()  # noqa: SIM905 - easier to read in one string than as a list
 )
 
-#: Functions of the Table API's rules that Flink knows without the core module, too.
+#: Functions of the Table API's rules that Flink resolves without the core module, too.
 WITHOUT_CORE = frozenset({"TRY_PARSE_JSON"})
 
 #: The functions of a module by name.
@@ -170,7 +170,7 @@ class Modules:
 class FunctionClass:
     """The declaration of a function class: its kind and its signatures.
 
-    `problem` says why it cannot be used; `is_function` is False for a class of another kind, which
+    `problem` is why it cannot be used; `is_function` is False for a class of another kind, which
     Flink detects only at a call. `spark` is its translation to Spark.
     """
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from schema_core.base.paths import ObjectIdentifier, format_path
+from schema_core.base.paths import ObjectIdentifier, ObjectPath, format_path
+from schema_core.catalog.api import Catalog
 from schema_core.catalog.connections import connections_of
 from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalog.registry import CatalogRegistry
@@ -33,6 +34,14 @@ class Hidden(NamedTuple):
         return f"{self.by} {self.path} hides a {self.what}"
 
 
+#: Noun of an object -> whether a catalog has one at a path.
+EXISTS: Mapping[str, Callable[[Catalog, ObjectPath], bool]] = {
+    "model": lambda catalog, path: catalog.model_exists(path),
+    "type": lambda catalog, path: catalog.type_exists(path),
+    "function": lambda catalog, path: catalog.function_exists(path),
+}
+
+
 class Shadowing:
     """Lists what temporary objects hide, and refuses them while `denied` returns True."""
 
@@ -42,9 +51,7 @@ class Shadowing:
         #: noun of a store of temporary objects -> the objects that they may hide
         self._beneath: dict[str, Beneath] = {
             "temporary table": self._table,
-            "temporary model": partial(self._object, "model"),
-            "temporary type": partial(self._object, "type"),
-            "temporary function": partial(self._object, "function"),
+            **{f"temporary {noun}": partial(self._object, noun) for noun in EXISTS},
             "temporary system function": built_in,
             "temporary connection": self._connection,
             "temporary system connection": lambda _: None,
@@ -87,8 +94,7 @@ class Shadowing:
 
     def _object(self, noun: str, path: ObjectIdentifier) -> str | None:
         catalog = self._registry.find(path.catalog_name)
-        exists = catalog and getattr(catalog, f"{noun}_exists")(path.to_object_path())
-        return noun if exists else None
+        return noun if catalog and EXISTS[noun](catalog, path.to_object_path()) else None
 
     def _connection(self, path: ObjectIdentifier) -> str | None:
         stored = connections_of(self._registry.find(path.catalog_name)) or ()

@@ -260,13 +260,13 @@ def validate(connector: Connector, options: Mapping[str, str]) -> None:
     `incomplete-watermark-alignment`.
     """
     declared = connector.declared(options)
-    found = Gathering()
+    problems = Gathering()
     for check in (_check_required, _check_values, _check_known):
-        with found.catching():
+        with problems.catching():
             check(declared, options)
-    with found.catching():
+    with problems.catching():
         _check_alignment(options)
-    found.raise_all()
+    problems.raise_all()
     for option in declared:
         for key in option.deprecated_keys:
             if key in options:
@@ -314,13 +314,13 @@ def check_definition(identifier: ObjectIdentifier, table: ResolvedCatalogTable) 
     """
     with using(identifier, table.options, "use"):
         connector = find_connector(table.options)
-        found = Gathering()
-        with found.catching():
+        problems = Gathering()
+        with problems.catching():
             validate(connector, table.options)
         if not isinstance(connector, DynamicTableFactory):
-            with found.catching():
+            with problems.catching():
                 check_metadata(connector, table, "define")
-        found.raise_all()
+        problems.raise_all()
 
 
 # --- metadata columns ----------------------------------------------------------------------
@@ -348,13 +348,13 @@ def check_metadata(
     spans: dict[str, Span | None] = {}
     if purpose == "define":  # only then the columns belong to the text of the statement
         spans = {column.name: column.span for column in table.schema.columns}
-    found = Gathering()
+    problems = Gathering()
     metadata = metadata_of(connector, table.options)
     for column in metadata_columns(table):
         if column.name not in unchanged:
-            with found.catching(), at(f"column {column.name!r}", spans.get(column.name)):
+            with problems.catching(), at(f"column {column.name!r}", spans.get(column.name)):
                 _CHECKS[purpose](connector, column, metadata)
-    found.raise_all()
+    problems.raise_all()
 
 
 def check_declared_metadata(
@@ -537,11 +537,11 @@ def _check_required(declared: Sequence[ConfigOption[Any]], options: Mapping[str,
 
 
 def _check_values(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
-    found = Gathering()
+    problems = Gathering()
     for option in (*declared, *WATERMARK_OPTIONS):
-        with found.catching():
+        with problems.catching():
             option.of(options)
-    found.raise_all()
+    problems.raise_all()
 
 
 #: Options that a hint lists.

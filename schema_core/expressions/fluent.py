@@ -258,7 +258,7 @@ class Expression:
     __slots__ = ("_text", "syntax")
 
     def __init__(self, tree: syntax.Expression, text: str | None = None) -> None:
-        total = size(tree)  # an expression is no larger than the parser accepts in SQL
+        total = size(tree)  # the limits are those of the parser
         hint = "compute a part of it in a separate column"
         if total.nodes > MAX_NODES:
             problem = f"an expression has at most {MAX_NODES:,} nodes"

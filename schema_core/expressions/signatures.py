@@ -282,7 +282,7 @@ def common(start: int = 0, root: TypeRoot | None = None) -> Parameter:
         return common_type(types)
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
-        target = args.memoized(of_all)
+        target = args.evaluate_once(of_all)
         return target and coerce_to_type(args.types[i], target)
 
     def mismatch(args: ArgumentTypes, i: int) -> str:

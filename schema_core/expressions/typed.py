@@ -243,8 +243,8 @@ class EmptyInput(Enum):
 class ArgumentTypes:
     """The argument types of a call, and the trees (`Typed`) for rules that depend on literals.
 
-    `memoized` evaluates a rule over all arguments once per call: a list may have a hundred thousand
-    items.
+    `evaluate_once` evaluates a rule over all arguments once per call: a list may have a hundred
+    thousand items.
     """
 
     types: tuple[DataType, ...]
@@ -253,7 +253,7 @@ class ArgumentTypes:
         default_factory=dict, init=False, compare=False, repr=False
     )
 
-    def memoized(self, rule: ArgumentsRule) -> DataType | None:
+    def evaluate_once(self, rule: ArgumentsRule) -> DataType | None:
         if rule not in self._results:
             self._results[rule] = rule(self)
         return self._results[rule]

@@ -48,7 +48,7 @@ class Reading(Enum):
 
     #: Every value is read as the one that a CAST to the new type returns.
     EXACT = "exact"
-    #: Some values are read or refused as the finding says.
+    #: Some values change or are refused; the finding describes which.
     AT_RISK = "at risk"
     #: The rows must be rewritten: they are refused, or read as other values.
     NOT = "not"

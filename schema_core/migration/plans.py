@@ -681,7 +681,7 @@ def _rewrite(
         writer.lose(("options",), "the storage of the old table, which the new one shares,")
     if any(mask_value(key, value) != value or "***" in value for key, value in new.options.items()):
         writer.lose(("options",), "the value of each masked secret")
-    yield PlanStep(created, changes, (), (f"DROP TABLE {writer.named(fresh)}",))
+    yield PlanStep(created, changes, (), (f"DROP TABLE {writer.quote_path(fresh)}",))
     yield PlanStep((insert,), (), tuple(risks), (), rewrites=True, rows=rows)
     for first, second in ((path, previous), (fresh, path)):
         undo = tuple(rename_statements(writer, second, first))

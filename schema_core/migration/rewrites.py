@@ -47,7 +47,7 @@ def create_statements(writer: StatementWriter, table: CatalogTable) -> tuple[str
     key = table.schema.primary_key
     if key is not None and target.engine.key is None:
         fields = writer.names(key.column_names)
-        statements.append(f"ALTER TABLE {writer.named(path)} SET IDENTIFIER FIELDS {fields}")
+        statements.append(f"ALTER TABLE {writer.quote_path(path)} SET IDENTIFIER FIELDS {fields}")
     return tuple(statements)
 
 
@@ -63,7 +63,7 @@ def insert_statement(
     A value that cannot be converted fails; with `value-dropped` in `writer.accepts`, it is NULL and
     added to `risks`.
     """
-    target = writer.named(table_name_beside(writer.path, "new"))
+    target = writer.quote_path(table_name_beside(writer.path, "new"))
     names = writer.names(column.name for column in new.schema.columns if is_stored(column))
     columns = f" ({names})" if writer.target.engine is None else ""
     return f"INSERT INTO {target}{columns}\n{select_query(writer, old, new, renames, risks)}"
@@ -165,4 +165,4 @@ def rename_statements(
 ) -> Iterator[str]:
     """Yield the statement that renames a table; Flink takes the new name without its path."""
     there = new[-1:] if writer.target.engine is None else new
-    yield f"ALTER TABLE {writer.named(old)} RENAME TO {writer.named(there)}"
+    yield f"ALTER TABLE {writer.quote_path(old)} RENAME TO {writer.quote_path(there)}"

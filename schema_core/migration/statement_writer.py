@@ -107,9 +107,9 @@ class StatementWriter:
     @property
     def table(self) -> str:
         """The path of the table, quoted."""
-        return self.named(self.path)
+        return self.quote_path(self.path)
 
-    def named(self, path: Iterable[str]) -> str:
+    def quote_path(self, path: Iterable[str]) -> str:
         """Return a path, quoted."""
         return ".".join(map(self.name, path))
 

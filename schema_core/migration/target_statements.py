@@ -74,7 +74,7 @@ def _flink_rename_field(
     if not writer.keeps_names:
         return _flink_modify(writer, change, group)
     old, new = (*change.path, change.old_field.name), (*change.path, change.new_name)
-    return f"RENAME {writer.named(old)} TO {writer.named(new)}"
+    return f"RENAME {writer.quote_path(old)} TO {writer.quote_path(new)}"
 
 
 def _flink_watermark(
@@ -332,7 +332,7 @@ def _iceberg_add(
     """Add a column or field, without NOT NULL: Iceberg adds optional ones only."""
     if not type_.is_nullable:
         writer.lose(path, "NOT NULL")
-    definition = f"{writer.named(path)} {writer.type(type_)}{_comment(writer, comment)}"
+    definition = f"{writer.quote_path(path)} {writer.type(type_)}{_comment(writer, comment)}"
     return f"ADD COLUMN {definition}{_place(writer, position)}"
 
 
@@ -352,9 +352,9 @@ def _iceberg_type(
             was, becomes = old.as_summary_string(), new.as_summary_string()
             raise RewriteNeeded(f"Iceberg does not read {was} as {becomes}")
         if writer.type(old) != writer.type(new):
-            yield f"ALTER COLUMN {writer.named(path)} TYPE {writer.type(new)}"
+            yield f"ALTER COLUMN {writer.quote_path(path)} TYPE {writer.type(new)}"
     if new.is_nullable and not old.is_nullable:
-        yield f"ALTER COLUMN {writer.named(path)} DROP NOT NULL"
+        yield f"ALTER COLUMN {writer.quote_path(path)} DROP NOT NULL"
     if old.is_nullable and not new.is_nullable:
         writer.lose(path, "NOT NULL")
 
@@ -371,13 +371,13 @@ def _iceberg_column_type(
 def _iceberg_comment(writer: StatementWriter, path: table_changes.Path, comment: str | None) -> str:
     if comment is None:
         writer.lose(path, "the removal of the comment, which becomes empty,")
-    return f"ALTER COLUMN {writer.named(path)} COMMENT {writer.string(comment or '')}"
+    return f"ALTER COLUMN {writer.quote_path(path)} COMMENT {writer.string(comment or '')}"
 
 
 def _iceberg_move(
     writer: StatementWriter, path: table_changes.Path, position: table_changes.ColumnPosition
 ) -> str:
-    return f"ALTER COLUMN {writer.named(path)}{_place(writer, position)}"
+    return f"ALTER COLUMN {writer.quote_path(path)}{_place(writer, position)}"
 
 
 def _iceberg_partitions(
@@ -416,14 +416,15 @@ ICEBERG_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
         writer, _iceberg_path(group, change.path), change.old_type, change.new_type
     ),
     table_changes.ModifyFieldName:          lambda writer, change, group: (
-        f"RENAME COLUMN {writer.named((*_iceberg_path(group, change.path), change.old_field.name))}"
+        "RENAME COLUMN "
+        f"{writer.quote_path((*_iceberg_path(group, change.path), change.old_field.name))}"
         f" TO {writer.name(change.new_name)}"
     ),
     table_changes.ModifyFieldPosition:      lambda writer, change, group: _iceberg_move(
         writer, (*_iceberg_path(group, change.path), change.old_field.name), change.new_position
     ),
     table_changes.DropField:                lambda writer, change, group: (
-        f"DROP COLUMN {writer.named((*_iceberg_path(group, change.path), change.field.name))}"
+        f"DROP COLUMN {writer.quote_path((*_iceberg_path(group, change.path), change.field.name))}"
     ),
     table_changes.AddUniqueConstraint:      lambda writer, change, group: (
         f"SET IDENTIFIER FIELDS {writer.names(change.constraint.column_names)}"

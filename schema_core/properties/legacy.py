@@ -1,6 +1,6 @@
 """Property maps of older versions of Flink (since 1.9), rewritten with today's keys.
 
-`FEATURES` says which versions write which keys, from the recorded maps of every minor version
+`FEATURES` lists the versions that write each key, from the recorded maps of every minor version
 (``fuzz/oracle/older``). `modernize` applies a step for each change of the format and reports what
 an old map does not contain.
 """

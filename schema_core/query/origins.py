@@ -1,4 +1,4 @@
-"""Column lineage of queries: the columns of tables and views behind each column."""
+"""Column lineage of queries: the columns of tables and views that each column is computed from."""
 
 from __future__ import annotations
 

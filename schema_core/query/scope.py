@@ -74,7 +74,7 @@ def _without_rows(args: ArgumentTypes) -> DataType | None:
 
 
 #: An element of a MULTISET, which Flink plans as a table: in a schema it reads no columns.
-ELEMENT = Parameter("<ANY> except rows", lambda args, _: args.memoized(_without_rows))
+ELEMENT = Parameter("<ANY> except rows", lambda args, _: args.evaluate_once(_without_rows))
 
 
 def match_rowtime(args: ArgumentTypes) -> DataType:
@@ -147,12 +147,12 @@ def _look_up_once(look_up: LookUpT) -> LookUpT:
     """Store the results of a function by its first argument."""
     results: dict[Hashable, Any] = {}
 
-    def stored(name: Hashable, *where: Span) -> Any:
+    def look_up_stored(name: Hashable, *where: Span) -> Any:
         if name not in results:
             results[name] = look_up(name, *where)
         return results[name]
 
-    return cast("LookUpT", stored)
+    return cast("LookUpT", look_up_stored)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ class ColumnExplanation:
     """The origin of a column's type, and its lineage.
 
     `kind` is ``physical``, ``computed`` or ``metadata``. `reads` are the inputs of its expression,
-    `leaves` the stored columns behind them (of a stored column itself). `missing` are unknown
+    `leaves` the stored columns that these read (of a stored column itself). `missing` are unknown
     names, only in schemas built without a resolver. `steps` are the calls, innermost first.
     """
 

@@ -291,7 +291,7 @@ class ResolvedColumns(Counted):
     ) -> None:
         """Cache a resolved column if its type was declared as a data type or a string.
 
-        `is_plain` tells that no user-defined types were looked up: then a string contains none.
+        `is_plain` is whether no user-defined types were looked up: then a string contains none.
         """
         if not isinstance(resolved, schema_columns.PhysicalColumn) or not isinstance(
             unresolved, schema_columns.UnresolvedPhysicalColumn

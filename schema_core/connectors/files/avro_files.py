@@ -74,7 +74,7 @@ class Avro:
         schema = json.dumps(avro_schema(fields, options))
         return {"avroSchema": schema, "compression": _CODECS[CODEC.of(options) or "snappy"]}
 
-    def stored(self, type_: types.DataType, options: Options) -> types.DataType:
+    def physical_type(self, type_: types.DataType, options: Options) -> types.DataType:
         """Return the type that Spark reads: Avro has fewer integers, and TIME as an integer."""
         match type_:
             case types.TinyIntType() | types.SmallIntType() | types.TimeType():
@@ -83,7 +83,7 @@ class Avro:
                 return types.LocalZonedTimestampType(precision, nullable=type_.is_nullable)
             case _:
                 return type_.rebuild(
-                    tuple(self.stored(child, options) for child in type_.children())
+                    tuple(self.physical_type(child, options) for child in type_.children())
                 )
 
     def decode(

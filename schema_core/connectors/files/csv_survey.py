@@ -431,7 +431,7 @@ class NativeCsv:
             case _:
                 return isinstance(type_, INTEGERS)
 
-    def stored(self, type_: DataType) -> DataType:
+    def physical_type(self, type_: DataType) -> DataType:
         """Return the type as which the reader parses a column.
 
         The reader refuses a DECIMAL with more digits than its type; in Flink it is NULL.

@@ -38,7 +38,7 @@ class FileCodec(Protocol):
     def require(self, fields: Sequence[RowField], options: csv_files.Options) -> None:
         """Refuse columns that the format cannot hold."""
 
-    def stored(self, type_: types.DataType, options: csv_files.Options) -> types.DataType:
+    def physical_type(self, type_: types.DataType, options: csv_files.Options) -> types.DataType:
         """Return the type as which Spark reads a column."""
 
     def reading(self, options: csv_files.Options) -> dict[str, str]:
@@ -201,6 +201,8 @@ def _with_exact_decimals(functions: Any, value: Any, exact: Any, type_: Any) -> 
         exact: The same column with DECIMALs.
         type_: The Spark type of `exact`.
     """
+    if "decimal" not in type_.json():
+        return value
     merge = partial(_with_exact_decimals, functions)
     match type_.typeName():
         case "decimal":

@@ -438,11 +438,11 @@ def _problems(
 def _problem(mismatch: SchemaMismatch, file: str, everywhere: bool) -> ExternalError:
     declared = _type_text(mismatch.declared)
     if mismatch.found is not None:
-        found = _type_text(mismatch.found)
+        stored = _type_text(mismatch.found)
         problem = (
-            f"file {file!r}: column {mismatch.name!r} is {found}, but is declared as {declared}"
+            f"file {file!r}: column {mismatch.name!r} is {stored}, but is declared as {declared}"
         )
-        hint = f"declare the column as {found} and CAST it in the query, or rewrite the file"
+        hint = f"declare the column as {stored} and CAST it in the query, or rewrite the file"
     elif everywhere:
         problem = f"no file has a column {mismatch.name!r}, for example {file!r}"
         has = f"the file has {', '.join(mismatch.others)}"

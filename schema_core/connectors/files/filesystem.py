@@ -407,7 +407,7 @@ class FilesystemConnector:
         layout = FileLayout(context)
         column_types = context.physical_columns
         fields = [types.RowField(name, type_) for name, type_ in column_types.items()]
-        frame = select(frame, (layout.written(*item) for item in column_types.items()))
+        frame = select(frame, (layout.to_stored_column(*item) for item in column_types.items()))
         form = layout.form
         source, settings = form.source or form.identifier, form.writing(layout.options)
         if form.codec is not None:
@@ -564,7 +564,8 @@ def partition_value(node: nodes.Node, type_: types.DataType) -> nodes.Node:
 
     Flink (``PartitionPathUtils``, ``RowDataPartitionComputer``) writes a timestamp in ISO-8601, the
     days of a DATE since 1970 and the milliseconds of a TIME, and reads ISO-8601 only; any name but
-    ``true`` is FALSE. The forms of a CAST are read, too. Four digits, a year or days, are no DATE.
+    ``true`` is FALSE. The forms of a CAST are read, too. Four digits are not a DATE: they may be a
+    year or days.
     """
     match type_:
         case types.CharType() | types.VarCharType():
@@ -666,7 +667,7 @@ def _scope(context: WriteContext, layout: FileLayout) -> commit.OverwriteScope:
             nodes.Literal(partition[key]), TEXT, column_types[key].nullable(), context.zone
         )
         literals.append((to_physical(literal, column_types[key]), key))
-    stored = [layout.written(key, column_types[key]) for key in keys]
+    stored = [layout.to_stored_column(key, column_types[key]) for key in keys]
     row = select(select(context.session.range(1), literals), stored).first()
     fixed = tuple(map(str, row or ()))
     return commit.OverwriteScope(partitions=len(keys), fixed=fixed, canonical=canonical)
@@ -705,7 +706,10 @@ def _canonical_of_column(
     )
     return dict(
         map(
-            tuple, select(values, [(text, csv_files.CONTENT), layout.written(key, type_)]).collect()
+            tuple,
+            select(
+                values, [(text, csv_files.CONTENT), layout.to_stored_column(key, type_)]
+            ).collect(),
         )
     )
 
@@ -1054,9 +1058,9 @@ class FileLayout:
 
     def _physical_type(self, name: str, type_: types.DataType) -> types.DataType:
         if self.form.codec is not None:
-            return self.form.codec.stored(type_, self.options)
+            return self.form.codec.physical_type(type_, self.options)
         if self.native is not None and self.native.is_native(name, type_):
-            return self.native.stored(type_)
+            return self.native.physical_type(type_)
         return file_formats.text_reader_type(type_, self.options) if self.form.is_text else type_
 
     def _literal_reader(self, reader: DataFrameReader) -> DataFrameReader:
@@ -1201,7 +1205,7 @@ class FileLayout:
             known, name, type_, self.options, file_formats.PLACES.get(self.form.identifier)
         )
 
-    def written(self, name: str, type_: types.DataType) -> NamedNode:
+    def to_stored_column(self, name: str, type_: types.DataType) -> NamedNode:
         """Return a column as it is written."""
         node: nodes.Node = ColumnNode(name)
         if name in self.partitions:

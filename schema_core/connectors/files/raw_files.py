@@ -66,7 +66,7 @@ class Raw:
         """
         require_one(fields, (*STRINGS, *BINARIES, *SIZES), "raw")
 
-    def stored(self, type_: types.DataType, options: Mapping[str, str]) -> types.DataType:
+    def physical_type(self, type_: types.DataType, options: Mapping[str, str]) -> types.DataType:
         return types.VarCharType(types.MAX_LENGTH)
 
     def reading(self, options: Mapping[str, str]) -> dict[str, str]:

@@ -30,7 +30,7 @@ class Text:
         """
         require_one(fields, (CharType, VarCharType), "text")
 
-    def stored(self, type_: DataType, options: Mapping[str, str]) -> DataType:
+    def physical_type(self, type_: DataType, options: Mapping[str, str]) -> DataType:
         return VarCharType(MAX_LENGTH)
 
     def reading(self, options: Mapping[str, str]) -> dict[str, str]:

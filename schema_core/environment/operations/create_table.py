@@ -96,15 +96,15 @@ def read_table(session: Session, statement: CreateTable, text: str) -> CatalogTa
 
     Invalid types and columns out of sight are raised with all other errors in the schema.
     """
-    found = Gathering()
-    schema = read_schema(statement.elements, text, found)
-    with found.catching():
+    problems = Gathering()
+    schema = read_schema(statement.elements, text, problems)
+    with problems.catching():
         check_sight(schema.columns)
     table = table_of(statement, schema)
-    if found.errors:
-        with found.catching():
+    if problems.errors:
+        with problems.catching():
             session.resolve(table)
-        found.raise_all()
+        problems.raise_all()
     return table
 
 

@@ -199,28 +199,28 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
     identifier, statement = creation.identifier, creation.statement
     options = session.config.get_configuration()
     old = session.tables.read_or_stored(identifier)
-    found = Gathering()
-    with found.catching():
+    result = Gathering()
+    with result.catching():
         check_existing(session, statement, identifier, old)
     atomic = False
-    with found.catching():
+    with result.catching():
         atomic = is_atomic(options)
     table, action = creation.table, "create"
     if old is not None and statement.if_not_exists and isinstance(old, ResolvedCatalogTable):
         table, action = old, "insert"
-        with found.catching():
+        with result.catching():
             check_assignment(result_columns(creation.relation), old.resolved_schema)
     elif old is not None and (statement.or_replace or not statement.create):
         action = "replace"
     target = BoundTable(identifier, table)
     if action == "insert" and isinstance(old, ResolvedCatalogTable):
         target = session.bind(identifier)
-    with found.catching():
+    with result.catching():
         if action != "insert":
             target = BoundTable(identifier, place_table(session, identifier, table)[1])
-    with found.catching():
+    with result.catching():
         session.check_definition(table, old if action == "replace" else None)
-    connector = _checked_connector(target, found)
+    connector = _checked_connector(target, result)
     replaces, creates = action == "replace", action != "insert"
     unbounded = find_unbounded_table(session, creation.relation)
     chosen = choose_level(
@@ -238,7 +238,7 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         is_stream = unbounded is not None
         stored = target.table.options
         visibility = visibility_of(connector, stored, creates=creates, streams=is_stream)
-    known = {(error.code, error.problem) for error in found.errors}
+    known = {(error.code, error.problem) for error in result.errors}
     return CtasPlan(
         identifier=identifier,
         action=action,
@@ -251,7 +251,7 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         visibility=visibility,
         losses=losses,
         problems=(
-            *(error.diagnostics[0] for error in found.errors),
+            *(error.diagnostics[0] for error in result.errors),
             *(problem for problem in problems if (problem.code, problem.message) not in known),
         ),
     )

@@ -49,6 +49,7 @@ class DryRunPlanner:
 
     def select(self, query: Relation) -> Rows:
         """Return no rows, with the names and types of the query."""
+        self._check_job(query)
         columns = tuple((column.name, column.type) for column in result_columns(query))
         return Rows(columns, iter(()), lambda: iter(()))
 
@@ -62,7 +63,7 @@ class DryRunPlanner:
         partition: Mapping[str, str] | None = None,
     ) -> JobGraph:
         """Return a job that does nothing, after the checks of metadata columns."""
-        check_declared_metadata(target.table, "write")
+        self._check_job(query, target)
         return JobGraph(self.identifier, JobExecution(), [target.identifier])
 
     def create_as(
@@ -74,12 +75,17 @@ class DryRunPlanner:
         columns: Sequence[str] | None = None,
     ) -> JobGraph:
         """Return a job that creates the table without writing rows into it."""
-        check_declared_metadata(target.table, "write")
+        self._check_job(query, target)
         return JobGraph(self.identifier, Creation(registration), [target.identifier])
 
     def explain(self, query: Relation) -> str:
         """Return a sentence: there is no plan."""
         return "the dry-run planner runs no jobs"
+
+    def _check_job(self, query: Relation, target: BoundTable | None = None) -> None:
+        """Check what a job would read and write."""
+        if target is not None:
+            check_declared_metadata(target.table, "write")
 
 
 class ValidatingPlanner(DryRunPlanner):
@@ -88,41 +94,13 @@ class ValidatingPlanner(DryRunPlanner):
     def __init__(self) -> None:
         self.context: PlannerContext | None = None
 
-    def select(self, query: Relation) -> Rows:
-        self._check_sources(query)
-        return super().select(query)
-
-    def insert(
-        self,
-        query: Relation,
-        target: BoundTable,
-        *,
-        columns: Sequence[str] | None = None,
-        overwrite: bool = False,
-        partition: Mapping[str, str] | None = None,
-    ) -> JobGraph:
-        self._check_sources(query)
-        self._check(target, "write")
-        return super().insert(
-            query, target, columns=columns, overwrite=overwrite, partition=partition
-        )
-
-    def create_as(
-        self,
-        query: Relation,
-        target: BoundTable,
-        registration: Registration,
-        *,
-        columns: Sequence[str] | None = None,
-    ) -> JobGraph:
-        self._check_sources(query)
-        self._check(target, "write")
-        return super().create_as(query, target, registration, columns=columns)
-
-    def _check_sources(self, query: Relation) -> None:
+    def _check_job(self, query: Relation, target: BoundTable | None = None) -> None:
         if self.context is not None:
             for table in map(self.context.source, scans_in(query)):
                 self._check(table, "read")
+        if target is not None:
+            self._check(target, "write")
+        super()._check_job(query, target)
 
     def _check(self, table: BoundTable, purpose: str) -> None:
         if self.context is None or isinstance(table.table, InlineTable):

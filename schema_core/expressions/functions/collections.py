@@ -163,7 +163,7 @@ def least_restrictive_of(start: int, step: int) -> Parameter:
         types = args.types[start::step]
         return no_common_type(types) if least_restrictive(types) is None else None
 
-    return Parameter("<ANY>", lambda args, _: args.memoized(of_all), mismatch)
+    return Parameter("<ANY>", lambda args, _: args.evaluate_once(of_all), mismatch)
 
 
 def _out_of_columns(args: ArgumentTypes) -> DataType | None:
@@ -215,7 +215,7 @@ def _reads_columns(tree: Typed) -> bool:
 
 
 ITEM = least_restrictive_of(0, 1)
-CONSTANT = Parameter("<ANY> without columns", lambda args, _: args.memoized(_out_of_columns))
+CONSTANT = Parameter("<ANY> without columns", lambda args, _: args.evaluate_once(_out_of_columns))
 KEY = least_restrictive_of(0, 2)
 VALUE = least_restrictive_of(1, 2)
 COLLECTION = of("<ARRAY> | <MAP> | <ROW> | <VARIANT>", R.ARRAY, R.MAP, R.ROW, R.VARIANT)

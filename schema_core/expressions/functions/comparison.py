@@ -99,7 +99,7 @@ def _member_mismatch(args: ArgumentTypes, i: int) -> str | None:
 
 MEMBER = Parameter(
     "<COMPARABLE_TYPE>",
-    lambda args, i: args.types[i] if args.memoized(_of_list) else None,
+    lambda args, i: args.types[i] if args.evaluate_once(_of_list) else None,
     _member_mismatch,
 )
 

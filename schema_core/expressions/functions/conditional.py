@@ -108,11 +108,11 @@ def _of_branches(args: ArgumentTypes) -> DataType | None:
 
 def _value(args: ArgumentTypes, i: int) -> DataType | None:
     """The type of a value if all values have a least restrictive type."""
-    return args.types[i] if args.memoized(_of_branches) else None
+    return args.types[i] if args.evaluate_once(_of_branches) else None
 
 
 def _mismatch(args: ArgumentTypes, i: int) -> str | None:
-    return None if args.memoized(_of_branches) else no_common_type(branches(args))
+    return None if args.evaluate_once(_of_branches) else no_common_type(branches(args))
 
 
 VALUE = Parameter("<ANY>", _value, _mismatch)

@@ -36,7 +36,7 @@ WATERMARK: Final = f"{PREFIX}watermark"
 EVENT_TIME: Final = {"spark.watermarkDelayMs": 0}
 #: Milliseconds before clocks are put back in which local time already counts as the later one.
 OVERLAP: Final = 3 * 3_600_000
-#: The function for watermarks that only a source knows.
+#: The function for watermarks that the source determines.
 OF_SOURCE: Final = "SOURCE_WATERMARK"
 
 
