@@ -95,9 +95,8 @@ else:
         """Decorate as ``dataclasses.dataclass`` does, with slots, which the class has at once.
 
         The methods are generated when the first instance is created, or the fields or the signature
-        are
-        read: ``dataclasses`` compiles up to six for each class, with which the first schema takes
-        1.1 times and the first query 1.3 times as long, imports included.
+        are read: ``dataclasses`` compiles up to six for each class, with which the first schema
+        takes 1.1 times and the first query 1.3 times as long, imports included.
         """
         return lambda cls: _Generated(cls, **options).cls
 

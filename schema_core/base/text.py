@@ -132,8 +132,7 @@ class Token(NamedTuple):
 
     `key` is what parsers compare: the upper-cased word of an unquoted name or keyword, the symbol,
     `""` for quoted names, literals and numbers, `"end"` after the last token. `value` is the
-    decoded
-    content: a name without backticks, a string without quotes.
+    decoded content: a name without backticks, a string without quotes.
     """
 
     kind: str

@@ -38,8 +38,7 @@ MEANING: Mapping[str, str] = {
 ORPHANS: Mapping[str, str] = {"spark.sql.streaming.stopActiveRunOnRestart": "true"}
 
 #: Settings of the session of jobs that keep secrets out of Spark's plans, which its UI and event
-#: log
-#: show: Spark's own pattern for keys of options matches fewer.
+#: log show: Spark's own pattern for keys of options matches fewer.
 SECRECY: Mapping[str, str] = {
     "spark.sql.redaction.options.regex": f"(?i:url)|{SECRET_PATTERN}",
 }
