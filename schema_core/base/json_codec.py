@@ -226,12 +226,16 @@ COMPOSED: Final[Mapping[str, Callable[[Codec], Codec]]] = {
 
 
 def record(
-    kind: Callable[..., Any], codecs: Codecs, keys: Mapping[str, str] | None = None
+    kind: Callable[..., Any],
+    codecs: Codecs,
+    keys: Mapping[str, str] | None = None,
+    added: Collection[str] = (),
 ) -> Codec:
     """Return the codec of a dataclass: an object of JSON with its fields.
 
     What the constructor refuses is refused. `keys` are the fields with their keys in JSON, in
-    order; by default all fields by name.
+    order; by default all fields by name. Documents of older versions do not have the fields
+    `added`, which then have their defaults.
     """
     members: dict[str, tuple[str, Codec]] = {}
 
@@ -246,10 +250,15 @@ def record(
         return {key: codec.encode(getattr(value, name)) for name, (key, codec) in resolve().items()}
 
     def decode(document: Any) -> Any:
-        require_object(document, [key for key, _ in resolve().values()])
+        present = {
+            name: member
+            for name, member in resolve().items()
+            if name not in added or member[0] in require_object(document)
+        }
+        require_object(document, [key for key, _ in present.values()])
         values, key = {}, ""
         try:
-            for name, (key, codec) in resolve().items():
+            for name, (key, codec) in present.items():
                 values[name] = codec.decode(document[key])
         except (JsonError, SchemaCoreError) as error:
             raise _within(error, key) from None

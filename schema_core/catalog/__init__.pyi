@@ -25,6 +25,7 @@ from schema_core.catalog.managers import (
 )
 from schema_core.catalog.migration_history import CatalogMigration as CatalogMigration
 from schema_core.catalog.migration_history import RecordedObject as RecordedObject
+from schema_core.catalog.migration_history import WrittenRows as WrittenRows
 from schema_core.catalog.objects import (
     CatalogBaseTable as CatalogBaseTable,
 )

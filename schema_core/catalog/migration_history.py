@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from typing import Final
 
 from schema_core.base.lazy import dataclass
+from schema_core.base.text import escaped
+
+#: The most characters of a user's name.
+MAX_USER: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +28,27 @@ class RecordedObject:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenRows:
+    """The number of rows that a step of a migration wrote to a table.
+
+    `step` is the kind of the step, such as ``rewrite`` or ``insert``.
+    """
+
+    database: str
+    name: str
+    step: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogMigration:
     """A migration that was applied to a catalog.
 
     `position` counts from 1 in the order of application. `text` is the file, kept to undo the
-    migration without it, and `checksum` its checksum. `applied_at` is in UTC (ISO 8601). `stamped`
-    migrations were recorded without being executed.
+    migration without it, and `checksum` its checksum. `applied_at` is in UTC (ISO 8601), the time
+    at which `applied_by` had executed its statements, in `milliseconds`. `stamped` migrations were
+    recorded without being executed. `applied_by` is '' and `milliseconds` None in entries of
+    versions that did not record them. `written_rows` has the rows of each step that wrote some.
     """
 
     name: str
@@ -38,3 +59,28 @@ class CatalogMigration:
     text: str
     objects: tuple[RecordedObject, ...] = ()
     stamped: bool = False
+    applied_by: str = ""
+    milliseconds: int | None = None
+    written_rows: tuple[WrittenRows, ...] = ()
+
+
+#: The fields of `CatalogMigration` that entries of older versions do not have.
+ADDED_FIELDS: Final = frozenset({"applied_by", "milliseconds", "written_rows"})
+
+
+def user_name(name: str | None = None) -> str:
+    r"""Return a user's name for the history, escaped and truncated; by default the process's user.
+
+    >>> print(user_name("ann\u202e"))
+    ann\u202e
+    """
+    return escaped((_process_user() if name is None else name)[:MAX_USER])[:MAX_USER]
+
+
+def _process_user() -> str:
+    from getpass import getuser  # slow to import
+
+    try:
+        return getuser()
+    except (ImportError, KeyError, OSError):  # a container's user often has no name
+        return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown"

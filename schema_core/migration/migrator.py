@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import Enum
+from time import monotonic
 from typing import Final
 
 from schema_core.base.arguments import require_instance
@@ -21,7 +22,12 @@ from schema_core.base.secrets import mask, mask_query, mask_text
 from schema_core.base.text import Span
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.changes.catalog_changes import CatalogChange
-from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
+from schema_core.catalog.migration_history import (
+    CatalogMigration,
+    RecordedObject,
+    WrittenRows,
+    user_name,
+)
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
 from schema_core.catalog.own_options import without_own_options
 from schema_core.environment.connector import secret_keys
@@ -68,12 +74,23 @@ class MigrationState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MigrationStatus:
-    """A migration of the directory or the history; `applied_at` is None while it is pending."""
+    """A migration of the directory or the history.
+
+    The other fields are those of `CatalogMigration`; `applied_at` is None while it is pending.
+    """
 
     name: str
     state: MigrationState
     applied_at: str | None = None
     stamped: bool = False
+    applied_by: str = ""
+    milliseconds: int | None = None
+    written_rows: tuple[WrittenRows, ...] = ()
+
+    @property
+    def written_row_count(self) -> int:
+        """The number of rows that the steps wrote."""
+        return sum(step.rows for step in self.written_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +120,7 @@ class Migrator:
         environment: The environment; migrations begin in its current database.
         directory: The directory, or its path.
         variables: The values of ``${NAME}`` in the files.
+        applied_by: Who applies the migrations, for the history; by default the process's user.
 
     Raises:
         SchemaError: with code `current-catalog-not-set`; as `MigrationDirectory.read`.
@@ -115,6 +133,7 @@ class Migrator:
         directory: MigrationDirectory | str | os.PathLike[str],
         *,
         variables: Mapping[str, str] | None = None,
+        applied_by: str | None = None,
     ) -> None:
         self.environment: TableEnvironment = require_instance(
             environment, TableEnvironment, "environment"
@@ -123,6 +142,7 @@ class Migrator:
             directory = MigrationDirectory.read(directory)
         self.directory = directory
         self._variables = dict(require_instance(variables or {}, Mapping, "variables"))
+        self._applied_by = user_name(require_instance(applied_by, (str, type(None)), "applied_by"))
         self._manager = environment.catalog_manager
         self._registry = self._manager.registry
         self.catalog: Catalog = self._registry.current()
@@ -141,7 +161,15 @@ class Migrator:
         files = {migration.name: migration for migration in self.directory.migrations}
         applied = self.catalog.list_migrations()
         history = [
-            MigrationStatus(record.name, _state(record, files), record.applied_at, record.stamped)
+            MigrationStatus(
+                record.name,
+                _state(record, files),
+                record.applied_at,
+                record.stamped,
+                record.applied_by,
+                record.milliseconds,
+                record.written_rows,
+            )
             for record in applied
         ]
         done = {record.name for record in applied}
@@ -249,11 +277,12 @@ class Migrator:
             position = max((record.position for record in applied), default=0) + 1
             if not pending:
                 return None
-            file = pending[0]
+            file, started = pending[0], monotonic()
             with at(f"migration {file.name}, up"):
                 statements, touched = self._execute(catalog, file.script("up", self._variables))
             objects = tuple(self._record_object(catalog, *key) for key in touched)
-            catalog.add_migration(self._entry(file, position, objects))
+            milliseconds = round((monotonic() - started) * 1000)
+            catalog.add_migration(self._entry(file, position, objects, milliseconds=milliseconds))
             # after `_record_object`: the connectors of the objects have declared their secret keys
             return MigrationResult(file.name, "upgrade", tuple(map(mask_text, statements)))
 
@@ -376,6 +405,8 @@ class Migrator:
         objects: Sequence[RecordedObject],
         *,
         stamped: bool = False,
+        milliseconds: int | None = None,
+        written_rows: Sequence[WrittenRows] = (),
     ) -> CatalogMigration:
         return CatalogMigration(
             file.name,
@@ -386,6 +417,9 @@ class Migrator:
             file.text,
             tuple(objects),
             stamped,
+            self._applied_by,
+            milliseconds,
+            tuple(written_rows),
         )
 
     def _execute(

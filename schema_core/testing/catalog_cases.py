@@ -10,7 +10,11 @@ from typing import Any, TypeAlias
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog import objects
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
+from schema_core.catalog.migration_history import (
+    CatalogMigration,
+    RecordedObject,
+    WrittenRows,
+)
 from schema_core.catalog.objects import CatalogPartitionSpec as Spec
 from schema_core.catalog.own_options import FORMER_NAMES, PENDING_JOB
 from schema_core.catalog.resolve import (
@@ -202,6 +206,9 @@ MIGRATION = CatalogMigration(
         RecordedObject("gone", "", "DATABASE", None),
     ),
     stamped=True,
+    applied_by="ann \u8868",
+    milliseconds=1_234,
+    written_rows=(WrittenRows("db", "orders", "rewrite", 336_776),),
 )
 
 MODEL = understood_model(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from schema_core.catalog.migration_history import WrittenRows
 from schema_core.cli.app import application
+from schema_core.cli.commands.migrate import history_lines
 from schema_core.migration import ModifyTable, catalog_changes_from_json
+from schema_core.migration.migrator import MigrationState, MigrationStatus
 
 SETUP = """
 CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///${folder}/shop.db');
@@ -160,3 +164,39 @@ def test_a_setup_script_that_fails_ends_with_2(shell: Shell, text: str) -> None:
 
 def test_a_setup_script_that_cannot_be_read_ends_with_2(shell: Shell) -> None:
     shell.run("history", "--setup", str(shell.folder / "absent.sql"), status=2)
+
+
+def test_the_history_shows_who_how_long_and_the_rows(shell: Shell) -> None:
+    shell.write("0001_a", "-- up\nCREATE TABLE t (a INT);\n-- down\nDROP TABLE t;\n")
+    shell.run("upgrade", "--as", "ann")
+    shell.write("0002_b", "-- up\n-- down\n")
+
+    applied, pending = shell.run("history").splitlines()
+    assert re.fullmatch(r"applied \S+\+00:00 [0-9.]+ m?s ann 0001_a", applied)
+    assert "pending 0002_b" == re.sub(" +", " ", pending)
+    row = json.loads(shell.run("history", "--format", "json"))["migrations"][0]
+    assert ("ann", [], False) == (row["applied_by"], row["written_rows"], row["stamped"])
+    assert row["milliseconds"] >= 0
+
+
+def test_the_lines_of_a_history_are_aligned_and_escaped() -> None:
+    rows = (WrittenRows("d\n", "t", "rewrite", 336_776),)
+    applied, when = MigrationState.APPLIED, "2026-11-24T10:30:00+00:00"
+
+    lines = history_lines(
+        [
+            MigrationStatus("0001_a", applied, when, False, "ann", 75_940, rows),
+            MigrationStatus("0002_b", applied, when, True, "a longer name", None),
+            MigrationStatus("0003_c", applied, when),
+            MigrationStatus("0004_d", MigrationState.PENDING),
+        ]
+    )
+
+    assert [
+        f"applied {when} 75.9 s  ann           0001_a",
+        "  rewrite d\\n.t: 336,776 rows",
+        f"applied {when} stamped a longer name 0002_b",
+        f"applied {when}                       0003_c",
+        "pending" + " " * 50 + "0004_d",
+    ] == [*lines]
+    assert [] == [*history_lines([])]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Barrier
 
@@ -12,10 +14,14 @@ import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.catalog import InMemoryCatalog, ObjectPath
+from schema_core.catalog.migration_history import ADDED_FIELDS, MAX_USER, user_name
+from schema_core.catalog.stores.object_store import StoredKind
 from schema_core.catalogs import SqlCatalog
+from schema_core.catalogs.sql.serialization import deserialize, serialize
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import MigrationDirectory, MigrationFile, MigrationState, Migrator
 from schema_core.sql.parser import parse_statements
+from schema_core.testing.catalog_cases import MIGRATION
 
 CREATE = """
 -- up
@@ -441,3 +447,42 @@ def test_a_dry_run_shows_options_without_their_secrets(environments: Environment
         assert option in shown
     for key in ("'password' = *", "'url' = *", "'db.pass' = *"):
         assert key in shown
+
+
+def test_the_history_has_who_when_and_how_long(environments: Environments) -> None:
+    environment = environments()
+    before = datetime.now(UTC).replace(microsecond=0)
+    Migrator(environment, directory(CREATE), applied_by="ann\u202e\n" + "x" * 500).upgrade()
+    Migrator(environment, directory(CREATE, ADD)).stamp("2")
+    stamped = Migrator(environment, directory(CREATE, ADD)).history()
+    Migrator(environment, directory(CREATE, ADD), applied_by="bob").stamp("base")
+    environment.execute_sql("DROP TABLE orders")
+    Migrator(environment, directory(CREATE), applied_by="ann\u202e\n" + "x" * 500).upgrade()
+
+    (entry,) = Migrator(environment, directory(CREATE)).history()
+
+    assert r"ann\u202e\n" + "x" * (MAX_USER - 11) == entry.applied_by
+    assert before <= datetime.fromisoformat(entry.applied_at or "") <= datetime.now(UTC)
+    assert entry.milliseconds is not None
+    assert 0 <= entry.milliseconds < 60_000
+    assert () == entry.written_rows
+    assert [(user_name(), None, True)] * 2 == [
+        (item.applied_by, item.milliseconds, item.stamped) for item in stamped
+    ]
+
+
+def test_entries_of_older_versions_are_read() -> None:
+    document = json.loads(serialize(StoredKind.MIGRATION, MIGRATION))
+    older = {key: value for key, value in document.items() if key not in ADDED_FIELDS}
+
+    migration = deserialize(StoredKind.MIGRATION, json.dumps(older))
+
+    assert ("", None, ()) == (
+        migration.applied_by, migration.milliseconds, migration.written_rows
+    )  # fmt: skip
+    assert MIGRATION.name == migration.name
+    with pytest.raises(SchemaCoreError, match="malformed"):
+        deserialize(StoredKind.MIGRATION, json.dumps(older | {"unknown": 1}))
+    older.pop("stamped")
+    with pytest.raises(SchemaCoreError, match="malformed"):
+        deserialize(StoredKind.MIGRATION, json.dumps(older))

@@ -26,7 +26,12 @@ from schema_core.base.json_codec import (
     write_json,
 )
 from schema_core.catalog import objects
-from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
+from schema_core.catalog.migration_history import (
+    ADDED_FIELDS,
+    CatalogMigration,
+    RecordedObject,
+    WrittenRows,
+)
 from schema_core.catalog.statistics import StoredStatistics
 from schema_core.catalog.stores.object_store import StoredKind
 from schema_core.catalog.stores.storable import require_read_back
@@ -146,7 +151,12 @@ _CODECS: Final = Codecs(
         ),
     }
 )
-_CODECS.update({"RecordedObject": record(RecordedObject, _CODECS)})
+_CODECS.update(
+    {
+        "RecordedObject": record(RecordedObject, _CODECS),
+        "WrittenRows": record(WrittenRows, _CODECS),
+    }
+)
 
 PROPERTIES: Final = Codec(
     lambda properties: {"properties": dict(properties)},
@@ -180,5 +190,5 @@ DOCUMENTS: Final[Mapping[StoredKind, Codec]] = {
     ),
     StoredKind.TYPE: Codec(_encode_type, _decode_type),
     StoredKind.STATISTICS: Codec(StoredStatistics.to_document, StoredStatistics.of_document),
-    StoredKind.MIGRATION: record(CatalogMigration, _CODECS),
+    StoredKind.MIGRATION: record(CatalogMigration, _CODECS, added=ADDED_FIELDS),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from enum import Enum
@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from schema_core.base.paths import ObjectPath, parse_path, split_names
+from schema_core.base.paths import ObjectPath, join_names, parse_path, split_names
 from schema_core.base.text import escaped
 from schema_core.catalog.changes.catalog_changes import ModifyTable
 from schema_core.catalog.changes.json_format import catalog_changes_to_json
@@ -29,6 +29,7 @@ from schema_core.cli.findings import (
     Output,
     ReportedFinding,
     finish,
+    print_lines,
 )
 from schema_core.cli.progress import Quiet, follow, show_elapsed_time
 from schema_core.environment.config import EnvironmentSettings
@@ -42,7 +43,12 @@ from schema_core.migration.generation import (
     import_definitions,
     read_definitions,
 )
-from schema_core.migration.migrator import MigrationResult, MigrationState, Migrator
+from schema_core.migration.migrator import (
+    MigrationResult,
+    MigrationState,
+    MigrationStatus,
+    Migrator,
+)
 from schema_core.migration.validation import validate_rows
 from schema_core.sql.parser import parse_statements
 
@@ -65,6 +71,14 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Execute in a transaction that is rolled back.")
 ]
 Sql = Annotated[bool, typer.Option("--sql", help="Print the statements instead.")]
+User = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="USER",
+        help="Who applies the migrations, for the history; by default the user of the process.",
+    ),
+]
 MIGRATIONS = Path("migrations")
 
 
@@ -85,11 +99,13 @@ def migrations() -> typer.Typer:
     return app
 
 
-def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> Migrator:
+def _migrator(
+    directory: Path, setup: Path | None, define: list[str] | None, user: str | None = None
+) -> Migrator:
     environment = _environment(directory, setup, define)
     with script.exit_on_error(directory, UNREADABLE):
         files = MigrationDirectory.read(directory)
-        return Migrator(environment, files, variables=script.values(define or []))
+        return Migrator(environment, files, variables=script.values(define or []), applied_by=user)
 
 
 def _environment(directory: Path, setup: Path | None, define: list[str] | None) -> TableEnvironment:
@@ -112,13 +128,14 @@ def upgrade(
     define: script.Define = None,
     dry_run: DryRun = False,
     sql: Sql = False,
+    user: User = None,
 ) -> None:
     """Apply the migrations that were not applied yet, each in a transaction with its entry.
 
     Exits with 1 for a migration that fails, which is rolled back.
     """
     with script.exit_on_error(directory, None):
-        migrator = _migrator(directory, setup, define)
+        migrator = _migrator(directory, setup, define, user)
         if sql:
             print(migrator.script(target), end="")
         else:
@@ -167,7 +184,7 @@ def history(
         MigrationOutput, typer.Option("--format", help="The output.")
     ] = MigrationOutput.TEXT,
 ) -> None:
-    """Show the migrations that were applied, and those that were not.
+    """Show the migrations that were applied, when, by whom, how long, and those that were not.
 
     Exits with 1 where a file was changed or removed after its migration had been applied.
     """
@@ -177,12 +194,41 @@ def history(
         rows = [asdict(migration) | {"state": migration.state.value} for migration in entries]
         print(json.dumps({"version": VERSION, "migrations": rows}, indent=2))
     else:
-        for migration in entries:
-            stamped = ", stamped" if migration.stamped else ""
-            when = f" {migration.applied_at}{stamped}" if migration.applied_at else ""
-            print(escaped(f"{migration.state.value:8}{when:36} {migration.name}"))
+        print_lines(history_lines(entries))
     if {MigrationState.CHANGED, MigrationState.MISSING} & {entry.state for entry in entries}:
         raise typer.Exit(WRONG)
+
+
+def history_lines(entries: Sequence[MigrationStatus]) -> Iterator[str]:
+    """Yield a line for each migration, and one for each step that wrote rows."""
+    rows = [
+        (
+            entry.state.value,
+            entry.applied_at or "",
+            "stamped" if entry.stamped else format_duration(entry.milliseconds),
+            entry.applied_by,
+            entry.name,
+        )
+        for entry in entries
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for entry, row in zip(entries, rows, strict=True):
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True) if width)
+        yield escaped(" ".join(cells).rstrip())
+        for step in entry.written_rows:
+            table = join_names((step.database, step.name))
+            yield escaped(f"  {step.step} {table}: {step.rows:,} rows")
+
+
+def format_duration(milliseconds: int | None) -> str:
+    """Return a duration with its unit, '' for an unknown one.
+
+    >>> [format_duration(number) for number in (None, 999, 75_940)]
+    ['', '999 ms', '75.9 s']
+    """
+    if milliseconds is None:
+        return ""
+    return f"{milliseconds} ms" if milliseconds < 1_000 else f"{milliseconds / 1_000:,.1f} s"
 
 
 def stamp(
@@ -190,10 +236,11 @@ def stamp(
     directory: Directory = MIGRATIONS,
     setup: Setup = None,
     define: script.Define = None,
+    user: User = None,
 ) -> None:
     """Record that the catalog is as a migration leaves it, without executing statements."""
     with script.exit_on_error(directory, None):
-        for name in _migrator(directory, setup, define).stamp(target):
+        for name in _migrator(directory, setup, define, user).stamp(target):
             print(f"stamped {name}")
 
 
