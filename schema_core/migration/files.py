@@ -3,23 +3,24 @@
 A file ``0002_add_channel.sql`` has statements after a line ``-- up``, and those that undo them
 after ``-- down``. It follows the migration with the next lower number, or those of a line ``--
 parents: 0001_create_orders``. Two with the same parent are branches until another one has both as
-parents.
+parents. If there is a file `CHECKSUMS`, its checksums are those of the files.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from itertools import takewhile
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from types import NoneType
 from typing import Final
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
 from schema_core.base.lazy import dataclass, regex
-from schema_core.base.text import MAX_TEXT, is_blank
+from schema_core.base.text import MAX_TEXT, Span, is_blank
 from schema_core.errors import (
     AlreadyExistsError,
     ExternalError,
@@ -28,6 +29,13 @@ from schema_core.errors import (
     at,
     similar,
 )
+from schema_core.migration.checksums import (
+    CHECKSUMS,
+    ChecksumMismatch,
+    checksum_of,
+    find_mismatches,
+    format_checksums,
+)
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Statement
 
@@ -35,6 +43,8 @@ from schema_core.sql.statement_syntax import Statement
 SETUP: Final = "setup.sql"
 #: The largest number of files of a directory.
 MAX_FILES: Final = 100_000
+#: Characters of a checksum file: a line has up to 200.
+MAX_CHECKSUMS: Final = 200 * (MAX_FILES + 1)
 #: Begins the note of a generated migration without ``down``.
 IRREVERSIBLE: Final = "-- cannot be undone"
 
@@ -68,8 +78,7 @@ class MigrationFile:
     @property
     def checksum(self) -> str:
         """The SHA-256 of the text, independent of line ends."""
-        content = "\n".join(_lines(self.text)).encode(errors="surrogatepass")
-        return f"sha256:{hashlib.sha256(content).hexdigest()}"
+        return checksum_of(self.text)
 
     @property
     def has_down(self) -> bool:
@@ -137,6 +146,15 @@ def _invalid(problem: str, hint: str | None = None) -> SchemaError:
     return SchemaError(problem, code="invalid-migration-file", hint=hint)
 
 
+def _invalid_line(
+    lines: Sequence[str], index: int, problem: str, hint: str | None = None
+) -> SchemaError:
+    error = _invalid(f"line {index + 1}: {problem}", hint)
+    start = sum(len(line) + 1 for line in lines[:index])
+    error.text, error.span = "\n".join(lines), Span(start, start + max(1, len(lines[index])))
+    return error
+
+
 def _lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").split("\n")
 
@@ -149,33 +167,39 @@ def sections(text: str) -> dict[str, str]:
     """
     found: dict[str, list[str]] = {}
     current: list[str] | None = None
-    for number, line in enumerate(_lines(text)):
+    lines = _lines(text)
+    for index, line in enumerate(lines):
         if (marker := _MARKER.fullmatch(line)) is not None:
             name = marker[1].lower()
             if name in found:
-                raise _invalid(f"line {number + 1}: there are two lines '-- {name}'")
-            current = found[name] = [""] * (number + 1)
+                raise _invalid_line(lines, index, f"there are two lines '-- {name}'")
+            current = found[name] = [""] * (index + 1)
         elif current is not None:
             current.append(line)
         elif not is_blank(line) and not line.lstrip().startswith("--"):
-            raise _invalid(
-                f"line {number + 1}: there is a statement before the line '-- up'",
-                "write '-- up' before it",
-            )
+            problem = "there is a statement before the line '-- up'"
+            raise _invalid_line(lines, index, problem, "write '-- up' before it")
     return {name: "\n".join(lines) for name, lines in found.items()}
 
 
 def _declared_parents(text: str) -> tuple[str, ...] | None:
     """Return the names of the line ``-- parents:``, None without one."""
-    head = takewhile(lambda line: not _MARKER.fullmatch(line), _lines(text))
-    found = [one for line in head if (one := _PARENTS.fullmatch(line)) is not None]
-    if not found:
+    lines = _lines(text)
+    head = takewhile(lambda line: not _MARKER.fullmatch(line), lines)
+    matches = [
+        (index, match)
+        for index, line in enumerate(head)
+        if (match := _PARENTS.fullmatch(line)) is not None
+    ]
+    if not matches:
         return None
-    if len(found) > 1:
-        raise _invalid("there are two lines '-- parents:'", "separate the names by commas")
-    names = tuple(name for part in found[0][1].split(",") if (name := part.strip()))
+    if len(matches) > 1:
+        problem = "there are two lines '-- parents:'"
+        raise _invalid_line(lines, matches[1][0], problem, "separate the names by commas")
+    index, match = matches[0]
+    names = tuple(name for part in match[1].split(",") if (name := part.strip()))
     if len({*names}) < len(names):
-        raise _invalid("a migration is named twice in '-- parents:'")
+        raise _invalid_line(lines, index, "a migration is named twice in '-- parents:'")
     return names
 
 
@@ -221,11 +245,15 @@ def escaped_variables(text: str, variables: Container[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MigrationDirectory:
-    """The migrations of a directory in their order: parents first, else lower numbers."""
+    """The migrations of a directory in their order: parents first, else lower numbers.
+
+    `checksums` is the content of the file `CHECKSUMS`, None without one.
+    """
 
     path: Path
     migrations: tuple[MigrationFile, ...]
     parents: Mapping[str, tuple[str, ...]]
+    checksums: str | None = None
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> MigrationDirectory:
@@ -246,7 +274,9 @@ class MigrationDirectory:
             )
         try:
             with at(f"directory {directory}"):
-                return MigrationDirectory.of(directory, _read_files(directory))
+                return MigrationDirectory.of(
+                    directory, iterate_files(directory), checksums=_read_checksums(directory)
+                )
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise ExternalError(
@@ -255,22 +285,32 @@ class MigrationDirectory:
             ) from error
 
     @staticmethod
-    def of(path: Path, files: Iterable[MigrationFile]) -> MigrationDirectory:
+    def of(
+        path: Path, files: Iterable[MigrationFile], *, checksums: str | None = None
+    ) -> MigrationDirectory:
         """Return the directory of migrations that are already read.
+
+        Args:
+            path: The directory.
+            files: The migrations.
+            checksums: The content of the file `CHECKSUMS`.
 
         Raises:
             SchemaError: as `read`.
         """
         require_instance(path, (str, os.PathLike), "path")
-        given = require_sequence(files, "the files")
-        for item in given:
-            require_instance(item, MigrationFile, "a file")
+        require_instance(checksums, (str, NoneType), "the checksums")
+        migrations = require_sequence(files, "the files")
+        for file in migrations:
+            require_instance(file, MigrationFile, "a file")
         by_name = {
-            entry.name: entry for entry in sorted(given, key=lambda item: (item.number, item.name))
+            file.name: file
+            for file in sorted(migrations, key=lambda file: (file.number, file.name))
         }
         parents = {file.name: _parents(file, by_name) for file in by_name.values()}
         order = _sort_files(by_name, parents)
-        return MigrationDirectory(Path(path), tuple(by_name[name] for name in order), parents)
+        ordered = tuple(by_name[name] for name in order)
+        return MigrationDirectory(Path(path), ordered, parents, checksums)
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -294,6 +334,38 @@ class MigrationDirectory:
                 hint="add a migration that follows all of them: schema-core migrate merge",
             )
         return heads[0] if heads else None
+
+    @property
+    def mismatches(self) -> tuple[ChecksumMismatch, ...]:
+        """The differences between the checksum file and the migrations; none without the file."""
+        if self.checksums is None:
+            return ()
+        return tuple(find_mismatches(self.checksums, self._file_checksums()))
+
+    def _file_checksums(self) -> dict[str, str]:
+        return {migration.name: migration.checksum for migration in self.migrations}
+
+    def require_checksums(self) -> None:
+        """Require that the migrations are those of the checksum file, if there is one.
+
+        Raises:
+            SchemaError: with code `migration-checksum-mismatch`.
+        """
+        if mismatches := self.mismatches:
+            more = f", and {len(mismatches) - 1} more" if len(mismatches) > 1 else ""
+            raise SchemaError(
+                f"the migrations are not those of {CHECKSUMS}: {mismatches[0]}{more}",
+                code="migration-checksum-mismatch",
+                hint="review the files, then write their checksums: schema-core migrate hash",
+            )
+
+    def write_checksums(self) -> Path:
+        """Write the checksum file for the migrations, and return its path.
+
+        Raises:
+            ExternalError: with code `file-system-failed`.
+        """
+        return _write_checksums(self.path, self._file_checksums())
 
     def find(self, target: str) -> MigrationFile:
         """Return the migration with a name or number.
@@ -321,6 +393,8 @@ class MigrationDirectory:
     def create(self, slug: str, content: str, parents: Iterable[str] | None = None) -> Path:
         """Create the file of the next migration and return its path.
 
+        If there is a checksum file, it is written with the new migration.
+
         Args:
             slug: The name after the number: lower-case letters, digits and underscores.
             content: The sections; a line with the parents is added before them.
@@ -328,10 +402,11 @@ class MigrationDirectory:
 
         Raises:
             SchemaError: with code `migration-branches` without `parents` if there are branches,
-                `invalid-migration-file` for another slug.
+                `invalid-migration-file` for another slug; as `require_checksums`.
             AlreadyExistsError: with code `migration-exists` if another process was faster.
         """
         require_instance(slug, str, "the name")
+        self.require_checksums()
         if parents is None:
             head = self.require_single_head()
             parents = () if head is None else (head,)
@@ -352,6 +427,8 @@ class MigrationDirectory:
             raise ExternalError(
                 f"cannot write {str(target)!r}: {error.strerror}", code="file-system-failed"
             ) from error
+        if self.checksums is not None:
+            _write_checksums(self.path, self._file_checksums() | {file.name: file.checksum})
         return target
 
 
@@ -380,21 +457,52 @@ def is_target(target: str, name: str) -> bool:
     return target == name
 
 
-def _read_files(directory: Path) -> Iterator[MigrationFile]:
-    """Yield the migrations of a directory; hidden files are ignored."""
+def iterate_files(directory: Path) -> Iterator[MigrationFile]:
+    """Yield the migrations of a directory by name; hidden files are ignored.
+
+    Raises:
+        SchemaError: with code `invalid-migration-file` for a file that is not a migration.
+        OSError, UnicodeDecodeError: for a file that cannot be read.
+    """
     paths = sorted(path for path in directory.iterdir() if not path.name.startswith("."))
     if len(paths) > MAX_FILES:
         raise _invalid(f"the directory has more than {MAX_FILES:,} files")
     for path in paths:
-        if path.name == SETUP:
+        if path.name in (SETUP, CHECKSUMS):
             continue
         if path.suffix != ".sql" or not path.is_file():
             raise _invalid(
                 f"{path.name!r} is not a migration",
-                "keep only files like 0001_create_orders.sql here, and setup.sql",
+                f"keep only files like 0001_create_orders.sql here, {SETUP} and {CHECKSUMS}",
             )
         with path.open(encoding="utf-8-sig", newline="") as opened:
             yield MigrationFile.parse(path.stem, opened.read(MAX_TEXT + 1))
+
+
+def _read_checksums(directory: Path) -> str | None:
+    try:
+        with (directory / CHECKSUMS).open(encoding="utf-8", newline="") as opened:
+            return opened.read(MAX_CHECKSUMS)
+    except FileNotFoundError:
+        return None
+
+
+def _write_checksums(directory: Path, checksums: Mapping[str, str]) -> Path:
+    """Replace the checksum file atomically."""
+    target = directory / CHECKSUMS
+    try:
+        with NamedTemporaryFile(
+            "w", encoding="utf-8", newline="\n", dir=directory, prefix=".sum-", delete=False
+        ) as opened:
+            opened.write(format_checksums(checksums))
+        staged = Path(opened.name)
+        staged.chmod(target.stat().st_mode if target.exists() else 0o644)
+        staged.replace(target)
+    except OSError as error:
+        raise ExternalError(
+            f"cannot write {str(target)!r}: {error.strerror}", code="file-system-failed"
+        ) from error
+    return target
 
 
 def _parents(file: MigrationFile, files: Mapping[str, MigrationFile]) -> tuple[str, ...]:

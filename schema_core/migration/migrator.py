@@ -263,9 +263,9 @@ class Migrator:
             What this call has applied; nothing if another process was faster.
 
         Raises:
-            SchemaError: with code `migration-branches`; `migration-changed` or `migration-missing`
-            if the
-                files are not those that were applied; `migration-variable-missing`;
+            SchemaError: with code `migration-checksum-mismatch`; `migration-branches`;
+                `migration-changed` or `migration-missing` if the files are not those that were
+                applied; `migration-variable-missing`;
                 `migration-statement-not-allowed` for a statement that a transaction cannot contain.
             NotFoundError: with code `migration-not-found` for another target.
             SchemaCoreError: of a statement; its migration is rolled back, those before it are not.
@@ -341,6 +341,7 @@ class Migrator:
 
         Raises:
             NotFoundError: with code `migration-not-found`.
+            SchemaError: with code `migration-checksum-mismatch`.
         """
         closure = (
             frozenset[str]()
@@ -348,6 +349,7 @@ class Migrator:
             else self.directory.closure(self.directory.find(target).name)
         )
         files = [migration for migration in self.directory.migrations if migration.name in closure]
+        self.directory.require_checksums()
         with self.catalog.transaction() as catalog, self._within(catalog):
             for entry in catalog.list_migrations():
                 catalog.remove_migration(entry.name)
@@ -526,6 +528,7 @@ class Migrator:
         self, applied: Sequence[CatalogMigration], target: str | None
     ) -> list[MigrationFile]:
         files = {migration.name: migration for migration in self.directory.migrations}
+        self.directory.require_checksums()
         for record in applied:
             _require_unchanged(record, files, applied[-1].name)
         if target is None:

@@ -116,6 +116,8 @@ CASES: list[tuple[str, int, str, tuple[str, ...]]] = [
     ("migrate new", UNREADABLE, "b --directory broken", ()),
     ("migrate merge", GOOD, "--directory migrations", ()),
     ("migrate merge", UNREADABLE, "--directory broken", ()),
+    ("migrate hash", GOOD, "--directory migrations", ()),
+    ("migrate hash", UNREADABLE, "--directory broken", ()),
     ("migrate autogenerate", GOOD, f"b --from wide.sql {DIRECTORY}", UPGRADED),
     ("migrate autogenerate", WRONG, f"b --from ill.sql {DIRECTORY}", UPGRADED),
     ("migrate autogenerate", UNREADABLE, f"b {DIRECTORY}", ()),

@@ -32,7 +32,7 @@ class Shell:
 
     def run(self, command: str, *options: str, status: int = 0) -> str:
         given = [command, "--directory", str(self.folder / "migrations")]
-        if command not in ("new", "merge"):
+        if command not in ("new", "merge", "hash"):
             given += ["--define", f"folder={self.folder}"]
         result = CliRunner().invoke(application(), ["migrate", *given, *options])
         self.errors = result.stderr
@@ -200,3 +200,20 @@ def test_the_lines_of_a_history_are_aligned_and_escaped() -> None:
         "pending" + " " * 50 + "0004_d",
     ] == [*lines]
     assert [] == [*history_lines([])]
+
+
+def test_checksums_are_written_and_verified(shell: Shell) -> None:
+    shell.run("new", "first")
+    assert "migrations.sum" in shell.run("hash")
+    shell.run("new", "second")
+    assert 2 == len(shell.run("upgrade").splitlines())
+
+    shell.run("new", "third")
+    shell.write("0003_third", "-- up\nCREATE DATABASE d;\n")
+    for command in (["upgrade"], ["upgrade", "--dry-run"], ["upgrade", "--sql"], ["stamp", "3"],
+                    ["new", "more"]):  # fmt: skip
+        shell.run(*command, status=1)
+        assert "migration-checksum-mismatch" in shell.errors
+        assert "0003_third.sql was changed since its checksum was written" in shell.errors
+    shell.run("hash")
+    assert "upgrade 0003_third: 1 statement\n" == shell.run("upgrade")

@@ -96,6 +96,7 @@ def migrations() -> typer.Typer:
     for command in (upgrade, history, stamp, drift, new, merge, validate, rewrite):
         app.command(cls=Command)(command)
     app.command("autogenerate", cls=Command)(generate)
+    app.command("hash", cls=Command)(write_hashes)
     return app
 
 
@@ -294,6 +295,16 @@ def merge(
 def _directory(path: Path) -> MigrationDirectory:
     with script.exit_on_error(path, UNREADABLE):
         return MigrationDirectory.read(path) if path.exists() else MigrationDirectory.of(path, ())
+
+
+def write_hashes(directory: Directory = MIGRATIONS) -> None:
+    """Write the checksums of the migrations, which were reviewed, into migrations.sum.
+
+    From then on, `new`, `merge` and `autogenerate` add the checksums of their files, and other
+    commands refuse files that are not those of the checksums.
+    """
+    with script.exit_on_error(directory, None):
+        print(_directory(directory).write_checksums())
 
 
 def generate(
