@@ -7,9 +7,11 @@ imported only if there is something to print.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +20,7 @@ import typer
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import escaped
 from schema_core.cli import WRONG
-from schema_core.errors import Diagnostic, caret
+from schema_core.errors import Diagnostic, caret, cut
 from schema_core.report import markup
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class Output(Enum):
     JSON = "json"
     GITHUB = "github"
     HTML = "html"
+    MARKDOWN = "markdown"
+    JUNIT = "junit"
 
 
 Format = Annotated[Output, typer.Option("--format", help="The format of the output.")]
@@ -288,9 +292,93 @@ def as_html(report: FindingReport) -> str:
     return page.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
+#: Rows and characters of a comment's table, and characters of its details: GitHub accepts comments
+#: of 65,536 characters.
+MAX_ROWS, MAX_TABLE, MAX_DETAILS = 50, 40_000, 20_000
+#: Characters that Markdown, or a site that renders it, may interpret -> references to them. A word
+#: joiner ends a mention of a user or an issue.
+MARKDOWN = str.maketrans(
+    {mark: f"&#{ord(mark)};" for mark in "\\`*_[]()~|<>&!:"}
+    | {mark: f"&#{ord(mark)};&#8288;" for mark in "@#"}
+)
+
+
+def markdown_text(text: str, width: int = 300) -> str:
+    """Escape a text for a cell of a table in Markdown, truncated.
+
+    >>> markdown_text("a | b")
+    'a &#124; b'
+    """
+    return escaped(cut(text, width)).translate(MARKDOWN)
+
+
+def as_markdown(report: FindingReport) -> str:
+    """Return a comment for a pull request: a table of the findings, errors first, and details."""
+    title = f"**schema-core {report.command}**: {counts(report) or 'no findings'}"
+    order = [*Level]
+    findings = sorted(report.findings, key=lambda finding: order.index(finding.level))
+    if not findings:
+        return title
+    rows = [_markdown_row(finding) for finding in findings[:MAX_ROWS]]
+    sizes = accumulate(len(row) + 1 for row in rows)
+    rows = [row for row, size in zip(rows, sizes, strict=True) if size <= MAX_TABLE]
+    if more := len(findings) - len(rows):
+        rows.append(f"| | | | and {more:,} more |")
+    lines = text_lines(report.findings) if report.text is None else report.text
+    text = cut("\n".join(str(line) for line in lines), MAX_DETAILS)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    table = ["| severity | place | code | message |", "|---|---|---|---|", *rows]
+    summary = "<details><summary>Details</summary>"
+    return "\n".join([title, "", *table, "", summary, "", fence, text, fence, "", "</details>"])
+
+
+def _markdown_row(finding: ReportedFinding) -> str:
+    about = f"{finding.subject}: " if finding.subject and finding.file else ""
+    texts = (finding.place, finding.rule, f"{about}{finding.description}")
+    place, rule, message = map(markdown_text, texts)
+    return f"| {finding.level.value} | {place} | <code>{rule}</code> | {message} |"
+
+
+def as_junit(report: FindingReport) -> str:
+    """Return a report of tests in JUnit's XML: an error is a failure, a subject without one passes.
+
+    GitLab, Jenkins and Azure Pipelines show it in merge requests and builds.
+    """
+    suite = f"schema-core {report.command}"
+    cases = []
+    for finding in report.findings:
+        where = finding.file or finding.subject
+        hint = f"\nhint: {finding.hint}" if finding.hint else ""
+        about = f"{finding.place}: {finding.description}{hint}"
+        content = f"<system-out>{_xml(about)}</system-out>"
+        if finding.level is Level.ERROR:
+            message = f'message="{_xml(finding.description)}" type="{_xml(finding.rule)}"'
+            content = f"<failure {message}>{_xml(about)}</failure>"
+        cases.append(_junit_case(where or suite, f"{finding.rule} {finding.place}", content))
+    failing = {name for finding in report.findings for name in (finding.file, finding.subject)}
+    good = [subject for subject in report.subjects if subject not in failing]
+    cases += [_junit_case(subject, "no findings", "") for subject in good]
+    numbers = f'tests="{len(cases)}" failures="{report.count(Level.ERROR)}"'
+    open_suite = f'<testsuite name="{_xml(suite)}" {numbers} errors="0" skipped="0">'
+    lines = [f"<testsuites {numbers}>", open_suite, *cases, "</testsuite>", "</testsuites>"]
+    body = "\n".join(lines).encode("ascii", "xmlcharrefreplace").decode("ascii")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}'
+
+
+def _junit_case(place: str, name: str, content: str) -> str:
+    return f'<testcase classname="{_xml(place)}" name="{_xml(name)}">{content}</testcase>'
+
+
+def _xml(text: str) -> str:
+    """Escape a text for XML, which has no references to control characters."""
+    return "\n".join(map(markup.text, text.split("\n")))
+
+
 #: Format -> its writer; text is printed with styles.
 FORMATS: dict[Output, Callable[[FindingReport], str]] = {
     Output.JSON: as_json,
     Output.GITHUB: as_commands,
     Output.HTML: as_html,
+    Output.MARKDOWN: as_markdown,
+    Output.JUNIT: as_junit,
 }

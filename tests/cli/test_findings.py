@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 import typer
@@ -37,7 +40,7 @@ def test_every_format_has_a_writer_in_ascii() -> None:
     assert set(Output) - {Output.TEXT} == set(FORMATS)
     for write in FORMATS.values():
         assert "\x1b" not in write(REPORT)
-    for output in (Output.HTML, Output.JSON):
+    for output in (Output.HTML, Output.JSON, Output.JUNIT):
         assert FORMATS[output](REPORT).isascii()
 
 
@@ -109,6 +112,69 @@ def test_html_is_escaped_and_loads_nothing() -> None:
     assert "table" not in read_page(FORMATS[Output.HTML](EMPTY)).tags
 
 
+def comment(text: str) -> tuple[list[list[str]], str]:
+    """Return the rows of a comment's table, as a reader of Markdown sees them, and its details."""
+    table, _, details = text.partition("\n<details>")
+    rows = []
+    for line in table.splitlines():
+        if line.startswith("|"):
+            cells = line.strip("|").split("|")  # a bar in a cell is a reference
+            rows.append([html.unescape(re.sub("</?code>", "", cell)).strip() for cell in cells])
+    return rows, details
+
+
+def test_a_comment_in_markdown() -> None:
+    text = FORMATS[Output.MARKDOWN](REPORT)
+    head, _, *rows = comment(text)[0]
+
+    assert text.startswith("**schema-core check**: 1 error, 1 warning, 1 note\n")
+    assert ["severity", "place", "code", "message"] == head
+    shown = NASTY.replace("\x1b", "\\x1b").replace("\n", "\\n")
+    assert ["error", "my dir/a,b.sql:3:7", "unknown-type", shown] == rows[0]
+    assert ["note", "c.d.t", "old", "an é (in x.y)"] == rows[2]
+    assert "hint: use `INT`" in comment(text)[1]
+    assert "**schema-core check**: no findings" == FORMATS[Output.MARKDOWN](EMPTY)
+
+
+def test_a_comment_has_errors_first_and_a_bounded_length() -> None:
+    notes = [ReportedFinding(Level.NOTE, "a", "x" * 1_000, "f.sql", n) for n in range(500)]
+    text = FORMATS[Output.MARKDOWN](FindingReport("check", [*notes, FINDINGS[0]]))
+    rows, _ = comment(text)
+
+    assert len(text) < 65_536
+    assert ("error", "and 451 more") == (rows[2][0], rows[-1][-1])
+    mentions = [ReportedFinding(Level.NOTE, "a", "@" * 1_000) for _ in range(500)]
+    assert len(FORMATS[Output.MARKDOWN](FindingReport("check", mentions))) < 65_536
+
+
+def test_a_comment_mentions_nobody_and_has_no_markup_of_a_finding() -> None:
+    message = "@ann fixes #12 ``` <img src=x> [a](b) **bold** | cell"
+    finding = ReportedFinding(Level.ERROR, "a", message, hint="```\n</details>")
+    text = FORMATS[Output.MARKDOWN](FindingReport("check", [finding]))
+    table, _, details = text.partition("<details>")
+
+    for markup in ("@a", "fixes #", "```", "<img", "[a]", "**bold", "| cell"):
+        assert markup not in table
+    assert "fixes &#35;&#8288;12" in table
+    (fence,) = re.findall(r"(?m)^(`{3,})$", details)[:1]
+    assert "````" == fence
+    assert 2 == len(re.findall(rf"(?m)^{fence}$", details))
+
+
+def test_junit() -> None:
+    (suite,) = ET.fromstring(FORMATS[Output.JUNIT](REPORT))
+    cases = [(case.get("classname"), case.get("name")) for case in suite]
+    (failure,) = suite.iter("failure")
+
+    assert {"name": "schema-core check", "tests": "4", "failures": "1",
+            "errors": "0", "skipped": "0"} == suite.attrib  # fmt: skip
+    assert ("my dir/a,b.sql", "unknown-type my dir/a,b.sql:3:7") == cases[0]
+    assert ("good.sql", "no findings") == cases[-1]
+    assert "unknown-type" == failure.get("type")
+    assert str(failure.text).endswith("hint: use `INT`")
+    assert "0" == ET.fromstring(FORMATS[Output.JUNIT](EMPTY)).get("failures")
+
+
 @pytest.mark.parametrize("output", Output)
 def test_errors_end_with_1_in_every_format(output: Output) -> None:
     with pytest.raises(typer.Exit) as caught:
@@ -139,6 +205,10 @@ def parse(output: Output, text: str) -> Any:
             return commands(text)
         case Output.HTML:
             return read_page(text).tags
+        case Output.MARKDOWN:
+            return comment(text)[0]
+        case Output.JUNIT:
+            return [*ET.fromstring(text)]
         case _:
             return text
 
