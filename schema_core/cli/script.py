@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from schema_core.base.paths import ObjectIdentifier, join_names, split_names
 from schema_core.base.text import MAX_TEXT, is_blank
+from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import INTERRUPTED, UNREADABLE, WRONG
 from schema_core.cli.findings import DASH, STDIN, diagnostic_findings, print_lines, text_lines
@@ -67,8 +68,16 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
     return text
 
 
-def tables(file: Path) -> tuple[dict[ObjectIdentifier, ResolvedCatalogTable], str]:
-    """Return the tables that a script creates and leaves, and its text."""
+class ScriptTables(NamedTuple):
+    """The tables that a script creates and leaves, the storages of their catalogs, and its text."""
+
+    tables: dict[ObjectIdentifier, ResolvedCatalogTable]
+    storages: dict[ObjectIdentifier, ManagedStorage | None]
+    text: str
+
+
+def tables(file: Path) -> ScriptTables:
+    """Return the tables that a script creates and leaves."""
     text = read(file)
     settings = EnvironmentSettings.in_streaming_mode()
     with dry_run_session(settings, checks_connectors=False) as session:
@@ -82,12 +91,13 @@ def tables(file: Path) -> tuple[dict[ObjectIdentifier, ResolvedCatalogTable], st
                     old = session.identifier(path)
                     new = replace(old, object_name=change.path.parts[-1])
                     paths += [new] if old in paths else []
-        left = {}
+        left, storages = {}, {}
         for identifier in dict.fromkeys(paths):
             entry = session.tables.find(identifier)
             if entry is not None and isinstance(entry.table, ResolvedCatalogTable):
                 left[identifier] = entry.table
-        return left, text
+                storages[identifier] = session.tables.get_storage(identifier)
+        return ScriptTables(left, storages, text)
 
 
 def renames(

@@ -89,13 +89,27 @@ READINGS: Mapping[str, tuple[Reading, str]] = {
         Reading.EXACT, "the format identifies fields by number, not by name"
     ),
     "fields-moved": (Reading.EXACT, "fields are read by name"),
+    # options, see `mappings.stored_options`
+    "format-changed": (Reading.NOT, "another connector or format does not read the rows"),
+    "location-changed": (Reading.NOT, "the rows are at another place, where they are not read"),
+    "syntax-changed": (
+        Reading.NOT, "rows were written in another syntax; they are refused, or read as other rows"
+    ),
+    "errors-changed": (
+        Reading.AT_RISK, "a value that is not of its type is refused, where it was NULL, or NULL"
+    ),
+    "option-changed": (Reading.AT_RISK, "an option may change where and how rows are read"),
+    "option-without-effect": (Reading.EXACT, "rows are read with and without the option"),
 }  # fmt: skip
 
 #: Findings with which a reader refuses values of files, or differs from a CAST without notice: a
 #: migration rewrites the rows.
 REWRITTEN = frozenset(
-    {"type-changed", "position-changed", "range-narrowed", "text-parsed", "zone-dependent"}
-)
+    {
+        "type-changed", "position-changed", "range-narrowed", "text-parsed", "zone-dependent",
+        "format-changed", "location-changed", "syntax-changed",
+    }
+)  # fmt: skip
 
 
 class FieldLookup(Enum):
@@ -658,6 +672,17 @@ RAW = RuleSet(
 
 TEXT = dataclasses.replace(
     RAW, name="text", source=_SPARK_SOURCES, physical={R.CHAR: "string", R.VARCHAR: "string"}
+)
+
+#: Values of partition columns, in the names of directories: the reader parses them as the type of
+#: the column. A TIMESTAMP has a T, and a BOOLEAN lower case, so they are other strings than a CAST
+#: returns.
+DIRECTORIES = dataclasses.replace(
+    CSV,
+    name="directories",
+    source=CSV.source.replace("formats/csv", "filesystem"),
+    promotions={stored: read for stored, read in CSV.promotions.items() if stored != "timestamp"},
+    lookup=FieldLookup.NAME,
 )
 
 #: Format of files -> the rules of their reader.

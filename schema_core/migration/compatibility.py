@@ -11,17 +11,18 @@ from dataclasses import replace
 from datetime import date
 from enum import Enum
 from types import NoneType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import join_names
-from schema_core.base.secrets import mask_value
 from schema_core.catalog.changes.former_names import format_by_name
 from schema_core.catalog.changes.normal_forms import steps_of
+from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.errors import SchemaError, similar
 from schema_core.mappings import stored_types
+from schema_core.mappings.stored_options import find_changed_options
 from schema_core.migration.differences import (
     RenameHints,
     diff,
@@ -29,6 +30,7 @@ from schema_core.migration.differences import (
     likely_renames,
     renames_by_path,
 )
+from schema_core.migration.stored_rows import StoredRows, find_row_differences
 from schema_core.schema.columns import ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import DataType, RowType
@@ -87,9 +89,19 @@ FINDINGS: Mapping[str, FindingKind] = {
                 "range-narrowed",
                 "text-parsed",
                 "field-renamed",
+                "format-changed",
+                "location-changed",
+                "syntax-changed",
             ),
-            WARN: ("precision-narrowed", "length-narrowed", "zone-dependent"),
+            WARN: (
+                "precision-narrowed",
+                "length-narrowed",
+                "zone-dependent",
+                "errors-changed",
+                "option-changed",
+            ),
             ALLOW: (
+                "option-without-effect",
                 "type-promoted",
                 "field-added",
                 "field-dropped",
@@ -104,8 +116,6 @@ FINDINGS: Mapping[str, FindingKind] = {
     ),
     "likely-rename": FindingKind(WARN, "a field is dropped and an equal one added: pass `renames`"),
     # the table
-    "format-changed": FindingKind(ERROR, "another connector or format does not read the rows"),
-    "option-changed": FindingKind(WARN, "an option may change where and how rows are read"),
     "partitions-changed": FindingKind(ERROR, "rows are stored by other partition keys"),
     "key-changed": FindingKind(WARN, "rows may not be unique by the new primary key"),
     # queries that were written for the old definition
@@ -168,6 +178,7 @@ def can_read_old_data(
     new: Definition,
     rules: stored_types.RuleSet | None = None,
     renames: RenameHints | None = None,
+    storage: ManagedStorage | None = None,
 ) -> list[Finding]:
     """Return the differences that affect reading old data with the new definition.
 
@@ -177,6 +188,7 @@ def can_read_old_data(
         rules: The rules of their format or engine, see `RULE_SETS`; by default those of the format
             of both tables, else Flink's implicit casts.
         renames: As for `diff`. Without it, likely renames are findings.
+        storage: The storage of the catalog, for managed tables.
 
     Raises:
         SchemaError: with code `wrong-argument` for anything but a resolved schema or table,
@@ -188,9 +200,9 @@ def can_read_old_data(
     >>> print(*can_read_old_data(old, new))
     error: id: flink does not read BIGINT as INT [type-changed]
     """
-    rules = _require_rules(rules, old, new)
+    before, after = _stored_rows(old, storage), _stored_rows(new, storage)
     hints = _renames_by_path(old, new, renames)
-    stored = schema_of(old).to_persisted_row_data_type().names
+    stored = before.columns.names
     likely = [
         stored_types.TypeFinding(
             "likely-rename",
@@ -201,15 +213,15 @@ def can_read_old_data(
         if path[0] in stored and path not in hints and name not in hints.values()
     ]
     # files are read by former names if the catalog keeps them for both tables
-    by_former = rules.reads_former_names and all(
-        format_by_name(_options(table), None) is not None for table in (old, new)
+    by_former = _rules(rules, before, after).reads_former_names and all(
+        format_by_name(_options(table), storage) is not None for table in (old, new)
     )
     return _findings(
         CompatibilityAspect.OLD_DATA,
-        *_data(old, new, rules, hints, by_former_names=by_former),
+        *_data(before, after, rules, hints, by_former_names=by_former),
         *likely,
-        *_options_findings(old, new),
-        *_storage(old, new, rules),
+        *find_changed_options(before.options, after.options),
+        *_storage(old, new, _rules(rules, before, after)),
     )
 
 
@@ -218,6 +230,7 @@ def can_old_readers_read(
     new: Definition,
     rules: stored_types.RuleSet | None = None,
     renames: RenameHints | None = None,
+    storage: ManagedStorage | None = None,
 ) -> list[Finding]:
     """Return the differences that affect readers and queries with the old definition.
 
@@ -231,13 +244,13 @@ def can_old_readers_read(
     allow: name: the rows do not have it: NULL [field-added]
     error: name: queries that name it fail [column-gone]
     """
-    rules = _require_rules(rules, old, new)
+    before, after = _stored_rows(old, storage), _stored_rows(new, storage)
     back = invert_renames(_renames_by_path(old, new, renames))
     return _findings(
         CompatibilityAspect.OLD_READERS,
-        *_data(new, old, rules, back),
-        *_options_findings(old, new),
-        *_storage(new, old, rules),
+        *_data(after, before, rules, back),
+        *find_changed_options(before.options, after.options),
+        *_storage(new, old, _rules(rules, before, after)),
         *_queries(schema_of(old), schema_of(new)),
     )
 
@@ -272,7 +285,7 @@ def can_jobs_restart(
         CompatibilityAspect.RUNNING_JOBS,
         *_state(before, after, uses),
         *_event_time(before, after),
-        *_options_findings(old, new, format_kind="source-changed", kind="job-option-changed"),
+        *_job_options(_options(old), _options(new)),
     )
 
 
@@ -296,36 +309,45 @@ def _findings(question: CompatibilityAspect, *findings: stored_types.TypeFinding
     ]
 
 
+def _stored_rows(definition: Definition, storage: ManagedStorage | None) -> StoredRows:
+    schema_of(definition)  # refuses anything but a definition
+    return StoredRows.of(definition, storage)
+
+
 def _data(
-    written: Definition,
-    read: Definition,
-    rules: stored_types.RuleSet,
+    written: StoredRows,
+    read: StoredRows,
+    rules: stored_types.RuleSet | None,
     renames: stored_types.Renames,
     *,
     by_former_names: bool = False,
 ) -> Iterator[stored_types.TypeFinding]:
-    old: DataType = schema_of(written).to_persisted_row_data_type()
-    new = schema_of(read).to_persisted_row_data_type()
     former: dict[stored_types.Path, stored_types.Path] = {}
     if by_former_names:
-        old, renames = _with_new_names(old, (), (), renames, former), stored_types.NO_RENAMES
+        columns = _with_new_names(written.columns, (), (), renames, former)
+        written, renames = replace(written, columns=columns), stored_types.NO_RENAMES
     for new_path, path in former.items():
         reason = f"older files are read by it, the former name of {new_path[-1]!r}"
         yield stored_types.TypeFinding("field-renamed-by-mapping", path, reason)
-    for finding in rules.findings(old, new, renames=renames):
+    if rules is None and written.rules is not read.rules:
+        rules = stored_types.FLINK
+    for finding in find_row_differences(written, read, rules, renames):
         ends = range(len(finding.path), 0, -1)
         end = next((end for end in ends if finding.path[:end] in former), 0)
         path = (*former.get(finding.path[:end], ()), *finding.path[end:])
         yield finding._replace(path=path)
 
 
+_Type = TypeVar("_Type", bound=DataType)
+
+
 def _with_new_names(
-    type_: DataType,
+    type_: _Type,
     old: stored_types.Path,
     new: stored_types.Path,
     renames: stored_types.Renames,
     former: dict[stored_types.Path, stored_types.Path],
-) -> DataType:
+) -> _Type:
     """Return the type of old rows with the new names of columns and fields.
 
     `old` and `new` are its paths by both names; `former` receives the renamed ones.
@@ -342,17 +364,16 @@ def _with_new_names(
     if isinstance(type_, RowType):
         members = zip(type_.fields, names, children, strict=True)
         fields = [replace(field, name=name, data_type=child) for field, name, child in members]
-        return RowType(fields, type_.is_nullable)
+        return type(type_)(fields, type_.is_nullable)
     return type_.rebuild(tuple(children)) if children else type_
 
 
-def _require_rules(
-    rules: stored_types.RuleSet | None, old: Definition, new: Definition
+def _rules(
+    rules: stored_types.RuleSet | None, old: StoredRows, new: StoredRows
 ) -> stored_types.RuleSet:
     """Return the given rules, else those of the format of both tables, else Flink's."""
-    if not rules:
-        rules = stored_types.rules_of(_options(new))
-        rules = rules if rules is stored_types.rules_of(_options(old)) else stored_types.FLINK
+    if rules is None:
+        return new.rules if new.rules is old.rules else stored_types.FLINK
     return require_instance(rules, stored_types.RuleSet, "the rules", "a RuleSet, see RULE_SETS")
 
 
@@ -371,26 +392,12 @@ def _options(definition: Definition) -> Mapping[str, str]:
     return definition.options if isinstance(definition, ResolvedCatalogTable) else {}
 
 
-#: Options by which rows are read at all.
-FORMATS = frozenset({"connector", "format", "key.format", "value.format"})
-
-
-def _options_findings(
-    old: Definition,
-    new: Definition,
-    format_kind: str = "format-changed",
-    kind: str = "option-changed",
+def _job_options(
+    old: Mapping[str, str], new: Mapping[str, str]
 ) -> Iterator[stored_types.TypeFinding]:
-    """Yield the options that differ, with secrets masked."""
-    before, after = _options(old), _options(new)
-    for key in sorted(before.keys() | after.keys()):
-        values = [
-            repr(mask_value(key, options[key])) if key in options else "not set"
-            for options in (before, after)
-        ]
-        if before.get(key) != after.get(key):
-            reason = f"{values[0]} becomes {values[1]}"
-            yield stored_types.TypeFinding(format_kind if key in FORMATS else kind, (key,), reason)
+    for finding in find_changed_options(old, new):
+        is_source = finding.kind == "format-changed"
+        yield finding._replace(kind="source-changed" if is_source else "job-option-changed")
 
 
 def _storage(
@@ -519,7 +526,14 @@ class CompatibilityMode(Enum):
 
 #: Compares an old definition with a new one.
 Comparison: TypeAlias = Callable[
-    [Definition, Definition, stored_types.RuleSet | None, RenameHints | None], list[Finding]
+    [
+        Definition,
+        Definition,
+        stored_types.RuleSet | None,
+        RenameHints | None,
+        ManagedStorage | None,
+    ],
+    list[Finding],
 ]
 
 #: Mode -> the functions that answer its questions.
@@ -604,6 +618,7 @@ def check_compatibility(
     severities: Mapping[str, Severity] | None = None,
     accepted: Sequence[Acceptance] = (),
     today: date | None = None,
+    storage: ManagedStorage | None = None,
 ) -> CompatibilityReport:
     """Compare a new definition of a table with its history.
 
@@ -616,6 +631,7 @@ def check_compatibility(
         severities: Severities by kind, in place of those of `FINDINGS`.
         accepted: Intended breaks.
         today: The day on which acceptances expire.
+        storage: The storage of the catalog, for managed tables.
 
     Raises:
         SchemaError: with code `wrong-argument` for other arguments, `finding-unknown` for an
@@ -648,7 +664,7 @@ def check_compatibility(
         replace(finding, version=version, severity=levels.get(finding.kind, finding.severity))
         for version, old in versions
         for compare in ASKED[mode.value.removesuffix("_TRANSITIVE")]
-        for finding in compare(old, new, rule_set, renames if version == last else None)
+        for finding in compare(old, new, rule_set, renames if version == last else None, storage)
     ]
     now = today or date.today()  # noqa: DTZ011 - the day where the check runs
     current = [
@@ -659,7 +675,7 @@ def check_compatibility(
     errors = [finding for finding in findings if finding.severity is ERROR]
     return CompatibilityReport(
         mode,
-        (rule_set or stored_types.rules_of(_options(new))).name,
+        (rule_set or _stored_rows(new, storage).rules).name,
         tuple(_with_acceptance(finding, current) for finding in findings),
         tuple(acceptance for acceptance in current if not any(map(acceptance.covers, errors))),
         tuple(acceptance for acceptance in accepted if acceptance not in current),

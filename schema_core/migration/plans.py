@@ -25,7 +25,12 @@ from schema_core.catalog.changes.former_names import (
     with_former_names,
 )
 from schema_core.catalog.changes.normal_forms import as_table, as_written, normalize
-from schema_core.catalog.changes.table_changes import Path, TableChange, print_path
+from schema_core.catalog.changes.table_changes import (
+    OptionChange,
+    Path,
+    TableChange,
+    print_path,
+)
 from schema_core.catalog.managed import ManagedStorage, directory_of
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.own_options import without_own_options
@@ -42,6 +47,7 @@ from schema_core.mappings.dialects.apply_alterations import (
 )
 from schema_core.mappings.dialects.schemas import column_ddl
 from schema_core.mappings.loss import Loss
+from schema_core.mappings.stored_options import OPTIONS, find_changed_options, option_rule
 from schema_core.mappings.stored_types import TypeFinding
 from schema_core.migration.differences import Definition, RenameHints, diff, invert
 from schema_core.migration.ordering import (
@@ -54,11 +60,11 @@ from schema_core.migration.rewrites import (
     create_statements,
     insert_statement,
     is_risk,
-    is_stored,
     rename_statements,
     table_name_beside,
 )
 from schema_core.migration.statement_writer import RewriteNeeded, StatementWriter, Target
+from schema_core.migration.stored_rows import StoredRows, rewrite_reason
 from schema_core.migration.target_statements import (
     COMPUTED,
     KEY,
@@ -78,7 +84,7 @@ from schema_core.schema.columns import (
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import Alter
-from schema_core.types import DataType, RowField, RowType
+from schema_core.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +301,8 @@ def plan(
     hints = {path: name for path, name in hints.items() if path[0] in columns}
     rewrite = None
     try:
+        if writer.target.engine is None:
+            _require_readable(start, end, hints, storage)
         steps = tuple(_alter_in_place(writer, start, end, hints, count))
         if writer.target.engine is None:
             stored = normalize(before.copy({**before.options, **former}))
@@ -489,11 +497,8 @@ def _alter_in_place(
     """Yield the steps that alter a table in place.
 
     Raises:
-        RewriteNeeded: if the target has no statement for a change, or the new definition would not
-            read the rows.
+        RewriteNeeded: if the target has no statement for a change.
     """
-    if writer.target.engine is None:
-        _require_readable(writer, old, new, renames)
     groups = grouped_changes(old, new, renames)
     if writer.keeps_names:
         groups = (part for group in groups for part in with_renames_apart(group))
@@ -504,7 +509,7 @@ def _alter_in_place(
             for change in group.changes
             # files are read by both names
             if not (writer.keeps_names and change.rename is not None)
-            for risk in _risks(change, writer)
+            for risk in _risks(change, group, writer)
         )
         rewrites = writer.target.name == "postgres" and any(
             " TYPE " in statement for statement in statements
@@ -523,44 +528,22 @@ def _alter_in_place(
 
 
 def _require_readable(
-    writer: StatementWriter, old: CatalogTable, new: CatalogTable, renames: Mapping[Path, str]
+    old: CatalogTable,
+    new: CatalogTable,
+    renames: Mapping[Path, str],
+    storage: ManagedStorage | None,
 ) -> None:
-    """Require that the new definition reads the rows.
-
-    What INSERT does not accept is converted, unless all values are read. The values of partition
-    columns are in names of directories.
-    """
-    rules = writer.rules
-    after = stored_types.rules_of(
-        new.options,
-        next((form for form in stored_types.FILES if stored_types.FILES[form] is rules), None),
-    )
-    if rules is not stored_types.FLINK and after is not rules:
-        raise RewriteNeeded(f"the rows are in the format {rules.name}, not {after.name}")
-    refused = {"type-changed"} if rules is stored_types.FLINK else stored_types.REWRITTEN
-    for part_rules, is_key in ((rules, False), (stored_types.FLINK, True)):
-        before, now = (
-            RowType(
-                [
-                    RowField(column.name, type_of(column))
-                    for column in table.schema.columns
-                    if is_stored(column) and (column.name in old.partition_keys) is is_key
-                ]
-            )
-            for table in (old, new)
-        )
-        casts = {
-            finding.path
-            for finding in stored_types.FLINK.findings(before, now, (), renames)
-            if finding.kind == "type-changed"
-        }
-        for finding in part_rules.findings(before, now, (), renames):
-            is_at_risk = stored_types.READINGS[finding.kind][0] is stored_types.Reading.AT_RISK
-            if finding.kind in refused or (is_at_risk and finding.path in casts):
-                raise RewriteNeeded(finding.reason)
+    """Require that the new definition reads the rows."""
+    before, after = (StoredRows.of(table, storage) for table in (old, new))
+    if reason := rewrite_reason(before, after, renames):
+        raise RewriteNeeded(reason)
 
 
-def _risks(change: TableChange, writer: StatementWriter) -> Iterator[TypeFinding]:
+def _risks(
+    change: TableChange, group: ChangeGroup, writer: StatementWriter
+) -> Iterator[TypeFinding]:
+    if isinstance(change, OptionChange) and change is group.changes[0]:
+        yield from filter(is_risk, find_changed_options(group.before.options, group.after.options))
     for old, new in change.stored_changes():
         if new is None and old is not None:
             yield TypeFinding("field-dropped", old.path, "the rows have it")
@@ -572,7 +555,9 @@ def _risks(change: TableChange, writer: StatementWriter) -> Iterator[TypeFinding
             before, after = old.data_type, new.data_type
             if not isinstance(before, DataType) or not isinstance(after, DataType):
                 raise RewriteNeeded(f"the type of {print_path(old.path)} is not resolved")
-            yield from filter(is_risk, writer.rules.findings(before, after, old.path))
+            is_key = writer.target.engine is None and old.path[0] in group.before.partition_keys
+            rules = stored_types.DIRECTORIES if is_key else writer.rules
+            yield from filter(is_risk, rules.findings(before, after, old.path))
         elif (
             old is not None
             and new is not None
@@ -589,6 +574,8 @@ def _risks(change: TableChange, writer: StatementWriter) -> Iterator[TypeFinding
 
 #: Findings for which a statement fails without changing rows.
 FAILING = frozenset({"nullability-narrowed", "required-field-added"})
+#: Findings of options, which are set again without changing rows.
+RESTORED = frozenset(kind for kind, _ in map(option_rule, ("", *OPTIONS)))
 #: Findings for which a converting statement fails, unless changes of values are accepted.
 NARROWED = frozenset({"length-narrowed", "range-narrowed", "precision-narrowed"})
 
@@ -597,7 +584,7 @@ def _loses(risks: tuple[TypeFinding, ...], group: ChangeGroup, writer: Statement
     renamed = any(change.rename is not None for change in group.changes)
     converts = writer.target.name == "postgres" and not writer.accepts
     failing = FAILING | NARROWED if converts else FAILING
-    return not renamed and any(risk.kind not in failing for risk in risks)
+    return not renamed and any(risk.kind not in failing | RESTORED for risk in risks)
 
 
 def _undo(writer: StatementWriter, group: ChangeGroup) -> tuple[str, ...] | None:
@@ -677,7 +664,7 @@ def _rewrite(
     changes = tuple(map(str, diff(old, new, renames=renames)))
     created = create_statements(writer, new)
     insert = insert_statement(writer, old, new, renamed_columns(renames), risks)
-    if writer.target.engine is None and old.options == new.options and new.options:
+    if writer.target.engine is None and new.options and _shares_storage(old, new):
         writer.lose(("options",), "the storage of the old table, which the new one shares,")
     if any(mask_value(key, value) != value or "***" in value for key, value in new.options.items()):
         writer.lose(("options",), "the value of each masked secret")
@@ -686,6 +673,12 @@ def _rewrite(
     for first, second in ((path, previous), (fresh, path)):
         undo = tuple(rename_statements(writer, second, first))
         yield PlanStep(tuple(rename_statements(writer, first, second)), (), (), undo)
+
+
+def _shares_storage(old: CatalogTable, new: CatalogTable) -> bool:
+    """Return whether a new table has its rows where the old one has them."""
+    changed = {finding.path[0] for finding in find_changed_options(old.options, new.options)}
+    return not changed - {key for key, (kind, _) in OPTIONS.items() if kind != "location-changed"}
 
 
 # --- application ---------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from schema_core.catalog.objects import CatalogTable
 from schema_core.mappings.dialects.api import to_ddl
-from schema_core.mappings.stored_types import TypeFinding
+from schema_core.mappings.stored_types import READINGS, Reading, TypeFinding
 from schema_core.migration.conversions import conversion, convert
 from schema_core.migration.statement_writer import StatementWriter
 from schema_core.migration.target_statements import type_of
@@ -151,8 +151,10 @@ def _expression(
     return convert(writer, name, old, new, where)
 
 
-#: Findings that do not concern converted rows.
-HARMLESS = frozenset({"type-promoted", "field-added", "fields-moved"})
+#: Findings with which every value is read as it was written.
+HARMLESS = frozenset(
+    kind for kind, (reading, _) in READINGS.items() if reading is Reading.EXACT
+) - {"field-dropped"}
 
 
 def is_risk(finding: TypeFinding) -> bool:

@@ -67,6 +67,15 @@ def _flink_modify(
     return f"MODIFY {stored_line(column_of(group.after, change.redefined_column or ''))}"
 
 
+def _flink_column_comment(
+    writer: StatementWriter, change: table_changes.ModifyColumnComment, group: ChangeGroup
+) -> str:
+    """Write MODIFY, which cannot remove a comment: COMMENT ON does, a statement of this library."""
+    if change.new_comment is not None:
+        return _flink_modify(writer, change, group)
+    return f"COMMENT ON COLUMN {writer.table}.{writer.name(change.old_column.name)} IS NULL"
+
+
 def _flink_rename_field(
     writer: StatementWriter, change: table_changes.ModifyFieldName, group: ChangeGroup
 ) -> str:
@@ -123,7 +132,8 @@ FLINK_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
     table_changes.AddColumn:                lambda writer, change, group: (
         f"ADD {stored_line(change.column)}{_place(writer, change.position)}"
     ),
-    table_changes.ModifyColumnComment:      _flink_modify,
+    table_changes.ModifyTableComment:       _comment_on_table,
+    table_changes.ModifyColumnComment:      _flink_column_comment,
     table_changes.ModifyPhysicalColumnType: _flink_modify,
     table_changes.AddField:                 _flink_modify,
     table_changes.ModifyFieldComment:       _flink_modify,

@@ -661,6 +661,25 @@ def alter(cursor: QueryCursor) -> nodes.Statement:
     return nodes.Alter(kind, path, change(cursor), if_exists, cursor.span_from(start))
 
 
+def comment_on(cursor: QueryCursor) -> nodes.Statement:
+    """Parse ``COMMENT ON TABLE path IS 'text'`` or ``COMMENT ON COLUMN path.column IS NULL``.
+
+    Flink does not have the statement; it is that of PostgreSQL and Spark.
+    """
+    start = cursor.expect("COMMENT", "ON").start
+    kind = one_of(cursor, "TABLE", "COLUMN")
+    path = path_name(cursor)
+    if kind == "COLUMN" and len(path.parts) < 2:
+        raise refuse(cursor, "a dot and the name of a column")
+    cursor.expect("IS")
+    comment = None if cursor.accept("NULL") else string(cursor)
+    change: nodes.Change = nodes.SetTableComment(comment)
+    if kind == "COLUMN":
+        change = nodes.SetColumnComment(replace(path, parts=path.parts[-1:]), comment)
+        path = replace(path, parts=path.parts[:-1])
+    return nodes.Alter(nodes.ObjectKind.TABLE, path, change, span=cursor.span_from(start))
+
+
 #: Kinds of which ALTER has IF EXISTS.
 CONDITIONAL = (nodes.ObjectKind.TABLE, nodes.ObjectKind.MODEL, nodes.ObjectKind.CONNECTION)
 

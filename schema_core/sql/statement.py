@@ -13,6 +13,7 @@ from schema_core.sql import literals
 from schema_core.sql import statement_syntax as nodes
 from schema_core.sql.ddl import (
     alter,
+    comment_on,
     create,
     drop,
     from_or_in,
@@ -358,6 +359,7 @@ STATEMENTS: dict[str, Callable[[QueryCursor], nodes.Statement]] = {
     "REPLACE":   replace_table,
     "DROP":      drop,
     "ALTER":     alter,
+    "COMMENT":   comment_on,
     "USE":       _use,
     "SHOW":      show,
     "DESCRIBE":  describe,

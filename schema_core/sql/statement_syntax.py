@@ -265,6 +265,21 @@ class SetComment:
 
 
 @node(frozen=True, slots=True)
+class SetTableComment:
+    """``COMMENT ON TABLE path IS 'text' | NULL``, which Flink does not have."""
+
+    comment: str | None
+
+
+@node(frozen=True, slots=True)
+class SetColumnComment:
+    """``COMMENT ON COLUMN path.column IS 'text' | NULL``, which Flink does not have."""
+
+    column: syntax.Name
+    comment: str | None
+
+
+@node(frozen=True, slots=True)
 class SetQuery:
     """``AS query`` of a view or materialized table."""
 
@@ -319,6 +334,8 @@ Change: TypeAlias = (
     | AddPartitions
     | DropPartitions
     | SetComment
+    | SetTableComment
+    | SetColumnComment
     | SetQuery
     | SetFreshness
     | SetRefreshMode

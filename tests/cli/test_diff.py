@@ -43,6 +43,7 @@ def test_changes_are_listed_by_table(tmp_path: Path) -> None:
         "  add column `label` STRING after `id`",
         "  drop column `tag` STRING",
         "  set option 'password' to '******'",
+        "  data at risk: tag: the rows have it [field-dropped]",
         "  hint: pass --rename orders.tag=label if it is a rename",
         "default_catalog.default_database.made: added",
     ]

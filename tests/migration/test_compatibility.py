@@ -167,7 +167,7 @@ def test_options_and_partitions_are_part_of_a_table() -> None:
 
     assert [
         ("format-changed", "format"),
-        ("option-changed", "password"),
+        ("option-without-effect", "password"),
         ("partitions-changed", ""),
     ] == codes(result)
     assert "'x'" not in str(result)

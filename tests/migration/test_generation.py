@@ -134,7 +134,7 @@ def test_a_change_that_cannot_be_undone_has_no_down(
     generate(environment, tmp_path, f"CREATE TABLE t (a INT){with_}")
     migrator(environment, tmp_path).upgrade()
 
-    text = generate(environment, tmp_path, f"CREATE TABLE t (a INT COMMENT 'x'){with_}")
+    text = generate(environment, tmp_path, f"CREATE TABLE t (a BIGINT){with_}")
 
     assert re.search(
         r"-- cannot be undone; on the way back table \w+\.t cannot be altered in place: .", text

@@ -18,6 +18,7 @@ from rich.text import Text
 from schema_core.base.paths import ObjectIdentifier, join_names, split_names
 from schema_core.base.text import escaped, position
 from schema_core.catalog.changes.table_changes import TableChange, describe
+from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.cli import UNREADABLE, script
@@ -39,10 +40,12 @@ from schema_core.migration.compatibility import (
     CompatibilityReport,
     Finding,
     Severity,
+    can_read_old_data,
     check_compatibility,
 )
 from schema_core.migration.differences import diff, likely_renames
 from schema_core.migration.plans import MigrationPlan
+from schema_core.migration.rewrites import HARMLESS
 from schema_core.migration.target_statements import TARGETS
 from schema_core.report.changes import plan_html, side_by_side
 from schema_core.report.markup import scroll, section
@@ -117,8 +120,8 @@ def compat(
     """
     with script.exit_on_error(new, UNREADABLE):
         levels, accepted = read_severities(severity or []), read_acceptances(accept)
-        before, _ = script.tables(old)
-        after, text = script.tables(new)
+        before = script.tables(old).tables
+        after, storages, text = script.tables(new)
         renames = script.renames(rename or [], after)
         tables = [
             ComparedTable(
@@ -132,6 +135,7 @@ def compat(
                     renames=renames[path],
                     severities=levels,
                     accepted=accepted.get(tuple(path.to_list()), accepted[()]),
+                    storage=storages[path],
                 ),
             )
             for path, table in after.items()
@@ -272,13 +276,15 @@ def compat_report(
 class TableDifference(NamedTuple):
     """How a table differs; `status` is added, dropped or changed.
 
-    `renames` are likely ones, which `diff` does not assume.
+    `renames` are likely ones, which `diff` does not assume. `risks` are findings of `compat` about
+    reading old rows.
     """
 
     identifier: ObjectIdentifier
     status: str
     changes: tuple[TableChange, ...] = ()
     renames: tuple[str, ...] = ()
+    risks: tuple[Finding, ...] = ()
 
     @property
     def path(self) -> str:
@@ -290,23 +296,26 @@ class TableDifference(NamedTuple):
 
 
 def diff_tables(old: Old, new: New, rename: Rename = None, output: Format = Output.TEXT) -> None:
-    """Print the changes between the tables that two scripts leave, by path.
+    """Print the changes between the tables that two scripts leave, by path, and data at risk.
 
     As HTML, definitions are side by side. Values of secret options are masked. Exits with 0 if
     there are no changes, with 1 if there are, with 2 if a script cannot be read or resolved.
     """
     with script.exit_on_error(new, UNREADABLE):
-        before, _ = script.tables(old)
-        after, _ = script.tables(new)
+        before = script.tables(old).tables
+        after, storages, _ = script.tables(new)
         renames = script.renames(rename or [], [path for path in after if path in before])
-        differences = list(iterate_differences(before, after, renames))
+        differences = list(iterate_differences(before, after, renames, storages))
     report = diff_report(differences, new, [*after])
     pages = (_difference_html(table, before, after, renames) for table in differences)
     finish(replace(report, html=lambda: pages), output)
 
 
 def iterate_differences(
-    before: Tables, after: Tables, renames: Renames
+    before: Tables,
+    after: Tables,
+    renames: Renames,
+    storages: Mapping[ObjectIdentifier, ManagedStorage | None],
 ) -> Iterator[TableDifference]:
     """Yield the tables that differ: dropped ones, then in the order of the new script."""
     yield from (TableDifference(path, "dropped") for path in before if path not in after)
@@ -320,7 +329,15 @@ def iterate_differences(
                 for column, to in likely_renames(before[path], table).items()
                 if column not in renames[path]
             )
-            yield TableDifference(path, "changed", changes, tuple(options))
+            findings = can_read_old_data(
+                before[path], table, renames=renames[path], storage=storages[path]
+            )
+            risks = tuple(
+                finding
+                for finding in findings
+                if finding.kind not in {*HARMLESS, "field-renamed-by-mapping", "likely-rename"}
+            )
+            yield TableDifference(path, "changed", changes, tuple(options), risks)
 
 
 def diff_report(
@@ -338,13 +355,29 @@ def diff_report(
             ReportedFinding(Level.ERROR, code, text, str(file), hint=hint, subject=table.path)
             for code, text in rows
         ]
+        findings += [
+            ReportedFinding(
+                Level.WARNING, risk.kind, f"data at risk: {risk.reason}", str(file),
+                subject=table.path, path=(join_names(risk.path),) if risk.path else (),
+            )
+            for risk in table.risks
+        ]  # fmt: skip
         lines.append(f"{table.path}: {table.status}")
         lines += [f"  {text}" for _, text in changes]
+        risks = [
+            f"{join_names(risk.path) or 'the table'}: {risk.reason} [{risk.kind}]"
+            for risk in table.risks
+        ]
+        lines += [f"  data at risk: {risk}" for risk in risks]
         lines += [f"  hint: {hint}" for hint in table.hints]
         documents[table.path] = {
             "status": table.status,
             "changes": [{"change": name, "description": text} for name, text in changes],
             "likely_renames": list(table.renames),
+            "at_risk": [
+                {"path": list(risk.path), "kind": risk.kind, "reason": risk.reason}
+                for risk in table.risks
+            ],
         }
     subjects = dict.fromkeys([*tables, *(table.identifier for table in differences)])
     return FindingReport(
@@ -404,8 +437,8 @@ def plan_tables(
     unsupported, with 2 if a script cannot be read or resolved.
     """
     with script.exit_on_error(new, UNREADABLE):
-        before, _ = script.tables(old)
-        after, _ = script.tables(new)
+        before = script.tables(old).tables
+        after, storages, _ = script.tables(new)
         renames = script.renames(rename or [], [path for path in after if path in before])
         counts = script.row_counts(rows or [], renames)
         plans: Plans = {}
@@ -418,6 +451,7 @@ def plan_tables(
                 renames=hints,
                 path=names if target.value == "flink" else names[-1],
                 statistics=CatalogTableStatistics(counts[path]) if path in counts else None,
+                storage=storages[path],
                 accept=accept or (),
             )
     for path in sorted(before.keys() ^ after.keys(), key=ObjectIdentifier.to_list):

@@ -43,7 +43,9 @@ from schema_core.sql.statement_syntax import (
     PlacedColumn,
     RenameColumn,
     ResetOptions,
+    SetColumnComment,
     SetOptions,
+    SetTableComment,
 )
 from schema_core.sql.syntax import Name
 from schema_core.types import DataType, RowType
@@ -200,6 +202,18 @@ def _reset_options(table: CatalogTable, change: ResetOptions, text: str) -> Cata
     return table.copy({key: v for key, v in table.options.items() if key not in change.keys})
 
 
+def _set_table_comment(table: CatalogTable, change: SetTableComment, text: str) -> CatalogTable:
+    return replace(table, comment=change.comment)
+
+
+def _set_column_comment(table: CatalogTable, change: SetColumnComment, text: str) -> CatalogTable:
+    columns = {column.name: column for column in table.schema.columns}
+    _require_known(change.column, columns)
+    name = change.column.parts[-1]
+    columns[name] = replace(columns[name], comment=change.comment)
+    return replace(table, schema=replace(table.schema, columns=tuple(columns.values())))
+
+
 def connector_is_required() -> SchemaError:
     """Return the error for a change that removes the connector."""
     return SchemaError("the option 'connector' cannot be reset", code="missing-connector")
@@ -230,6 +244,8 @@ CHANGES: Mapping[type, Callable[[CatalogTable, Any, str], CatalogTable]] = {
         {**table.options, **definitions.options_of(change.options)}
     ),
     ResetOptions: _reset_options,
+    SetTableComment: _set_table_comment,
+    SetColumnComment: _set_column_comment,
 }
 
 

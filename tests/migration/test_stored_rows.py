@@ -1,0 +1,226 @@
+"""Every gate judges a change by the format of the table, in each format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.catalog import ObjectPath
+from schema_core.catalog.managed import ManagedStorage
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
+from schema_core.catalog.resolve import resolve_table
+from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.mappings.stored_types import READINGS, Reading
+from schema_core.migration.compatibility import Severity, check_compatibility
+from schema_core.migration.differences import diff
+from schema_core.migration.plans import MigrationPlan, apply_plan, plan
+
+FORMATS = ("csv", "json", "parquet", "orc", "avro")
+
+#: The columns before the changes.
+COLUMNS = "a INT, b STRING, ts TIMESTAMP(3), c AS a + 1"
+WATERMARK = "WATERMARK FOR ts AS ts - INTERVAL '1' SECOND"
+
+#: A change -> the finding of each format, "" for none; those of other formats are `*`.
+CHANGES: Mapping[tuple[str, str], Mapping[str, str]] = {
+    ("a INT", "a BIGINT"): {"*": ""},
+    ("a INT", "a STRING"): {"csv": "", "json": "", "*": "type-changed"},
+    ("a INT", "a SMALLINT"): {
+        "csv": "range-narrowed", "json": "range-narrowed", "avro": "range-narrowed",
+        "*": "type-changed",
+    },
+    ("b STRING", "b INT"): {"csv": "text-parsed", "json": "text-parsed", "*": "type-changed"},
+    ("b STRING", "b BYTES"): {"parquet": "", "*": "type-changed"},
+    ("ts TIMESTAMP(3)", "ts TIMESTAMP_LTZ(3)"): {
+        "parquet": "zone-dependent", "*": "type-changed",
+    },
+    ("ts TIMESTAMP(3)", "ts STRING"): {"csv": "", "*": "type-changed"},
+}  # fmt: skip
+
+#: Option -> its new value, the kind of finding, and the formats that have it.
+OPTIONS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+    ("path", "/other", "location-changed", FORMATS),
+    ("csv.field-delimiter", ";", "syntax-changed", ("csv",)),
+    ("csv.quote-character", "|", "syntax-changed", ("csv",)),
+    ("csv.header", "true", "syntax-changed", ("csv",)),
+    ("csv.null-literal", "-", "syntax-changed", ("csv",)),
+    ("json.timestamp-format.standard", "ISO-8601", "syntax-changed", ("json",)),
+    ("avro.timestamp_mapping.legacy", "false", "syntax-changed", ("avro",)),
+    ("csv.ignore-parse-errors", "true", "errors-changed", ("csv",)),
+    ("sink.parallelism", "2", "option-without-effect", FORMATS),
+    ("source.monitor-interval", "1 s", "option-without-effect", FORMATS),
+)
+CASES = [
+    pytest.param(form, {key: value}, kind, id=f"{form}-{key}")
+    for key, value, kind, forms in OPTIONS
+    for form in forms
+] + [
+    pytest.param(old, {"format": new}, "format-changed", id=f"{old}-{new}")
+    for old in FORMATS
+    for new in FORMATS
+    if old != new
+]
+
+
+@pytest.fixture(scope="module")
+def environment() -> TableEnvironment:
+    return TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+
+
+def define(
+    environment: TableEnvironment, columns: str, options: Mapping[str, str], comment: str = ""
+) -> ResolvedCatalogTable:
+    environment.execute_sql("DROP TABLE IF EXISTS t")
+    environment.execute_sql(create(columns, options, comment))
+    table = environment.get_catalog("default_catalog").get_table(
+        ObjectPath("default_database", "t")
+    )
+    assert isinstance(table, CatalogTable)
+    return resolve_table(table, environment.schema_resolver)
+
+
+def create(columns: str, options: Mapping[str, str], comment: str = "") -> str:
+    clause = ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
+    note = f"COMMENT '{comment}' " if comment else ""
+    return f"CREATE TABLE t ({columns}) {note}" + (f"WITH ({clause})" if clause else "")
+
+
+def files(form: str, options: Mapping[str, str] = {}) -> dict[str, str]:
+    return {"connector": "filesystem", "path": "/data/t", "format": form, **options}
+
+
+def compared_kinds(
+    old: ResolvedCatalogTable, new: ResolvedCatalogTable, storage: ManagedStorage | None = None
+) -> set[str]:
+    report = check_compatibility([old], new, storage=storage)
+    return {
+        finding.kind
+        for finding in report.findings
+        if READINGS[finding.kind][0] is not Reading.EXACT
+    }
+
+
+@pytest.mark.parametrize("is_managed", [False, True], ids=["files", "managed"])
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("change", CHANGES, ids=" -> ".join)
+def test_types_are_judged_by_the_format(
+    environment: TableEnvironment, change: tuple[str, str], form: str, is_managed: bool
+) -> None:
+    options = {} if is_managed else files(form)
+    storage = ManagedStorage("/warehouse", form) if is_managed else None
+    kind = CHANGES[change].get(form, CHANGES[change]["*"])
+    old = define(environment, COLUMNS.replace(", c AS a + 1", ""), options)
+    new = define(environment, COLUMNS.replace(", c AS a + 1", "").replace(*change), options)
+
+    assert compared_kinds(old, new, storage) == {kind} - {""}
+    planned = plan(old, new, resolver=environment.schema_resolver, storage=storage)
+    assert (planned.rewrite is not None) == bool(kind) or change == ("a INT", "a STRING")
+
+
+@pytest.mark.parametrize(("form", "options", "kind"), CASES)
+def test_options_are_judged_by_what_they_do_to_stored_rows(
+    environment: TableEnvironment, form: str, options: Mapping[str, str], kind: str
+) -> None:
+    reading = READINGS[kind][0]
+    old = define(environment, COLUMNS, files(form))
+    new = define(environment, COLUMNS, files(form, options))
+
+    report = check_compatibility([old], new)
+    assert [kind] == [finding.kind for finding in report.findings]
+    assert report.is_compatible == (reading is not Reading.NOT)
+    assert (report.findings[0].severity is Severity.ALLOW) == (reading is Reading.EXACT)
+
+    planned = plan(old, new, resolver=environment.schema_resolver)
+    assert (planned.rewrite is not None) == (reading is Reading.NOT)
+    in_place = planned.rewrite is None
+    risks = [kind] if reading is Reading.AT_RISK else []
+    assert not in_place or risks == [risk.kind for risk in planned.risks]
+    assert all(step.undo is not None for step in planned.steps) or not in_place
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    ("columns", "comment"),
+    [
+        (f"{COLUMNS}, {WATERMARK}", ""),
+        (f"{COLUMNS}, {WATERMARK.replace('1', '5')}", "'a' and \"b\""),
+        (COLUMNS, "x"),
+        (COLUMNS.replace("a + 1", "CAST(a AS STRING)"), ""),
+        (f"{COLUMNS}, d AS b || 'x', {WATERMARK}", ""),
+        ("a INT, b STRING, ts TIMESTAMP(3)", ""),
+        (COLUMNS.replace("b STRING", "b STRING COMMENT 'note'"), "x"),
+        (f"{COLUMNS}, p STRING METADATA FROM 'file.path' VIRTUAL", ""),
+        (f"x AS UPPER(b), {COLUMNS}", "y"),
+    ],
+)
+def test_what_rows_do_not_have_changes_in_place(
+    environment: TableEnvironment, form: str, columns: str, comment: str
+) -> None:
+    old = define(environment, COLUMNS, files(form))
+    options = files(form, {"sink.parallelism": "2"})
+    new = define(environment, columns, options, comment.replace("'", "''"))
+    for before, after in ((old, new), (new, old)):
+        planned = plan(before, after, resolver=environment.schema_resolver, path="t")
+
+        assert planned.rewrite is None
+        assert not planned.risks
+        assert not planned.losses
+        assert apply_to(environment, before, planned) == after.get_comment()
+
+
+def apply_to(
+    environment: TableEnvironment, table: ResolvedCatalogTable, planned: MigrationPlan
+) -> str | None:
+    """Apply a plan, and undo it; return the comment that the table had in between."""
+    catalog, path = environment.get_catalog("default_catalog"), ObjectPath("default_database", "t")
+    environment.execute_sql("DROP TABLE t")
+    catalog.create_table(path, table, False)
+    before = catalog.get_table(path)
+    apply_plan(environment, planned)
+    comment = catalog.get_table(path).get_comment()
+    for step in reversed(planned.steps):
+        for text in step.undo or ():
+            environment.execute_sql(text)
+    restored = catalog.get_table(path)
+    assert isinstance(restored, CatalogTable)
+    assert isinstance(before, CatalogTable)
+    assert not diff(restored, before)
+    return comment
+
+
+def test_a_removed_comment_of_a_column_keeps_its_type(environment: TableEnvironment) -> None:
+    old = define(environment, "a INT COMMENT 'note', b STRING", files("parquet"))
+    new = define(environment, "a BIGINT, b STRING", files("parquet"))
+    planned = plan(old, new, path="t")
+
+    assert planned.statements == (
+        "COMMENT ON COLUMN `t`.`a` IS NULL",
+        "ALTER TABLE `t` MODIFY `a` BIGINT",
+    )
+
+
+def test_statements_of_comments(environment: TableEnvironment) -> None:
+    define(environment, COLUMNS, files("csv"))
+    for text in (
+        "COMMENT ON TABLE t IS 'rows'",
+        "COMMENT ON COLUMN t.a IS 'number'",
+        "COMMENT ON COLUMN default_catalog.default_database.t.c IS 'computed'",
+    ):
+        environment.execute_sql(text)
+    (row,) = environment.execute_sql("SHOW CREATE TABLE t").collect()
+    for part in ("COMMENT 'rows'", "COMMENT 'number'", "COMMENT 'computed'"):
+        assert part in row[0]
+    environment.execute_sql("COMMENT ON TABLE t IS NULL")
+    environment.execute_sql("COMMENT ON COLUMN t.a IS NULL")
+    (row,) = environment.execute_sql("SHOW CREATE TABLE t").collect()
+    assert "rows" not in row[0]
+    assert "number" not in row[0]
+    with pytest.raises(SchemaError) as caught:
+        environment.execute_sql("COMMENT ON COLUMN t.x IS 'x'")
+    assert caught.value.code == "unknown-column"
+    environment.execute_sql("CREATE VIEW v AS SELECT * FROM t")
+    with pytest.raises(SchemaCoreError, match=r"'default_catalog\.default_database\.v'"):
+        environment.execute_sql("COMMENT ON TABLE v IS 'x'")
+    environment.execute_sql("DROP VIEW v")
