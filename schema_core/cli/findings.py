@@ -113,7 +113,7 @@ class FindingReport:
 def diagnostic_findings(
     path: Path, diagnostics: Iterable[Diagnostic], level: Level = Level.ERROR
 ) -> list[ReportedFinding]:
-    """Return diagnostics as findings in a file.
+    """Return diagnostics as findings in the file that they name, else in another one.
 
     Those about a directory have no position: they may be about a statement of no file.
     """
@@ -123,9 +123,9 @@ def diagnostic_findings(
             level,
             diagnostic.code,
             diagnostic.message,
-            str(path),
-            0 if is_directory else diagnostic.line,
-            0 if is_directory else diagnostic.column,
+            diagnostic.file or str(path),
+            0 if is_directory and not diagnostic.file else diagnostic.line,
+            0 if is_directory and not diagnostic.file else diagnostic.column,
             diagnostic.hint,
             path=diagnostic.path,
             excerpt=tuple(caret(diagnostic.text, diagnostic.span))

@@ -228,7 +228,7 @@ class Session:
         if isinstance(table, objects.CatalogView):
             view = table
             return read_view(
-                view, self.resolver, lambda _: result_columns(self._query_of_view(view))
+                view, self.resolver, lambda _: result_columns(self.view_relation(view))
             )
         return self.resolve(table)
 
@@ -360,9 +360,12 @@ class Session:
         It raises where what the view reads is missing or no longer fits.
         """
         with at(f"view {identifier.as_summary_string()}"):
-            return conform_columns(self._query_of_view(view), view.resolved_schema)
+            return conform_columns(self.view_relation(view), view.resolved_schema)
 
-    def _query_of_view(self, view: objects.CatalogView) -> Relation:
+    def view_relation(
+        self, view: objects.CatalogView | objects.CatalogMaterializedTable
+    ) -> Relation:
+        """Return the query of a view or materialized table, its rows as the query returns them."""
         if isinstance(view, QueryView):
             query = view.query
             return self._opened.relation(f"*{view.number}*", lambda: self.query(query, None))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import NoneType
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -54,6 +54,7 @@ from schema_core.environment.table_api.elements import (
 )
 from schema_core.environment.table_api.inline import require_data_frames
 from schema_core.environment.table_api.table import StatementSet, Table, require_table
+from schema_core.environment.view_states import ViewState, read_view_states
 from schema_core.errors import SchemaError
 from schema_core.expressions.fluent import Expression
 from schema_core.schema.resolve import SchemaResolver
@@ -137,6 +138,29 @@ class TableEnvironment:
         ['id']
         """
         return self._session.resolver
+
+    def read_view_states(
+        self, names: Collection[str] | None = None
+    ) -> dict[ObjectIdentifier, ViewState]:
+        """Return what the views and materialized tables of the current catalog read.
+
+        The state of a view has the reason if it does not work, for example after a table that it
+        reads was dropped.
+
+        Args:
+            names: Names of tables, views and functions: only the views of these names are returned,
+                and those that mention them, directly or through other views. None returns all.
+
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> _ = environment.execute_sql("CREATE TABLE t (a INT)")
+        >>> _ = environment.execute_sql("CREATE VIEW v AS SELECT a FROM t")
+        >>> _ = environment.execute_sql("ALTER TABLE t RENAME a TO b")
+        >>> (state,) = environment.read_view_states().values()
+        >>> state.problem.problem
+        "there is no column 'a'"
+        """
+        catalog, _ = self._current_path()
+        return read_view_states(self._session, catalog, names)
 
     def get_config(self) -> TableConfig:
         """Return the options of the session, which can be changed."""

@@ -24,7 +24,16 @@ from schema_core.expressions.functions import declare
 from schema_core.expressions.literals import constant
 from schema_core.expressions.type_checker import implicit_cast
 from schema_core.expressions.typed import Function
-from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns
+from schema_core.query.relation import (
+    Column,
+    Columns,
+    Item,
+    Named,
+    Relation,
+    Scan,
+    Select,
+    result_columns,
+)
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.syntax import Call, Literal, LiteralKind, Query
@@ -178,6 +187,15 @@ def conform_columns(relation: Relation, schema: ResolvedSchema) -> Relation:
         for actual, declared in pairs
     )
     return Select(items, Named(relation, ALIAS, columns))
+
+
+def find_changed_columns(columns: Columns, schema: ResolvedSchema) -> Iterator[str]:
+    """Yield why rows of a view's query are cast to the view's declared types, for each column."""
+    for actual, declared in zip(columns, schema.columns, strict=False):
+        if not _fits(actual.type, declared.data_type):
+            types = plain(declared.data_type), plain(actual.type)
+            stored, current = (type_.as_summary_string() for type_ in types)
+            yield f"column {declared.name!r} is {stored}, but the query returns {current}"
 
 
 def _fits(actual: DataType, declared: DataType) -> bool:

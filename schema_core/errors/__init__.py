@@ -60,7 +60,8 @@ def caret(text: str, span: Span, width: int = 96) -> list[str]:
 class Diagnostic:
     """One error as data, from which messages, the command line and reports are rendered.
 
-    `line` and `column` count from 1, and are 0 without a position in a source text.
+    `line` and `column` count from 1, and are 0 without a position in a source text. `file` is the
+    path of the file that contains the text, if known.
     """
 
     code: str
@@ -69,6 +70,7 @@ class Diagnostic:
     hint: str | None = None
     span: Span | None = None
     text: str | None = field(default=None, repr=False)
+    file: str | None = None
 
     @property
     def line(self) -> int:
@@ -93,8 +95,9 @@ class SchemaCoreError(Exception):
     """Base class of all errors of the library.
 
     `problem` is the message without its location, `code` a stable name in kebab-case, `path` the
-    steps to the location, `span` a range of characters of `text`. `diagnostics` are this error and
-    those reported with it. A code of `BY_CODE` decides the class that is raised.
+    steps to the location, `span` a range of characters of `text`, `file` the path of the file with
+    this text. `diagnostics` are this error and those reported with it. A code of `BY_CODE` decides
+    the class that is raised.
     """
 
     default_code = "unclassified-error"
@@ -121,11 +124,14 @@ class SchemaCoreError(Exception):
         self.span = span
         self.text = text
         self.path = path
+        self.file: str | None = None
         self.others: tuple[SchemaCoreError, ...] = ()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        own = Diagnostic(self.code, self.problem, self.path, self.hint, self.span, self.text)
+        own = Diagnostic(
+            self.code, self.problem, self.path, self.hint, self.span, self.text, self.file
+        )
         return (own, *(d for other in self.others for d in other.diagnostics))
 
     def __str__(self) -> str:
@@ -395,15 +401,28 @@ def _locate(place: str, span: Span | None, error: SchemaCoreError) -> bool:
     return False
 
 
-def within(text: str | None) -> OnError:
-    """Set the source text of an error that propagates, unless it has one."""
-    return OnError(partial(_set_text, text))
+def within(text: str | None, file: str | None = None) -> OnError:
+    """Set the source text of an error that propagates, unless it has one.
+
+    With `file`, the path of the file that contains the text is also set, for errors about the text.
+
+    >>> try:
+    ...     with within("a +", "sum.sql"), within("a +"):
+    ...         raise SchemaError("expected an expression", span=Span(3, 3))
+    ... except SchemaError as error:
+    ...     (diagnostic,) = error.diagnostics
+    >>> diagnostic.file, diagnostic.line, diagnostic.column
+    ('sum.sql', 1, 4)
+    """
+    return OnError(partial(_set_text, text, file))
 
 
-def _set_text(text: str | None, error: SchemaCoreError) -> bool:
+def _set_text(text: str | None, file: str | None, error: SchemaCoreError) -> bool:
     for other in (error, *error.others):
         if other.text is None:
             other.text = text
+        if other.file is None and other.text == text:
+            other.file = file
     return False
 
 

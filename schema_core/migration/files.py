@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from itertools import takewhile
 from pathlib import Path
@@ -36,6 +36,7 @@ from schema_core.migration.checksums import (
     find_mismatches,
     format_checksums,
 )
+from schema_core.migration.variables import FilledScript
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Statement
 
@@ -51,10 +52,6 @@ IRREVERSIBLE: Final = "-- cannot be undone"
 _NAME = regex(r"(?P<number>[0-9]{4,9})_[a-z0-9_]{1,100}")
 _MARKER = regex(r"[ \t]*--[ \t]*(up|down)[ \t]*", re.IGNORECASE)
 _PARENTS = regex(r"[ \t]*--[ \t]*parents:(.*)", re.IGNORECASE)
-#: A variable; after another dollar sign it is text.
-_VARIABLE = regex(r"(\$?)\$\{(\w+)\}")
-#: A string literal, or a variable elsewhere.
-_PIECE = regex(r"(?P<literal>'(?:[^']|'')*')|\$?\$\{\w+\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +100,18 @@ class MigrationFile:
                 code="migration-irreversible",
                 hint="a migration without it cannot be undone; write another one that corrects it",
             )
-        return found if variables is None else fill_variables(self.name, found, variables)
+        return found if variables is None else self._fill(found, variables).text
+
+    def fill_script(self, section: str, variables: Mapping[str, str]) -> FilledScript:
+        """Return the statements of ``up`` or ``down`` with the values of variables.
+
+        Raises:
+            SchemaError: as `script`.
+        """
+        return self._fill(self.script(section), variables)
+
+    def _fill(self, text: str, variables: Mapping[str, str]) -> FilledScript:
+        return FilledScript.fill(text, variables, f"migration {self.name}")
 
     def statements(
         self, section: str, variables: Mapping[str, str] | None = None
@@ -201,43 +209,6 @@ def _declared_parents(text: str) -> tuple[str, ...] | None:
     if len({*names}) < len(names):
         raise _invalid_line(lines, index, "a migration is named twice in '-- parents:'")
     return names
-
-
-def fill_variables(name: str, text: str, variables: Mapping[str, str]) -> str:
-    """Replace ``${NAME}`` in a migration, and ``$${NAME}`` by ``${NAME}``.
-
-    In a string literal, single quotes of the value are doubled.
-
-    Raises:
-        SchemaError: with code `migration-variable-missing`.
-    """
-
-    def value(found: re.Match[str], quote: str) -> str:
-        if found[1]:
-            return found[0][1:]
-        if found[2] not in variables:
-            raise SchemaError(
-                f"migration {name} requires a value for ${{{found[2]}}}",
-                code="migration-variable-missing",
-                hint=f"pass it: --define {found[2]}=VALUE; write $${{{found[2]}}} for the text",
-            )
-        return variables[found[2]].replace("'", quote)
-
-    def piece(found: re.Match[str]) -> str:
-        quote = "''" if found["literal"] else "'"
-        return _VARIABLE.sub(lambda item: value(item, quote), found[0])
-
-    return _PIECE.sub(piece, text)
-
-
-def escaped_variables(text: str, variables: Container[str]) -> str:
-    """Escape all but the named variables.
-
-    >>> escaped_variables("'${day}' = '${secret}'", {"secret"})
-    "'$${day}' = '${secret}'"
-    """
-    pattern = re.compile(r"\$\{(\w+)\}")
-    return pattern.sub(lambda item: item[0] if item[1] in variables else f"${item[0]}", text)
 
 
 # --- directories ---------------------------------------------------------------------------------
@@ -366,6 +337,10 @@ class MigrationDirectory:
             ExternalError: with code `file-system-failed`.
         """
         return _write_checksums(self.path, self._file_checksums())
+
+    def get(self, name: str) -> MigrationFile | None:
+        """Return the migration of a name, or None."""
+        return next((migration for migration in self.migrations if migration.name == name), None)
 
     def find(self, target: str) -> MigrationFile:
         """Return the migration with a name or number.

@@ -53,9 +53,10 @@ from schema_core.migration.differences import (
     likely_renames,
     renames_by_path,
 )
-from schema_core.migration.files import IRREVERSIBLE, escaped_variables, fill_variables, sections
+from schema_core.migration.files import IRREVERSIBLE, sections
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.plans import plan
+from schema_core.migration.variables import escaped_variables, fill_variables
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import (
     CreateDatabase,
@@ -91,7 +92,7 @@ def read_definitions(environment: TableEnvironment, path: str | os.PathLike[str]
     root = Path(require_instance(path, (str, os.PathLike), "path"))
     scripts = []
     for file, text in _scripts(root):
-        with at(f"file {file}"), within(text):
+        with within(text, str(file)):
             scripts.append((file, text, _parse_creations(text)))
     own = {
         statement.path.parts[-1]
@@ -101,7 +102,7 @@ def read_definitions(environment: TableEnvironment, path: str | os.PathLike[str]
     }
     with _empty_catalog(environment, own) as catalog:
         for file, text, statements in scripts:
-            with at(f"file {file}"):
+            with within(text, str(file)):
                 for statement in statements:
                     environment.execute_statement(statement, text)
         return read_catalog(catalog)
@@ -513,8 +514,11 @@ def _differences(
     variables: Mapping[str, str],
 ) -> list[str]:
     scripts = [";\n".join(statements) for statements in (up, down) if statements is not None]
-    after, *back = migrator.contents_after(
-        [fill_variables("generated", script, variables) for script in scripts]
+    after, *back = (
+        outcome.content
+        for outcome in migrator.try_scripts(
+            [fill_variables("generated", script, variables) for script in scripts]
+        )
     )
     notes = [f"-- unsupported: {change}" for change in diff_catalogs(after, wanted)]
     for content in back:

@@ -13,15 +13,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from enum import Enum
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.base.secrets import mask, mask_query, mask_text
 from schema_core.base.text import Span
-from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.changes.catalog_changes import CatalogChange
+from schema_core.catalog.api import Capability, Catalog, rolled_back
+from schema_core.catalog.changes.catalog_changes import CatalogChange, apply_to_catalog
 from schema_core.catalog.migration_history import (
     CatalogMigration,
     RecordedObject,
@@ -32,6 +32,7 @@ from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, Table
 from schema_core.catalog.own_options import without_own_options
 from schema_core.environment.connector import secret_keys
 from schema_core.environment.table_environment import TableEnvironment
+from schema_core.environment.view_states import ViewState
 from schema_core.errors import (
     ConflictError,
     NotFoundError,
@@ -43,6 +44,11 @@ from schema_core.errors import (
 )
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs, read_catalog
 from schema_core.migration.files import MigrationDirectory, MigrationFile, closure_of, is_target
+from schema_core.migration.view_checks import (
+    find_broken_views,
+    find_names,
+    require_working_views,
+)
 from schema_core.properties.property_map import (
     EXPANDED,
     ORIGINAL,
@@ -61,6 +67,11 @@ BASE: Final = "base"
 QUERIES: Final = frozenset({ORIGINAL, EXPANDED})
 #: The kind of a database in the history.
 DATABASE: Final = "DATABASE"
+#: Statements after which a view may not work.
+BREAKING: Final = (syntax.Alter, syntax.AlterFunction, syntax.Drop)
+
+#: The database, and the name or '', of what a script creates, alters or drops -> the statement.
+Touched: TypeAlias = dict[tuple[str, str], Span]
 
 
 class MigrationState(Enum):
@@ -104,6 +115,13 @@ class MigrationResult:
     def __str__(self) -> str:
         count = len(self.statements)
         return f"{self.direction} {self.name}: {count} statement{'' if count == 1 else 's'}"
+
+
+class ScriptOutcome(NamedTuple):
+    """The content of the catalog after a script, and the views that the script breaks."""
+
+    content: CatalogContent
+    broken: tuple[ViewState, ...]
 
 
 class _RolledBack(Exception):  # noqa: N818 - it is not an error
@@ -195,20 +213,22 @@ class Migrator:
         """Return the databases, tables and views of the catalog, as sessions see them."""
         return _visible(read_catalog(self.catalog))
 
-    def contents_after(self, scripts: Sequence[str]) -> list[CatalogContent]:
-        """Execute scripts in one transaction that is rolled back; return the content after each.
+    def try_scripts(self, scripts: Sequence[str]) -> list[ScriptOutcome]:
+        """Execute scripts in one transaction that is rolled back; return what each leaves.
 
         Raises:
             SchemaCoreError: of a statement.
         """
-        contents: list[CatalogContent] = []
+        outcomes: list[ScriptOutcome] = []
         with suppress(_RolledBack), self.catalog.transaction() as catalog:
             for text in scripts:
                 with self._within(catalog):
+                    before = self.environment.read_view_states()
                     self._execute(catalog, text)
-                    contents.append(_visible(read_catalog(catalog)))
+                    broken = find_broken_views(before, self.environment.read_view_states())
+                    outcomes.append(ScriptOutcome(_visible(read_catalog(catalog)), broken))
             raise _RolledBack
-        return contents
+        return outcomes
 
     def drift(self) -> tuple[CatalogChange, ...]:
         """Return what was changed outside of migrations.
@@ -219,15 +239,51 @@ class Migrator:
         Raises:
             SchemaCoreError: for an object of the catalog that cannot be resolved.
         """
+        return diff_catalogs(*self._compare_with_history())
+
+    def find_broken_views(self) -> tuple[ViewState, ...]:
+        """Return the views that changes outside of migrations have broken.
+
+        These are views that do not work now, and that worked when a migration created or altered
+        them, or as long as the catalog was as the migrations have left it.
+
+        Raises:
+            SchemaCoreError: as `drift`.
+        """
+        with self._within(self.catalog):
+            after = self.environment.read_view_states()
+        if all(state.problem is None for state in after.values()):
+            return ()
+        left, current = self._compare_with_history()
+        with rolled_back(self.catalog) as catalog, self._within(catalog):
+            apply_to_catalog(diff_catalogs(current, left), catalog)
+            before = self.environment.read_view_states()
+        recorded = {
+            ObjectPath(object_.database, object_.name): object_.properties
+            for migration in self.catalog.list_migrations()
+            for object_ in migration.objects
+            if not migration.stamped
+        }
+        worked = {
+            identifier: replace(state, problem=None)
+            if recorded.get(identifier.to_object_path())
+            else state
+            for identifier, state in before.items()
+        }
+        return find_broken_views(worked, after)
+
+    def _compare_with_history(self) -> tuple[CatalogContent, CatalogContent]:
+        """Return what migrations have left and what there is now, of objects that differ."""
         left: dict[tuple[str, str], RecordedObject] = {}
         with self._within(self.catalog):
             for migration in self.catalog.list_migrations():
                 left |= {(object_.database, object_.name): object_ for object_ in migration.objects}
             current = {key: self._record_object(self.catalog, *key) for key in left}
         differing = [key for key, value in left.items() if current[key] != value]
-        return diff_catalogs(
-            *(_content([objects[key] for key in differing]) for objects in (left, current))
+        recorded, stored = (
+            _content([objects[key] for key in differing]) for objects in (left, current)
         )
+        return recorded, stored
 
     def script(self, target: str | None = None, *, down: bool = False) -> str:
         """Return the statements of `upgrade` or `downgrade` as one script.
@@ -278,8 +334,7 @@ class Migrator:
             if not pending:
                 return None
             file, started = pending[0], monotonic()
-            with at(f"migration {file.name}, up"):
-                statements, touched = self._execute(catalog, file.script("up", self._variables))
+            statements, touched = self._execute_file(catalog, file, "up")
             objects = tuple(self._record_object(catalog, *key) for key in touched)
             milliseconds = round((monotonic() - started) * 1000)
             catalog.add_migration(self._entry(file, position, objects, milliseconds=milliseconds))
@@ -320,8 +375,7 @@ class Migrator:
                     )
             entry = applied[left[0]]
             file = MigrationFile.parse(entry.name, entry.text)
-            with at(f"migration {entry.name}, down"):
-                statements, _ = self._execute(catalog, file.script("down", self._variables))
+            statements, _ = self._execute_file(catalog, file, "down")
             catalog.remove_migration(entry.name)
             return MigrationResult(entry.name, "downgrade", tuple(map(mask_text, statements)))
 
@@ -424,16 +478,43 @@ class Migrator:
             tuple(written_rows),
         )
 
-    def _execute(
-        self, catalog: Catalog, text: str
-    ) -> tuple[tuple[str, ...], dict[tuple[str, str], None]]:
-        """Execute a script; return its statements, and the databases and tables that they name."""
-        touched: dict[tuple[str, str], None] = {}
+    def _execute_file(
+        self, catalog: Catalog, file: MigrationFile, section: str
+    ) -> tuple[tuple[str, ...], Touched]:
+        """Execute a section of a migration, unless it breaks views (`migration-breaks-view`)."""
+        path = self.directory.path / f"{file.name}.sql"
+        own = self.directory.get(file.name)
+        name = str(path) if own is not None and own.text == file.text else None
+        with at(f"migration {file.name}, {section}"):
+            with within(file.script(section), name):
+                script = file.fill_script(section, self._variables)
+            with script.locating(name):
+                return self._execute_checked(catalog, script.text)
+
+    def _execute_checked(self, catalog: Catalog, text: str) -> tuple[tuple[str, ...], Touched]:
+        with within(text):
+            statements = parse_statements(text)
+            if not any(isinstance(statement, BREAKING) for statement in statements):
+                return self._execute(catalog, text)
+            names = find_names(statements)
+            before = self.environment.read_view_states(names)
+            texts, touched = self._execute(catalog, text)
+            spans = {
+                ObjectIdentifier.of(self._registry.current_catalog or "", *key): span
+                for key, span in touched.items()
+                if all(key)
+            }
+            require_working_views(before, self.environment.read_view_states(names), spans)
+        return texts, touched
+
+    def _execute(self, catalog: Catalog, text: str) -> tuple[tuple[str, ...], Touched]:
+        """Execute a script; return its statements, and what they name, with the last of them."""
+        touched: Touched = {}
         texts = []
         for statement in parse_statements(text):
             span: Span = statement.span
             with within(text):
-                touched |= dict.fromkeys(self._find_touched(catalog, statement))
+                touched |= dict.fromkeys(self._find_touched(catalog, statement), span)
             self.environment.execute_statement(statement, text)
             texts.append(text[span.start : span.stop])
         return tuple(texts), touched

@@ -107,6 +107,19 @@ def test_what_a_generated_migration_risks_is_printed(shell: Shell) -> None:
     assert all(f"-- {line}\n" in text for line in lines)
 
 
+def test_errors_have_the_file_line_and_column(shell: Shell) -> None:
+    shell.write("0001_a", "-- up\nCREATE TABLE t (\n  a FROB\n);\n")
+    shell.run("upgrade", status=1)
+    assert f"{shell.folder}/migrations/0001_a.sql:3:3: error[unknown-type]" in shell.errors
+
+    shell.write("0001_a", "-- up\nCREATE TABLE t (a INT);\n\nALTER TABLE t DROP\n  b;\n")
+    shell.run("upgrade", status=1)
+    assert f"{shell.folder}/migrations/0001_a.sql:5:3: error[unknown-column]" in shell.errors
+
+    shell.run("autogenerate", "b", "--from", shell.tables("CREATE TABLE t (\na INT,);"), status=1)
+    assert f"{shell.folder}/tables.sql:2:7: error[syntax]" in shell.errors
+
+
 def test_branches_are_merged(shell: Shell) -> None:
     shell.write("0001_a", "-- up\n-- down\n")
     shell.write("0002_b", "-- up\n-- down\n")

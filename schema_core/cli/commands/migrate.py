@@ -50,6 +50,7 @@ from schema_core.migration.migrator import (
     Migrator,
 )
 from schema_core.migration.validation import validate_rows
+from schema_core.migration.view_checks import describe_broken_view
 from schema_core.sql.parser import parse_statements
 
 
@@ -253,18 +254,29 @@ def drift(
 ) -> None:
     """Report what was changed outside of migrations; exits with 1 if there is something.
 
-    The JSON is what `catalog_changes_from_json` reads, with secrets masked.
+    Views that the changes have broken are reported, too. The JSON is what
+    `catalog_changes_from_json` reads, with secrets masked.
     """
     with script.exit_on_error(directory, None):
-        changes = _migrator(directory, setup, define).drift()
+        migrator = _migrator(directory, setup, define)
+        changes = migrator.drift()
         document = catalog_changes_to_json(changes)
+        broken = migrator.find_broken_views()
     pairs: list[tuple[str, str]] = []
     for change in changes:
         if isinstance(change, ModifyTable):
             pairs += [(str(change.path), describe(part)) for part in change.changes]
         else:
-            pairs.append(("", str(change)))
+            pairs.append(("", change.description()))
     findings = [ReportedFinding(Level.ERROR, "drift", line, subject=path) for path, line in pairs]
+    views = [(state.identifier.to_object_path(), describe_broken_view(state)) for state in broken]
+    findings += [
+        ReportedFinding(Level.ERROR, "migration-breaks-view", line, subject=str(path))
+        for path, line in views
+    ]
+    pairs += [("", line) for _, line in views]
+    if output is Output.JSON:  # the document has only changes
+        script.print_error(*(line for _, line in views))
     lines = [escaped(f"{path}: {line}" if path else line) for path, line in pairs]
     subjects = [] if pairs else [str(directory)]
     finish(FindingReport("drift", findings, subjects, lines, document), output)
