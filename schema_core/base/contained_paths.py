@@ -1,7 +1,7 @@
-"""The rule for paths that are read from a file or a catalog and then deleted, renamed or written.
+"""The rules for paths that are read from a file or a catalog, and for entries that readers skip.
 
-Such a path stays in its directory: it is relative, has no ``..``, and no directory on the way is a
-symbolic link. ``docs/security.md`` lists these paths.
+A path that is then deleted, renamed or written stays in its directory: it is relative, has no
+``..``, and no directory on the way is a symbolic link. ``docs/security.md`` lists these paths.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from schema_core.base.lazy import regex
 
-__all__ = ["find_link", "is_plain"]
+__all__ = ["find_link", "is_hidden", "is_plain"]
 
 #: NUL, and surrogates that do not stand for a byte of a file name.
 _NOT_IN_PATHS = regex("[\0\ud800-\udc7f\udd00-\udfff]")
@@ -28,6 +28,14 @@ def is_plain(path: object) -> bool:
     if not isinstance(path, str) or len(path) > _MAX_PATH or _NOT_IN_PATHS.search(path):
         return False
     return not {"", ".", ".."} & {*path.replace(os.sep, "/").split("/")}
+
+
+def is_hidden(name: str, *, is_directory: bool) -> bool:
+    """Return whether Spark's and Hadoop's readers skip an entry of a directory of files.
+
+    A directory ``_p=1``, a partition of a column ``_p``, is not hidden.
+    """
+    return name.startswith(("_", ".")) and not (is_directory and "=" in name)
 
 
 def find_link(paths: Iterable[str], is_link: Callable[[str], bool]) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import Enum
@@ -43,6 +43,7 @@ from schema_core.errors import (
     within,
 )
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs, read_catalog
+from schema_core.migration.file_guard import require_files_follow
 from schema_core.migration.files import MigrationDirectory, MigrationFile, closure_of, is_target
 from schema_core.migration.view_checks import (
     find_broken_views,
@@ -224,7 +225,7 @@ class Migrator:
             for text in scripts:
                 with self._within(catalog):
                     before = self.environment.read_view_states()
-                    self._execute(catalog, text)
+                    self._execute(catalog, text, checks_files=False)
                     broken = find_broken_views(before, self.environment.read_view_states())
                     outcomes.append(ScriptOutcome(_visible(read_catalog(catalog)), broken))
             raise _RolledBack
@@ -322,7 +323,8 @@ class Migrator:
             SchemaError: with code `migration-checksum-mismatch`; `migration-branches`;
                 `migration-changed` or `migration-missing` if the files are not those that were
                 applied; `migration-variable-missing`;
-                `migration-statement-not-allowed` for a statement that a transaction cannot contain.
+                `migration-statement-not-allowed` for a statement that a transaction cannot contain;
+                `files-do-not-follow` for an ALTER TABLE that the files of the table do not follow.
             NotFoundError: with code `migration-not-found` for another target.
             SchemaCoreError: of a statement; its migration is rolled back, those before it are not.
         """
@@ -507,7 +509,9 @@ class Migrator:
             require_working_views(before, self.environment.read_view_states(names), spans)
         return texts, touched
 
-    def _execute(self, catalog: Catalog, text: str) -> tuple[tuple[str, ...], Touched]:
+    def _execute(
+        self, catalog: Catalog, text: str, *, checks_files: bool = True
+    ) -> tuple[tuple[str, ...], Touched]:
         """Execute a script; return its statements, and what they name, with the last of them."""
         touched: Touched = {}
         texts = []
@@ -515,7 +519,11 @@ class Migrator:
             span: Span = statement.span
             with within(text):
                 touched |= dict.fromkeys(self._find_touched(catalog, statement), span)
-            self.environment.execute_statement(statement, text)
+            check: AbstractContextManager[None] = nullcontext()
+            if checks_files:
+                check = require_files_follow(self.environment, statement, text)
+            with within(text), check:
+                self.environment.execute_statement(statement, text)
             texts.append(text[span.start : span.stop])
         return tuple(texts), touched
 

@@ -64,7 +64,7 @@ from schema_core.migration.rewrites import (
     table_name_beside,
 )
 from schema_core.migration.statement_writer import RewriteNeeded, StatementWriter, Target
-from schema_core.migration.stored_rows import StoredRows, rewrite_reason
+from schema_core.migration.stored_rows import StoredRows, find_rewrites
 from schema_core.migration.target_statements import (
     COMPUTED,
     KEY,
@@ -535,8 +535,8 @@ def _require_readable(
 ) -> None:
     """Require that the new definition reads the rows."""
     before, after = (StoredRows.of(table, storage) for table in (old, new))
-    if reason := rewrite_reason(before, after, renames):
-        raise RewriteNeeded(reason)
+    for finding in find_rewrites(before, after, renames):
+        raise RewriteNeeded(finding.reason)
 
 
 def _risks(

@@ -86,10 +86,10 @@ def find_row_differences(
         yield from part_rules.findings(before, after, (), renames)
 
 
-def rewrite_reason(
+def find_rewrites(
     old: StoredRows, new: StoredRows, renames: stored_types.Renames = stored_types.NO_RENAMES
-) -> str | None:
-    """Return why rows must be rewritten before they are read by a new definition, or None.
+) -> Iterator[stored_types.TypeFinding]:
+    """Yield why rows must be rewritten before they are read by a new definition.
 
     A change after which values may be lost does not require it, if INSERT makes it without a CAST.
     Rows in an unknown format are only required to have types that Flink casts implicitly.
@@ -104,9 +104,9 @@ def rewrite_reason(
     for finding in find_row_differences(old, new, renames=renames):
         is_at_risk = stored_types.READINGS[finding.kind][0] is stored_types.Reading.AT_RISK
         if finding.kind in refused or (is_at_risk and finding.path in casts):
-            return finding.reason
+            yield finding
     for finding in find_changed_options(old.options, new.options):
         if finding.kind in refused:
             meaning = stored_types.READINGS[finding.kind][1]
-            return f"option {finding.path[0]!r}: {finding.reason}: {meaning}"
-    return None
+            reason = f"option {finding.path[0]!r}: {finding.reason}: {meaning}"
+            yield finding._replace(reason=reason)

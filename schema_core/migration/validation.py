@@ -29,6 +29,7 @@ from schema_core.migration.differences import Definition, RenameHints, diff, ren
 from schema_core.migration.ordering import renamed_columns
 from schema_core.migration.rewrites import is_stored, sources_of
 from schema_core.migration.statement_writer import StatementWriter
+from schema_core.migration.stored_rows import StoredRows, find_rewrites
 from schema_core.migration.target_statements import TARGETS, type_of
 from schema_core.schema.columns import (
     UnresolvedComputedColumn,
@@ -96,18 +97,24 @@ def accepted_kinds(accept: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ValidationReport:
-    """The numbers of rows and files, and the problems."""
+    """The numbers of rows and files, and the problems.
+
+    `rewrite` is why the stored rows do not follow the new definition, None if ALTER TABLE suffices.
+    """
 
     path: str
     rows: int
     files: int
     problems: tuple[RowProblem, ...]
     unchecked: tuple[str, ...] = ()
+    rewrite: str | None = None
 
     def __str__(self) -> str:
         where = f" in {_plural(self.files, 'file')}" if self.files else ""
         count = _plural(len(self.problems), "problem")
         lines = [f"{self.path}: {_plural(self.rows, 'row')}{where}, {count}"]
+        if self.rewrite is not None:
+            lines.append(f"  requires a rewrite: {escaped(self.rewrite)}")
         for problem in self.problems:
             lines += [f"  {line}" for line in str(problem).splitlines()]
         return "\n".join(
@@ -171,6 +178,8 @@ def validate_rows(
     identifier, table, options = stored_table(environment, path)
     diff(table, new, renames=renames)
     resolver = environment.schema_resolver
+    if not isinstance(new, CatalogTable):
+        new = replace(origin(table), schema=as_table(new).schema)
     wanted = normalize(resolve_table(as_table(new), resolver))
     writer = StatementWriter(TARGETS["flink"], ("rows",), resolver)
     hints = column_renames(renames or {})
@@ -191,7 +200,11 @@ def validate_rows(
             if number
         ]
     shown = identifier.as_summary_string()
-    return ValidationReport(shown, rows, files, tuple(problems), tuple(unchecked))
+    storage = environment.catalog_manager.get_storage(identifier)
+    before, after = (StoredRows.of(each, storage) for each in (normalize(table), wanted))
+    rewrites = find_rewrites(before, after, renames_by_path(renames))
+    rewrite = next((finding.reason for finding in rewrites), None)
+    return ValidationReport(shown, rows, files, tuple(problems), tuple(unchecked), rewrite)
 
 
 def stored_table(

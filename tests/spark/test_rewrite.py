@@ -299,6 +299,32 @@ def test_a_managed_table_that_was_never_written_has_no_rows(environment: TableEn
     assert [] == list(environment.execute_sql("SELECT * FROM t").collect())
 
 
+@pytest.mark.parametrize(
+    ("form", "reason"),
+    [
+        ("csv", None),
+        ("json", None),
+        ("parquet", "parquet does not read INT as STRING (int to string)"),
+        ("orc", "orc does not read INT as STRING (int to string)"),
+        ("avro", "avro-file does not read INT as STRING (int to string)"),
+    ],
+)
+def test_the_report_says_whether_the_files_follow(
+    environment: TableEnvironment, tmp_path: Path, form: str, reason: str | None
+) -> None:
+    options = f"'type' = 'sql', 'url' = 'sqlite://', 'warehouse' = '{tmp_path}'"
+    environment.execute_sql(
+        f"CREATE CATALOG {form} WITH ({options}, 'warehouse.format' = '{form}')"
+    )
+    path = f"{form}.`default`.t"
+    environment.execute_sql(f"CREATE TABLE {path} (a INT)")
+
+    report = validate_rows(environment, path, columns(a="STRING"))
+
+    assert reason == report.rewrite
+    assert ("requires a rewrite" in str(report)) == (reason is not None)
+
+
 def test_the_commands(spark: SparkSession, tmp_path: Path) -> None:
     assert spark is not None
     (tmp_path / "migrations").mkdir()

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 from schema_core import types
 from schema_core.base import plugins
 from schema_core.base.arguments import require_instance
+from schema_core.base.contained_paths import is_hidden
 from schema_core.base.paths import join_names
 from schema_core.catalog.changes.former_names import LISTED, FormerNames
 from schema_core.catalog.changes.table_changes import Path, print_path
@@ -466,7 +467,7 @@ def _require_directory(path: str, system: file_systems.FileSystem, root: str) ->
     if entry is None:
         problem = f"there is no file or directory at {path!r}"
         raise ExternalError(problem, code="files-not-found")
-    if not entry.is_directory and file_systems.is_hidden(entry.name, is_directory=False):
+    if not entry.is_directory and is_hidden(entry.name, is_directory=False):
         raise ExternalError(
             f"{path!r} is a hidden file, which readers skip",
             code="files-not-found",

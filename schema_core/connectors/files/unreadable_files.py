@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from mmap import ACCESS_READ, mmap
 from typing import BinaryIO, Final
 
+from schema_core.base.contained_paths import is_hidden
 from schema_core.errors import ExternalError
-from schema_core.spark.commit.file_systems import COPYING, is_hidden
+from schema_core.spark.commit.file_systems import COPYING
 
 #: Suffixes of compressed files, which have content even without rows.
 COMPRESSED: Final = (".gz", ".gzip", ".bz2", ".zst", ".lz4", ".snappy", ".deflate", ".xz")

@@ -22,7 +22,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
-from schema_core.base.contained_paths import find_link, is_plain
+from schema_core.base.contained_paths import find_link, is_hidden, is_plain
 from schema_core.base.lazy import dataclass, regex
 from schema_core.environment.jobs.pending import ABANDONED, OWNER, Owner
 from schema_core.environment.jobs.run import require_running
@@ -32,7 +32,6 @@ from schema_core.spark.commit.file_systems import (
     FileSystem,
     IrregularFileError,
     Release,
-    is_hidden,
     visible_files,
 )
 

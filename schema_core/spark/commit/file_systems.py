@@ -18,6 +18,7 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, TypeAlias, cast
 from urllib.parse import unquote
 
+from schema_core.base.contained_paths import is_hidden
 from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import ExternalError
 from schema_core.spark.jobs import spark_errors
@@ -113,14 +114,6 @@ class FileSystem(Protocol):
 
     def snapshot(self, path: str) -> Hashable:
         """A value that differs once a directory's visible files have changed."""
-
-
-def is_hidden(name: str, *, is_directory: bool) -> bool:
-    """Return whether Spark's and Hadoop's readers skip an entry of a directory of files.
-
-    A directory ``_p=1``, a partition of a column ``_p``, is not hidden.
-    """
-    return name.startswith(("_", ".")) and not (is_directory and "=" in name)
 
 
 def visible_files(system: FileSystem, root: str) -> Iterator[tuple[str, int]]:

@@ -1,0 +1,150 @@
+"""The guard of `upgrade` and `downgrade`: no ALTER TABLE that the files of the table do not follow.
+
+Without it, a handwritten migration is applied, and the next query of the table fails or returns
+other values. A table without files follows every change.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from shlex import quote
+from typing import Final
+
+from schema_core.base.contained_paths import is_hidden
+from schema_core.base.lazy import regex
+from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, join_names
+from schema_core.catalog.managers import FoundTable
+from schema_core.catalog.objects import ResolvedCatalogTable
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaError, similar
+from schema_core.mappings.stored_types import NO_RENAMES, READINGS, Renames, TypeFinding
+from schema_core.migration.stored_rows import StoredRows, find_rewrites, find_row_differences
+from schema_core.sql.statement_syntax import Alter, ObjectKind, RenameColumn, Statement
+
+#: Findings, beside those that require a rewrite, with which a reader refuses each older file.
+REFUSED: Final = frozenset({"required-field-added"})
+#: A comment before a statement that accepts findings of its kinds.
+_ACCEPT = regex(r"[ \t]*--[ \t]*accept:(?P<kinds>[^(]*)(\(.*)?", re.IGNORECASE)
+_SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+@contextmanager
+def require_files_follow(
+    environment: TableEnvironment, statement: Statement, text: str
+) -> Iterator[None]:
+    """Require that the files of a table follow the statement that the block executes.
+
+    ALTER TABLE changes the definition only. Files follow if the reader of their format returns the
+    old rows as the new definition says. A line ``-- accept: KIND, KIND`` before the statement
+    accepts findings, for files that were moved or converted by hand.
+
+    Args:
+        environment: The environment that executes the statement.
+        statement: Any statement; others than ALTER TABLE are not checked.
+        text: The script with the statement.
+
+    Raises:
+        SchemaError: with code `files-do-not-follow` if the table has files, or if this cannot be
+            known; `finding-unknown` for an unknown kind.
+    """
+    old, entry = _find_rows(environment, statement)
+    yield
+    new, _ = _find_rows(environment, statement)
+    if entry is None or old is None or new is None:
+        return
+    accepted = _accepted_kinds(statement, text)
+    for finding in _find_differences(old, new, _renames_of(statement)):
+        if finding.kind not in accepted:
+            _require_no_files(entry, finding, statement)
+
+
+def _find_rows(
+    environment: TableEnvironment, statement: Statement
+) -> tuple[StoredRows | None, FoundTable | None]:
+    """Return the rows of the table whose definition a statement alters, and its entry."""
+    if not isinstance(statement, Alter) or statement.kind is not ObjectKind.TABLE:
+        return None, None
+    identifier: ObjectIdentifier = UnresolvedPath(statement.path.parts).qualify(
+        environment.get_current_catalog(), environment.get_current_database()
+    )
+    entry = environment.catalog_manager.find_permanent(identifier)
+    if entry is None or not isinstance(entry.table, ResolvedCatalogTable):
+        return None, None
+    return StoredRows.of(entry.table.copy(dict(entry.derived or entry.table.options))), entry
+
+
+def _find_differences(old: StoredRows, new: StoredRows, renames: Renames) -> Iterator[TypeFinding]:
+    if old.options.get("connector") != "filesystem":
+        return
+    yield from find_rewrites(old, new, renames)
+    for finding in find_row_differences(old, new, renames=renames):
+        if finding.kind in REFUSED:
+            yield finding
+
+
+def _renames_of(statement: Statement) -> Renames:
+    change = statement.change if isinstance(statement, Alter) else None
+    if not isinstance(change, RenameColumn):
+        return NO_RENAMES
+    return {change.column.parts: change.new_name.parts[-1]}
+
+
+def _accepted_kinds(statement: Statement, text: str) -> frozenset[str]:
+    """Return the kinds in the comments directly before a statement."""
+    kinds = set[str]()
+    for line in reversed(text[: statement.span.start].splitlines()):
+        if line.strip() and not line.lstrip().startswith("--"):
+            break
+        if match := _ACCEPT.fullmatch(line):
+            kinds |= {kind.strip() for kind in match["kinds"].split(",")}
+    for kind in kinds - READINGS.keys():
+        raise SchemaError(
+            f"unknown finding {kind!r} after '-- accept:'",
+            code="finding-unknown",
+            hint=similar(kind, READINGS),
+            span=statement.span,
+        )
+    return frozenset(kinds)
+
+
+def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Statement) -> None:
+    options, name = entry.connector_options, entry.identifier.as_summary_string()
+    file = find_file(options.get("path", ""))
+    if file is None:
+        return
+    remedy = f"rewrite the rows: schema-core migrate rewrite {quote(name)} --from FILE"
+    if finding.kind in REFUSED:
+        remedy = "add the column as nullable, fill it, and declare it NOT NULL afterwards"
+    place = join_names(finding.path)
+    raise SchemaError(
+        f"the files of table {name} do not follow the change: {place}: {finding.reason} "
+        f"[{finding.kind}], for example {file!r}",
+        code="files-do-not-follow",
+        hint=f"{remedy}; if the files were changed by other means, write "
+        f"'-- accept: {finding.kind}' before the statement",
+        span=statement.span,
+    )
+
+
+def find_file(path: str) -> str | None:
+    """Return a file of a table at a path, or the path if it cannot be listed; None without files.
+
+    >>> find_file("/nowhere/t"), find_file("s3://bucket/t")
+    (None, 's3://bucket/t')
+    """
+    local = re.sub(r"^file:(//)?(?=/)", "", path)
+    if _SCHEME.match(local):
+        return path
+    if os.path.isfile(local):  # noqa: PTH113 - paths are strings here
+        return local
+    unreadable: list[OSError] = []
+    for parent, directories, files in os.walk(local, onerror=unreadable.append):
+        directories[:] = [name for name in directories if not is_hidden(name, is_directory=True)]
+        for name in files:
+            if not is_hidden(name, is_directory=False):
+                return os.path.join(parent, name)  # noqa: PTH118
+    is_unknown = any(not isinstance(error, FileNotFoundError) for error in unreadable)
+    return path if is_unknown else None

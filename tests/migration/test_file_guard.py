@@ -1,0 +1,174 @@
+"""`upgrade` and `downgrade` refuse an ALTER TABLE that the files of the table do not follow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.base.paths import ObjectIdentifier, ObjectPath
+from schema_core.errors import SchemaError
+from schema_core.migration.file_guard import find_file
+from schema_core.migration.files import MigrationDirectory, MigrationFile
+from schema_core.migration.migrator import Migrator
+
+FORMATS = ("csv", "json", "parquet", "orc", "avro")
+COLUMNS = "a INT, b STRING, c AS n + 1, n INT, ts TIMESTAMP(3)"
+
+#: The statement -> the finding of each format, "" for none; those of other formats are `*`.
+STATEMENTS = {
+    "MODIFY a BIGINT": {"*": ""},
+    "MODIFY b INT": {"csv": "text-parsed", "json": "text-parsed", "*": "type-changed"},
+    "MODIFY a STRING": {"csv": "", "json": "", "*": "type-changed"},
+    "MODIFY ts TIMESTAMP(6)": {"*": ""},
+    "ADD d INT NOT NULL": {"csv": "position-changed", "*": "required-field-added"},
+    "SET ('path' = 'elsewhere')": {"*": "location-changed"},
+    "SET ('sink.parallelism' = '2')": {"*": ""},
+    "ADD WATERMARK FOR ts AS ts": {"*": ""},
+    "MODIFY c AS n + 2": {"*": ""},
+    "DROP c": {"*": ""},
+    "MODIFY b STRING COMMENT 'x'": {"*": ""},
+}
+CASES = [(form, change) for change in STATEMENTS for form in FORMATS] + [
+    ("csv", "SET ('csv.header' = 'true')"),
+    ("csv", "SET ('csv.null-literal' = 'NULL')"),
+    ("csv", "SET ('format' = 'json')"),
+    ("csv", "MODIFY b STRING FIRST"),
+]
+OTHERS = {"SET ('format' = 'json')": "format-changed", "MODIFY b STRING FIRST": "position-changed"}
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("warehouse")
+
+
+@pytest.fixture
+def environment(warehouse: Path) -> TableEnvironment:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    options = f"'type' = 'sql', 'url' = 'sqlite://', 'warehouse' = '{warehouse}'"
+    environment.execute_sql(f"CREATE CATALOG shop WITH ({options})")
+    environment.use_catalog("shop")
+    return environment
+
+
+def migrator(environment: TableEnvironment, *texts: str) -> Migrator:
+    files = [MigrationFile.parse(f"000{place}_t", text) for place, text in enumerate(texts, 1)]
+    return Migrator(environment, MigrationDirectory.of(Path("migrations"), files))
+
+
+def create(environment: TableEnvironment, form: str, path: Path, *, has_files: bool = True) -> None:
+    options = f"'connector' = 'filesystem', 'format' = '{form}', 'path' = '{path}'"
+    environment.execute_sql(f"CREATE TABLE t ({COLUMNS}) WITH ({options})")
+    path.mkdir(exist_ok=True)
+    (path / "_SUCCESS").touch()
+    if has_files:
+        (path / "part-0").write_text("1,x,2024-01-01 00:00:00\n")
+
+
+@pytest.mark.parametrize(("form", "change"), CASES)
+def test_a_change_is_refused_if_the_files_do_not_follow(
+    environment: TableEnvironment, form: str, change: str, tmp_path: Path
+) -> None:
+    kinds = STATEMENTS.get(change, {"*": OTHERS.get(change, "syntax-changed")})
+    kind = kinds.get(form, kinds["*"])
+    create(environment, form, tmp_path / "t")
+    migration = migrator(environment, f"-- up\nALTER TABLE t {change};\n")
+
+    if kind:
+        for is_dry in (True, False):
+            with pytest.raises(SchemaError, match=rf"\[{kind}\], for example '.*/part-0'") as error:
+                migration.upgrade(dry_run=is_dry)
+            assert error.value.code == "files-do-not-follow"
+            assert "schema-core migrate rewrite" in (error.value.hint or "") or "NULL" in change
+        assert migration.pending() == ("0001_t",)
+        accepting = f"-- up\n-- accept: {kind} (moved by hand)\nALTER TABLE t {change};\n"
+        migration = migrator(environment, accepting)
+    assert len(migration.upgrade()) == 1
+
+
+@pytest.mark.parametrize("change", STATEMENTS)
+def test_a_table_without_files_follows_every_change(
+    environment: TableEnvironment, change: str, tmp_path: Path
+) -> None:
+    create(environment, "parquet", tmp_path / "t", has_files=False)
+
+    assert migrator(environment, f"-- up\nALTER TABLE t {change};\n").upgrade()
+
+
+def test_the_files_of_a_managed_table_are_found(environment: TableEnvironment) -> None:
+    environment.execute_sql("CREATE TABLE m (a INT) WITH ('format' = 'orc')")
+    change = migrator(environment, "-- up\nALTER TABLE m MODIFY a STRING;\n")
+    identifier = ObjectIdentifier.of("shop", "default", "m")
+    entry = environment.catalog_manager.find_permanent(identifier)
+    assert entry is not None
+    directory = Path((entry.derived or {})["path"])
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "part-0").touch()
+
+    with pytest.raises(SchemaError, match=r"orc does not read INT as STRING .*\[type-changed\]"):
+        change.upgrade()
+    (directory / "part-0").unlink()
+    assert change.upgrade()
+
+
+def test_a_change_that_is_undone_is_checked_as_well(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    create(environment, "parquet", tmp_path / "t")
+    change = migrator(
+        environment,
+        "-- up\nALTER TABLE t MODIFY a BIGINT;\n-- down\nALTER TABLE t MODIFY a INT;\n",
+    )
+    change.upgrade()
+
+    with pytest.raises(SchemaError, match="parquet does not read BIGINT as INT"):
+        change.downgrade("base")
+
+
+def test_renamed_columns_are_followed(environment: TableEnvironment, tmp_path: Path) -> None:
+    create(environment, "parquet", tmp_path / "t")
+    change = "-- up\nALTER TABLE t RENAME b TO d;\nALTER TABLE t RENAME TO u;\n"
+
+    assert migrator(environment, change).upgrade()
+
+
+def test_acceptances_are_of_one_statement_and_of_known_kinds(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    create(environment, "csv", tmp_path / "t")
+    first = "-- accept: syntax-changed, location-changed\n-- note\nALTER TABLE t SET ("
+    text = f"-- up\n{first}'csv.header' = 'true', 'path' = '{tmp_path}/t');\n"
+    second = "ALTER TABLE t SET ('csv.field-delimiter' = ';');\n"
+
+    with pytest.raises(SchemaError) as error:
+        migrator(environment, text + second).upgrade()
+    assert error.value.code == "files-do-not-follow"
+    assert migrator(environment, text).upgrade()
+    with pytest.raises(SchemaError) as error:
+        migrator(environment, text, f"-- up\n-- accept: syntax\n{second}").upgrade()
+    assert error.value.code == "finding-unknown"
+    assert error.value.hint is not None
+
+
+def test_a_file_of_a_path_is_found(tmp_path: Path) -> None:
+    nested = tmp_path / "t" / "p=1"
+    hidden = tmp_path / "t" / "_temporary"
+    for directory in (nested, hidden):
+        directory.mkdir(parents=True)
+    (hidden / "part-0").touch()
+    assert find_file(str(tmp_path / "t")) is None
+    assert find_file("hdfs://host/t") == "hdfs://host/t"
+    (nested / ".part.crc").touch()
+    assert find_file(f"file://{tmp_path}/t") is None
+    (nested / "part-0").touch()
+    assert find_file(f"file:{tmp_path}/t") == str(nested / "part-0")
+    assert find_file(str(nested / "part-0")) == str(nested / "part-0")
+
+
+def test_tables_of_other_connectors_have_no_files(environment: TableEnvironment) -> None:
+    environment.execute_sql("CREATE TABLE k (a INT) WITH ('connector' = 'print')")
+    assert environment.get_catalog("shop").table_exists(ObjectPath("default", "k"))
+
+    assert migrator(environment, "-- up\nALTER TABLE k MODIFY a STRING;\n").upgrade()
