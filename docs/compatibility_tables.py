@@ -14,7 +14,8 @@ from schema_core.mappings.stored_types import (
     Reading,
     RuleSet,
 )
-from schema_core.migration.compatibility import FINDINGS
+from schema_core.migration.compatibility import FINDINGS, Severity
+from schema_core.migration.lint import RULES
 from schema_core.types import DataType, parse_type
 
 STORED = (SPARK, ICEBERG, AVRO)
@@ -137,7 +138,18 @@ def readings() -> str:
     return table(("at risk", "what happens to the values"), rows) + "\n"
 
 
+def lint_rules() -> str:
+    """The kinds of findings of `lint` with their severities."""
+    rows = [
+        (code(kind), rule.severity.value, rule.meaning)
+        for kind, rule in RULES.items()
+        if rule.severity is not Severity.ALLOW
+    ]
+    return table(("finding", "severity", "meaning"), rows) + "\n"
+
+
 PARTS = {
+    "lint_rules": lint_rules,
     "findings": findings,
     "rules": rules,
     "file_columns": columns,

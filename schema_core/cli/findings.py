@@ -81,9 +81,14 @@ class ReportedFinding:
         return ":".join([file or self.subject, *numbers])
 
     @property
+    def statement(self) -> str:
+        """The message after the subject, if the place is a file."""
+        return f"{self.subject}: {self.message}" if self.subject and self.file else self.message
+
+    @property
     def description(self) -> str:
-        """The message with the location in its subject."""
-        return f"{self.message} (in {', '.join(self.path)})" if self.path else self.message
+        """The statement with the location in its subject."""
+        return f"{self.statement} (in {', '.join(self.path)})" if self.path else self.statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +202,7 @@ def text_lines(findings: Iterable[ReportedFinding]) -> Iterator[Text]:
             codes[finding.rule] = None
         label = (f"{finding.level.value}[{finding.rule}]", STYLES[finding.level])
         yield Text.assemble(
-            (escaped(finding.place), "bold"), ": ", label, ": ", escaped(finding.message)
+            (escaped(finding.place), "bold"), ": ", label, ": ", escaped(finding.statement)
         )
         if finding.path:
             yield Text(f"  in {escaped(', '.join(finding.path))}")
@@ -270,7 +275,7 @@ def as_commands(report: FindingReport) -> str:
             for name, value in (*places, ("title", finding.rule))
             if value
         )
-        about = f"{finding.subject}: " if finding.subject else ""
+        about = "" if finding.file or not finding.subject else f"{finding.subject}: "
         hint = f"\nhint: {finding.hint}" if finding.hint else ""
         text = "\n".join(map(escaped, f"{about}{finding.description}{hint}".split("\n")))
         lines.append(f"::{COMMANDS[finding.level]} {properties}::{text.translate(MESSAGE)}")
@@ -281,9 +286,10 @@ def as_html(report: FindingReport) -> str:
     """Return a self-contained page: the findings, and the command's own parts."""
     rows = []
     for finding in report.findings:
-        about = f"{finding.subject}: " if finding.subject and finding.file else ""
-        message, hint = f"{about}{finding.description}", finding.hint or ""
-        cells = map(markup.text, (finding.place, finding.rule, message, hint))
+        cells = map(
+            markup.text,
+            (finding.place, finding.rule, finding.description, finding.hint or ""),
+        )
         rows.append((markup.mark(finding.level.value), *cells))
     heads = ("severity", "place", "code", "message", "hint")
     parts = [markup.scroll(markup.table(heads, rows))] if rows else []
@@ -333,8 +339,7 @@ def as_markdown(report: FindingReport) -> str:
 
 
 def _markdown_row(finding: ReportedFinding) -> str:
-    about = f"{finding.subject}: " if finding.subject and finding.file else ""
-    texts = (finding.place, finding.rule, f"{about}{finding.description}")
+    texts = (finding.place, finding.rule, finding.description)
     place, rule, message = map(markdown_text, texts)
     return f"| {finding.level.value} | {place} | <code>{rule}</code> | {message} |"
 

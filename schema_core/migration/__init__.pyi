@@ -86,6 +86,8 @@ from schema_core.migration.files import MigrationFile as MigrationFile
 from schema_core.migration.generation import autogenerate as autogenerate
 from schema_core.migration.generation import import_definitions as import_definitions
 from schema_core.migration.generation import read_definitions as read_definitions
+from schema_core.migration.lint import LintFinding as LintFinding
+from schema_core.migration.lint import lint_migrations as lint_migrations
 from schema_core.migration.migrator import MigrationResult as MigrationResult
 from schema_core.migration.migrator import MigrationState as MigrationState
 from schema_core.migration.migrator import MigrationStatus as MigrationStatus

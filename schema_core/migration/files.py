@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from graphlib import CycleError, TopologicalSorter
 from itertools import takewhile
 from pathlib import Path
@@ -28,6 +29,7 @@ from schema_core.errors import (
     SchemaError,
     at,
     similar,
+    within,
 )
 from schema_core.migration.checksums import (
     CHECKSUMS,
@@ -81,6 +83,18 @@ class MigrationFile:
     def has_down(self) -> bool:
         """Whether the migration can be undone."""
         return "down" in sections(self.text)
+
+    def section_line(self, section: str) -> int:
+        """Return the number of the line ``-- up`` or ``-- down``, from 1; 0 without it."""
+        markers = map(_MARKER.fullmatch, _lines(self.text))
+        return next(
+            (
+                line
+                for line, marker in enumerate(markers, 1)
+                if marker and marker[1].lower() == section
+            ),
+            0,
+        )
 
     def script(self, section: str, variables: Mapping[str, str] | None = None) -> str:
         """Return the statements of ``up`` or ``down``, on the lines of the file.
@@ -243,17 +257,9 @@ class MigrationDirectory:
                 code="migration-not-found",
                 hint="create it with: schema-core migrate new NAME",
             )
-        try:
-            with at(f"directory {directory}"):
-                return MigrationDirectory.of(
-                    directory, iterate_files(directory), checksums=_read_checksums(directory)
-                )
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise ExternalError(
-                f"cannot read the migrations of {str(directory)!r}: {reason}",
-                code="file-system-failed",
-            ) from error
+        with at(f"directory {directory}"):
+            files = map(read_file, list_files(directory))
+            return MigrationDirectory.of(directory, files, checksums=_read_checksums(directory))
 
     @staticmethod
     def of(
@@ -278,7 +284,10 @@ class MigrationDirectory:
             file.name: file
             for file in sorted(migrations, key=lambda file: (file.number, file.name))
         }
-        parents = {file.name: _parents(file, by_name) for file in by_name.values()}
+        parents = {}
+        for file in by_name.values():
+            with within("\n".join(_lines(file.text)), str(Path(path) / f"{file.name}.sql")):
+                parents[file.name] = _parents(file, by_name)
         order = _sort_files(by_name, parents)
         ordered = tuple(by_name[name] for name in order)
         return MigrationDirectory(Path(path), ordered, parents, checksums)
@@ -432,34 +441,56 @@ def is_target(target: str, name: str) -> bool:
     return target == name
 
 
-def iterate_files(directory: Path) -> Iterator[MigrationFile]:
-    """Yield the migrations of a directory by name; hidden files are ignored.
+def list_files(directory: Path) -> list[Path]:
+    """Return the files of a directory but the setup, the checksums and hidden files, sorted.
+
+    Raises:
+        SchemaError: with code `invalid-migration-file` for more than `MAX_FILES`.
+        ExternalError: with code `file-system-failed`.
+    """
+    with _reading(directory):
+        paths = sorted(path for path in directory.iterdir() if not path.name.startswith("."))
+    if len(paths) > MAX_FILES:
+        raise _invalid(f"the directory has more than {MAX_FILES:,} files")
+    return [path for path in paths if path.name not in (SETUP, CHECKSUMS)]
+
+
+def read_file(path: Path) -> MigrationFile:
+    """Return the migration in a file.
 
     Raises:
         SchemaError: with code `invalid-migration-file` for a file that is not a migration.
-        OSError, UnicodeDecodeError: for a file that cannot be read.
+        ExternalError: with code `file-system-failed`.
     """
-    paths = sorted(path for path in directory.iterdir() if not path.name.startswith("."))
-    if len(paths) > MAX_FILES:
-        raise _invalid(f"the directory has more than {MAX_FILES:,} files")
-    for path in paths:
-        if path.name in (SETUP, CHECKSUMS):
-            continue
-        if path.suffix != ".sql" or not path.is_file():
-            raise _invalid(
-                f"{path.name!r} is not a migration",
-                f"keep only files like 0001_create_orders.sql here, {SETUP} and {CHECKSUMS}",
-            )
-        with path.open(encoding="utf-8-sig", newline="") as opened:
-            yield MigrationFile.parse(path.stem, opened.read(MAX_TEXT + 1))
+    if path.suffix != ".sql" or not path.is_file():
+        raise _invalid(
+            f"{path.name!r} is not a migration",
+            f"keep only files like 0001_create_orders.sql here, {SETUP} and {CHECKSUMS}",
+        )
+    with _reading(path), path.open(encoding="utf-8-sig", newline="") as opened:
+        text = opened.read(MAX_TEXT + 1)
+    with within("\n".join(_lines(text)), str(path)):
+        return MigrationFile.parse(path.stem, text)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Report an error of the file system (`file-system-failed`)."""
+    try:
+        yield
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ExternalError(
+            f"cannot read {str(path)!r}: {reason}", code="file-system-failed"
+        ) from error
 
 
 def _read_checksums(directory: Path) -> str | None:
-    try:
-        with (directory / CHECKSUMS).open(encoding="utf-8", newline="") as opened:
-            return opened.read(MAX_CHECKSUMS)
-    except FileNotFoundError:
+    file = directory / CHECKSUMS
+    if not file.exists():
         return None
+    with _reading(file), file.open(encoding="utf-8", newline="") as opened:
+        return opened.read(MAX_CHECKSUMS)
 
 
 def _write_checksums(directory: Path, checksums: Mapping[str, str]) -> Path:

@@ -527,6 +527,14 @@ class Migrator:
             texts.append(text[span.start : span.stop])
         return tuple(texts), touched
 
+    def find_touched(self, statement: Statement) -> tuple[tuple[str, str], ...]:
+        """Return the databases, with '', and the objects that a statement creates, alters or drops.
+
+        Raises:
+            SchemaError: with code `migration-statement-not-allowed`.
+        """
+        return tuple(self._find_touched(self.catalog, statement))
+
     def _find_touched(self, catalog: Catalog, statement: Statement) -> Iterator[tuple[str, str]]:
         """Yield the database, and the name or '', of what a statement creates, alters or drops."""
         match statement:

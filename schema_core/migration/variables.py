@@ -7,7 +7,7 @@ and do not show the values, which may be secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import Span
@@ -121,3 +121,13 @@ def escaped_variables(text: str, variables: Container[str] = ()) -> str:
     """
     pattern = re.compile(r"\$\{(\w+)\}")
     return pattern.sub(lambda match: match[0] if match[1] in variables else f"${match[0]}", text)
+
+
+def keep_variables(texts: Iterable[str], variables: Mapping[str, str]) -> dict[str, str]:
+    """Return values for all variables of scripts: those without one keep their text.
+
+    >>> keep_variables(["'${day}' = '${secret}'"], {"day": "Monday"})
+    {'day': 'Monday', 'secret': '${secret}'}
+    """
+    names = (match[2] for text in texts for match in _VARIABLE.finditer(text) if not match[1])
+    return {**{name: f"${{{name}}}" for name in names}, **variables}

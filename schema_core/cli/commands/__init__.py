@@ -95,6 +95,8 @@ EXIT_CODES: dict[str, Meaning] = {
     "migrate new": Meaning("the file is written", "the name is invalid", _SETUP),
     "migrate merge": Meaning("the branches are merged", "the name is invalid", _SETUP),
     "migrate autogenerate": Meaning("the file is written", "a change is not possible", _SETUP),
+    "migrate lint": Meaning("no errors", "a migration has errors", _SETUP),
+    "migrate check": Meaning("no differences", "a migration or definition is missing", _SETUP),
     "migrate hash": Meaning("the checksums are written", "", _SETUP),
     "migrate validate": Meaning("all rows fit", "there are rows that do not fit", _SETUP),
     "migrate rewrite": Meaning(

@@ -21,6 +21,12 @@ from schema_core.catalog.changes.table_changes import describe
 from schema_core.catalog.objects import CatalogTable
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.app import Command, Group
+from schema_core.cli.commands.migration_gates import (
+    Live,
+    Since,
+    check_definitions,
+    lint_files,
+)
 from schema_core.cli.findings import (
     VERSION,
     FindingReport,
@@ -98,6 +104,8 @@ def migrations() -> typer.Typer:
         app.command(cls=Command)(command)
     app.command("autogenerate", cls=Command)(generate)
     app.command("hash", cls=Command)(write_hashes)
+    app.command("lint", cls=Command)(lint)
+    app.command("check", cls=Command)(check)
     return app
 
 
@@ -317,6 +325,55 @@ def write_hashes(directory: Directory = MIGRATIONS) -> None:
     """
     with script.exit_on_error(directory, None):
         print(_directory(directory).write_checksums())
+
+
+def lint(
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    since: Since = None,
+    severity: Annotated[
+        list[str] | None, typer.Option(help="KIND=LEVEL, a level of allow, warn and error.")
+    ] = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(help="KIND=REASON or MIGRATION:KIND=REASON: findings that are intended."),
+    ] = None,
+    live: Live = False,
+    output: Format = Output.TEXT,
+) -> None:
+    """Apply each migration to a scratch catalog, undo it, and report what is at risk.
+
+    Reported are data that is lost, rows that may not fit, files that cannot follow, readers and
+    views that break, and statements that do not undo each other. Exits with 1 for errors.
+    """
+    with script.exit_on_error(directory, None):
+        migrator = _migrator(directory, setup, define) if live else None
+        report = lint_files(directory, setup, define, since, severity, accept, migrator)
+    finish(report, output)
+
+
+def check(
+    tables: Annotated[
+        Path | None, typer.Option("--from", help="A script, or a directory of scripts.")
+    ] = None,
+    module: Annotated[
+        str | None, typer.Option(help="module:attribute: a mapping of paths to descriptors.")
+    ] = None,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    live: Live = False,
+    output: Format = Output.TEXT,
+) -> None:
+    """Compare wanted definitions with what the migrations lead to on a scratch catalog.
+
+    Exits with 1 if a migration is missing or, with --live, if the catalog differs.
+    """
+    with script.exit_on_error(directory, None):
+        migrator = _migrator(directory, setup, define) if live else None
+        report = check_definitions(directory, tables, module, setup, define, migrator)
+    finish(report, output)
 
 
 def generate(

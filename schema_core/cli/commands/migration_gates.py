@@ -1,0 +1,228 @@
+"""``schema-core migrate lint`` and ``check``: gates for continuous integration.
+
+They execute migrations on a scratch catalog, and open the one of the setup only with ``--live``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from schema_core.catalog.changes.catalog_changes import CatalogChange, ModifyTable
+from schema_core.catalog.changes.table_changes import describe
+from schema_core.cli import UNREADABLE, script
+from schema_core.cli.commands.compare import LEVELS, read_severities
+from schema_core.cli.findings import (
+    FindingReport,
+    Level,
+    ReportedFinding,
+)
+from schema_core.cli.git_files import RevisionFiles, find_revision_files
+from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs
+from schema_core.migration.files import SETUP, MigrationDirectory
+from schema_core.migration.generation import import_definitions, read_definitions
+from schema_core.migration.lint import LintFinding, lint_history, lint_migrations
+from schema_core.migration.migrator import Migrator
+from schema_core.migration.scratch import mask_secrets, open_scratch
+
+Since = Annotated[
+    str | None,
+    typer.Option(
+        help="Lint only newer migrations: than a name or number, or than a revision of git."
+    ),
+]
+Live = Annotated[bool, typer.Option("--live", help="Compare with the catalog of the setup, too.")]
+
+
+def lint_files(
+    directory: Path,
+    setup: Path | None,
+    define: list[str] | None,
+    since: str | None,
+    severity: list[str] | None,
+    accept: list[str] | None,
+    live: Migrator | None,
+) -> FindingReport:
+    """Return the findings of the migrations of a directory.
+
+    Args:
+        directory: The directory.
+        setup: The setup script; by default that of the directory.
+        define: ``NAME=VALUE``, the values of variables.
+        since: A migration or a revision of git; only newer migrations are linted.
+        severity: ``KIND=LEVEL``.
+        accept: ``KIND=REASON`` or ``MIGRATION:KIND=REASON``.
+        live: The migrator of the catalog in use, whose history is compared with the files.
+
+    Raises:
+        SchemaCoreError: as `lint_migrations`, and for an unknown target of `since`.
+    """
+    revision = RevisionFiles()
+    old: frozenset[str] = frozenset()
+    if since is not None:
+        target = _find_target(directory, since)
+        if target is None:
+            revision = find_revision_files(directory, since)
+        old = revision.unchanged if target is None else target
+    findings = [
+        *_revision_findings(directory, revision),
+        *(() if live is None else lint_history(live)),
+        *lint_migrations(
+            directory,
+            setup=read_setup(directory, setup, define),
+            variables=script.values(define or []),
+            old=old,
+            severities=read_severities(severity or []),
+            accepted=_read_reasons(accept or []),
+        ),
+    ]
+    files = [str(path) for path in sorted(directory.glob("[0-9]*.sql")) if path.stem not in old]
+    return FindingReport("migrate lint", [*map(_reported, findings)], files or [str(directory)])
+
+
+def read_setup(directory: Path, setup: Path | None, define: list[str] | None) -> str | None:
+    """Return the setup script, in which variables without a value stay; None without one."""
+    file = setup or directory / SETUP
+    if setup is None and not file.exists():
+        return None
+    pairs = script.values(define or [])
+    return re.sub(
+        r"\$\{(\w+)\}", lambda match: pairs.get(match[1], match[0]), script.read_text(file)
+    )
+
+
+def _find_target(directory: Path, since: str) -> frozenset[str] | None:
+    """Return a migration and those that it follows; None if it is not one."""
+    try:
+        migrations = MigrationDirectory.read(directory)
+        return migrations.closure(migrations.find(since).name)
+    except SchemaCoreError:
+        return None
+
+
+def _revision_findings(directory: Path, revision: RevisionFiles) -> Iterator[LintFinding]:
+    """Yield the files of a revision that were changed or removed since."""
+    for kind, problem, names in (
+        ("migration-changed", "changed", revision.changed),
+        ("migration-missing", "removed", revision.removed),
+    ):
+        for name in sorted(names):
+            message = f"the file was {problem} since {revision.name}"
+            yield LintFinding.of(kind, message, directory / f"{name}.sql")
+
+
+def _read_reasons(options: list[str]) -> dict[str, str]:
+    reasons = {}
+    for option in options:
+        kind, _, reason = option.partition("=")
+        if not kind or not reason.strip():
+            raise SchemaError(
+                f"--accept requires KIND=REASON or MIGRATION:KIND=REASON, got {option!r}",
+                code="wrong-argument",
+            )
+        reasons[kind] = reason.strip()
+    return reasons
+
+
+def _reported(finding: LintFinding) -> ReportedFinding:
+    level, accepted = LEVELS[finding.severity], ""
+    if finding.accepted is not None:
+        level, accepted = Level.NOTE, f" (accepted: {finding.accepted})"
+    return ReportedFinding(
+        level,
+        finding.kind,
+        f"{finding.message}{accepted}",
+        finding.file,
+        finding.line,
+        finding.column,
+        None if accepted else finding.hint,
+        finding.subject,
+        finding.path,
+        finding.excerpt,
+    )
+
+
+# --- check ---------------------------------------------------------------------------------------
+
+
+def check_definitions(
+    directory: Path,
+    tables: Path | None,
+    module: str | None,
+    setup: Path | None,
+    define: list[str] | None,
+    live: Migrator | None,
+) -> FindingReport:
+    """Return the differences between wanted definitions and what the migrations lead to.
+
+    Args:
+        directory: The directory of the migrations.
+        tables: A script with CREATE statements, or a directory of scripts.
+        module: ``module:attribute`` of table descriptors, in place of `tables`.
+        setup: The setup script; by default that of the directory.
+        define: ``NAME=VALUE``, the values of variables.
+        live: The migrator of the catalog in use, which is compared with the definitions, too.
+
+    Raises:
+        SchemaError: with code `wrong-argument` without exactly one of `tables` and `module`;
+            `migration-checksum-mismatch`; `migration-branches`.
+        SchemaCoreError: of a migration or a definition.
+    """
+    if (tables is None) == (module is None):
+        raise SchemaError("pass either --from or --module", code="wrong-argument")
+    with script.exit_on_error(directory, UNREADABLE):
+        migrations = MigrationDirectory.read(directory)
+    text = read_setup(directory, setup, define)
+    with open_scratch(migrations, setup=text, variables=script.values(define or [])) as scratch:
+        scratch.migrator.upgrade()
+        reached = scratch.migrator.content()
+        if module is not None:
+            sys.path.insert(0, "")  # modules beside the project, as `python -m` finds them
+            wanted = import_definitions(scratch.environment, module)
+        else:
+            wanted = read_definitions(scratch.environment, tables or Path())
+        findings = [*_differences(reached, wanted, "definition-not-migrated", str(directory))]
+    if live is not None:
+        place = str(directory)
+        findings += _differences(live.content(), wanted, "catalog-differs", place)
+    return FindingReport("migrate check", findings, [str(directory)])
+
+
+#: Kind of difference -> what it is, and what to do.
+DIFFERENCES = {
+    "definition-not-migrated": (
+        "the migrations do not",
+        "write the migration: schema-core migrate autogenerate NAME --from FILE",
+    ),
+    "catalog-differs": (
+        "the catalog does not",
+        "apply the migrations: schema-core migrate upgrade; see schema-core migrate drift",
+    ),
+}
+
+
+def _differences(
+    content: CatalogContent, wanted: CatalogContent, kind: str, place: str
+) -> Iterator[ReportedFinding]:
+    """Yield the changes that lead from a catalog to wanted definitions."""
+    problem, hint = DIFFERENCES[kind]
+    wanted = replace(wanted, databases={**content.databases, **wanted.databases})
+    for change in diff_catalogs(mask_secrets(content), mask_secrets(wanted)):
+        for subject, text in _describe_parts(change):
+            message = f"{problem}: {text}"
+            yield ReportedFinding(Level.ERROR, kind, message, place, hint=hint, subject=subject)
+
+
+def _describe_parts(change: CatalogChange) -> Iterator[tuple[str, str]]:
+    """Yield the path of a table and a description of each part of a change."""
+    if isinstance(change, ModifyTable):
+        yield from ((str(change.path), describe(part)) for part in change.changes)
+    else:
+        yield "", change.description()
