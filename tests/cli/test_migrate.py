@@ -210,7 +210,7 @@ def test_the_lines_of_a_history_are_aligned_and_escaped() -> None:
         "  rewrite d\\n.t: 336,776 rows",
         f"applied {when} stamped a longer name 0002_b",
         f"applied {when}                       0003_c",
-        "pending" + " " * 50 + "0004_d",
+        "pending" + " " * 49 + "0004_d",
     ] == [*lines]
     assert [] == [*history_lines([])]
 
