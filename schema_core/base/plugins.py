@@ -187,6 +187,8 @@ HIGHER: dict[str, str] = {
     "changes_page": "schema_core.report.changes:changes_page",
     "plan_html": "schema_core.report.changes:plan_html",
     "plan_page": "schema_core.report.changes:plan_page",
+    "table_diff_html": "schema_core.report.table_diffs:table_diff_html",
+    "table_diff_page": "schema_core.report.table_diffs:table_diff_page",
 }
 
 NOT_LOADED = "correct the entry point in the pyproject.toml of the package, and install it again"

@@ -101,7 +101,25 @@ def show(value: object, width: int = 80) -> str:
         return f"a very large {type(value).__name__}"
     except Exception:  # noqa: BLE001 - formatting an error must not raise one
         return f"a {type(value).__name__} that cannot be printed"
-    return text if len(text) <= width else text[: width - 3] + "..."
+    return shorten(text, width)
+
+
+def shorten(text: str, width: int) -> str:
+    """Return a text of at most `width` characters; a longer one ends in three dots.
+
+    >>> shorten("abcdef", 5)
+    'ab...'
+    """
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def quantity(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> quantity(1, "row"), quantity(1_000, "row")
+    ('1 row', '1,000 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 _NEWLINE = regex("\n")

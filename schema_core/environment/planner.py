@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from schema_core.base.lazy import dataclass
@@ -227,6 +228,73 @@ class SupportsJobRecovery(Protocol):
         """Finish what jobs on a table have committed, and remove the rest.
 
         `job` is the id of a CREATE or REPLACE TABLE AS that was finished or undone, if any.
+        """
+
+
+class DifferenceKind(Enum):
+    """What a row of one query differs in from those of another."""
+
+    ONLY_LEFT = "only left"
+    ONLY_RIGHT = "only right"
+    DUPLICATE_KEY = "duplicate key"
+    COLUMN = "different values"
+
+
+@dataclass(frozen=True, slots=True)
+class RowSample:
+    """A difference: its kind, and a row of each side, None if the side has none.
+
+    Values are the strings that Flink prints, None for NULL.
+    `column` is the position of a column with other values. The counts are the numbers of rows with
+    the key or, without a key, of equal rows.
+    """
+
+    kind: DifferenceKind
+    column: int | None
+    left: tuple[str | None, ...] | None
+    right: tuple[str | None, ...] | None
+    left_count: int
+    right_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowDifferences:
+    """The differences between the rows of two queries.
+
+    `equal` and `different` are numbers of pairs of rows; `by_column` has the number of different
+    pairs for each column after the key. The rows of a key that a side has more than once are
+    compared as a multiset, and the key is one of `duplicate_keys`.
+    """
+
+    equal: int
+    different: int
+    only_left: int
+    only_right: int
+    duplicate_keys: int
+    by_column: tuple[int, ...]
+    samples: tuple[RowSample, ...]
+
+
+@runtime_checkable
+class SupportsComparison(Protocol):
+    """A planner that compares the rows of two queries."""
+
+    def compare(
+        self, left: Relation, right: Relation, *, key: int, compared: int, samples: int
+    ) -> RowDifferences:
+        """Compare the rows of two queries with the same types of columns.
+
+        NULL equals NULL, NaN equals NaN, 0.0 equals -0.0, and the entries of maps have no order.
+
+        Args:
+            left: A query.
+            right: Another query.
+            key: The number of columns at the beginning that identify a row; 0 compares multisets.
+            compared: The number of columns that are compared, with the key; samples have all.
+            samples: The most samples of each kind, and of each column.
+
+        Raises:
+            UnsupportedError: with code `streaming-not-supported` for an unbounded table.
         """
 
 

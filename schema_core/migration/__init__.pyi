@@ -97,6 +97,10 @@ from schema_core.migration.plans import PlanStep as PlanStep
 from schema_core.migration.plans import apply_plan as apply_plan
 from schema_core.migration.plans import plan as plan
 from schema_core.migration.plans import plan_table as plan_table
+from schema_core.migration.table_differences import ColumnDifference as ColumnDifference
+from schema_core.migration.table_differences import TableDiff as TableDiff
+from schema_core.migration.table_differences import ValueSample as ValueSample
+from schema_core.migration.table_differences import table_diff as table_diff
 from schema_core.migration.validation import RowProblem as RowProblem
 from schema_core.migration.validation import ValidationReport as ValidationReport
 from schema_core.migration.validation import validate_rows as validate_rows

@@ -13,7 +13,7 @@ from dataclasses import replace
 from schema_core.base.arguments import require_instance, require_names
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, parse_path
-from schema_core.base.text import escaped, quote_identifier, show
+from schema_core.base.text import escaped, quantity, quote_identifier, show
 from schema_core.catalog.changes.former_names import FormerNames
 from schema_core.catalog.changes.normal_forms import as_table, normalize
 from schema_core.catalog.managed import ensure_directory
@@ -58,7 +58,7 @@ class RowProblem:
 
     def __str__(self) -> str:
         name = escaped(".".join(self.column))
-        text = f"{name}: {_plural(self.rows, 'row')}: {escaped(self.reason)} [{self.kind}]"
+        text = f"{name}: {quantity(self.rows, 'row')}: {escaped(self.reason)} [{self.kind}]"
         lines = [text, *(f"  {escaped(file)}: {rows:,}" for file, rows in self.files.items())]
         return "\n".join([*lines, *(f"  such as {escaped(sample)}" for sample in self.samples)])
 
@@ -110,9 +110,9 @@ class ValidationReport:
     rewrite: str | None = None
 
     def __str__(self) -> str:
-        where = f" in {_plural(self.files, 'file')}" if self.files else ""
-        count = _plural(len(self.problems), "problem")
-        lines = [f"{self.path}: {_plural(self.rows, 'row')}{where}, {count}"]
+        where = f" in {quantity(self.files, 'file')}" if self.files else ""
+        count = quantity(len(self.problems), "problem")
+        lines = [f"{self.path}: {quantity(self.rows, 'row')}{where}, {count}"]
         if self.rewrite is not None:
             lines.append(f"  requires a rewrite: {escaped(self.rewrite)}")
         for problem in self.problems:
@@ -120,10 +120,6 @@ class ValidationReport:
         return "\n".join(
             [*lines, *(f"  not checked: {escaped(column)}" for column in self.unchecked)]
         )
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)

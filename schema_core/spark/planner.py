@@ -10,7 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from schema_core.environment.connector import find_connector
-from schema_core.environment.planner import BoundTable, PlannerContext, Registration, Rows
+from schema_core.environment.planner import (
+    BoundTable,
+    PlannerContext,
+    Registration,
+    RowDifferences,
+    Rows,
+)
 from schema_core.query.relation import Relation, result_columns
 from schema_core.spark.connector import (
     Read,
@@ -23,6 +29,7 @@ from schema_core.spark.connector import (
 from schema_core.spark.explain import ExplainRecorder, explain_query, plan_of
 from schema_core.spark.jobs import jvm_errors, spark_errors
 from schema_core.spark.reading import results
+from schema_core.spark.reading.comparison import ComparedColumns, compare_frames
 from schema_core.spark.reading.inputs import rows_of
 from schema_core.spark.reading.reader import Reader
 from schema_core.spark.session.session import JobSession
@@ -134,6 +141,24 @@ class SparkPlanner:
     def recover(self, target: BoundTable, job: str = "") -> None:
         """Finish what jobs on a table have committed, and remove what they have not."""
         self._writer.recover(target, job, creates=False)
+
+    @jvm_errors()
+    def compare(
+        self, left: Relation, right: Relation, *, key: int, compared: int, samples: int
+    ) -> RowDifferences:
+        """Compare the rows of two queries."""
+        reads: list[Read] = []
+        columns = result_columns(right)
+        if any(self._stream_plan(query) is not None for query in (left, right)):
+            raise needs_all_rows("the comparison of rows")
+        with diagnosing(reads):
+            return compare_frames(
+                self._reader.frame(left, columns, reads=reads),
+                self._reader.frame(right, columns, reads=reads),
+                ComparedColumns(columns, key, compared),
+                samples,
+                zone_of(self.context.options),
+            )
 
     def sink_problems(
         self, query: Relation, target: BoundTable, replaced: CatalogTable | None

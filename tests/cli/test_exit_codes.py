@@ -130,6 +130,8 @@ CASES: list[tuple[str, int, str, tuple[str, ...]]] = [
     ("migrate autogenerate", UNREADABLE, f"b {DIRECTORY}", ()),
     ("migrate validate", WRONG, f"t --from bad.sql {DIRECTORY}", UPGRADED),
     ("migrate validate", UNREADABLE, f"t --from wide.sql {DIRECTORY} --setup absent.sql", ()),
+    ("table-diff", UNREADABLE, f"t t --setup absent.sql {DIRECTORY}", ()),
+    ("migrate table-diff", UNREADABLE, f"t t --samples 101 {DIRECTORY}", UPGRADED),
     ("migrate rewrite", WRONG, f"t --from bad.sql {DIRECTORY}", UPGRADED),
     ("migrate rewrite", UNREADABLE, f"t --from wide.sql {DIRECTORY} --setup absent.sql", ()),
 ]
@@ -140,6 +142,10 @@ ON_SPARK: list[tuple[str, int, str, tuple[str, ...]]] = [
     ("sweep", GOOD, "{folder}/good.json", ()),
     ("sweep", WRONG, "{folder}/ill.json", ()),
     ("migrate validate", GOOD, f"t --from wide.sql {DIRECTORY}", FILLED),
+    ("table-diff", GOOD, f"t t {DIRECTORY}", FILLED),
+    ("table-diff", WRONG, f"t no_rows {DIRECTORY} --setup no_rows.sql", FILLED),
+    ("migrate table-diff", GOOD, f"t t {DIRECTORY}", FILLED),
+    ("migrate table-diff", WRONG, f"t no_rows {DIRECTORY} --setup no_rows.sql", FILLED),
     ("migrate rewrite", GOOD, f"t --from wide.sql {DIRECTORY}", FILLED),
 ]
 #: A branch merge fails only where its name is invalid, which needs branches.
@@ -153,6 +159,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(text)
     setup = FILES["migrations/setup.sql"]
     (tmp_path / "drop.sql").write_text(f"{setup} DROP TABLE t;")
+    no_rows = "CREATE TEMPORARY VIEW no_rows AS SELECT * FROM t WHERE a < 0;"
+    (tmp_path / "no_rows.sql").write_text(f"{setup} {no_rows}")
     (tmp_path / "rows.sql").write_text(f"{setup} INSERT INTO t SELECT 1;")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -25,6 +25,7 @@ COMMANDS = {
     "convert": "tables:convert",
     "validate": "migrate:validate",
     "drift": "migrate:drift",
+    "table-diff": "migrate:compare_tables",
     "init": "new:init",
     "new": "new:new",
     "diff": "compare:diff_tables",
@@ -80,6 +81,7 @@ EXIT_CODES: dict[str, Meaning] = {
     "plan": Meaning("the plan covers all changes", "a change is unsupported", _UNRESOLVED),
     "validate": Meaning("all rows fit", "there are rows that do not fit", _SETUP),
     "drift": Meaning("no changes", "something was changed outside of migrations", _SETUP),
+    "table-diff": Meaning("the tables are equal", "there are differences", _SETUP),
     "sweep": Meaning("no findings", "a definition has findings", "the source cannot be read"),
     "explain": Meaning("the page is printed", "", "the code is unknown"),
     "doctor": Meaning("the report is printed", "", "the output cannot be written"),
@@ -99,6 +101,7 @@ EXIT_CODES: dict[str, Meaning] = {
     "migrate check": Meaning("no differences", "a migration or definition is missing", _SETUP),
     "migrate hash": Meaning("the checksums are written", "", _SETUP),
     "migrate validate": Meaning("all rows fit", "there are rows that do not fit", _SETUP),
+    "migrate table-diff": Meaning("the tables are equal", "there are differences", _SETUP),
     "migrate rewrite": Meaning(
         "the rows are rewritten", "rows do not fit, or the job fails", _SETUP
     ),

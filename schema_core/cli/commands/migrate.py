@@ -55,8 +55,11 @@ from schema_core.migration.migrator import (
     MigrationStatus,
     Migrator,
 )
+from schema_core.migration.table_differences import table_diff
 from schema_core.migration.validation import validate_rows
 from schema_core.migration.view_checks import describe_broken_view
+from schema_core.report.markup import scroll
+from schema_core.report.table_diffs import table_diff_parts
 from schema_core.sql.parser import parse_statements
 
 
@@ -100,6 +103,7 @@ def migrations() -> typer.Typer:
     )
     # -1 is a target, not an option
     app.command(cls=Command, context_settings={"ignore_unknown_options": True})(downgrade)
+    app.command("table-diff", cls=Command)(compare_tables)
     for command in (upgrade, history, stamp, drift, new, merge, validate, rewrite):
         app.command(cls=Command)(command)
     app.command("autogenerate", cls=Command)(generate)
@@ -504,6 +508,54 @@ def rewrite(
         follow(result.job, quiet)
         result.wait()
     print(f"rewritten {escaped(table)}")
+
+
+#: What is compared.
+Side = "the path of a table or view, or a SELECT statement"
+
+
+def compare_tables(
+    left: Annotated[str, typer.Argument(metavar="LEFT", help=f"Before: {Side}.")],
+    right: Annotated[str, typer.Argument(metavar="RIGHT", help=f"After: {Side}.")],
+    on: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of the key; by default those of the primary key."),
+    ] = None,
+    rename: Annotated[
+        list[str] | None, typer.Option(help="COLUMN=NEW: a column and its name on the right.")
+    ] = None,
+    samples: Annotated[int, typer.Option(help="The most samples of each difference.")] = 3,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    output: Format = Output.TEXT,
+) -> None:
+    """Compare the columns and rows of two tables, or of a table before and after a change.
+
+    Rows are compared by key or, without one, as multisets. Exits with 1 for differences.
+    """
+    with script.exit_on_error(directory, None):
+        environment = _environment(directory, setup, define)
+        renames = _column_renames(left, rename or [])
+        with show_elapsed_time("table-diff"):
+            differences = table_diff(
+                environment, left, right, on=on or None, renames=renames, samples=samples
+            )
+    lines = str(differences).splitlines()
+    subject = f"{differences.left}, {differences.right}"
+    findings = [
+        ReportedFinding(Level.ERROR, "table-diff", line.strip(), subject=subject)
+        for line in differences.summarize()
+    ]
+    report = FindingReport(
+        "table-diff",
+        findings,
+        [differences.left, differences.right],
+        lines,
+        differences.to_json(),
+        lambda: map(scroll, table_diff_parts(differences)),
+    )
+    finish(report, output)
 
 
 def _wanted_table(environment: TableEnvironment, path: str, wanted: Path) -> CatalogTable:

@@ -37,7 +37,7 @@ from schema_core.environment.operations.explain import (
 )
 from schema_core.environment.operations.plan_ctas import CtasPlan, plan_creation
 from schema_core.environment.options import ConfigOption, warn_deprecated
-from schema_core.environment.planner import BoundTable
+from schema_core.environment.planner import BoundTable, RowDifferences, SupportsComparison
 from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
@@ -1012,6 +1012,26 @@ def require_table(table: object, session: Session, name: str = "table") -> Table
     checked = cast("Table", table)
     _require_same(checked._session, session, "table")  # noqa: SLF001 - of this module
     return checked
+
+
+def compare_rows(
+    left: Table, right: Table, *, key: int, compared: int, samples: int
+) -> RowDifferences:
+    """Compare the rows of two tables of an environment, as `SupportsComparison.compare`.
+
+    Raises:
+        UnsupportedError: with code `unsupported-capability` for another planner.
+    """
+    session = left._session  # noqa: SLF001 - of this module
+    require_table(right, session, "right")
+    planner = session.planner
+    if not isinstance(planner, SupportsComparison):
+        raise UnsupportedError(
+            f"the planner {planner.identifier!r} does not compare rows",
+            code="unsupported-capability",
+        )
+    relations = (session.executable(table.relation) for table in (left, right))
+    return planner.compare(*relations, key=key, compared=compared, samples=samples)
 
 
 class TablePipeline:
