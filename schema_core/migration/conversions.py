@@ -19,7 +19,8 @@ from schema_core.types.base import MAX_LENGTH
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
-    from schema_core.migration.statement_writer import Functions, StatementWriter
+    from schema_core.migration.sql_functions import Functions
+    from schema_core.migration.statement_writer import StatementWriter
 
 R = TypeRoot
 
@@ -73,7 +74,7 @@ def convert(
     """
     converted = conversion(writer, value, old, new, path)
     drops = "value-dropped" in writer.accepts
-    null = _null(writer, new)
+    null = writer.null(new)
     nulls = [(f"{value} IS NULL", null)] if writer.target.functions.fails_for_null else []
     if converted is None:
         return null if drops else _case(writer, nulls, _failure(writer, value, old, new), null)
@@ -109,10 +110,6 @@ def _case(writer: StatementWriter, branches: list[tuple[str, str]], failure: str
     return f"CASE {' '.join(cases)} END"
 
 
-def _null(writer: StatementWriter, type_: types.DataType) -> str:
-    return f"CAST(NULL AS {writer.type(type_)})"
-
-
 def _failure(writer: StatementWriter, value: str, old: types.DataType, new: types.DataType) -> str:
     """Return what fails with a message.
 
@@ -121,10 +118,10 @@ def _failure(writer: StatementWriter, value: str, old: types.DataType, new: type
     text = f"cannot convert {old.as_summary_string()} to {new.as_summary_string()}: "
     shown = value
     if KINDS.get(old.root) != "string":
-        shown = f"CAST({value} AS {writer.type(STRING)})"
-    return writer.target.functions.fail.format(
-        message=f"{writer.string(text)} || {shown}", type=writer.type(new)
-    )
+        shown = f"CAST({value} AS {writer.cast_type(STRING)})"
+    functions = writer.target.functions
+    message = functions.concat.format(text=writer.string(text), value=shown)
+    return functions.fail.format(message=message, type=writer.type(new))
 
 
 def conversion(
@@ -135,15 +132,20 @@ def conversion(
     path: stored_types.Path = (),
 ) -> Conversion | None:
     """Return the conversion of a value, or None if no value can be kept."""
-    if writer.type(old) == writer.type(new):
+    if writer.type(old) == writer.type(new) and not _is_text_of_another_type(old, new):
         return Conversion(value)
     if old.children() or new.children():
         return _convert_nested(writer, value, old, new, path)
     kinds = KINDS.get(old.root), KINDS.get(new.root)
-    build = CONVERSIONS.get(kinds)  # type: ignore[arg-type]
+    build: Build | None = writer.target.conversions.get(kinds)  # type: ignore[arg-type]
     if build is None or not _has_cast(writer, old, new):
         return None
-    return build(_Operand(writer, value, old, new))
+    return build(Operand(writer, value, old, new))
+
+
+def _is_text_of_another_type(old: types.DataType, new: types.DataType) -> bool:
+    """Return whether an engine that stores both types as strings would not check the string."""
+    return KINDS.get(old.root) == "string" != KINDS.get(new.root)
 
 
 def _has_cast(writer: StatementWriter, old: types.DataType, new: types.DataType) -> bool:
@@ -163,7 +165,9 @@ TIMESTAMP = types.DataTypes.TIMESTAMP(6)
 
 
 @dataclass(frozen=True, slots=True)
-class _Operand:
+class Operand:
+    """A value of a type that is converted to another one, in the SQL of a writer's target."""
+
     writer: StatementWriter
     value: str
     old: types.DataType
@@ -171,27 +175,39 @@ class _Operand:
 
     @property
     def functions(self) -> Functions:
+        """What the engine calls."""
         return self.writer.target.functions
 
     @property
+    def new_type(self) -> str:
+        """The new type in a CAST."""
+        return self.writer.cast_type(self.new)
+
+    @property
     def cast(self) -> str:
+        """The value as the engine's CAST returns it."""
         return self.cast_to(self.value, self.new)
 
     def cast_to(self, value: str, type_: types.DataType) -> str:
-        return f"CAST({value} AS {self.writer.type(type_)})"
+        """Return a value as the engine's CAST returns it."""
+        return self.functions.cast.format(value=value, type=self.writer.cast_type(type_))
 
     def safely(self, value: str, type_: types.DataType) -> str:
-        return self.functions.safe_cast.format(value=value, type=self.writer.type(type_))
+        """Return the cast of a value, or NULL if the engine can cast without failing."""
+        return self.functions.safe_cast.format(value=value, type=self.writer.cast_type(type_))
 
     @property
     def as_new(self) -> str:
+        """The value as the new type, or NULL."""
         return self.safely(self.value, self.new)
 
     def matches(self, pattern: str) -> str:
-        quoted = self.writer.string(f"^{pattern}$")
+        """Return the condition that the whole string matches a regular expression."""
+        quoted = self.writer.string(f"^{pattern}{self.functions.end}")
         return self.functions.matches.format(value=self.value, pattern=quoted)
 
     def result(self, *checks: ValueCheck | None, expression: str | None = None) -> Conversion:
+        """Return a conversion by an expression, or by the engine's CAST."""
         return Conversion(
             self.cast if expression is None else expression, tuple(filter(None, checks))
         )
@@ -203,6 +219,7 @@ class _Operand:
         return ValueCheck("cast-failed", f"{self.as_new} IS NOT NULL")
 
     def returns(self, through: types.DataType | None = None) -> ValueCheck:
+        """Check that the value is the same when it is cast back."""
         back = self.safely(self.as_new, through or self.old)
         return ValueCheck("value-changed", f"{back} = {self.value}")
 
@@ -213,14 +230,16 @@ class _Operand:
         text = self.value
         if KINDS.get(self.old.root) != "string":
             text = self.cast_to(self.value, STRING)
-        return ValueCheck("too-long", f"CHAR_LENGTH({text}) <= {self.new.length}")
+        return ValueCheck(
+            "too-long", f"{self.functions.length.format(value=text)} <= {self.new.length}"
+        )
 
 
-def _round_trip(operand: _Operand) -> Conversion:
+def _round_trip(operand: Operand) -> Conversion:
     return operand.result(operand.returns())
 
 
-def _integers(operand: _Operand) -> Conversion:
+def _integers(operand: Operand) -> Conversion:
     """Convert exact numbers; PostgreSQL fails for an integer out of range."""
     is_refused = operand.functions.cast_fails and operand.old.root in stored_types.INTEGERS
     if stored_types.exact_narrowing(operand.old, operand.new) is None or (
@@ -230,7 +249,7 @@ def _integers(operand: _Operand) -> Conversion:
     return operand.result(operand.returns())
 
 
-def _exact_to_float(operand: _Operand) -> Conversion:
+def _exact_to_float(operand: Operand) -> Conversion:
     if stored_types.float_narrowing(operand.old, operand.new) is None:
         return operand.result()
     if isinstance(operand.old, DecimalType):
@@ -248,7 +267,7 @@ def _exact_to_float(operand: _Operand) -> Conversion:
 
 
 def _is_exact_float(
-    operand: _Operand, decimal: str, number: str, type_: types.DataType
+    operand: Operand, decimal: str, number: str, type_: types.DataType
 ) -> ValueCheck:
     """Check that a float is the decimal of its shortest text.
 
@@ -261,7 +280,7 @@ def _is_exact_float(
     return ValueCheck("value-changed", condition)
 
 
-def _float_to_exact(operand: _Operand) -> Conversion:
+def _float_to_exact(operand: Operand) -> Conversion:
     number = operand.cast_to(operand.value, DOUBLE)
     if isinstance(operand.new, DecimalType):
         nan = operand.cast_to(operand.writer.string("NaN"), DOUBLE)
@@ -285,13 +304,13 @@ def _float_to_exact(operand: _Operand) -> Conversion:
     )
 
 
-def _floats(operand: _Operand) -> Conversion:
+def _floats(operand: Operand) -> Conversion:
     if stored_types.float_narrowing(operand.old, operand.new) is None:
         return operand.result()
     return operand.result(operand.returns())
 
 
-def _boolean_to_number(operand: _Operand) -> Conversion:
+def _boolean_to_number(operand: Operand) -> Conversion:
     """Convert to 0 or 1; in PostgreSQL through an integer."""
     integer = operand.value
     if operand.functions.cast_fails:
@@ -305,23 +324,23 @@ def _boolean_to_number(operand: _Operand) -> Conversion:
     return operand.result(fits, expression=operand.cast_to(integer, operand.new))
 
 
-def _number_to_boolean(operand: _Operand) -> Conversion:
+def _number_to_boolean(operand: Operand) -> Conversion:
     check = ValueCheck("value-changed", f"{operand.value} IN (0, 1)")
     return operand.result(check, expression=f"({operand.value} <> 0)")
 
 
-def _to_string(operand: _Operand) -> Conversion:
+def _to_string(operand: Operand) -> Conversion:
     if isinstance(operand.old, LengthType) and isinstance(operand.new, LengthType):
         return operand.result(None if operand.new.length >= operand.old.length else operand.fits())
     return operand.result(operand.fits())
 
 
-def _string_to_integer(operand: _Operand) -> Conversion:
+def _string_to_integer(operand: Operand) -> Conversion:
     digits = ValueCheck("cast-failed", operand.matches(" *[+-]?[0-9]+ *"))
     return operand.result(digits, operand.castable())
 
 
-def _string_to_decimal(operand: _Operand) -> Conversion:
+def _string_to_decimal(operand: Operand) -> Conversion:
     """Convert a number without an exponent, whose further digits are zeros."""
     number = ValueCheck("cast-failed", operand.matches(" *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+) *"))
     scale = operand.new.scale if isinstance(operand.new, DecimalType) else 0
@@ -334,7 +353,7 @@ def _string_to_decimal(operand: _Operand) -> Conversion:
 INSIGNIFICANT = ("[eE][-+]?[0-9]+ *$", "[-+. ]", "^0+", "0+$")
 
 
-def _string_to_float(operand: _Operand) -> Conversion:
+def _string_to_float(operand: Operand) -> Conversion:
     """Convert a number whose digits are those of the shortest text of the result."""
     digits = "[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|NaN|-?Infinity"
     number = ValueCheck("cast-failed", operand.matches(f" *({digits}) *"))
@@ -348,10 +367,10 @@ def _string_to_float(operand: _Operand) -> Conversion:
     )
 
 
-def _string_to_boolean(operand: _Operand) -> Conversion:
+def _string_to_boolean(operand: Operand) -> Conversion:
     words = "true|false|t|f|yes|no|y|n|1|0"
     lower = f"LOWER({operand.value})"
-    pattern = operand.writer.string(f"^ *({words}) *$")
+    pattern = operand.writer.string(f"^ *({words}) *{operand.functions.end}")
     known = ValueCheck(
         "cast-failed", operand.functions.matches.format(value=lower, pattern=pattern)
     )
@@ -364,12 +383,12 @@ TIME_PATTERN = "([01]?[0-9]|2[0-3]):[0-5]?[0-9](:[0-5]?[0-9]([.][0-9]+)?)?"
 ZONE_PATTERN = "(Z|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2})"
 
 
-def _string_to_date(operand: _Operand) -> Conversion:
+def _string_to_date(operand: Operand) -> Conversion:
     form = ValueCheck("cast-failed", operand.matches(DATE_PATTERN))
     return operand.result(form, operand.castable(), _is_on_calendar(operand))
 
 
-def _is_on_calendar(operand: _Operand) -> ValueCheck | None:
+def _is_on_calendar(operand: Operand) -> ValueCheck | None:
     if operand.functions.checks_days:
         return None
     day, of_date = (
@@ -380,24 +399,24 @@ def _is_on_calendar(operand: _Operand) -> ValueCheck | None:
     return ValueCheck("cast-failed", f"{day_of_date} = {operand.safely(day, BIGINT)}")
 
 
-def _fraction(operand: _Operand) -> ValueCheck:
+def _fraction(operand: Operand) -> ValueCheck:
     """Check that digits which the new type does not have are zeros."""
     digits = min(getattr(operand.new, "precision", 0), operand.functions.fraction_digits)
     most = f"[0-9]{{0,{digits}}}" if digits else ""
     return ValueCheck("value-changed", operand.matches(f"[^.]*([.]{most}0*([^0-9].*)?)?"))
 
 
-def _string_to_time(operand: _Operand) -> Conversion:
+def _string_to_time(operand: Operand) -> Conversion:
     form = ValueCheck("cast-failed", operand.matches(TIME_PATTERN))
     return operand.result(form, _fraction(operand), operand.castable())
 
 
-def _string_to_timestamp(operand: _Operand) -> Conversion:
+def _string_to_timestamp(operand: Operand) -> Conversion:
     form = ValueCheck("cast-failed", operand.matches(f"{DATE_PATTERN}([ T]{TIME_PATTERN})?"))
     return operand.result(form, _fraction(operand), operand.castable(), _is_on_calendar(operand))
 
 
-def _string_to_instant(operand: _Operand) -> Conversion:
+def _string_to_instant(operand: Operand) -> Conversion:
     """Convert a timestamp with a time zone, or a local one that exists in the session's."""
     zoned = f"{DATE_PATTERN}[ T]{TIME_PATTERN} ?{ZONE_PATTERN}"
     local = f"{DATE_PATTERN}([ T]{TIME_PATTERN})?"
@@ -416,7 +435,7 @@ def _string_to_instant(operand: _Operand) -> Conversion:
     )
 
 
-def _string_to_bytes(operand: _Operand) -> Conversion:
+def _string_to_bytes(operand: Operand) -> Conversion:
     text = operand.functions.encode.format(
         value=operand.value, type=operand.writer.type(operand.new)
     )
@@ -425,7 +444,7 @@ def _string_to_bytes(operand: _Operand) -> Conversion:
     return operand.result(operand.returns(), expression=text)
 
 
-def _holds_bytes(operand: _Operand) -> bool:
+def _holds_bytes(operand: Operand) -> bool:
     """Return whether all values fit; a character has at most four bytes."""
     if not isinstance(operand.old, LengthType) or not isinstance(operand.new, LengthType):
         return False
@@ -433,7 +452,7 @@ def _holds_bytes(operand: _Operand) -> bool:
     return operand.new.root is R.VARBINARY and operand.new.length >= min(longest, MAX_LENGTH)
 
 
-def _bytes_to_string(operand: _Operand) -> Conversion:
+def _bytes_to_string(operand: Operand) -> Conversion:
     """Convert UTF-8; PostgreSQL fails for other bytes."""
     text = operand.functions.decode.format(
         value=operand.value, type=operand.writer.type(operand.new)
@@ -441,7 +460,8 @@ def _bytes_to_string(operand: _Operand) -> Conversion:
     whole = operand.functions.decode.format(value=operand.value, type=operand.writer.type(STRING))
     fits = None
     if isinstance(operand.new, LengthType) and operand.new.length != MAX_LENGTH:
-        fits = ValueCheck("too-long", f"CHAR_LENGTH({whole}) <= {operand.new.length}")
+        length = operand.functions.length.format(value=whole)
+        fits = ValueCheck("too-long", f"{length} <= {operand.new.length}")
     valid = None
     if operand.functions.is_text:
         valid = ValueCheck("cast-failed", operand.functions.is_text.format(value=operand.value))
@@ -451,13 +471,13 @@ def _bytes_to_string(operand: _Operand) -> Conversion:
     return operand.result(valid, fits, expression=text)
 
 
-def _times(operand: _Operand) -> Conversion:
+def _times(operand: Operand) -> Conversion:
     before, after = (getattr(type_, "precision", 0) for type_ in (operand.old, operand.new))
     return operand.result() if after >= before else _round_trip(operand)
 
 
 NUMBERS = ("integer", "decimal", "float")
-Build: TypeAlias = Callable[[_Operand], Conversion]
+Build: TypeAlias = Callable[[Operand], Conversion | None]
 
 #: Kinds of both types -> the conversion; other pairs keep no value.
 CONVERSIONS: Mapping[tuple[str, str], Build] = {
@@ -509,19 +529,21 @@ def _convert_nested(
     new: types.DataType,
     path: stored_types.Path,
 ) -> Conversion | None:
+    if writer.target.functions.canonical is not None:  # of which no function converts elements
+        return None
     engine = writer.target.engine
     is_document = (
         engine is not None and engine.struct is None and not isinstance(old, types.ArrayType)
     )
     if is_document:  # kept as JSON, which has a text
         is_text = KINDS.get(new.root) == "string"
-        return _to_string(_Operand(writer, value, old, new)) if is_text else None
+        return _to_string(Operand(writer, value, old, new)) if is_text else None
     if isinstance(old, types.RowType) and isinstance(new, types.RowType):
         return _rows(writer, value, old, new, path)
     if type(old) is not type(new):
         castable = _has_cast(writer, old, new) and KINDS.get(new.root) == "string"
-        return _to_string(_Operand(writer, value, old, new)) if castable else None
-    operand = _Operand(writer, value, old, new)
+        return _to_string(Operand(writer, value, old, new)) if castable else None
+    operand = Operand(writer, value, old, new)
     steps = ("key", "value") if isinstance(old, types.MapType) else ("element",)
     parts = zip(old.children(), new.children(), steps, strict=True)
     inner = [conversion(writer, "e", before, after, (*path, step)) for before, after, step in parts]
@@ -535,7 +557,8 @@ def _convert_nested(
 
 def _is_cast(writer: StatementWriter, part: Conversion | None, new: types.DataType) -> bool:
     """Return whether `e` is converted by a cast of its collection, or not at all."""
-    return part is not None and part.expression in {"e", f"CAST(e AS {writer.type(new)})"}
+    cast = writer.target.functions.cast.format(value="e", type=writer.cast_type(new))
+    return part is not None and part.expression in {"e", cast}
 
 
 def _collection(
@@ -582,21 +605,16 @@ def _rows(
         if all(_is_cast(writer, part, type_) for part, type_ in casts) and not any(
             part.checks for part in inner if part is not None
         ):
-            return _Operand(writer, value, old, new).result()
+            return Operand(writer, value, old, new).result()
     fields = []
     for field in new:
         if (source := sources.get(field.name)) is not None:
             part, where = f"{value}.{writer.name(source.name)}", (*path, source.name)
             fields.append(convert(writer, part, source.data_type, field.data_type, where))
         else:
-            fields.append(_null(writer, field.data_type))
-    if writer.target.engine is None:
-        built = f"ROW({', '.join(fields)})"
-    else:
-        names = (writer.string(field.name) for field in new)
-        pairs = (f"{name}, {part}" for name, part in zip(names, fields, strict=True))
-        built = f"named_struct({', '.join(pairs)})"
-    type_ = writer.type(new)
-    return Conversion(
-        f"CASE WHEN {value} IS NULL THEN CAST(NULL AS {type_}) ELSE CAST({built} AS {type_}) END"
-    )
+            fields.append(writer.null(field.data_type))
+    names = (writer.string(field.name) for field in new)
+    pairs = (f"{name}, {part}" for name, part in zip(names, fields, strict=True))
+    built = writer.target.functions.row.format(fields=", ".join(fields), pairs=", ".join(pairs))
+    row = Operand(writer, built, old, new).cast
+    return Conversion(f"CASE WHEN {value} IS NULL THEN {writer.null(new)} ELSE {row} END")

@@ -46,6 +46,7 @@ from schema_core.mappings.dialects.apply_alterations import (
     name_changes_of,
 )
 from schema_core.mappings.dialects.schemas import column_ddl
+from schema_core.mappings.dialects.types import loss_of
 from schema_core.mappings.loss import Loss
 from schema_core.mappings.stored_options import OPTIONS, find_changed_options, option_rule
 from schema_core.mappings.stored_types import TypeFinding
@@ -60,7 +61,7 @@ from schema_core.migration.rewrites import (
     create_statements,
     insert_statement,
     is_risk,
-    rename_statements,
+    swap_statements,
     table_name_beside,
 )
 from schema_core.migration.statement_writer import RewriteNeeded, StatementWriter, Target
@@ -247,7 +248,7 @@ def plan(
             are then not given to others; `plan_table` reads it.
         new: The definition to reach.
         target: `flink`, `spark` (tables of files in Spark's own catalog), `iceberg` (through Spark
-            SQL) or `postgres`.
+            SQL), `postgres`, `sqlite`, `duckdb`, `mysql`, `snowflake` or `trino`.
         renames: As for `diff`.
         path: The name of the table, or its path.
         statistics: Statistics of the table, for the rows that a step writes or reads.
@@ -299,6 +300,7 @@ def plan(
     count = statistics.row_count if statistics is not None and statistics.row_count >= 0 else None
     columns = {column.name for column in start.schema.columns}
     hints = {path: name for path, name in hints.items() if path[0] in columns}
+    writer = replace(writer, renames=hints)
     rewrite = None
     try:
         if writer.target.engine is None:
@@ -310,7 +312,7 @@ def plan(
     except RewriteNeeded as reason:
         rewrite = str(reason)
         writer.losses.clear()
-        steps = tuple(_rewrite(replace(writer, renames=hints), start, end, hints, count))
+        steps = tuple(_rewrite(writer, start, end, hints, count))
     losses = [*_find_losses(after, writer.target), *writer.losses]
     return MigrationPlan(
         writer.target.name,
@@ -426,24 +428,39 @@ def _project(table: ResolvedCatalogTable, writer: StatementWriter) -> CatalogTab
     if writer.target.engine is None:
         return replace(plain, schema=schema, snapshot=None)
     columns = tuple(_select_columns(plain, table, writer))
-    has_comment = plain.comment or writer.target.engine.stores_empty_comments
+    engine = writer.target.engine
+    has_comment = plain.comment or engine.stores_empty_comments
+    if not engine.comment_statement and engine.table_comment is None:
+        has_comment = False
     return CatalogTable(
         replace(
             schema,
             columns=columns,
             watermark_specs=(),
-            primary_key=schema.primary_key if KEY in keeps else None,
+            primary_key=schema.primary_key if _keeps_key(table, writer.target) else None,
         ),
         plain.partition_keys if PARTITIONS in keeps else (),
         comment=plain.comment if has_comment else None,
     )
 
 
+def _keeps_key(table: ResolvedCatalogTable, target: Target) -> bool:
+    schema = table.get_resolved_schema()
+    if schema.primary_key is None or KEY not in target.keeps:
+        return False
+    names = schema.primary_key.columns
+    types = (column.data_type for column in schema.columns if column.name in names)
+    return target.can_have_key(types)
+
+
 def _select_columns(
     table: CatalogTable, resolved: ResolvedCatalogTable, writer: StatementWriter
 ) -> Iterator[UnresolvedColumn]:
     dialect = writer.target.engine
+    has_comments = dialect is not None and (dialect.comment or dialect.comment_statement)
     for column in table.schema.columns:
+        if not has_comments:
+            column = replace(column, comment=None)  # noqa: PLW2901 - the column as it is stored
         match column:
             case UnresolvedPhysicalColumn():
                 yield column
@@ -474,6 +491,8 @@ def _find_losses(table: ResolvedCatalogTable, target: Target) -> list[Loss | str
         for loss in ddl_losses(origin(table), target.engine.name)
         if PARTS_OF_LOSSES.get(loss.path) not in target.keeps
     ]
+    if schema.primary_key is not None and KEY in target.keeps and not _keeps_key(table, target):
+        losses.append(loss_of(("primary key",), "member", str(schema.primary_key), ""))
     if COMPUTED not in target.keeps:
         losses += [
             f"{column.name}: {target.title} has no computed columns"
@@ -511,9 +530,8 @@ def _alter_in_place(
             if not (writer.keeps_names and change.rename is not None)
             for risk in _risks(change, group, writer)
         )
-        rewrites = writer.target.name == "postgres" and any(
-            " TYPE " in statement for statement in statements
-        )
+        clause = writer.target.rewriting
+        rewrites = clause is not None and any(clause in statement for statement in statements)
         scans = rewrites or any(
             "SET NOT NULL" in statement or "PRIMARY KEY" in statement for statement in statements
         )
@@ -564,8 +582,8 @@ def _risks(
             and (
                 writer.rules.lookup is stored_types.FieldLookup.NAME
                 if writer.target.engine is None
-                # PostgreSQL keeps rows as documents, which no statement alters
-                else len(old.path) > 1 and writer.target.name == "postgres"
+                # rows that are kept as documents are not altered
+                else len(old.path) > 1 and writer.target.engine.struct is None
             )
         ):
             reason = f"rows that are read by name do not have {new.path[-1]!r}"
@@ -582,7 +600,7 @@ NARROWED = frozenset({"length-narrowed", "range-narrowed", "precision-narrowed"}
 
 def _loses(risks: tuple[TypeFinding, ...], group: ChangeGroup, writer: StatementWriter) -> bool:
     renamed = any(change.rename is not None for change in group.changes)
-    converts = writer.target.name == "postgres" and not writer.accepts
+    converts = writer.target.converts and not writer.accepts
     failing = FAILING | NARROWED if converts else FAILING
     return not renamed and any(risk.kind not in failing | RESTORED for risk in risks)
 
@@ -594,7 +612,8 @@ def _undo(writer: StatementWriter, group: ChangeGroup) -> tuple[str, ...] | None
         statements = quiet.statements(back)
     except RewriteNeeded:
         return None
-    return None if quiet.losses else statements
+    reported = set(map(str, writer.losses))
+    return None if set(map(str, quiet.losses)) - reported else statements
 
 
 def _execute_statements(
@@ -666,13 +685,19 @@ def _rewrite(
     insert = insert_statement(writer, old, new, renamed_columns(renames), risks)
     if writer.target.engine is None and new.options and _shares_storage(old, new):
         writer.lose(("options",), "the storage of the old table, which the new one shares,")
+    if writer.target.engine is not None:
+        writer.lose(
+            ("table",),
+            "what a schema does not have, such as indexes, defaults and grants, which stay with the"
+            " old table,",
+        )
     if any(mask_value(key, value) != value or "***" in value for key, value in new.options.items()):
         writer.lose(("options",), "the value of each masked secret")
     yield PlanStep(created, changes, (), (f"DROP TABLE {writer.quote_path(fresh)}",))
-    yield PlanStep((insert,), (), tuple(risks), (), rewrites=True, rows=rows)
-    for first, second in ((path, previous), (fresh, path)):
-        undo = tuple(rename_statements(writer, second, first))
-        yield PlanStep(tuple(rename_statements(writer, first, second)), (), (), undo)
+    setup = () if writer.target.setup is None else (writer.target.setup,)
+    yield PlanStep((*setup, insert), (), tuple(risks), (), rewrites=True, rows=rows)
+    for statements, undo in swap_statements(writer, fresh, previous):
+        yield PlanStep(statements, (), (), undo)
 
 
 def _shares_storage(old: CatalogTable, new: CatalogTable) -> bool:

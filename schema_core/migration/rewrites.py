@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from schema_core.catalog.objects import CatalogTable
 from schema_core.mappings.dialects.api import to_ddl
 from schema_core.mappings.stored_types import READINGS, Reading, TypeFinding
 from schema_core.migration.conversions import conversion, convert
 from schema_core.migration.statement_writer import StatementWriter
-from schema_core.migration.target_statements import type_of
+from schema_core.migration.target_statements import comment_on_column, type_of
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -35,15 +36,24 @@ def create_statements(writer: StatementWriter, table: CatalogTable) -> tuple[str
     path, target = table_name_beside(writer.path, "new"), writer.target
     if target.engine is None:
         return (to_ddl(table, "flink", path, mask_secrets=True),)
-    text = to_ddl(
-        CatalogTable(table.schema, comment=table.comment),
-        target.engine.name,
-        path,
-        on_loss="accept",
-    )
+    comments: list[str] = []
+    schema, comment = table.schema, table.comment
+    if target.engine.comment_statement:
+        beside = replace(writer, path=path)
+        comments = [
+            comment_on_column(beside, column.name, column.comment)
+            for column in schema.columns
+            if column.comment is not None
+        ]
+        if comment is not None:
+            comments.append(f"COMMENT ON TABLE {beside.table} IS {writer.string(comment)}")
+        columns = tuple(replace(column, comment=None) for column in schema.columns)
+        schema, comment = replace(schema, columns=columns), None
+    text = to_ddl(CatalogTable(schema, comment=comment), target.engine.name, path, on_loss="accept")
     if table.partition_keys:
         text += f"\nPARTITIONED BY ({writer.names(table.partition_keys)})"
-    statements = [text.replace("\n)", f"\n){target.storage}", 1) if target.storage else text]
+    text = text.replace("\n)", f"\n){target.storage}", 1) if target.storage else text
+    statements = [text, *comments]
     key = table.schema.primary_key
     if key is not None and target.engine.key is None:
         fields = writer.names(key.column_names)
@@ -65,8 +75,7 @@ def insert_statement(
     """
     target = writer.quote_path(table_name_beside(writer.path, "new"))
     names = writer.names(column.name for column in new.schema.columns if is_stored(column))
-    columns = f" ({names})" if writer.target.engine is None else ""
-    return f"INSERT INTO {target}{columns}\n{select_query(writer, old, new, renames, risks)}"
+    return f"INSERT INTO {target} ({names})\n{select_query(writer, old, new, renames, risks)}"
 
 
 def select_query(
@@ -125,7 +134,7 @@ def _expression(
     risks: list[TypeFinding],
 ) -> str:
     new, path = type_of(column), (column.name,)
-    missing = f"CAST(NULL AS {writer.type(new)})"
+    missing = writer.null(new)
     if source is None:
         if not new.is_nullable:
             risks.append(TypeFinding("required-field-added", path, "the rows do not have it"))
@@ -137,12 +146,13 @@ def _expression(
     else:
         old = type_of(source)
     where = (source.name,)
-    moved = {(*path, *old_path[1:]) for old_path in writer.renames if old_path[:1] == where}
-    moved |= {
-        (*path, *old_path[1:-1], name)
+    fields = {
+        old_path[1:]: name
         for old_path, name in writer.renames.items()
-        if old_path[:1] == where
+        if old_path[:1] == where and len(old_path) > 1
     }
+    moved = {(*path, *inner) for inner in fields}
+    moved |= {(*path, *inner[:-1], name) for inner, name in fields.items()}
     findings = writer.target.rules.findings(old, new, path)
     risks += [finding for finding in findings if is_risk(finding) and finding.path not in moved]
     if conversion(writer, name, old, new, where) is None and "value-dropped" in writer.accepts:
@@ -162,9 +172,15 @@ def is_risk(finding: TypeFinding) -> bool:
     return finding.kind not in HARMLESS
 
 
-def rename_statements(
-    writer: StatementWriter, old: tuple[str, ...], new: tuple[str, ...]
-) -> Iterator[str]:
-    """Yield the statement that renames a table; Flink takes the new name without its path."""
-    there = new[-1:] if writer.target.engine is None else new
-    yield f"ALTER TABLE {writer.quote_path(old)} RENAME TO {writer.quote_path(there)}"
+def swap_statements(
+    writer: StatementWriter, new: tuple[str, ...], old: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Yield the statements, and their undo, that give the new table the name of the old one."""
+    paths = {"table": writer.path, "new": new, "old": old}
+    names = {
+        **{key: writer.quote_path(path) for key, path in paths.items()},
+        **{f"{key}_name": writer.name(path[-1]) for key, path in paths.items()},
+    }
+    for step in writer.target.swap:
+        statements, undo = (tuple(text.format(**names) for text in texts) for texts in step)
+        yield statements, undo

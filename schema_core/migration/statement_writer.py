@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any, TypeAlias
@@ -14,66 +15,22 @@ from schema_core.mappings.dialects.engines import Engine
 from schema_core.mappings.dialects.types import loss_of, write_type
 from schema_core.mappings.loss import Loss
 from schema_core.migration.ordering import ChangeGroup
+from schema_core.migration.sql_functions import Functions
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.types import DataType
 from schema_core.types.casts import supports_explicit_cast
 
-
-@dataclass(frozen=True, slots=True)
-class Functions:
-    """What checks call in the SQL of an engine.
-
-    `safe_cast` returns NULL for a value that cannot be cast or, with `cast_fails`, fails. `fail`
-    fails for a message: as a condition of CASE, or with `fails_as_value` as an ELSE; with
-    `fails_for_null` also for NULL. `checks_days` is false if a cast reads 2020-02-30 as another
-    day. With `has_lambdas`, collections are converted by lambdas. `fraction_digits` are those of
-    times.
-    """
-
-    safe_cast: str
-    matches: str
-    remove: str
-    fail: str
-    encode: str = "CAST({value} AS {type})"
-    decode: str = "CAST({value} AS {type})"
-    is_text: str = ""
-    cast_fails: bool = False
-    fails_as_value: bool = False
-    fails_for_null: bool = False
-    checks_days: bool = True
-    has_lambdas: bool = False
-    fraction_digits: int = 9
-
-
-FLINK_FUNCTIONS = Functions(
-    "TRY_CAST({value} AS {type})",
-    "REGEXP({value}, {pattern})",
-    "REGEXP_REPLACE({value}, {pattern}, '')",
-    # Flink's planner removes a branch whose result equals that of ELSE.
-    "ARRAY[CAST(NULL AS {type})][CAST({message} AS INT)]",
-    fails_as_value=True,
-    checks_days=False,
+#: Templates of statements, and of their undo.
+SwapStep: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+#: A swap by statements that take the new name without its path.
+RENAMES_BY_NAME: tuple[SwapStep, ...] = (
+    (("ALTER TABLE {table} RENAME TO {old_name}",), ("ALTER TABLE {old} RENAME TO {table_name}",)),
+    (("ALTER TABLE {new} RENAME TO {table_name}",), ("ALTER TABLE {table} RENAME TO {new_name}",)),
 )
-SPARK_FUNCTIONS = Functions(
-    "try_cast({value} AS {type})",
-    "{value} RLIKE {pattern}",
-    "regexp_replace({value}, {pattern}, '')",
-    "raise_error({message})",
-    fails_for_null=True,
-    has_lambdas=True,
-    is_text="is_valid_utf8(CAST({value} AS string))",
-    fails_as_value=True,
-    fraction_digits=6,
-)
-POSTGRES_FUNCTIONS = Functions(
-    "CAST({value} AS {type})",
-    "{value} ~ {pattern}",
-    "regexp_replace({value}, {pattern}, '', 'g')",
-    "CAST({message} AS integer) = 0",
-    encode="convert_to({value}, 'UTF8')",
-    decode="CAST(convert_from({value}, 'UTF8') AS {type})",
-    cast_fails=True,
-    fraction_digits=6,
+#: A swap by statements that take the whole path.
+RENAMES_BY_PATH: tuple[SwapStep, ...] = (
+    (("ALTER TABLE {table} RENAME TO {old}",), ("ALTER TABLE {old} RENAME TO {table}",)),
+    (("ALTER TABLE {new} RENAME TO {table}",), ("ALTER TABLE {table} RENAME TO {new}",)),
 )
 
 
@@ -103,6 +60,13 @@ class StatementWriter:
     def rules(self) -> stored_types.RuleSet:
         """The rules by which rows are read."""
         return self.store or self.target.rules
+
+    @property
+    def dialect(self) -> Engine:
+        """The dialect of the DDL of a target other than Flink."""
+        if self.target.engine is None:
+            raise AssertionError(self.target.name)
+        return self.target.engine
 
     @property
     def table(self) -> str:
@@ -136,6 +100,24 @@ class StatementWriter:
             return type_.nullable().as_serializable_string()
         return write_type(type_, dialect, (), [])
 
+    def cast_type(self, type_: DataType) -> str:
+        """Return a type as CAST takes it."""
+        template = self.target.functions.cast_types.get(type_.root)
+        return self.type(type_) if template is None else template.format(type_)
+
+    def null(self, type_: DataType) -> str:
+        """Return NULL of a type."""
+        return self.target.functions.null.format(type=self.cast_type(type_))
+
+    @property
+    def stores_empty_comments(self) -> bool:
+        """Whether the target distinguishes an empty comment from none."""
+        return self.target.engine is None or self.target.engine.stores_empty_comments
+
+    def has_lost(self, path: tuple[str, ...], source: str) -> bool:
+        """Return whether a statement did not reach a part of a column."""
+        return any((loss.path, loss.source) == (path, source) for loss in self.losses)
+
     def lose(self, path: tuple[str, ...], source: str) -> None:
         """Report what the statements do not reach."""
         self.losses.append(loss_of(path, "member", source, ""))
@@ -155,12 +137,14 @@ class StatementWriter:
                 )
             actions = write(self, change, group)
             for action in (actions,) if isinstance(actions, str) else actions:
-                is_statement = action.startswith("COMMENT ON ")
+                is_statement = action.startswith(STATEMENTS)
                 statements[action if is_statement else f"ALTER TABLE {self.table} {action}"] = None
         return tuple(statements)
 
 
-#: Returns the actions of ALTER TABLE for a change in its group, or COMMENT ON statements.
+#: How actions begin that are statements of their own.
+STATEMENTS = ("COMMENT ON ", "SET SESSION ")
+#: Returns the actions of ALTER TABLE for a change in its group, or other statements.
 Write: TypeAlias = Callable[[StatementWriter, Any, ChangeGroup], str | Iterable[str]]
 
 
@@ -168,9 +152,22 @@ Write: TypeAlias = Callable[[StatementWriter, Any, ChangeGroup], str | Iterable[
 class Target:
     """A system whose tables are altered.
 
-    `engine` is the dialect of its DDL; None is Flink. `keeps` are parts of tables beside physical
-    columns. `storage` ends CREATE TABLE. `has_cast` returns whether CAST converts a type to
-    another. `functions` check conversions.
+    Attributes:
+        engine: The dialect of its DDL; None is Flink.
+        rules: Which rows are read, or converted, as another type.
+        statements: Kind of change -> its actions of ALTER TABLE; others need a rewrite.
+        conversions: Kinds of values -> what returns their conversion (`conversions.Build`).
+        functions: What conversions call.
+        keeps: The parts of tables beside physical columns.
+        storage: The end of CREATE TABLE.
+        has_cast: Whether CAST converts a type to another.
+        no_key: Pattern of types that key columns cannot have, if not the dialect's.
+        converts: Whether ALTER TABLE converts rows by an expression.
+        rewriting: The clause of ALTER TABLE that rewrites all rows.
+        setup: A statement that precedes those that convert or check rows.
+        swap: The statements that give a new table the name of the old one, which stays, each with
+            its undo; `{table}`, `{new}` and `{old}` are their paths, `{table_name}`,
+            `{new_name}` and `{old_name}` the last names of these.
     """
 
     name: str
@@ -178,7 +175,21 @@ class Target:
     engine: Engine | None
     rules: stored_types.RuleSet
     statements: Mapping[type[table_changes.TableChange], Write]
+    conversions: Mapping[tuple[str, str], Callable[[Any], Any]]
+    functions: Functions
     keeps: frozenset[str] = frozenset()
     storage: str = ""
     has_cast: Callable[[DataType, DataType], bool] = supports_explicit_cast
-    functions: Functions = FLINK_FUNCTIONS
+    no_key: str | None = None
+    converts: bool = False
+    rewriting: str | None = None
+    setup: str | None = None
+    swap: tuple[SwapStep, ...] = RENAMES_BY_NAME
+
+    def can_have_key(self, types: Iterable[DataType]) -> bool:
+        """Return whether columns of these types can be a primary key."""
+        pattern = self.no_key or (self.engine and self.engine.no_key)
+        if not pattern or self.engine is None:
+            return True
+        texts = (write_type(type_, self.engine, (), []) for type_ in types)
+        return not any(re.fullmatch(pattern, text) for text in texts)

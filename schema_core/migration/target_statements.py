@@ -1,13 +1,15 @@
-"""The targets of migration plans: the SQL of each change.
+"""The targets of migration plans: the SQL of each change, and what conversions call.
 
-A target is a table of kinds of changes. A change without actions is one that the target does not
-distinguish, such as TINYINT from SMALLINT in PostgreSQL. `RewriteNeeded` reports a change that no
-ALTER statement can make.
+A target is a row of `TARGETS`, with a table of kinds of changes. A change without actions is one
+that the target does not distinguish, such as TINYINT from SMALLINT in PostgreSQL. `RewriteNeeded`
+reports a change that no ALTER statement can make. The names and types of a target are those of its
+dialect (`mappings/dialects/engines.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from schema_core.base.text import quote_string
 from schema_core.catalog.changes import table_changes
@@ -15,12 +17,14 @@ from schema_core.catalog.objects import CatalogTable
 from schema_core.mappings import stored_types
 from schema_core.mappings.dialects.engines import engine
 from schema_core.mappings.dialects.printer import expression_text, stored_line
-from schema_core.mappings.dialects.schemas import column_ddl, default_key_name
-from schema_core.migration.conversions import convert
+from schema_core.mappings.dialects.schemas import ColumnDdl, column_ddl, default_key_name
+from schema_core.migration.canonical_conversions import CANONICAL_CONVERSIONS
+from schema_core.migration.conversions import CONVERSIONS, KINDS, convert
 from schema_core.migration.ordering import ChangeGroup
+from schema_core.migration.sql_functions import CanonicalText, Functions
 from schema_core.migration.statement_writer import (
-    POSTGRES_FUNCTIONS,
-    SPARK_FUNCTIONS,
+    RENAMES_BY_NAME,
+    RENAMES_BY_PATH,
     RewriteNeeded,
     StatementWriter,
     Target,
@@ -28,9 +32,11 @@ from schema_core.migration.statement_writer import (
 )
 from schema_core.schema.columns import (
     UnresolvedColumn,
+    UnresolvedComputedColumn,
     UnresolvedPhysicalColumn,
     UnresolvedPrimaryKey,
 )
+from schema_core.schema.unresolved import Schema
 from schema_core.types import DataType, MultisetType
 from schema_core.types.casts import supports_explicit_cast
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
@@ -163,55 +169,165 @@ FLINK_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
 }  # fmt: skip
 
 
-# --- PostgreSQL ----------------------------------------------------------------------------------
+FLINK_FUNCTIONS = Functions(
+    "TRY_CAST({value} AS {type})",
+    "REGEXP({value}, {pattern})",
+    "REGEXP_REPLACE({value}, {pattern}, '')",
+    # Flink's planner removes a branch whose result equals that of ELSE.
+    "ARRAY[CAST(NULL AS {type})][CAST({message} AS INT)]",
+    row="ROW({fields})",
+    fails_as_value=True,
+    checks_days=False,
+)
 
 
-def _postgres_add(
+# --- SQL databases -------------------------------------------------------------------------------
+
+
+def _column_line(writer: StatementWriter, name: str, table: CatalogTable) -> ColumnDdl:
+    """Return the definition of a column as CREATE TABLE has it."""
+    resolved = writer.resolver.resolve(table.schema)
+    column = next(column for column in resolved.columns if column.name == name)
+    line = column_ddl(column, resolved, writer.dialect, [], notes=False)
+    if line is None:
+        raise RewriteNeeded(f"{writer.target.title} cannot store {name!r}")
+    return line
+
+
+def _nullable_line(writer: StatementWriter, change: table_changes.AddColumn) -> str:
+    """Return the definition of a new column without NOT NULL."""
+    column = change.column
+    if isinstance(column, UnresolvedPhysicalColumn):
+        column = physical(column, type_of(column).nullable())
+    table = CatalogTable(Schema.new_builder().from_columns([column]).build())
+    return _column_line(writer, column.name, table).line
+
+
+def _add_column(
     writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
 ) -> Iterator[str]:
-    if change.position is not None:
-        writer.lose((change.column.name,), f"the position {change.position}")
-    resolved = writer.resolver.resolve(group.after.schema)
-    column = next(column for column in resolved.columns if column.name == change.column.name)
-    line = column_ddl(column, resolved, _POSTGRES, [], notes=False)
-    if line is None:
-        raise RewriteNeeded(f"PostgreSQL cannot store {column.name!r}")
+    """Write a column at the end; of NOT NULL, the engine fails unless the table is empty."""
+    _lose_position(writer, change.column.name, change.position)
+    line = _column_line(writer, change.column.name, group.after)
     yield f"ADD COLUMN {line.line}"
     if line.comment is not None:
-        yield _postgres_comment(writer, column.name, line.comment)
+        yield comment_on_column(writer, change.column.name, line.comment)
 
 
-def _postgres_comment(writer: StatementWriter, name: str, comment: str | None) -> str:
-    text = writer.string(comment) if comment else "NULL"
+def _add_nullable_column(
+    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
+) -> Iterator[str]:
+    """Write a column at the end, unless it is NOT NULL: the engine needs a default for it."""
+    if _is_not_null(change.column):
+        raise RewriteNeeded(f"{writer.target.title} adds NOT NULL columns only with a default")
+    yield from _add_column(writer, change, group)
+
+
+def _add_stored_column(
+    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
+) -> Iterator[str]:
+    """Write a column at the end, unless it is computed."""
+    if isinstance(change.column, UnresolvedComputedColumn):
+        raise RewriteNeeded(f"{writer.target.title} adds computed columns only to new tables")
+    yield from _add_column(writer, change, group)
+
+
+def _is_not_null(column: UnresolvedColumn) -> bool:
+    return not isinstance(column, UnresolvedComputedColumn) and not type_of(column).is_nullable
+
+
+def _lose_position(
+    writer: StatementWriter, name: str, position: table_changes.ColumnPosition | None
+) -> None:
+    if position is not None:
+        writer.lose((name,), f"the position {position}")
+
+
+def _keep_position(
+    writer: StatementWriter, change: table_changes.ModifyColumnPosition, group: ChangeGroup
+) -> Iterator[str]:
+    _lose_position(writer, change.old_column.name, change.new_position)
+    yield from ()
+
+
+def comment_on_column(writer: StatementWriter, name: str, comment: str | None) -> str:
+    """Return the statement that sets or removes the comment of a column."""
+    is_removed = comment is None or not (comment or writer.stores_empty_comments)
+    text = "NULL" if is_removed else writer.string(comment or "")
     return f"COMMENT ON COLUMN {writer.table}.{writer.name(name)} IS {text}"
 
 
-def _postgres_type(
+def _modify_comment(
+    writer: StatementWriter, change: table_changes.ModifyColumnComment, group: ChangeGroup
+) -> str:
+    return comment_on_column(writer, change.old_column.name, change.new_comment)
+
+
+def _convert_column(
     writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
 ) -> Iterator[str]:
+    """Write ALTER COLUMN TYPE, which converts the rows by an expression."""
     name = change.redefined_column or ""
-    old, new = (type_of(column_of(table, name)) for table in (group.before, group.after))
+    old, new = _types_of(change, group)
     quoted, types = writer.name(name), (writer.type(old), writer.type(new))
     if new.is_nullable and not old.is_nullable:
         yield f"ALTER COLUMN {quoted} DROP NOT NULL"
     if types[0] != types[1]:
-        yield f"ALTER COLUMN {quoted} TYPE {types[1]} USING {convert(writer, quoted, old, new)}"
+        using = convert(writer, quoted, old, new, (name,))
+        yield f"ALTER COLUMN {quoted} TYPE {types[1]} USING {using}"
     if old.is_nullable and not new.is_nullable:
         yield f"ALTER COLUMN {quoted} SET NOT NULL"
 
 
-def _postgres_move(
-    writer: StatementWriter, change: table_changes.ModifyColumnPosition, group: ChangeGroup
+def _types_of(change: table_changes.TableChange, group: ChangeGroup) -> tuple[DataType, DataType]:
+    """Return the types of a changed column before and after."""
+    name = change.redefined_column or ""
+    old, new = (type_of(column_of(table, name)) for table in (group.before, group.after))
+    return old, new
+
+
+def _widens(old: DataType, new: DataType) -> bool:
+    """Return whether a type has all values of another one of the same kind."""
+    kinds = {KINDS.get(old.root), KINDS.get(new.root)}
+    if len(kinds) > 1 or kinds & {None, "date", "timestamp", "instant", "time"}:
+        return False
+    if kinds == {"decimal"} and getattr(old, "scale", 0) != getattr(new, "scale", 0):
+        return False
+    return old.root not in stored_types.FIXED and stored_types.narrowing(old, new) is None
+
+
+def _require_widening(
+    writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
+) -> tuple[DataType, DataType]:
+    """Return the types of a changed column, whose rows no statement needs to convert."""
+    old, new = _types_of(change, group)
+    if writer.type(old) != writer.type(new) and not _widens(old, new):
+        was, becomes = old.as_summary_string(), new.as_summary_string()
+        raise RewriteNeeded(f"{writer.target.title} does not convert {was} to {becomes}")
+    return old, new
+
+
+def _set_data_type(
+    writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
 ) -> Iterator[str]:
-    writer.lose((change.old_column.name,), f"the position {change.new_position}")
-    yield from ()
+    """Write SET DATA TYPE for a wider type, and NOT NULL."""
+    old, new = _require_widening(writer, change, group)
+    quoted = writer.name(change.redefined_column or "")
+    if new.is_nullable and not old.is_nullable:
+        yield f"ALTER COLUMN {quoted} DROP NOT NULL"
+    if writer.type(old) != writer.type(new):
+        yield f"ALTER COLUMN {quoted} SET DATA TYPE {writer.type(new)}"
+    if old.is_nullable and not new.is_nullable:
+        yield f"ALTER COLUMN {quoted} SET NOT NULL"
 
 
-def _postgres_key(
+def _add_key(
     writer: StatementWriter, change: table_changes.AddUniqueConstraint, group: ChangeGroup
 ) -> str:
     key = change.constraint
-    constraint = "" if _is_unnamed(key) else f"CONSTRAINT {writer.name(key.name)} "
+    engine = writer.target.engine
+    has_name = engine is not None and engine.named_keys and not _is_unnamed(key)
+    constraint = f"CONSTRAINT {writer.name(key.name)} " if has_name else ""
     return f"ADD {constraint}PRIMARY KEY ({writer.names(key.column_names)})"
 
 
@@ -219,9 +335,10 @@ def _is_unnamed(key: UnresolvedPrimaryKey) -> bool:
     return key.name == default_key_name(key.column_names)
 
 
-def _postgres_drop_key(
+def _drop_constraint(
     writer: StatementWriter, change: table_changes.DropConstraint, group: ChangeGroup
 ) -> str:
+    """Write DROP CONSTRAINT; PostgreSQL names a key after its table."""
     key = change.constraint
     name = f"{writer.path[-1]}_pkey" if _is_unnamed(key) else key.name
     return f"DROP CONSTRAINT {writer.name(name)}"
@@ -233,27 +350,339 @@ def _drop_column(
     return f"DROP COLUMN {writer.name(change.column.name)}"
 
 
-_POSTGRES = engine("postgres")
+#: Changes of the type of a column or of its fields.
+TYPE_CHANGES = (
+    table_changes.ModifyPhysicalColumnType, table_changes.AddField,
+    table_changes.ModifyFieldComment, table_changes.ModifyNestedType,
+    table_changes.ModifyFieldName, table_changes.ModifyFieldPosition, table_changes.DropField,
+)  # fmt: skip
+
+#: What all SQL databases have.
+DATABASE_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
+    table_changes.AddColumn:            _add_column,
+    table_changes.ModifyColumnName:     _rename_column,
+    table_changes.ModifyColumnPosition: _keep_position,
+    table_changes.DropColumn:           _drop_column,
+}  # fmt: skip
+COMMENT_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
+    table_changes.ModifyColumnComment: _modify_comment,
+    table_changes.ModifyTableComment:  _comment_on_table,
+}  # fmt: skip
+
+
+# --- PostgreSQL ----------------------------------------------------------------------------------
 
 POSTGRES_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
-    table_changes.AddColumn:                _postgres_add,
-    table_changes.ModifyColumnComment:      lambda writer, change, group: _postgres_comment(
-        writer, change.old_column.name, change.new_comment
-    ),
-    table_changes.ModifyPhysicalColumnType: _postgres_type,
-    table_changes.AddField:                 _postgres_type,
-    table_changes.ModifyFieldComment:       _postgres_type,
-    table_changes.ModifyNestedType:         _postgres_type,
-    table_changes.ModifyFieldName:          _postgres_type,
-    table_changes.ModifyFieldPosition:      _postgres_type,
-    table_changes.DropField:                _postgres_type,
-    table_changes.ModifyColumnName:         _rename_column,
-    table_changes.ModifyColumnPosition:     _postgres_move,
-    table_changes.DropColumn:               _drop_column,
-    table_changes.AddUniqueConstraint:      _postgres_key,
-    table_changes.DropConstraint:           _postgres_drop_key,
-    table_changes.ModifyTableComment:       _comment_on_table,
+    **DATABASE_STATEMENTS,
+    **COMMENT_STATEMENTS,
+    **dict.fromkeys(TYPE_CHANGES, _convert_column),
+    table_changes.AddUniqueConstraint: _add_key,
+    table_changes.DropConstraint:      _drop_constraint,
 }  # fmt: skip
+POSTGRES_FUNCTIONS = Functions(
+    "CAST({value} AS {type})",
+    "{value} ~ {pattern}",
+    "regexp_replace({value}, {pattern}, '', 'g')",
+    encode="convert_to({value}, 'UTF8')",
+    decode="CAST(convert_from({value}, 'UTF8') AS {type})",
+    cast_fails=True,
+    fraction_digits=6,
+)
+
+
+# --- SQLite --------------------------------------------------------------------------------------
+# https://www.sqlite.org/lang_altertable.html: ADD, DROP and RENAME COLUMN; all else is a rewrite.
+
+
+def _drop_free_column(
+    writer: StatementWriter, change: table_changes.DropColumn, group: ChangeGroup
+) -> str:
+    """Write DROP COLUMN, unless the column is in the key."""
+    key = group.before.schema.primary_key
+    if key is not None and change.column.name in key.column_names:
+        raise RewriteNeeded("SQLite does not drop key columns")
+    return _drop_column(writer, change, group)
+
+
+LEGACY_RENAME = "PRAGMA legacy_alter_table = "
+#: Views and triggers keep the name of the table: without the PRAGMA they would follow the old one.
+SQLITE_SWAP = tuple(
+    (
+        (f"{LEGACY_RENAME}ON", *statements, f"{LEGACY_RENAME}OFF"),
+        (f"{LEGACY_RENAME}ON", *undo, f"{LEGACY_RENAME}OFF"),
+    )
+    for statements, undo in RENAMES_BY_NAME
+)
+SQLITE_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
+    **DATABASE_STATEMENTS,
+    table_changes.AddColumn:  _add_nullable_column,
+    table_changes.DropColumn: _drop_free_column,
+}  # fmt: skip
+#: SQLite stores a value by the affinity of its column; it has no type of datetimes.
+SQLITE_FUNCTIONS = Functions(
+    # fails for what is not JSON; RAISE is only for triggers
+    fail="json({message})",
+    length="LENGTH({value})",
+    encode="CAST({value} AS BLOB)",
+    cast="{value}",
+    null="NULL",
+    fails_as_value=True,
+    cast_types=dict.fromkeys(MEMBERS[TypeFamily.CHARACTER_STRING], "TEXT"),
+    canonical=CanonicalText(
+        writes={"": "CAST({value} AS TEXT)"},
+        reads={
+            "integer": "CAST({value} AS INTEGER)",
+            "decimal": "CAST({value} AS NUMERIC)",
+            "float": "CAST({value} AS REAL)",
+            # without a modifier, 2020-02-30 and 24:00:00 are returned as they are
+            "date": "date(TRIM({value}), '+0 days')",
+            "time": "time(SUBSTR(TRIM({value}), 1, 8), '+0 days') || SUBSTR(TRIM({value}), 9)",
+            "timestamp": (
+                "datetime(SUBSTR(TRIM({value}), 1, 19), '+0 days') || SUBSTR(TRIM({value}), 20)"
+            ),
+        },
+        midnight="{value} || ' 00:00:00'",
+        fraction=(
+            "SUBSTR({value}, {start}, 1) IN ('', '.')"
+            " AND LTRIM(SUBSTR({value}, {start} + 1), '0123456789') = ''"
+        ),
+        has_instants=False,
+    ),
+)
+
+
+# --- DuckDB --------------------------------------------------------------------------------------
+# https://duckdb.org/docs/stable/sql/statements/alter_table: a key is not dropped; a column of a key
+# or of a computed column does not change its type.
+
+
+def _drop_column_after_key(
+    writer: StatementWriter, change: table_changes.DropColumn, group: ChangeGroup
+) -> str:
+    """Write DROP COLUMN, unless the index of the key depends on the position of the column."""
+    schema = group.before.schema
+    names = [column.name for column in schema.columns]
+    key = schema.primary_key.column_names if schema.primary_key is not None else ()
+    if any(names.index(change.column.name) <= names.index(name) for name in key):
+        raise RewriteNeeded("DuckDB does not drop a column that is in a key or before it")
+    return _drop_column(writer, change, group)
+
+
+def _convert_free_column(
+    writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
+) -> Iterator[str]:
+    key, name = group.before.schema.primary_key, change.redefined_column
+    statements = tuple(_convert_column(writer, change, group))
+    if (
+        key is not None
+        and name in key.column_names
+        and any(" TYPE " in text for text in statements)
+    ):
+        raise RewriteNeeded("DuckDB does not change the types of key columns")
+    yield from statements
+
+
+DUCKDB_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
+    **DATABASE_STATEMENTS,
+    **COMMENT_STATEMENTS,
+    **dict.fromkeys(TYPE_CHANGES, _convert_free_column),
+    table_changes.AddColumn:           _add_stored_column,
+    table_changes.DropColumn:          _drop_column_after_key,
+    table_changes.AddUniqueConstraint: _add_key,
+}  # fmt: skip
+DUCKDB_FUNCTIONS = Functions(
+    "TRY_CAST({value} AS {type})",
+    "regexp_matches({value}, {pattern})",
+    "regexp_replace({value}, {pattern}, '', 'g')",
+    "error({message})",
+    length="LENGTH({value})",
+    encode="encode({value})",
+    decode="CAST(decode({value}) AS {type})",
+    row="ROW({fields})",
+    fails_as_value=True,
+)
+
+
+# --- MySQL ---------------------------------------------------------------------------------------
+# https://dev.mysql.com/doc/refman/8.4/en/alter-table.html: MODIFY states the whole definition, and
+# rounds; without the strict mode, it also truncates, and NULL becomes the default of the type.
+
+STRICT = "SET SESSION sql_mode = 'STRICT_ALL_TABLES'"
+
+
+def _mysql_add(
+    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
+) -> Iterator[str]:
+    """Write a column; NOT NULL follows, since ADD would fill the rows with a default."""
+    place = _place(writer, change.position)
+    if not _is_not_null(change.column):
+        yield f"ADD COLUMN {_column_line(writer, change.column.name, group.after).line}{place}"
+        return
+    yield f"ADD COLUMN {_nullable_line(writer, change)}{place}"
+    yield STRICT
+    yield f"MODIFY COLUMN {_column_line(writer, change.column.name, group.after).line}"
+
+
+def _mysql_modify(
+    writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
+) -> Iterator[str]:
+    """Write the whole definition of a column that keeps its values."""
+    name = change.redefined_column or ""
+    if isinstance(change, table_changes.ModifyColumnComment):
+        name = change.old_column.name
+    before, after = (
+        _column_line(writer, name, table).line for table in (group.before, group.after)
+    )
+    if not isinstance(column_of(group.after, name), UnresolvedComputedColumn):
+        _require_widening(writer, change, group)
+    if before != after:
+        yield from _mysql_redefine(writer, name, after)
+
+
+def _mysql_redefine(writer: StatementWriter, name: str, definition: str) -> Iterator[str]:
+    writer.lose((name,), "what a schema does not have, such as DEFAULT and AUTO_INCREMENT,")
+    yield STRICT
+    yield f"MODIFY COLUMN {definition}"
+
+
+def _mysql_move(
+    writer: StatementWriter, change: table_changes.ModifyColumnPosition, group: ChangeGroup
+) -> Iterator[str]:
+    name = change.old_column.name
+    line = _column_line(writer, name, group.after).line
+    yield from _mysql_redefine(writer, name, line + _place(writer, change.new_position))
+
+
+MYSQL_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
+    **DATABASE_STATEMENTS,
+    **dict.fromkeys(TYPE_CHANGES, _mysql_modify),
+    table_changes.AddColumn:            _mysql_add,
+    table_changes.ModifyColumnComment:  _mysql_modify,
+    table_changes.ModifyColumnPosition: _mysql_move,
+    table_changes.AddUniqueConstraint:  _add_key,
+    table_changes.DropConstraint:       lambda writer, change, group: "DROP PRIMARY KEY",
+    table_changes.ModifyTableComment:   lambda writer, change, group: (
+        f"COMMENT = {writer.string(change.new_comment or '')}"
+    ),
+}  # fmt: skip
+#: MySQL 8, chapter 12.10, "Cast Functions and Operators".
+MYSQL_FUNCTIONS = Functions(
+    # fails for what is not JSON
+    fail="JSON_EXTRACT({message}, '$') = 0",
+    concat="CONCAT({text}, {value})",
+    encode="CAST(CONVERT({value} USING utf8mb4) AS BINARY)",
+    null="NULL",
+    cast_types={
+        **dict.fromkeys(stored_types.INTEGERS, "SIGNED"),
+        R.BOOLEAN: "SIGNED",
+        R.DECIMAL: "DECIMAL({0.precision}, {0.scale})",
+        R.FLOAT: "FLOAT",
+        R.DOUBLE: "DOUBLE",
+        **dict.fromkeys(MEMBERS[TypeFamily.CHARACTER_STRING], "CHAR"),
+        **dict.fromkeys(MEMBERS[TypeFamily.BINARY_STRING], "BINARY"),
+        R.DATE: "DATE",
+    },
+    canonical=CanonicalText(
+        writes={"": "CAST({value} AS CHAR)"},
+        reads={
+            "integer": "CAST({value} AS SIGNED)",
+            "decimal": "CAST({value} AS DECIMAL(65, 30))",
+            "float": "CAST({value} AS DOUBLE)",
+            "date": "CAST({value} AS DATE)",
+            "time": "CAST({value} AS TIME(6))",
+            "timestamp": "CAST({value} AS DATETIME(6))",
+        },
+        trim_end="TRIM(TRAILING {characters} FROM {value})",
+        midnight="CAST({value} AS DATETIME)",
+    ),
+)
+
+
+# --- Snowflake -----------------------------------------------------------------------------------
+# https://docs.snowflake.com/en/sql-reference/sql/alter-table-column: a type can be made wider, but
+# is not changed to another; https://docs.snowflake.com/en/sql-reference/sql/alter-table: SWAP WITH.
+
+
+def _snowflake_comment(
+    writer: StatementWriter, change: table_changes.ModifyColumnComment, group: ChangeGroup
+) -> str:
+    """Write a comment; one that is removed becomes empty, as Snowflake shows none."""
+    return comment_on_column(writer, change.old_column.name, change.new_comment or "")
+
+
+SNOWFLAKE_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
+    **DATABASE_STATEMENTS,
+    **dict.fromkeys(TYPE_CHANGES, _set_data_type),
+    table_changes.AddColumn:           _add_stored_column,
+    table_changes.ModifyColumnComment: _snowflake_comment,
+    table_changes.AddUniqueConstraint: _add_key,
+    table_changes.DropConstraint:      lambda writer, change, group: "DROP PRIMARY KEY",
+    table_changes.ModifyTableComment:  lambda writer, change, group: (
+        f"COMMENT ON TABLE {writer.table} IS {writer.string(change.new_comment or '')}"
+    ),
+}  # fmt: skip
+#: TRY_CAST of Snowflake only takes strings. Without TO_CHAR, texts depend on the session.
+SNOWFLAKE_FUNCTIONS = Functions(
+    length="LENGTH({value})",
+    encode="TO_BINARY({value}, 'UTF-8')",
+    canonical=CanonicalText(
+        writes={
+            "": "CAST({value} AS varchar)",
+            "date": "TO_CHAR({value}, 'YYYY-MM-DD')",
+            "time": "TO_CHAR({value}, 'HH24:MI:SS.FF9')",
+            "timestamp": "TO_CHAR({value}, 'YYYY-MM-DD HH24:MI:SS.FF9')",
+            "instant": "TO_CHAR({value}, 'YYYY-MM-DD HH24:MI:SS.FF9')",
+        },
+        reads={
+            "integer": "CAST({value} AS number(38, 0))",
+            "decimal": "CAST({value} AS number(38, {p}))",
+            "float": "CAST({value} AS double)",
+            "date": "TRY_TO_DATE({value}, 'YYYY-MM-DD')",
+            "time": "TRY_TO_TIME({value})",
+            "timestamp": "TRY_TO_TIMESTAMP_NTZ({value})",
+        },
+    ),
+)
+#: Both tables have the other's name at once.
+SNOWFLAKE_SWAP = (
+    (("ALTER TABLE {new} SWAP WITH {table}",), ("ALTER TABLE {new} SWAP WITH {table}",)),
+    (("ALTER TABLE {new} RENAME TO {old}",), ("ALTER TABLE {old} RENAME TO {new}",)),
+)
+
+
+# --- Trino ---------------------------------------------------------------------------------------
+# https://trino.io/docs/current/sql/alter-table.html; a connector refuses what it does not support.
+
+
+def _trino_type(
+    writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
+) -> Iterator[str]:
+    """Write SET DATA TYPE for a wider type; there is no SET NOT NULL."""
+    old, new = _types_of(change, group)
+    if old.is_nullable and not new.is_nullable:
+        raise RewriteNeeded("Trino does not set NOT NULL")
+    yield from _set_data_type(writer, change, group)
+
+
+TRINO_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
+    **DATABASE_STATEMENTS,
+    **COMMENT_STATEMENTS,
+    **dict.fromkeys(TYPE_CHANGES, _trino_type),
+    table_changes.AddColumn: _add_nullable_column,
+}  # fmt: skip
+TRINO_FUNCTIONS = Functions(
+    "TRY_CAST({value} AS {type})",
+    "regexp_like({value}, {pattern})",
+    "regexp_replace({value}, {pattern})",
+    length="LENGTH({value})",
+    end=r"\z",
+    encode="to_utf8({value})",
+    decode="CAST(from_utf8({value}) AS {type})",
+    is_text="to_utf8(from_utf8({value})) = {value}",
+    row="ROW({fields})",
+    has_lambdas=True,
+)
+
 
 # --- Spark and Iceberg ---------------------------------------------------------------------------
 
@@ -325,6 +754,17 @@ def spark_has_cast(old: DataType, new: DataType) -> bool:
     return SPARK_KINDS[new.root] in SPARK_CASTS[SPARK_KINDS[old.root]]
 
 
+SPARK_FUNCTIONS = Functions(
+    "try_cast({value} AS {type})",
+    "{value} RLIKE {pattern}",
+    "regexp_replace({value}, {pattern}, '')",
+    "raise_error({message})",
+    fails_for_null=True,
+    has_lambdas=True,
+    is_text="is_valid_utf8(CAST({value} AS string))",
+    fails_as_value=True,
+    fraction_digits=6,
+)
 SPARK_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
     table_changes.AddColumn: _spark_add,
     table_changes.ModifyColumnComment: _spark_comment,
@@ -401,6 +841,24 @@ def _iceberg_partitions(
             yield f"ADD PARTITION FIELD {writer.name(name)}"
 
 
+def _iceberg_key(
+    writer: StatementWriter, change: table_changes.AddUniqueConstraint, group: ChangeGroup
+) -> Iterator[str]:
+    """Write the identifier fields, which must be required ("Identifier Field IDs" of the spec)."""
+    key = change.constraint
+    former = {name: path[0] for path, name in writer.renames.items() if len(path) == 1}
+    optional = [
+        name
+        for name in key.column_names
+        if any(writer.has_lost((each,), "NOT NULL") for each in (name, former.get(name, name)))
+    ]
+    if optional:
+        names = ", ".join(optional)
+        writer.lose(("primary key",), f"{key}, for which {names} would have to be NOT NULL,")
+        return
+    yield f"SET IDENTIFIER FIELDS {writer.names(key.column_names)}"
+
+
 ICEBERG_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
     table_changes.AddColumn:                lambda writer, change, group: _iceberg_add(
         writer, (change.column.name,), type_of(change.column), change.column.comment,
@@ -436,9 +894,7 @@ ICEBERG_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
     table_changes.DropField:                lambda writer, change, group: (
         f"DROP COLUMN {writer.quote_path((*_iceberg_path(group, change.path), change.field.name))}"
     ),
-    table_changes.AddUniqueConstraint:      lambda writer, change, group: (
-        f"SET IDENTIFIER FIELDS {writer.names(change.constraint.column_names)}"
-    ),
+    table_changes.AddUniqueConstraint:      _iceberg_key,
     table_changes.DropConstraint:           lambda writer, change, group: (
         f"DROP IDENTIFIER FIELDS {writer.names(change.constraint.column_names)}"
     ),
@@ -452,22 +908,69 @@ ICEBERG_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
 #: Parts of tables beside physical columns.
 COMPUTED, KEY, PARTITIONS = "computed columns", "primary key", "partitions"
 
+
+def _converting(name: str, source: str) -> stored_types.RuleSet:
+    """Return the rules of an engine whose statements convert rows, as those for PostgreSQL do."""
+    return replace(stored_types.POSTGRES, name=name, source=source)
+
+
+def _any_cast(old: DataType, new: DataType) -> bool:
+    """Return that the checks of conversions decide, not the types."""
+    return True
+
+
 TARGETS: Mapping[str, Target] = {
     target.name: target
     for target in (
-        Target("flink", "Flink", None, stored_types.FLINK, FLINK_STATEMENTS),
         Target(
-            "spark", "Spark", engine("spark"), stored_types.SPARK, SPARK_STATEMENTS,
-            has_cast=spark_has_cast, functions=SPARK_FUNCTIONS,
+            "flink", "Flink", None, stored_types.FLINK, FLINK_STATEMENTS, CONVERSIONS,
+            FLINK_FUNCTIONS,
+        ),
+        Target(
+            "spark", "Spark", engine("spark"), stored_types.SPARK, SPARK_STATEMENTS, CONVERSIONS,
+            SPARK_FUNCTIONS, has_cast=spark_has_cast, swap=RENAMES_BY_PATH,
         ),
         Target(
             "iceberg", "Iceberg", engine("spark"), stored_types.ICEBERG, ICEBERG_STATEMENTS,
-            frozenset({KEY, PARTITIONS}), "\nUSING iceberg", spark_has_cast, SPARK_FUNCTIONS,
+            CONVERSIONS, SPARK_FUNCTIONS, frozenset({KEY, PARTITIONS}), "\nUSING iceberg",
+            spark_has_cast, no_key="float|double|(array|map|struct)<.*", swap=RENAMES_BY_PATH,
         ),
         Target(
             "postgres", "PostgreSQL", engine("postgres"), stored_types.POSTGRES,
-            POSTGRES_STATEMENTS, frozenset({COMPUTED, KEY}), has_cast=lambda old, new: True,
-            functions=POSTGRES_FUNCTIONS,
+            POSTGRES_STATEMENTS, CONVERSIONS, POSTGRES_FUNCTIONS, frozenset({COMPUTED, KEY}),
+            has_cast=_any_cast, converts=True, rewriting=" TYPE ",
+        ),
+        Target(
+            "sqlite", "SQLite", engine("sqlite"),
+            _converting("sqlite", "https://www.sqlite.org/datatype3.html"),
+            SQLITE_STATEMENTS, CANONICAL_CONVERSIONS, SQLITE_FUNCTIONS, frozenset({COMPUTED, KEY}),
+            has_cast=_any_cast, swap=SQLITE_SWAP,
+        ),
+        Target(
+            "duckdb", "DuckDB", engine("duckdb"),
+            _converting("duckdb", "https://duckdb.org/docs/stable/sql/data_types/typecasting"),
+            DUCKDB_STATEMENTS, CONVERSIONS, DUCKDB_FUNCTIONS, frozenset({COMPUTED, KEY}),
+            has_cast=_any_cast, converts=True, rewriting=" TYPE ",
+        ),
+        Target(
+            "mysql", "MySQL", engine("mysql"),
+            _converting("mysql", "https://dev.mysql.com/doc/refman/8.4/en/cast-functions.html"),
+            MYSQL_STATEMENTS, CANONICAL_CONVERSIONS, MYSQL_FUNCTIONS, frozenset({COMPUTED, KEY}),
+            has_cast=_any_cast, rewriting="MODIFY ", setup=STRICT, swap=RENAMES_BY_PATH,
+        ),
+        Target(
+            "snowflake", "Snowflake", engine("snowflake"),
+            _converting(
+                "snowflake", "https://docs.snowflake.com/en/sql-reference/data-type-conversion"
+            ),
+            SNOWFLAKE_STATEMENTS, CANONICAL_CONVERSIONS, SNOWFLAKE_FUNCTIONS,
+            frozenset({COMPUTED, KEY}), has_cast=_any_cast, swap=SNOWFLAKE_SWAP,
+        ),
+        Target(
+            "trino", "Trino", engine("trino"),
+            _converting("trino", "https://trino.io/docs/current/functions/conversion.html"),
+            TRINO_STATEMENTS, CONVERSIONS, TRINO_FUNCTIONS, has_cast=_any_cast,
+            swap=RENAMES_BY_PATH,
         ),
     )
 }  # fmt: skip
