@@ -44,12 +44,14 @@ def check(random: Random, folder: Path) -> str:
     (folder / "m").mkdir()
     hints = {PATH: renames} if renames else None
     try:
-        path = autogenerate(Migrator(environment, folder / "m"), wanted, "m", column_renames=hints)
+        result = autogenerate(
+            Migrator(environment, folder / "m"), wanted, "m", column_renames=hints
+        )
     except SchemaCoreError as error:
         return f"refused: {error.code}"
-    if path is None:
-        return "equal"
-    text = path.read_text(encoding="utf-8")
+    if result.path is None:
+        return "needs a rewrite" if result.rewrites else "equal"
+    text = result.path.read_text(encoding="utf-8")
     names = re.findall(r"^-- the value of \$\{(\w+)\} is secret", text, re.MULTILINE)
     secrets = [table.options["password"] for table in (new, old) if "password" in table.options]
     variables = dict(zip(names, dict.fromkeys(secrets), strict=False))

@@ -1,52 +1,43 @@
-"""Migrations generated from the difference between a catalog and wanted definitions.
-
-These are scripts with CREATE statements, or a module of table descriptors.
-"""
+"""Migrations generated from the difference between a catalog and wanted definitions."""
 
 from __future__ import annotations
 
-import importlib
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
 from dataclasses import field, replace
 from graphlib import CycleError, TopologicalSorter
+from itertools import count
 from pathlib import Path
 from shlex import quote
-from typing import TypeAlias
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
-from schema_core.base.paths import ObjectPath, join_names
+from schema_core.base.paths import ObjectIdentifier, ObjectPath, join_names
 from schema_core.base.secrets import mask_query, mask_value
-from schema_core.base.text import MAX_TEXT, escaped, quote_identifier, quote_string
+from schema_core.base.text import escaped, quote_identifier, quote_string
 from schema_core.catalog.changes import catalog_changes
 from schema_core.catalog.changes.former_names import former_names_option
 from schema_core.catalog.changes.normal_forms import stale_change
-from schema_core.catalog.changes.table_changes import SetOption, TableChange
+from schema_core.catalog.changes.table_changes import SetOption, TableChange, describe
 from schema_core.catalog.objects import (
     CatalogBaseTable,
+    CatalogMaterializedTable,
     CatalogTable,
     CatalogView,
     TableKind,
 )
-from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.connector import secret_keys
-from schema_core.environment.table_api.descriptor import TableDescriptor
-from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import (
-    ExternalError,
-    NotFoundError,
-    SchemaError,
-    UnsupportedError,
-    at,
-    within,
-)
+from schema_core.environment.view_states import ViewState
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
 from schema_core.mappings.dialects.api import to_ddl
 from schema_core.mappings.dialects.printer import block, comment_clause, with_clause
-from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs, read_catalog
+from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs
+from schema_core.migration.definitions import (
+    OptionTemplate,
+    WantedContent,
+    adopt_values,
+    find_templates,
+)
 from schema_core.migration.differences import (
     RenameHints,
     invert_renames,
@@ -55,158 +46,37 @@ from schema_core.migration.differences import (
 )
 from schema_core.migration.files import IRREVERSIBLE, sections
 from schema_core.migration.migrator import Migrator
-from schema_core.migration.plans import plan
-from schema_core.migration.variables import escaped_variables, fill_variables
-from schema_core.sql.parser import parse_statements
-from schema_core.sql.statement_syntax import (
-    CreateDatabase,
-    CreateFunction,
-    CreateModel,
-    CreateTable,
-    CreateView,
+from schema_core.migration.plans import MigrationPlan, plan
+from schema_core.migration.variables import (
+    FilledScript,
+    escape_variables,
+    fill_variables,
+    list_variables,
 )
-
-Creation: TypeAlias = CreateDatabase | CreateFunction | CreateModel | CreateTable | CreateView
-CREATING = (CreateDatabase, CreateFunction, CreateModel, CreateTable, CreateView)
-
-MAX_SCRIPTS = 10_000
-
-
-# --- wanted definitions --------------------------------------------------------------------------
-
-
-def read_definitions(environment: TableEnvironment, path: str | os.PathLike[str]) -> CatalogContent:
-    """Return the tables and views that scripts create, and the databases of the current catalog.
-
-    Args:
-        environment: The environment, whose current catalog is not changed.
-        path: A script, or a directory of scripts, which are executed in the order of their names.
-
-    Raises:
-        SchemaError: with code `migration-statement-not-allowed` for other statements than CREATE of
-            databases, tables, views, functions and models.
-        ExternalError: with code `file-system-failed` for files that cannot be read.
-        SchemaCoreError: of a statement.
-    """
-    require_instance(environment, TableEnvironment, "environment")
-    root = Path(require_instance(path, (str, os.PathLike), "path"))
-    scripts = []
-    for file, text in _scripts(root):
-        with within(text, str(file)):
-            scripts.append((file, text, _parse_creations(text)))
-    own = {
-        statement.path.parts[-1]
-        for _, _, statements in scripts
-        for statement in statements
-        if isinstance(statement, CreateDatabase)
-    }
-    with _empty_catalog(environment, own) as catalog:
-        for file, text, statements in scripts:
-            with within(text, str(file)):
-                for statement in statements:
-                    environment.execute_statement(statement, text)
-        return read_catalog(catalog)
-
-
-def _parse_creations(text: str) -> list[Creation]:
-    """Return the statements of a script, or raise `migration-statement-not-allowed`."""
-    creations: list[Creation] = []
-    for statement in parse_statements(text):
-        if not isinstance(statement, CREATING) or not _is_definition(statement):
-            raise SchemaError(
-                "definitions consist of CREATE statements of permanent objects, without AS SELECT",
-                code="migration-statement-not-allowed",
-                span=statement.span,
-                hint="put SET and CREATE CATALOG into setup.sql",
-            )
-        creations.append(statement)
-    return creations
-
-
-def _scripts(root: Path) -> Iterator[tuple[Path, str]]:
-    paths = [root] if not root.is_dir() else sorted(root.glob("*.sql"))
-    if len(paths) > MAX_SCRIPTS:
-        raise SchemaError(
-            f"there are more than {MAX_SCRIPTS:,} scripts", code="invalid-migration-file"
-        )
-    for path in paths:
-        try:
-            with path.open(encoding="utf-8-sig") as file:
-                yield path, file.read(MAX_TEXT + 1)
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise ExternalError(
-                f"cannot read {str(path)!r}: {reason}", code="file-system-failed"
-            ) from error
-
-
-def import_definitions(environment: TableEnvironment, target: str) -> CatalogContent:
-    """Import a Python module, and return the tables that it describes.
-
-    Args:
-        environment: As for `read_definitions`.
-        target: ``module:attribute``: a mapping of paths to instances of `TableDescriptor`.
-
-    Raises:
-        NotFoundError: with code `definitions-not-found` for an unknown module or attribute.
-        SchemaError: with code `wrong-argument` for another value.
-    """
-    require_instance(environment, TableEnvironment, "environment")
-    module, _, attribute = require_instance(target, str, "target").partition(":")
-    try:
-        definitions = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise NotFoundError(
-            f"cannot import {target!r}: {error}",
-            code="definitions-not-found",
-            hint="write it as module:attribute, of a mapping of paths to table descriptors",
-        ) from error
-    with _empty_catalog(environment) as catalog:
-        for path, descriptor in require_instance(definitions, Mapping, target).items():
-            with at(f"table {path}"):
-                require_instance(descriptor, TableDescriptor, "the definition")
-                environment.create_table(path, descriptor)
-        return read_catalog(catalog)
-
-
-def _is_definition(statement: Creation) -> bool:
-    """Return whether a statement changes the current catalog only, and writes no rows."""
-    allowed = len(statement.path.parts) < (2 if isinstance(statement, CreateDatabase) else 3)
-    if isinstance(statement, CreateTable | CreateModel) and statement.query is not None:
-        return False
-    return allowed and not getattr(statement, "temporary", False)
-
-
-@contextmanager
-def _empty_catalog(
-    environment: TableEnvironment, without: AbstractSet[str] = frozenset()
-) -> Iterator[InMemoryCatalog]:
-    """Replace the current catalog by an empty one with its databases, except the named ones."""
-    registry = environment.catalog_manager.registry
-    live, path = registry.current(), registry.current_path
-    name = path[0] or ""
-    catalog = InMemoryCatalog(name, live.get_default_database() or "default")
-    for database in [database for database in live.list_databases() if database not in without]:
-        definition = live.get_database(database)
-        if catalog.database_exists(database):
-            catalog.alter_database(database, definition, False)
-        else:
-            catalog.create_database(database, definition, False)
-    registry.share(name, catalog)
-    catalog.use_resolver(environment.schema_resolver)
-    try:
-        yield catalog
-    finally:
-        registry.share(name, live)
-        registry.current_path = path
-
-
-# --- generation ----------------------------------------------------------------------------------
-
+from schema_core.migration.view_checks import describe_broken_view, find_dependents, name_view
+from schema_core.sql.parser import parse_statements
+from schema_core.sql.readable import shorten_statements
 
 #: Comments of a generated file that its author must read.
 AT_RISK, IF_RENAMED = "-- at risk:", "-- if it is a rename: --rename"
-WARNINGS = (AT_RISK, IF_RENAMED, IRREVERSIBLE)
+NEEDS_REWRITE, LEFT, BREAKS = "-- needs a rewrite:", "-- left as it is:", "-- breaks:"
+WARNINGS = (AT_RISK, IF_RENAMED, NEEDS_REWRITE, LEFT, BREAKS, IRREVERSIBLE)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedMigration:
+    """The file of a generated migration, and what it does not do.
+
+    `path` is None if there is nothing to do. `rewrites` has an error with code
+    `migration-needs-rewrite` for each table that cannot be altered in place, and that the migration
+    leaves as it is; `left` are views that read such a table. `broken` are the views that the
+    migration would break, which `Migrator.upgrade` therefore refuses.
+    """
+
+    path: Path | None
+    rewrites: tuple[SchemaError, ...] = ()
+    left: tuple[ObjectPath, ...] = ()
+    broken: tuple[ViewState, ...] = ()
 
 
 def autogenerate(
@@ -216,12 +86,14 @@ def autogenerate(
     *,
     renames: Mapping[ObjectPath, str] | None = None,
     column_renames: Mapping[ObjectPath, RenameHints] | None = None,
-) -> Path | None:
+) -> GeneratedMigration:
     """Create the migration that leads from the catalog to wanted definitions, to be reviewed.
 
     Its statements are executed in a transaction that is rolled back. Comments report what they do
-    not reach, what ``down`` does not restore, and data at risk by Flink's rules. Tables that are
-    not wanted are dropped, databases are not. Values of secret options are variables.
+    not reach, what ``down`` does not restore, views that read what is changed, and data at risk by
+    Flink's rules. Tables that are not wanted are dropped; databases and materialized tables are
+    not. Values of secret options are variables, and so are values with variables in the
+    definitions.
 
     Args:
         migrator: The migrator; all migrations of its directory must have been applied.
@@ -230,14 +102,10 @@ def autogenerate(
         renames: As for `diff_catalogs`.
         column_renames: As for `diff_catalogs`.
 
-    Returns:
-        The path of the file, None if there is no difference.
-
     Raises:
-        SchemaError: with code `migration-pending`; `migration-needs-rewrite` for a table that
-        cannot
-            be altered in place; as `diff_catalogs` and `MigrationDirectory.create`.
-        UnsupportedError: with code `migration-not-in-sql` for a materialized table.
+        SchemaError: with code `migration-pending`; as `diff_catalogs` and
+            `MigrationDirectory.create`.
+        UnsupportedError: with code `migration-not-in-sql` for what no statement can make.
     """
     require_instance(migrator, Migrator, "migrator")
     require_instance(wanted, CatalogContent, "the definitions")
@@ -249,66 +117,240 @@ def autogenerate(
             hint="apply them first, so that only what they leave is generated",
         )
     live = migrator.content()
-    wanted = replace(wanted, databases={**live.databases, **wanted.databases})
-    renames = renames or {}
-    changes = diff_catalogs(live, wanted, renames=renames, column_renames=column_renames)
+    goal = _complete_goal(wanted, live)
+    values = _OptionValues.of(migrator, goal)
+    first = _Writer(migrator, live, goal, renames or {}, column_renames or {}, values)
+    rewrites = first.find_rewrites()
+    goal, left = _leave_rewrites(live, goal, renames or {}, rewrites)
+    columns = {
+        path: hints for path, hints in (column_renames or {}).items() if path not in rewrites
+    }
+    writer = _Writer(migrator, live, goal, renames or {}, columns, values)
+    errors = tuple(_needs_rewrite(path, reason) for path, reason in rewrites.items())
+    changes = writer.changes()
     if not changes:
-        return None
-    variables: dict[str, str] = {}
-    columns = column_renames or {}
-    former = {path: former_names_option(migrator.catalog.get_table(path)) for path in live.objects}
-    writer = _Writer(migrator, live, wanted, renames, columns, variables, former)
-    up = writer.statements(changes)
-    down: list[str] | None = None
-    irreversible = None
-    try:
-        down = _undo_statements(migrator, live, wanted, renames, columns, variables)
-    except SchemaError as error:
-        if error.code != "migration-needs-rewrite":
-            raise
-        irreversible = error.problem
-    up = [escaped_variables(text, variables) for text in up]
-    down = None if down is None else [escaped_variables(text, variables) for text in down]
-    notes = _differences(migrator, up, down, live, wanted, variables)
-    if irreversible is not None:
-        notes.append(escaped(f"{IRREVERSIBLE}; on the way back {irreversible}"))
-    lines = [escaped(f"-- {change}") for change in changes]
-    lines += [escaped(f"{AT_RISK} {risk}") for risk in writer.risks]
-    lines += [escaped(f"{IF_RENAMED} {quote(hint)}") for hint in writer.hints]
-    lines += [
-        f"-- the value of ${{{variable}}} is secret: pass it with --define"
-        for variable in variables
+        return GeneratedMigration(None, errors, left)
+    up = values.finish(writer.statements(changes))
+    back = writer.reversed()
+    irreversible = back.find_rewrites()
+    down = None if irreversible else values.finish(back.statements(back.changes()))
+    notes, broken = _try_statements(migrator, up, down, live, goal, values.variables)
+    notes += [f"{NEEDS_REWRITE} {error.problem}" for error in errors]
+    notes += [f"{LEFT} {path}: it reads a table that needs a rewrite" for path in left]
+    notes += [
+        f"{IRREVERSIBLE}; on the way back {_needs_rewrite(path, reason).problem}"
+        for path, reason in irreversible.items()
     ]
-    lines += [*notes, "-- up", *(f"{text};" for text in up)]
+    lines = [
+        *_describe_changes(changes, writer),
+        *(f"{AT_RISK} {risk}" for risk in writer.risks),
+        *(f"{IF_RENAMED} {quote(hint)}" for hint in writer.hints),
+        *(
+            f"-- the value of ${{{name}}} is secret: pass it with --define"
+            for name in values.secret
+        ),
+        *notes,
+    ]
+    lines = [escaped(line) for line in lines]
+    lines += ["-- up", *(f"{text};" for text in up)]
     lines += ["-- down", *(f"{text};" for text in down)] if down is not None else []
     _require_sections(lines, up, down)
-    return migrator.directory.create(name, "\n".join(lines) + "\n")
+    path = migrator.directory.create(name, "\n".join(lines) + "\n")
+    return GeneratedMigration(path, errors, left, broken)
 
 
-def _undo_statements(
-    migrator: Migrator,
-    live: CatalogContent,
-    wanted: CatalogContent,
-    renames: Mapping[ObjectPath, str],
-    column_renames: Mapping[ObjectPath, RenameHints],
-    variables: dict[str, str],
-) -> list[str]:
-    names = {ObjectPath(old.database_name, new): old for old, new in renames.items()}
-    back = {path: name.object_name for path, name in names.items()}
-    columns = {
-        names.get(path, path): invert_renames(renames_by_path(hints))
-        for path, hints in column_renames.items()
+def _complete_goal(wanted: CatalogContent, live: CatalogContent) -> WantedContent:
+    """Return wanted definitions with what scripts do not create, and values of the catalog."""
+    kept = {
+        path: table
+        for path, table in live.objects.items()
+        if isinstance(table, CatalogMaterializedTable) and path not in wanted.objects
     }
-    changes = diff_catalogs(wanted, live, renames=back, column_renames=columns)
-    return _Writer(migrator, wanted, live, back, columns, variables).statements(changes)
+    goal = adopt_values(wanted, live)
+    return replace(
+        goal,
+        databases={**live.databases, **goal.databases},
+        objects={**goal.objects, **kept},
+    )
+
+
+def _needs_rewrite(path: ObjectPath, reason: str) -> SchemaError:
+    return SchemaError(
+        f"table {path} cannot be altered in place: {reason}",
+        code="migration-needs-rewrite",
+        hint="rewrite its rows: schema-core migrate rewrite "
+        f"{quote(join_names((path.database_name, path.object_name)))} --from FILE",
+    )
+
+
+def _leave_rewrites(
+    live: CatalogContent,
+    goal: WantedContent,
+    renames: Mapping[ObjectPath, str],
+    rewrites: Iterable[ObjectPath],
+) -> tuple[WantedContent, tuple[ObjectPath, ...]]:
+    """Return the definitions with the current ones of tables that need a rewrite.
+
+    The second result are changed views that read such a table. They are left as they are, too:
+    their queries may refer to columns that only the rewritten table has.
+    """
+    before = _former_paths(renames)
+    objects = dict(goal.objects)
+    for path in rewrites:
+        objects[path] = live.objects[before.get(path, path)]
+    left, reached = list[ObjectPath](), {*rewrites}
+    for path in sort_views(goal.objects):
+        if not reached & _reads_of(goal.objects[path], reached):
+            continue
+        reached.add(path)
+        stored = live.objects.get(before.get(path, path))
+        if stored is None or catalog_changes.normal_object(stored) != catalog_changes.normal_object(
+            goal.objects[path]
+        ):
+            left.append(path)
+            del objects[path]
+        if stored is not None:
+            objects[path] = stored
+    return replace(goal, objects=objects), tuple(left)
+
+
+def _former_paths(renames: Mapping[ObjectPath, str]) -> dict[ObjectPath, ObjectPath]:
+    """Return the old paths of renamed objects by their new ones."""
+    return {ObjectPath(old.database_name, new): old for old, new in renames.items()}
+
+
+def _reads_of(view: CatalogBaseTable, paths: Iterable[ObjectPath]) -> set[ObjectPath]:
+    """Return which of some objects the query of a view mentions."""
+    query = getattr(view, "expanded_query", "")
+    return {path for path in paths if _quote_path(path) in query}
+
+
+def sort_views(
+    objects: Mapping[ObjectPath, CatalogBaseTable], paths: Iterable[ObjectPath] | None = None
+) -> list[ObjectPath]:
+    """Return views after those in their queries; in the given order for a cycle.
+
+    Args:
+        objects: The definitions of views and other objects.
+        paths: The views to sort; None for all.
+    """
+    views = [
+        path
+        for path in (objects if paths is None else paths)
+        if isinstance(objects[path], CatalogView)
+    ]
+    reads = {path: _reads_of(objects[path], views) - {path} for path in views}
+    try:
+        return [*TopologicalSorter(reads).static_order()]
+    except CycleError:
+        return views
+
+
+def _describe_changes(
+    changes: Iterable[catalog_changes.CatalogChange], writer: _Writer
+) -> Iterator[str]:
+    """Yield comments: each change, its parts, and the views that read what is changed."""
+    states = writer.migrator.environment.read_view_states()
+    before = _former_paths(writer.renames)
+    catalog = writer.migrator.environment.get_current_catalog() or ""
+    for change in changes:
+        if isinstance(change, catalog_changes.ModifyTable):
+            yield f"-- alter table {change.title}"
+            yield from (f"--   {describe(part)}" for part in change.changes)
+        else:
+            yield f"-- {change.description()}"
+        if isinstance(change, catalog_changes.ObjectChange):
+            path = before.get(change.path, change.path)
+            identifier = ObjectIdentifier.of(catalog, path.database_name, path.object_name)
+            if readers := find_dependents(states, [identifier]):
+                yield f"--   read by {', '.join(sorted(map(name_view, readers)))}"
+
+
+# --- values of options ---------------------------------------------------------------------------
+
+#: The place of a value in a statement that is being written.
+_PLACE = re.compile("\x00([0-9]+)\x00")
+
+
+@dataclass(frozen=True, slots=True)
+class _OptionValues:
+    """Writes values of options that have variables, or that are secret and get one.
+
+    A statement first contains a place for each such value, so that all other text is escaped.
+    `variables` are the known names with their values, `secret` those of generated variables.
+    """
+
+    templates: Mapping[tuple[tuple[str, ...], str, str], str]
+    variables: dict[str, str]
+    secret: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def of(migrator: Migrator, goal: WantedContent) -> _OptionValues:
+        """Return the values of the definitions, and of the migrations that were applied."""
+        variables = {**migrator.variables, **goal.variables}
+        templates = [*_applied_templates(migrator, variables), *goal.templates]
+        declared = {
+            name: variables.get(name, f"${{{name}}}")
+            for template in goal.templates
+            for name in list_variables(template.text)
+        }
+        texts = {(entry.names, entry.key, entry.value): entry.text for entry in templates}
+        return _OptionValues(texts, {**variables, **declared})
+
+    def write(self, names: tuple[str, ...], key: str, value: str, is_secret: bool) -> str:
+        """Return the value of an option, or the place of one with a variable."""
+        text = self.templates.get((names, key, value))
+        if text is None and not is_secret:
+            return value
+        if text is None:
+            text = self._add_variable(f"{names[-1]}_{key}", value)
+        self.texts.append(text)
+        return f"\x00{len(self.texts) - 1}\x00"
+
+    def _add_variable(self, name: str, value: str) -> str:
+        base = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        names = (base if number == 1 else f"{base}_{number}" for number in count(1))
+        chosen = next(name for name in names if self.variables.setdefault(name, value) == value)
+        if chosen not in self.secret:
+            self.secret.append(chosen)
+        return f"${{{chosen}}}"
+
+    def finish(self, statements: Iterable[str]) -> list[str]:
+        """Return statements with their values, as people write them."""
+
+        def insert(match: re.Match[str]) -> str:
+            return self.texts[int(match[1])].replace("'", "''")
+
+        return [
+            shorten_statements(_PLACE.sub(insert, escape_variables(statement)))
+            for statement in statements
+        ]
+
+
+def _applied_templates(migrator: Migrator, variables: Mapping[str, str]) -> list[OptionTemplate]:
+    """Return the options with variables of migrations that can be parsed."""
+    templates: list[OptionTemplate] = []
+    for file in migrator.directory.migrations:
+        try:
+            source = file.script("up")
+            script = FilledScript.fill(source, variables, file.name, keeps_missing=True)
+            statements = parse_statements(script.text)
+        except SchemaCoreError:  # such as a variable in place of a type
+            continue
+        database = migrator.environment.get_current_database()
+        templates += find_templates(script, statements, database)
+    return templates
+
+
+# --- statements ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
     """Writes the statements from one content to another.
 
-    It collects `variables` with secret options, `risks` for rows, and `hints` for likely renames.
-    `former` are options with the former names of columns.
+    It collects `risks` for rows, and `hints` for likely renames.
     """
 
     migrator: Migrator
@@ -316,14 +358,50 @@ class _Writer:
     new: CatalogContent
     renames: Mapping[ObjectPath, str]
     column_renames: Mapping[ObjectPath, RenameHints]
-    variables: dict[str, str]
-    former: Mapping[ObjectPath, Mapping[str, str]] = field(default_factory=dict)
+    values: _OptionValues
+    is_down: bool = False
+    plans: dict[ObjectPath, MigrationPlan] = field(default_factory=dict)
     risks: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
 
+    def reversed(self) -> _Writer:
+        """Return the writer of the statements that lead back."""
+        names = _former_paths(self.renames)
+        back = {path: name.object_name for path, name in names.items()}
+        columns = {
+            names.get(path, path): invert_renames(renames_by_path(hints))
+            for path, hints in self.column_renames.items()
+        }
+        return _Writer(self.migrator, self.new, self.old, back, columns, self.values, is_down=True)
+
+    def changes(self) -> tuple[catalog_changes.CatalogChange, ...]:
+        """Return the changes."""
+        return diff_catalogs(
+            self.old, self.new, renames=self.renames, column_renames=self.column_renames
+        )
+
+    def find_rewrites(self) -> dict[ObjectPath, str]:
+        """Return the tables that cannot be altered in place, with the reasons."""
+        plans = {
+            change.path: self._plan(change.path)
+            for change in self.changes()
+            if isinstance(change, catalog_changes.ModifyTable)
+        }
+        return {path: steps.rewrite for path, steps in plans.items() if steps.rewrite is not None}
+
     def statements(self, changes: Iterable[catalog_changes.CatalogChange]) -> list[str]:
-        """Return the statements of changes: views are dropped first and created last."""
+        """Return the statements of changes: views are dropped first and created last.
+
+        A view that is both renamed and changed is dropped by its old name.
+        """
         dropped, others, views = list[str](), list[str](), list[ObjectPath]()
+        before = _former_paths(self.renames)
+        sources = dict[ObjectPath, ObjectPath]()
+        changed = {
+            before.get(change.path, change.path)
+            for change in changes
+            if isinstance(change, catalog_changes.ModifyObject)
+        }
         for change in changes:
             match change:
                 case catalog_changes.RemoveObject(path, CatalogView() as view):
@@ -331,17 +409,24 @@ class _Writer:
                 case catalog_changes.AddObject(path, CatalogView()):
                     views.append(path)
                 case catalog_changes.ModifyObject(path, CatalogView() as view, CatalogView()):
-                    dropped.append(_drop(path, view))
+                    dropped.append(_drop(before.get(path, path), view))
                     views.append(path)
+                case catalog_changes.RenameObject(path, name):
+                    source = sources.pop(path, path)
+                    sources[ObjectPath(path.database_name, name)] = source
+                    others += [] if source in changed else self._statements(change)
                 case _:
                     others += self._statements(change)
-        created = [self._create(path, self.new.objects[path]) for path in self._sort_views(views)]
+        created = [
+            self._create(path, self.new.objects[path])
+            for path in sort_views(self.new.objects, views)
+        ]
         return [*dropped, *others, *created]
 
     def _statements(self, change: catalog_changes.CatalogChange) -> Iterable[str]:
         match change:
             case catalog_changes.AddDatabase(name, database):
-                properties = self._properties(name, database.get_properties())
+                properties = self._options((name,), database.get_properties())
                 clauses = [*comment_clause(database.comment), *with_clause(properties)]
                 return ("\n".join([f"CREATE DATABASE {quote_identifier(name)}", *clauses]),)
             case catalog_changes.RemoveDatabase(name):
@@ -354,7 +439,7 @@ class _Writer:
                 }
                 pairs = [  # no statement removes properties
                     f"{quote_string(key)} = {quote_string(value)}"
-                    for key, value in self._properties(name, changed).items()
+                    for key, value in self._options((name,), changed).items()
                 ]
                 head = f"ALTER DATABASE {quote_identifier(name)} SET"
                 return (f"{head} ({', '.join(pairs)})",) if pairs else ()
@@ -369,7 +454,7 @@ class _Writer:
                 kind, target = _kind(table), quote_identifier(name)
                 return (f"ALTER {kind} {_quote_path(path)} RENAME TO {target}",)
             case catalog_changes.ModifyTable(path, changes):
-                return (*self._alter(path), *self._secrets(path, changes))
+                return self._alter(path, changes)
             case _:
                 raise UnsupportedError(
                     f"a migration cannot {change.description()}",
@@ -377,28 +462,13 @@ class _Writer:
                     hint="alter it in the environment that refreshes it",
                 )
 
-    def _sort_views(self, views: Iterable[ObjectPath]) -> Iterable[ObjectPath]:
-        """Return views after those in their queries; in the given order for a cycle."""
-        paths = list(views)
-        reads = {
-            path: [
-                other
-                for other in paths
-                if other != path
-                and _quote_path(other) in getattr(self.new.objects[path], "expanded_query", "")
-            ]
-            for path in paths
-        }
-        try:
-            return [*TopologicalSorter(reads).static_order()]
-        except CycleError:
-            return paths
-
     def _create(self, path: ObjectPath, table: CatalogBaseTable) -> str:
         names = (path.database_name, path.object_name)
         with at(f"{table.get_table_kind().value.lower()} {path}"):
             if isinstance(table, CatalogTable):
-                return to_ddl(table.copy(self._with_variables(path, table.options)), "flink", names)
+                declared = frozenset(secret_keys(dict(table.options)))
+                options = self._options(names, table.options, declared)
+                return to_ddl(table.copy(options), "flink", names)
             if not isinstance(table, CatalogView):
                 raise UnsupportedError(
                     "a migration cannot create or drop a materialized table",
@@ -416,81 +486,96 @@ class _Writer:
             clauses = [*comment_clause(table.comment), f"AS {table.original_query}"]
             return "\n".join([head, *clauses])
 
-    def _with_variables(self, path: ObjectPath, options: Mapping[str, str]) -> dict[str, str]:
-        declared = secret_keys(dict(options))
+    def _options(
+        self,
+        names: tuple[str, ...],
+        options: Mapping[str, str],
+        declared: frozenset[str] = frozenset(),
+    ) -> dict[str, str]:
         return {
-            key: value
-            if mask_value(key, value, declared) == value
-            else self._variable(f"{path.object_name}_{key}", value)
+            key: self.values.write(names, key, value, mask_value(key, value, declared) != value)
             for key, value in options.items()
         }
 
-    def _secrets(self, path: ObjectPath, changes: Iterable[TableChange]) -> Iterator[str]:
-        """Yield the statements that set secret options, which plans omit."""
-        declared = secret_keys(self.new.objects[path].get_options())
-        for change in changes:
-            if (
-                isinstance(change, SetOption)
-                and mask_value(change.key, change.value) != change.value
-            ):
-                value = self._variable(f"{path.object_name}_{change.key}", change.value)
-                pair = f"{quote_string(change.key)} = '{value}'"
-                yield f"ALTER TABLE {_quote_path(path)} SET ({pair})"
-            elif isinstance(change, SetOption) and change.key.lower() in declared:
-                raise UnsupportedError(
-                    f"the option {change.key!r} of {path} is secret",
-                    code="migration-not-in-sql",
-                    hint="set it with ALTER TABLE ... SET",
-                )
-
-    def _variable(self, name: str, value: str) -> str:
-        base = name = re.sub(r"[^A-Za-z0-9_]", "_", name)
-        number = 1
-        while self.variables.setdefault(name, value) != value:
-            number += 1
-            name = f"{base}_{number}"
-        return f"${{{name}}}"
-
-    def _properties(self, name: str, properties: Mapping[str, str]) -> dict[str, str]:
-        return {
-            key: value
-            if mask_value(key, value) == value
-            else self._variable(f"{name}_{key}", value)
-            for key, value in properties.items()
-        }
-
-    def _alter(self, path: ObjectPath) -> tuple[str, ...]:
-        before = {ObjectPath(old.database_name, new): old for old, new in self.renames.items()}
-        there = before.get(path, path)
-        old, new = self.old.objects[there], self.new.objects[path]
-        if not isinstance(old, CatalogTable) or not isinstance(new, CatalogTable):
-            raise stale_change(f"{path} is not a table")
-        names = (path.database_name, path.object_name)
-        steps = plan(
-            old.copy({**old.options, **self.former.get(there, {})}),
-            new,
-            path=names,
-            renames=self.column_renames.get(path, {}),
-            resolver=self.migrator.resolver,
-            storage=self.migrator.catalog.storage,
-        )
+    def _alter(self, path: ObjectPath, changes: Iterable[TableChange]) -> Iterator[str]:
+        """Yield the statements of changes of a table, with those that plans omit."""
+        steps = self._plan(path)
         if steps.rewrite is not None:
-            raise SchemaError(
-                f"table {path} cannot be altered in place: {steps.rewrite}",
-                code="migration-needs-rewrite",
-                hint="rewrite its rows: schema-core migrate rewrite "
-                f"{quote(join_names(names))} --from FILE",
-            )
+            raise _needs_rewrite(path, steps.rewrite)
+        names = (path.database_name, path.object_name)
         self.risks.extend(
             f"{path}: {join_names(risk.path)}: {risk.reason} [{risk.kind}]" for risk in steps.risks
         )
+        old, new = self.old.objects[self._source(path)], self.new.objects[path]
         hints = renames_by_path(self.column_renames.get(path))
-        self.hints.extend(
-            f"{join_names((*names, *column))}={join_names((name,))}"
-            for column, name in likely_renames(old, new).items()
-            if column not in hints
-        )
-        return steps.statements
+        if isinstance(old, CatalogTable) and isinstance(new, CatalogTable):
+            self.hints.extend(
+                f"{join_names((*names, *column))}={join_names((name,))}"
+                for column, name in likely_renames(old, new).items()
+                if column not in hints
+            )
+        written = self._write_settings(path, changes)
+        yield from (_set_values(statement, path, written) for statement in steps.statements)
+        for change, value in written.items():
+            if mask_value(change.key, change.value) != change.value:
+                pair = f"{quote_string(change.key)} = {quote_string(value)}"
+                yield f"ALTER TABLE {_quote_path(path)} SET ({pair})"
+
+    def _write_settings(
+        self, path: ObjectPath, changes: Iterable[TableChange]
+    ) -> dict[SetOption, str]:
+        """Return the values of options that are set, or their places."""
+        names = (path.database_name, path.object_name)
+        declared = secret_keys(self.new.objects[path].get_options())
+        written: dict[SetOption, str] = {}
+        for change in changes:
+            if isinstance(change, SetOption):
+                key, value = change.key, change.value
+                is_secret = mask_value(key, value) != value
+                written[change] = self.values.write(names, key, value, is_secret)
+                if written[change] == value and key.lower() in declared:
+                    raise UnsupportedError(
+                        f"the option {key!r} of {path} is secret",
+                        code="migration-not-in-sql",
+                        hint="set it with ALTER TABLE ... SET",
+                    )
+        return written
+
+    def _source(self, path: ObjectPath) -> ObjectPath:
+        return _former_paths(self.renames).get(path, path)
+
+    def _plan(self, path: ObjectPath) -> MigrationPlan:
+        if path not in self.plans:
+            source = self._source(path)
+            old, new = self.old.objects[source], self.new.objects[path]
+            if not isinstance(old, CatalogTable) or not isinstance(new, CatalogTable):
+                raise stale_change(f"{path} is not a table")
+            self.plans[path] = plan(
+                old.copy({**old.options, **self._former_names(source)}),
+                new,
+                path=(path.database_name, path.object_name),
+                renames=self.column_renames.get(path, {}),
+                resolver=self.migrator.resolver,
+                storage=self.migrator.catalog.storage,
+            )
+        return self.plans[path]
+
+    def _former_names(self, path: ObjectPath) -> Mapping[str, str]:
+        """Return the option with the former names of the columns of the current table."""
+        if self.is_down:
+            return {}
+        return former_names_option(self.migrator.catalog.get_table(path))
+
+
+def _set_values(statement: str, path: ObjectPath, values: Mapping[SetOption, str]) -> str:
+    """Return an ALTER TABLE ... SET with values that have variables."""
+    if statement.startswith(f"ALTER TABLE {_quote_path(path)} SET ("):
+        for change, value in values.items():
+            key = quote_string(change.key)
+            statement = statement.replace(
+                f"{key} = {quote_string(change.value)}", f"{key} = {quote_string(value)}"
+            )
+    return statement
 
 
 def _quote_path(path: ObjectPath) -> str:
@@ -505,25 +590,33 @@ def _kind(table: CatalogBaseTable) -> str:
     return "VIEW" if table.get_table_kind() is TableKind.VIEW else "TABLE"
 
 
-def _differences(
+def _try_statements(
     migrator: Migrator,
     up: list[str],
     down: list[str] | None,
     live: CatalogContent,
     wanted: CatalogContent,
     variables: Mapping[str, str],
-) -> list[str]:
+) -> tuple[list[str], tuple[ViewState, ...]]:
+    """Execute statements in a transaction that is rolled back.
+
+    Returns:
+        Comments on what the statements do not reach, and the views that ``up`` breaks.
+    """
     scripts = [";\n".join(statements) for statements in (up, down) if statements is not None]
-    after, *back = (
-        outcome.content
-        for outcome in migrator.try_scripts(
-            [fill_variables("generated", script, variables) for script in scripts]
-        )
+    after, *back = migrator.try_scripts(
+        [fill_variables("generated", script, variables) for script in scripts]
     )
-    notes = [f"-- unsupported: {change}" for change in diff_catalogs(after, wanted)]
-    for content in back:
-        notes += [f"-- not restored by down: {change}" for change in diff_catalogs(content, live)]
-    return [escaped(note) for note in notes]
+    notes = [
+        f"-- unsupported: {change.description()}" for change in diff_catalogs(after.content, wanted)
+    ]
+    for outcome in back:
+        notes += [
+            f"-- not restored by down: {change.description()}"
+            for change in diff_catalogs(outcome.content, live)
+        ]
+    notes += [f"{BREAKS} {describe_broken_view(state)}" for state in after.broken]
+    return notes, after.broken
 
 
 def _require_sections(lines: list[str], up: list[str], down: list[str] | None) -> None:

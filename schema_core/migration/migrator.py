@@ -160,7 +160,9 @@ class Migrator:
         if not isinstance(directory, MigrationDirectory):
             directory = MigrationDirectory.read(directory)
         self.directory = directory
-        self._variables = dict(require_instance(variables or {}, Mapping, "variables"))
+        self.variables: Mapping[str, str] = dict(
+            require_instance(variables or {}, Mapping, "variables")
+        )
         self._applied_by = user_name(require_instance(applied_by, (str, type(None)), "applied_by"))
         self._manager = environment.catalog_manager
         self._registry = self._manager.registry
@@ -489,7 +491,7 @@ class Migrator:
         name = str(path) if own is not None and own.text == file.text else None
         with at(f"migration {file.name}, {section}"):
             with within(file.script(section), name):
-                script = file.fill_script(section, self._variables)
+                script = file.fill_script(section, self.variables)
             with script.locating(name):
                 return self._execute_checked(catalog, script.text)
 

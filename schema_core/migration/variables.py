@@ -7,7 +7,8 @@ and do not show the values, which may be secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import Span
@@ -23,7 +24,8 @@ _PIECE = regex(r"(?P<literal>'(?:[^']|'')*')|\$?\$\{\w+\}")
 class FilledScript:
     """A script in which variables are replaced by values: its text, and the source.
 
-    `replaced` has the spans in both, in their order.
+    `replaced` has the spans of variables in both, in their order. `missing` are the names of those
+    that have no value and are kept.
 
     >>> script = FilledScript.fill("'${day}' + x", {"day": "Monday"}, "it")
     >>> script.text, script.locate(Span(11, 12))
@@ -33,9 +35,12 @@ class FilledScript:
     text: str
     source: str
     replaced: tuple[tuple[Span, Span], ...] = ()
+    missing: Mapping[Span, str] = field(default_factory=dict)
 
     @staticmethod
-    def fill(source: str, variables: Mapping[str, str], subject: str) -> FilledScript:
+    def fill(
+        source: str, variables: Mapping[str, str], subject: str, *, keeps_missing: bool = False
+    ) -> FilledScript:
         """Replace ``${NAME}`` by the values of variables, and ``$${NAME}`` by ``${NAME}``.
 
         In a string literal, single quotes of the value are doubled.
@@ -44,19 +49,32 @@ class FilledScript:
             source: The script.
             variables: The values by name.
             subject: What the script is, for errors.
+            keeps_missing: Whether a variable without a value is kept in a string literal.
 
         Raises:
             SchemaError: with code `migration-variable-missing`.
         """
         texts: list[str] = []
         replaced: list[tuple[Span, Span]] = []
+        missing: dict[Span, str] = {}
         position = length = 0
-        for span, value in _iterate_values(source, variables, subject):
-            texts += [source[position : span.start], value]
-            start = length + span.start - position
-            length, position = start + len(value), span.stop
-            replaced.append((Span(start, length), span))
-        return FilledScript("".join([*texts, source[position:]]), source, tuple(replaced))
+        for match, quote in _iterate_variables(source):
+            texts.append(source[position : match.start()])
+            start = length + match.start() - position
+            if match[1]:
+                value = match[0][1:]
+            elif match[2] in variables:
+                value = variables[match[2]].replace("'", quote)
+            elif keeps_missing and quote == "''":
+                value = match[0]
+                missing[Span(start, start + len(value))] = match[2]
+            else:
+                raise missing_error(subject, match[2], Span(*match.span()), source)
+            texts.append(value)
+            length, position = start + len(value), match.end()
+            replaced.append((Span(start, length), Span(*match.span())))
+        text = "".join([*texts, source[position:]])
+        return FilledScript(text, source, tuple(replaced), missing)
 
     def locate(self, span: Span) -> Span:
         """Return the span in the source of a span in the text."""
@@ -86,26 +104,55 @@ class FilledScript:
         return OnError(locate)
 
 
-def _iterate_values(
-    source: str, variables: Mapping[str, str], subject: str
-) -> Iterator[tuple[Span, str]]:
-    """Yield the spans of variables and their values."""
+def _iterate_variables(source: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield each variable, and how single quotes of its value are written there."""
     for piece in _PIECE.finditer(source):
         quote = "''" if piece["literal"] else "'"
         for match in _VARIABLE.finditer(source, piece.start(), piece.end()):
-            span = Span(match.start(), match.end())
-            if match[1]:
-                yield span, match[0][1:]
-            elif match[2] in variables:
-                yield span, variables[match[2]].replace("'", quote)
-            else:
-                raise SchemaError(
-                    f"{subject} requires a value for ${{{match[2]}}}",
-                    code="migration-variable-missing",
-                    hint=f"pass it: --define {match[2]}=VALUE; write $${{{match[2]}}} for the text",
-                    span=span,
-                    text=source,
-                )
+            yield match, quote
+
+
+def missing_error(subject: str, name: str, span: Span, source: str) -> SchemaError:
+    """Return the error of a variable without a value."""
+    return SchemaError(
+        f"{subject} requires a value for ${{{name}}}",
+        code="migration-variable-missing",
+        hint=f"pass it: --define {name}=VALUE; write $${{{name}}} for the text",
+        span=span,
+        text=source,
+    )
+
+
+def list_variables(template: str) -> list[str]:
+    """Return the names of the variables of a string.
+
+    >>> list_variables("${data}/$${day}/${month}")
+    ['data', 'month']
+    """
+    return [match[2] for match in _VARIABLE.finditer(template) if not match[1]]
+
+
+def match_template(template: str, value: str, variables: Mapping[str, str]) -> bool:
+    """Return whether a string with variables has a value; those without a value may have any.
+
+    >>> (
+    ...     match_template("${data}/t", "/mnt/t", {}),
+    ...     match_template("${data}/t", "/mnt/t", {"data": ""}),
+    ... )
+    (True, False)
+    """
+    pattern, position = "", 0
+    for match in _VARIABLE.finditer(template):
+        pattern += re.escape(template[position : match.start()])
+        if match[1]:
+            pattern += re.escape(match[0][1:])
+        elif match[2] in variables:
+            pattern += re.escape(variables[match[2]])
+        else:
+            pattern += ".+"
+        position = match.end()
+    pattern += re.escape(template[position:])
+    return re.fullmatch(pattern, value, re.DOTALL) is not None
 
 
 def fill_variables(name: str, text: str, variables: Mapping[str, str]) -> str:
@@ -113,14 +160,13 @@ def fill_variables(name: str, text: str, variables: Mapping[str, str]) -> str:
     return FilledScript.fill(text, variables, f"migration {name}").text
 
 
-def escaped_variables(text: str, variables: Container[str] = ()) -> str:
-    """Escape all but the named variables.
+def escape_variables(text: str) -> str:
+    """Escape variables of a text, so that a migration has them as text.
 
-    >>> escaped_variables("'${day}' = '${secret}'", {"secret"})
-    "'$${day}' = '${secret}'"
+    >>> escape_variables("'${day}'")
+    "'$${day}'"
     """
-    pattern = re.compile(r"\$\{(\w+)\}")
-    return pattern.sub(lambda match: match[0] if match[1] in variables else f"${match[0]}", text)
+    return re.sub(r"\$\{\w+\}", lambda match: f"${match[0]}", text)
 
 
 def keep_variables(texts: Iterable[str], variables: Mapping[str, str]) -> dict[str, str]:
@@ -129,5 +175,5 @@ def keep_variables(texts: Iterable[str], variables: Mapping[str, str]) -> dict[s
     >>> keep_variables(["'${day}' = '${secret}'"], {"day": "Monday"})
     {'day': 'Monday', 'secret': '${secret}'}
     """
-    names = (match[2] for text in texts for match in _VARIABLE.finditer(text) if not match[1])
+    names = (name for text in texts for name in list_variables(text))
     return {**{name: f"${{{name}}}" for name in names}, **variables}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from enum import Enum
@@ -42,13 +42,9 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.migration.data_rewrite import rewrite_table
+from schema_core.migration.definitions import import_definitions, read_definitions
 from schema_core.migration.files import SETUP, MigrationDirectory
-from schema_core.migration.generation import (
-    WARNINGS,
-    autogenerate,
-    import_definitions,
-    read_definitions,
-)
+from schema_core.migration.generation import WARNINGS, autogenerate
 from schema_core.migration.migrator import (
     MigrationResult,
     MigrationState,
@@ -399,8 +395,8 @@ def generate(
     """Write the migration from the catalog to wanted definitions, to be reviewed.
 
     The definitions are CREATE statements, or Python table descriptors. What is at risk, and what
-    may be a rename, is also printed on standard error. Exits with 1 for what cannot be altered in
-    place.
+    may be a rename, is also printed on standard error. Exits with 1 for tables that cannot be
+    altered in place, of which all are reported, and for views that the migration would break.
     """
     with script.exit_on_error(directory, None):
         if (tables is None) == (module is None):
@@ -411,16 +407,21 @@ def generate(
             sys.path.insert(0, "")  # modules beside the project, as `python -m` finds them
             wanted = import_definitions(migrator.environment, module)
         else:
-            wanted = read_definitions(migrator.environment, tables or Path())
+            values = script.values(define or [])
+            wanted = read_definitions(migrator.environment, tables or Path(), values)
         names, columns = _renames(rename or [])
-        path = autogenerate(migrator, wanted, name, renames=names, column_renames=columns)
-    if path is None:
+        result = autogenerate(migrator, wanted, name, renames=names, column_renames=columns)
+    if result.path is not None:
+        print(result.path)
+        for line in result.path.read_text("utf-8").splitlines():
+            if line.startswith(WARNINGS):
+                print(line.removeprefix("-- "), file=sys.stderr)
+    for error in result.rewrites:
+        script.show(directory, error.diagnostics)
+    if result.rewrites or result.broken:
+        raise typer.Exit(WRONG)
+    if result.path is None:
         print("nothing to do")
-        return
-    print(path)
-    for line in path.read_text("utf-8").splitlines():
-        if line.startswith(WARNINGS):
-            print(line.removeprefix("-- "), file=sys.stderr)
 
 
 def _renames(
@@ -469,7 +470,7 @@ def validate(
     """
     with script.exit_on_error(directory, None):
         environment = _environment(directory, setup, define)
-        new = _wanted_table(environment, table, wanted)
+        new = _wanted_table(environment, table, wanted, script.values(define or []))
         renames = _column_renames(table, rename or [])
         with nullcontext() if quiet else show_elapsed_time(f"validate {table}"):
             report = validate_rows(environment, table, new, renames=renames)
@@ -497,7 +498,7 @@ def rewrite(
     """
     with script.exit_on_error(directory, None):
         environment = _environment(directory, setup, define)
-        new = _wanted_table(environment, table, wanted)
+        new = _wanted_table(environment, table, wanted, script.values(define or []))
         result = rewrite_table(
             environment,
             table,
@@ -558,9 +559,11 @@ def compare_tables(
     finish(report, output)
 
 
-def _wanted_table(environment: TableEnvironment, path: str, wanted: Path) -> CatalogTable:
+def _wanted_table(
+    environment: TableEnvironment, path: str, wanted: Path, variables: Mapping[str, str]
+) -> CatalogTable:
     """Return the wanted definition of a table, or raise `table-not-found`."""
-    definitions = read_definitions(environment, wanted)
+    definitions = read_definitions(environment, wanted, variables)
     identifier = parse_path(path).qualify(
         environment.get_current_catalog(), environment.get_current_database()
     )

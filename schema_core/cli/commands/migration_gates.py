@@ -26,8 +26,12 @@ from schema_core.cli.findings import (
 from schema_core.cli.git_files import RevisionFiles, find_revision_files
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs
+from schema_core.migration.definitions import (
+    adopt_values,
+    import_definitions,
+    read_definitions,
+)
 from schema_core.migration.files import SETUP, MigrationDirectory
-from schema_core.migration.generation import import_definitions, read_definitions
 from schema_core.migration.lint import LintFinding, lint_history, lint_migrations
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.scratch import mask_secrets, open_scratch
@@ -187,11 +191,13 @@ def check_definitions(
             sys.path.insert(0, "")  # modules beside the project, as `python -m` finds them
             wanted = import_definitions(scratch.environment, module)
         else:
-            wanted = read_definitions(scratch.environment, tables or Path())
+            values = script.values(define or [])
+            wanted = read_definitions(scratch.environment, tables or Path(), values)
         findings = [*_differences(reached, wanted, "definition-not-migrated", str(directory))]
     if live is not None:
-        place = str(directory)
-        findings += _differences(live.content(), wanted, "catalog-differs", place)
+        content = live.content()
+        goal = adopt_values(wanted, content)
+        findings += _differences(content, goal, "catalog-differs", str(directory))
     return FindingReport("migrate check", findings, [str(directory)])
 
 
