@@ -7,7 +7,12 @@ from contextlib import AbstractContextManager
 from types import NoneType
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from schema_core.base.arguments import require_instance, require_sequence, validate_arguments
+from schema_core.base.arguments import (
+    require_instance,
+    require_names,
+    require_sequence,
+    validate_arguments,
+)
 from schema_core.base.paths import ObjectIdentifier, parse_path
 from schema_core.base.plugins import load_higher
 from schema_core.base.text import is_blank, quote_identifier
@@ -160,7 +165,8 @@ class TableEnvironment:
         "there is no column 'a'"
         """
         catalog, _ = self._current_path()
-        return read_view_states(self._session, catalog, names)
+        chosen = None if names is None else require_names(names, "names")
+        return read_view_states(self._session, catalog, chosen)
 
     def get_config(self) -> TableConfig:
         """Return the options of the session, which can be changed."""
