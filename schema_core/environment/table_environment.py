@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from schema_core.base.arguments import (
     require_instance,
-    require_names,
     require_sequence,
     validate_arguments,
 )
@@ -165,8 +164,11 @@ class TableEnvironment:
         "there is no column 'a'"
         """
         catalog, _ = self._current_path()
-        chosen = None if names is None else require_names(names, "names")
-        return read_view_states(self._session, catalog, chosen)
+        if names is not None:
+            names = [
+                require_instance(name, str, "a name") for name in require_sequence(names, "names")
+            ]
+        return read_view_states(self._session, catalog, names)
 
     def get_config(self) -> TableConfig:
         """Return the options of the session, which can be changed."""
