@@ -367,8 +367,9 @@ class ConnectorContract(ABC):
         loose = table("a INT, b STRING")
         run(f"INSERT INTO {loose} VALUES (1, 'x'), (CAST(NULL AS INT), 'y')")
         again = table("a INT NOT NULL, b STRING", like=loose)
+        # a NULL in a result column is refused for every connector, one in an aggregate is not
         with pytest.raises(SchemaCoreError, match="'a' is NOT NULL but received NULL"):
-            run(f"SELECT a, b FROM {again}")
+            run(f"SELECT SUM(a) FROM {again}")
         assert [("x",), ("y",)] == run(f"SELECT b FROM {again}")
 
     # --- metadata --------------------------------------------------------------------------------
