@@ -508,8 +508,12 @@ class Catalog(ABC):
             self.close()
 
     def list_migrations(self) -> list[CatalogMigration]:
-        """Return the applied migrations, in that order."""
+        """Return the applied migrations, in that order, without an unfinished one."""
         return []
+
+    def find_unfinished_migration(self) -> CatalogMigration | None:
+        """Return the migration with `CatalogMigration.progress`, if there is one."""
+        return None
 
     def add_migration(self, migration: CatalogMigration) -> None:
         """Add a migration in the transaction that applies it (`migration-exists`)."""

@@ -41,6 +41,22 @@ class WrittenRows:
 
 
 @dataclass(frozen=True, slots=True)
+class MigrationProgress:
+    """How far a migration with data steps has come, for the process that continues it.
+
+    `direction` is ``up`` or ``down``. `steps` is the number of steps of the script that are done,
+    except that the data step after them may be committed: its table then has the commit record
+    `sequence` (32 hexadecimal digits) with the number `steps`. `claim` is the process that runs it
+    (a `PendingJob`), '' if none does.
+    """
+
+    direction: str
+    steps: int
+    sequence: str
+    claim: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogMigration:
     """A migration that was applied to a catalog.
 
@@ -49,6 +65,7 @@ class CatalogMigration:
     at which `applied_by` had executed its statements, in `milliseconds`. `stamped` migrations were
     recorded without being executed. `applied_by` is '' and `milliseconds` None in entries of
     versions that did not record them. `written_rows` has the rows of each step that wrote some.
+    A migration with `progress` is unfinished: its remaining steps are not executed.
     """
 
     name: str
@@ -62,10 +79,11 @@ class CatalogMigration:
     applied_by: str = ""
     milliseconds: int | None = None
     written_rows: tuple[WrittenRows, ...] = ()
+    progress: MigrationProgress | None = None
 
 
 #: The fields of `CatalogMigration` that entries of older versions do not have.
-ADDED_FIELDS: Final = frozenset({"applied_by", "milliseconds", "written_rows"})
+ADDED_FIELDS: Final = frozenset({"applied_by", "milliseconds", "written_rows", "progress"})
 
 
 def user_name(name: str | None = None) -> str:

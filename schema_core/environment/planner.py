@@ -81,6 +81,22 @@ class PlannerContext:
         return self.table(scan.table.identifier).with_hints(scan.hints, self.options)
 
 
+@dataclass(frozen=True, slots=True)
+class CommitRecord:
+    """Identifies a job whose rows are committed at most once, however often it is run.
+
+    The table of the job stores the record together with the rows. A job whose table has its record,
+    or a later one of the sequence, discards its rows.
+
+    Attributes:
+        sequence: The jobs that are run one after the other: 32 hexadecimal digits.
+        number: The number of the job in the sequence, from 0.
+    """
+
+    sequence: str
+    number: int
+
+
 class Change(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has no further slots
     """A row of a changelog: its values and its kind.
 
@@ -296,6 +312,24 @@ class SupportsComparison(Protocol):
         Raises:
             UnsupportedError: with code `streaming-not-supported` for an unbounded table.
         """
+
+
+@runtime_checkable
+class SupportsCommitRecords(Protocol):
+    """A planner whose jobs can be committed at most once: see `CommitRecord`."""
+
+    def with_record(self, record: CommitRecord) -> Planner:
+        """Return this planner for one job, which has the record.
+
+        The job is an `UnsupportedError`, code `unsupported-ability`, before it starts if the
+        connector of its table does not store records.
+        """
+
+    def has_record(self, target: BoundTable, record: CommitRecord) -> bool:
+        """Return whether a table has the record of a job, or a later one of its sequence."""
+
+    def ensure_storage(self, table: BoundTable) -> None:
+        """Create the storage of a table that has none, so that it is read without rows."""
 
 
 def fingerprint(table: CatalogTable) -> str:

@@ -43,6 +43,7 @@ from schema_core.environment.options import (
 )
 from schema_core.environment.planner import (
     BoundTable,
+    CommitRecord,
     Planner,
     PlannerContext,
     SupportsJobRecovery,
@@ -88,6 +89,8 @@ class Session:
 
     #: whether a managed table's directory is created at its first use
     makes_directories = True
+    #: the record for the next job: see `schema_core.environment.jobs.commit_records`
+    commit_record: CommitRecord | None = None
 
     def __init__(
         self,

@@ -40,6 +40,7 @@ from schema_core.environment.operations.data import Writing, require_fit
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.explain import explain_statement
 from schema_core.environment.operations.plan_ctas import CtasPlan, plan_statement
+from schema_core.environment.operations.recorded_jobs import RecordedJobs
 from schema_core.environment.operations.show import Description, describe_path
 from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.options import warn_deprecated
@@ -288,6 +289,11 @@ class TableEnvironment:
     def execute_plan(self, plan_reference: PlanReference) -> TableResult:
         """Load a plan and submit its jobs; errors are those of `load_plan` and of the jobs."""
         return self.load_plan(plan_reference).execute()
+
+    @property
+    def recorded_jobs(self) -> RecordedJobs:
+        """The jobs that are committed at most once, such as those of data steps in migrations."""
+        return RecordedJobs(self._session)
 
     def recover(self, path: str | None = None) -> list[Recovery]:
         """Commit or roll back the tables of jobs whose processes have ended.

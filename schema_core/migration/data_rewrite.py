@@ -54,6 +54,22 @@ def rewrite_table(
             whose loss is not accepted; as `validate_rows`.
         UnsupportedError: if the connector cannot stage the rows.
     """
+    return validated_rewrite(environment, path, new, renames=renames, accept=accept)[1]
+
+
+def validated_rewrite(
+    environment: TableEnvironment,
+    path: str,
+    new: Definition,
+    *,
+    renames: RenameHints | None = None,
+    accept: Iterable[str] = (),
+) -> tuple[int, TableResult]:
+    """Return the number of rows, and the result of the job, of `rewrite_table`.
+
+    Raises:
+        SchemaCoreError: as `rewrite_table`.
+    """
     accepted = accepted_kinds(accept)
     report = validate_rows(environment, path, new, renames=renames)
     _require_fit(report, accepted)
@@ -71,7 +87,7 @@ def rewrite_table(
     hints = column_renames(renames or {})
     query = select_query(writer, normalize(table), normalize(definition), hints, [])
     name = identifier.as_serializable_string()
-    return environment.replace_table(name, definition, environment.sql_query(query))
+    return report.rows, environment.replace_table(name, definition, environment.sql_query(query))
 
 
 def _require_fit(report: ValidationReport, accepted: tuple[str, ...]) -> None:

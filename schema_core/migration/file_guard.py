@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from shlex import quote
 from typing import Final
 
 from schema_core.base.contained_paths import is_hidden
@@ -53,7 +52,7 @@ def require_files_follow(
     old, entry = _find_rows(environment, statement)
     yield
     new, _ = _find_rows(environment, statement)
-    if entry is None or old is None or new is None:
+    if entry is None or old is None or new is None or not isinstance(statement, Alter):
         return
     accepted = _accepted_kinds(statement, text)
     for finding in _find_differences(old, new, _renames_of(statement)):
@@ -110,12 +109,13 @@ def _accepted_kinds(statement: Statement, text: str) -> frozenset[str]:
     return frozenset(kinds)
 
 
-def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Statement) -> None:
+def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter) -> None:
     options, name = entry.connector_options, entry.identifier.as_summary_string()
     file = find_file(options.get("path", ""))
     if file is None:
         return
-    remedy = f"rewrite the rows: schema-core migrate rewrite {quote(name)} --from FILE"
+    path = join_names(statement.path.parts)
+    remedy = f"write '-- rewrite: {path}' before the statement, which then rewrites the rows"
     if finding.kind in REFUSED:
         remedy = "add the column as nullable, fill it, and declare it NOT NULL afterwards"
     place = join_names(finding.path)

@@ -1,19 +1,23 @@
 """Migrations of a catalog: applied, undone, recorded and compared with the catalog.
 
-Each migration and its entry in the history are one transaction. A process that is killed leaves it
-applied or not; of concurrent processes, one applies it.
+A migration without data steps and its entry in the history are one transaction. A process that is
+killed leaves it applied or not; of concurrent processes, one applies it. A migration with data
+steps has a transaction before and after each of their jobs; the history has its progress, and the
+table of a job the record that it was committed. So another process continues it with the step that
+is missing. See ``docs/decisions/0040-data-steps-of-migrations.md``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from enum import Enum
-from time import monotonic
+from time import monotonic, sleep
 from typing import Final, NamedTuple, TypeAlias
+from uuid import uuid4
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
@@ -24,18 +28,22 @@ from schema_core.catalog.api import Capability, Catalog, rolled_back
 from schema_core.catalog.changes.catalog_changes import CatalogChange, apply_to_catalog
 from schema_core.catalog.migration_history import (
     CatalogMigration,
+    MigrationProgress,
     RecordedObject,
     WrittenRows,
     user_name,
 )
-from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
+from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, CatalogTable, TableKind
 from schema_core.catalog.own_options import without_own_options
 from schema_core.environment.connector import secret_keys
+from schema_core.environment.jobs.pending import ISOLATED, Owner, PendingJob
+from schema_core.environment.planner import CommitRecord
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.environment.view_states import ViewState
 from schema_core.errors import (
     ConflictError,
     NotFoundError,
+    SchemaCoreError,
     SchemaError,
     UnsupportedError,
     at,
@@ -43,8 +51,11 @@ from schema_core.errors import (
     within,
 )
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs, read_catalog
+from schema_core.migration.data_steps import change_definition, check_data_step, run_data_step
 from schema_core.migration.file_guard import require_files_follow
 from schema_core.migration.files import MigrationDirectory, MigrationFile, closure_of, is_target
+from schema_core.migration.script_steps import ScriptStep, parse_steps
+from schema_core.migration.variables import FilledScript
 from schema_core.migration.view_checks import (
     find_broken_views,
     find_names,
@@ -58,12 +69,16 @@ from schema_core.properties.property_map import (
 )
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql import statement_syntax as syntax
-from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import ObjectKind, Statement
 from schema_core.sql.syntax import Name
 
 #: The target before the first migration.
 BASE: Final = "base"
+#: The sections of a migration, and the directions in which it is executed.
+UP: Final = "up"
+DOWN: Final = "down"
+#: Seconds between two looks at a migration that another process runs.
+PAUSE: Final = 0.1
 #: Properties with a query, in which hints may have secrets.
 QUERIES: Final = frozenset({ORIGINAL, EXPANDED})
 #: The kind of a database in the history.
@@ -76,10 +91,15 @@ Touched: TypeAlias = dict[tuple[str, str], Span]
 
 
 class MigrationState(Enum):
-    """The state of a migration: `CHANGED` if the file is not the one that was applied."""
+    """The state of a migration.
+
+    `UNFINISHED` if some of its steps were executed, `CHANGED` if the file is not the one that was
+    applied, `MISSING` if there is none.
+    """
 
     APPLIED = "applied"
     PENDING = "pending"
+    UNFINISHED = "unfinished"
     CHANGED = "changed"
     MISSING = "missing"
 
@@ -125,8 +145,84 @@ class ScriptOutcome(NamedTuple):
     broken: tuple[ViewState, ...]
 
 
-class _RolledBack(Exception):  # noqa: N818 - it is not an error
-    """Ends the transaction of a dry run."""
+@dataclass(frozen=True, slots=True)
+class _Script:
+    """A section of a migration: its text with the values of variables, and its steps.
+
+    `file` is the path of the migration if it has this text.
+    """
+
+    filled: FilledScript
+    steps: tuple[ScriptStep, ...]
+    location: str
+    file: str | None = None
+
+    @property
+    def text(self) -> str:
+        return self.filled.text
+
+    @property
+    def statements(self) -> list[Statement]:
+        return [statement for step in self.steps for statement in step.statements]
+
+    @property
+    def writes_rows(self) -> bool:
+        """Whether there is a data step."""
+        return any(step.writes_rows for step in self.steps)
+
+    @property
+    def may_break_views(self) -> bool:
+        """Whether a view may not work afterwards."""
+        return any(step.rewrite or isinstance(step.statements[0], BREAKING) for step in self.steps)
+
+    @contextmanager
+    def locating(self) -> Iterator[None]:
+        """Locate errors about the text in the migration and its file."""
+        with at(self.location), self.filled.locating(self.file):
+            yield
+
+
+def _new_claim() -> PendingJob:
+    """Return the mark of this process for a data step that it runs."""
+    claim = PendingJob(ISOLATED, uuid4().hex, Owner.this())
+    claim.begin()
+    return claim
+
+
+@dataclass(slots=True)
+class _Run:
+    """A migration that is being applied or undone, and its entry, which `is_stored` or not.
+
+    `done` is the number of executed steps, `is_committed` whether the data step after them is. This
+    call has executed `texts`, which have `touched` databases and tables.
+    """
+
+    entry: CatalogMigration
+    direction: str
+    script: _Script
+    done: int = 0
+    sequence: str = field(default_factory=lambda: uuid4().hex)
+    claim: PendingJob | None = None
+    is_stored: bool = False
+    is_committed: bool = False
+    texts: list[str] = field(default_factory=list)
+    touched: Touched = field(default_factory=dict)
+    written: list[WrittenRows] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def is_finished(self) -> bool:
+        return self.done == len(self.script.steps)
+
+    @property
+    def record(self) -> CommitRecord:
+        """What identifies the job of the next step."""
+        return CommitRecord(self.sequence, self.done)
+
+    def result(self) -> MigrationResult:
+        # called after `_record_object`: the connectors have declared their secret keys
+        name = "upgrade" if self.direction == UP else "downgrade"
+        return MigrationResult(self.entry.name, name, tuple(map(mask_text, self.texts)))
 
 
 class Migrator:
@@ -178,21 +274,13 @@ class Migrator:
     # --- what there is -------------------------------------------------------------------------
 
     def history(self) -> tuple[MigrationStatus, ...]:
-        """Return the applied migrations in that order, then the pending ones."""
+        """Return the applied migrations in that order, an unfinished one, then the pending ones."""
         files = {migration.name: migration for migration in self.directory.migrations}
         applied = self.catalog.list_migrations()
-        history = [
-            MigrationStatus(
-                record.name,
-                _state(record, files),
-                record.applied_at,
-                record.stamped,
-                record.applied_by,
-                record.milliseconds,
-                record.written_rows,
-            )
-            for record in applied
-        ]
+        history = [_status(record, _state(record, files)) for record in applied]
+        if (unfinished := self.catalog.find_unfinished_migration()) is not None:
+            applied.append(unfinished)
+            history.append(_status(unfinished, MigrationState.UNFINISHED))
         done = {record.name for record in applied}
         history += [
             MigrationStatus(name, MigrationState.PENDING) for name in files if name not in done
@@ -223,14 +311,13 @@ class Migrator:
             SchemaCoreError: of a statement.
         """
         outcomes: list[ScriptOutcome] = []
-        with suppress(_RolledBack), self.catalog.transaction() as catalog:
+        with rolled_back(self.catalog) as catalog:
             for text in scripts:
                 with self._within(catalog):
                     before = self.environment.read_view_states()
                     self._execute(catalog, text, checks_files=False)
                     broken = find_broken_views(before, self.environment.read_view_states())
                     outcomes.append(ScriptOutcome(_visible(read_catalog(catalog)), broken))
-            raise _RolledBack
         return outcomes
 
     def drift(self) -> tuple[CatalogChange, ...]:
@@ -279,7 +366,8 @@ class Migrator:
         """Return what migrations have left and what there is now, of objects that differ."""
         left: dict[tuple[str, str], RecordedObject] = {}
         with self._within(self.catalog):
-            for migration in self.catalog.list_migrations():
+            unfinished = self.catalog.find_unfinished_migration()
+            for migration in (*self.catalog.list_migrations(), *filter(None, [unfinished])):
                 left |= {(object_.database, object_.name): object_ for object_ in migration.objects}
             current = {key: self._record_object(self.catalog, *key) for key in left}
         differing = [key for key, value in left.items() if current[key] != value]
@@ -310,13 +398,17 @@ class Migrator:
     # --- application ---------------------------------------------------------------------------
 
     def upgrade(
-        self, target: str | None = None, *, dry_run: bool = False
+        self, target: str | None = None, *, dry_run: bool = False, take_over: bool = False
     ) -> tuple[MigrationResult, ...]:
-        """Apply the migrations up to a target, each in one transaction.
+        """Apply the migrations up to a target, each in one transaction or, with data steps, more.
+
+        An unfinished migration is continued with its first step that was not executed. Its file may
+        be changed after the steps that were.
 
         Args:
             target: The name or number of the last migration to apply; by default all are applied.
-            dry_run: Execute all of them in one transaction, and roll it back.
+            dry_run: Execute all of them in one transaction, without data steps, and roll it back.
+            take_over: Continue a migration of a process on another host, which must have ended.
 
         Returns:
             What this call has applied; nothing if another process was faster.
@@ -324,31 +416,40 @@ class Migrator:
         Raises:
             SchemaError: with code `migration-checksum-mismatch`; `migration-branches`;
                 `migration-changed` or `migration-missing` if the files are not those that were
-                applied; `migration-variable-missing`;
-                `migration-statement-not-allowed` for a statement that a transaction cannot contain;
-                `files-do-not-follow` for an ALTER TABLE that the files of the table do not follow.
+                applied; `migration-variable-missing`; `migration-unfinished` if another migration
+                must be finished or undone first; `migration-statement-not-allowed` for a statement
+                that a migration cannot contain; `files-do-not-follow` for an ALTER TABLE that the
+                files of the table do not follow.
+            ConflictError: with code `migration-running` if a process on another host applies one.
             NotFoundError: with code `migration-not-found` for another target.
-            SchemaCoreError: of a statement; its migration is rolled back, those before it are not.
+            SchemaCoreError: of a statement; its transaction is rolled back, those before it are
+                not.
         """
 
-        def next_one(catalog: Catalog) -> MigrationResult | None:
+        def begin(catalog: Catalog) -> _Run | None:
             applied = catalog.list_migrations()
             pending = self._find_pending(applied, target)
-            position = max((record.position for record in applied), default=0) + 1
             if not pending:
                 return None
-            file, started = pending[0], monotonic()
-            statements, touched = self._execute_file(catalog, file, "up")
-            objects = tuple(self._record_object(catalog, *key) for key in touched)
-            milliseconds = round((monotonic() - started) * 1000)
-            catalog.add_migration(self._entry(file, position, objects, milliseconds=milliseconds))
-            # after `_record_object`: the connectors of the objects have declared their secret keys
-            return MigrationResult(file.name, "upgrade", tuple(map(mask_text, statements)))
+            position = max((record.position for record in applied), default=0) + 1
+            entry = self._entry(pending[0], position, ())
+            return _Run(entry, UP, self._parse_script(pending[0], UP))
 
-        return self._repeat(next_one, dry_run)
+        if not dry_run and (entry := self.catalog.find_unfinished_migration()) is not None:
+            self._require_wanted(entry, target)
+        return self._apply(begin, UP, dry_run=dry_run, take_over=take_over)
 
-    def downgrade(self, target: str, *, dry_run: bool = False) -> tuple[MigrationResult, ...]:
-        """Undo migrations in reverse order, each in one transaction.
+    def _require_wanted(self, entry: CatalogMigration, target: str | None) -> None:
+        """Require that an unfinished migration is one of those up to a target."""
+        if target is not None and entry.name not in self.directory.closure(
+            self.directory.find(target).name
+        ):
+            raise _unfinished_error(entry)
+
+    def downgrade(
+        self, target: str, *, dry_run: bool = False, take_over: bool = False
+    ) -> tuple[MigrationResult, ...]:
+        """Undo migrations in reverse order, each in one transaction or, with data steps, more.
 
         The statements are those of the file as it was applied, which the history has.
 
@@ -356,7 +457,8 @@ class Migrator:
             target: The last migration that stays, by name or number; ``base`` undoes all, ``-1``
             the
                 last one.
-            dry_run: Execute all of them in one transaction, and roll it back.
+            dry_run: As for `upgrade`.
+            take_over: As for `upgrade`.
 
         Raises:
             SchemaError: with code `migration-irreversible`, before any is undone, and as `upgrade`.
@@ -364,9 +466,13 @@ class Migrator:
             ConflictError: if another process applies a migration that follows one of them.
         """
         require_instance(target, str, "target")
-        names = [entry.name for entry in self._find_undone(self.catalog.list_migrations(), target)]
+        unfinished = self.catalog.find_unfinished_migration()
+        names = [] if unfinished is None else [unfinished.name]
+        if unfinished is None or target != "-1":
+            undone = self._find_undone(self.catalog.list_migrations(), target)
+            names += [entry.name for entry in undone]
 
-        def next_one(catalog: Catalog) -> MigrationResult | None:
+        def begin(catalog: Catalog) -> _Run | None:
             applied = {migration.name: migration for migration in catalog.list_migrations()}
             left = [name for name in names if name in applied]
             if not left:
@@ -379,17 +485,15 @@ class Migrator:
                     )
             entry = applied[left[0]]
             file = MigrationFile.parse(entry.name, entry.text)
-            statements, _ = self._execute_file(catalog, file, "down")
-            catalog.remove_migration(entry.name)
-            return MigrationResult(entry.name, "downgrade", tuple(map(mask_text, statements)))
+            return _Run(entry, DOWN, self._parse_script(file, DOWN), is_stored=True)
 
-        return self._repeat(next_one, dry_run)
+        return self._apply(begin, DOWN, dry_run=dry_run, take_over=take_over)
 
     def stamp(self, target: str) -> tuple[str, ...]:
         """Record that the catalog is as a migration leaves it, without executing statements.
 
         The history then has this migration and those that it follows, with the checksums of their
-        files. `drift` compares with the catalog as it is now.
+        files, and no unfinished one. `drift` compares with the catalog as it is now.
 
         Args:
             target: The name or number of a migration; ``base`` empties the history.
@@ -409,7 +513,8 @@ class Migrator:
         files = [migration for migration in self.directory.migrations if migration.name in closure]
         self.directory.require_checksums()
         with self.catalog.transaction() as catalog, self._within(catalog):
-            for entry in catalog.list_migrations():
+            unfinished = catalog.find_unfinished_migration()
+            for entry in (*catalog.list_migrations(), *filter(None, [unfinished])):
                 catalog.remove_migration(entry.name)
             for position, file in enumerate(files, 1):
                 keys = self._iterate_keys(catalog) if file is files[-1] else ()
@@ -419,27 +524,252 @@ class Migrator:
 
     # --- transactions --------------------------------------------------------------------------
 
-    def _repeat(
-        self, next_one: Callable[[Catalog], MigrationResult | None], dry_run: bool
+    def _apply(
+        self,
+        begin: Callable[[Catalog], _Run | None],
+        direction: str,
+        *,
+        dry_run: bool,
+        take_over: bool,
     ) -> tuple[MigrationResult, ...]:
-        """Run migrations until there is none, each in a transaction, in a dry run all in one."""
-        results: list[MigrationResult] = []
+        """Finish an unfinished migration, then run those that `begin` returns until there is none.
+
+        `begin` is called in the first transaction of a migration.
+        """
         if dry_run:
-            with suppress(_RolledBack), self.catalog.transaction() as catalog:
-                result: MigrationResult | None
-                while True:
-                    with self._within(catalog):
-                        result = next_one(catalog)
-                    if result is None:
-                        raise _RolledBack
-                    results.append(result)
-            return tuple(results)
+            return self._try(begin)
+        results: list[MigrationResult] = []
         while True:
-            with self.catalog.transaction() as catalog, self._within(catalog):
-                result = next_one(catalog)
-            if result is None:
+            run = self._continue(direction, take_over) or self._begin(begin)
+            if run is None:
                 return tuple(results)
-            results.append(result)
+            if isinstance(run, _Run):
+                self._finish(run)
+                results.append(run.result())
+
+    def _try(self, begin: Callable[[Catalog], _Run | None]) -> tuple[MigrationResult, ...]:
+        """Run migrations in one transaction that is rolled back, without the rows of data steps."""
+        results: list[MigrationResult] = []
+        with rolled_back(self.catalog) as catalog:
+            if (unfinished := catalog.find_unfinished_migration()) is not None:
+                raise _unfinished_error(unfinished)
+            while (run := begin(catalog)) is not None:
+                with self._within(catalog), run.script.locating():
+                    run.texts, touched = self._execute_checked(catalog, run.script)
+                    run.touched.update(touched)
+                    run.done = len(run.script.steps)
+                    self._store(catalog, run)
+                results.append(run.result())
+        return tuple(results)
+
+    def _begin(self, begin: Callable[[Catalog], _Run | None]) -> _Run | bool | None:
+        """Return a migration after its first transaction; None if there is none.
+
+        Return True if another process has begun one, which is to be continued.
+        """
+        if (next_run := begin(self.catalog)) is not None and next_run.script.writes_rows:
+            self._try_data_steps(next_run.script)
+        with self.catalog.transaction() as catalog:
+            if catalog.find_unfinished_migration() is not None:
+                return True
+            if (run := begin(catalog)) is None:
+                return None
+            with self._within(catalog), run.script.locating():
+                if run.script.writes_rows:
+                    self._advance(catalog, run)
+                else:
+                    with self._keeping_views(run.script, run.touched):
+                        self._advance(catalog, run)
+        return run
+
+    def _try_data_steps(self, script: _Script) -> None:
+        """Execute a migration with data steps without their rows, to find errors beforehand."""
+        with script.locating():
+            self.environment.recorded_jobs.require_support()
+            with rolled_back(self.catalog) as catalog, self._within(catalog):
+                self._execute_checked(catalog, script)
+
+    def _finish(self, run: _Run) -> None:
+        """Run the next data step of a migration, then the statements after it, until the end."""
+        try:
+            while not run.is_finished:
+                with run.script.locating():
+                    self._run_job(run)
+                    with self.catalog.transaction() as catalog, self._within(catalog):
+                        self._require_claimed(catalog, run)
+                        self._advance(catalog, run)
+        except BaseException:
+            self._release(run)
+            raise
+        finally:
+            if run.claim is not None:
+                run.claim.end()
+
+    def _advance(self, catalog: Catalog, run: _Run) -> None:
+        """Execute the steps up to the next data step or the end, and store the progress."""
+        started, steps = monotonic(), run.script.steps
+        self._use_databases(steps[: run.done])
+        while run.done < len(steps) and not steps[run.done].writes_rows:
+            step = steps[run.done]
+            with within(run.script.text):
+                run.touched.update(self._find_touched_by(catalog, step))
+            self._execute_statement(step, run.script.text)
+            run.texts.append(step.text)
+            run.done += 1
+        run.seconds += monotonic() - started
+        self._store(catalog, run)
+
+    def _run_job(self, run: _Run) -> None:
+        """Run the data step at which a migration is, unless it is committed."""
+        started, step = monotonic(), run.script.steps[run.done]
+        with self._within(self.catalog):
+            self._use_databases(run.script.steps[: run.done])
+            with within(run.script.text):
+                (database, name), *_ = self._find_touched_by(self.catalog, step)
+            identifier = self._identify(database, name)
+            if not run.is_committed:
+                new = None if step.rewrite is None else self._definition_after(identifier, run)
+                rows = run_data_step(
+                    self.environment, identifier, step, run.script.text, run.record, new
+                )
+                run.written.extend(filter(None, [rows]))
+        run.is_committed = False
+        run.touched[database, name] = step.span
+        run.texts.append(step.text)
+        run.done += 1
+        run.seconds += monotonic() - started
+
+    def _definition_after(self, identifier: ObjectIdentifier, run: _Run) -> CatalogTable:
+        """Return the new definition of a table after the statements of a rewrite."""
+        steps = run.script.steps
+        with rolled_back(self.catalog) as catalog, self._within(catalog):
+            self._use_databases(steps[: run.done])
+            return change_definition(self.environment, identifier, steps[run.done], run.script.text)
+
+    def _store(self, catalog: Catalog, run: _Run) -> None:
+        """Store the progress of a migration, or its end, in the transaction of its steps."""
+        if run.is_stored:
+            catalog.remove_migration(run.entry.name)
+        progress = None
+        if not run.is_finished:
+            run.claim = run.claim or _new_claim()
+            progress = MigrationProgress(run.direction, run.done, run.sequence, str(run.claim))
+        elif run.direction == DOWN:
+            return
+        objects = {(object_.database, object_.name): object_ for object_ in run.entry.objects}
+        if run.direction == UP:
+            objects |= {key: self._record_object(catalog, *key) for key in run.touched}
+        run.entry = replace(
+            run.entry,
+            objects=tuple(objects.values()),
+            applied_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            milliseconds=round(run.seconds * 1000),
+            written_rows=tuple(run.written),
+            progress=progress,
+        )
+        catalog.add_migration(run.entry)
+        run.is_stored = True
+
+    # --- unfinished migrations -----------------------------------------------------------------
+
+    def _continue(self, direction: str, take_over: bool) -> _Run | None:
+        """Return the unfinished migration, claimed for this process, if there is one.
+
+        It waits for a process of this host that runs the data step.
+        """
+        while True:
+            with self.catalog.transaction() as catalog:
+                entry = catalog.find_unfinished_migration()
+                if entry is None or (progress := entry.progress) is None:
+                    return None
+                if progress.direction != direction:
+                    raise _unfinished_error(entry)
+                owner = PendingJob.parse(progress.claim)
+                if owner is None or take_over or owner.is_abandoned():
+                    claim = _new_claim()
+                    entry = replace(entry, progress=replace(progress, claim=str(claim)))
+                    catalog.remove_migration(entry.name)
+                    catalog.add_migration(entry)
+                    break
+            if owner.owner.host != Owner.this().host:
+                raise _running_error(entry, owner)
+            sleep(PAUSE)
+        return self._resume(entry, progress, claim)
+
+    def _resume(
+        self, entry: CatalogMigration, progress: MigrationProgress, claim: PendingJob
+    ) -> _Run:
+        """Return a claimed migration with the remaining steps of its file."""
+        file = MigrationFile.parse(entry.name, entry.text)
+        script = self._parse_script(file, progress.direction)
+        run = _Run(
+            entry,
+            progress.direction,
+            script,
+            done=progress.steps,
+            sequence=progress.sequence,
+            claim=claim,
+            is_stored=True,
+            written=[*entry.written_rows],
+            seconds=(entry.milliseconds or 0) / 1000,
+        )
+        try:
+            with run.script.locating():
+                self.environment.recorded_jobs.require_support()
+                run.is_committed = self._was_committed(run)
+                if run.direction == UP:
+                    self._take_new_text(run)
+        except BaseException:
+            self._release(run)
+            raise
+        return run
+
+    def _was_committed(self, run: _Run) -> bool:
+        """Return whether the data step of an ended process was committed, after its recovery."""
+        with self._within(self.catalog):
+            self._use_databases(run.script.steps[: run.done])
+            with within(run.script.text):
+                keys = self._find_touched_by(self.catalog, run.script.steps[run.done])
+                identifier = self._identify(*next(iter(keys)))
+            self.environment.recover(identifier.as_serializable_string())
+            return self.environment.recorded_jobs.contains(identifier, run.record)
+
+    def _take_new_text(self, run: _Run) -> None:
+        """Let a migration continue with its file, whose executed steps must be the same."""
+        files = {migration.name: migration for migration in self.directory.migrations}
+        if (file := files.get(run.entry.name)) is None:
+            _require_unchanged(run.entry, files, run.entry.name)
+        elif file.checksum != run.entry.checksum:
+            script = self._parse_script(file, UP)
+            executed = run.done + run.is_committed
+            old, new = run.script.steps[:executed], script.steps[:executed]
+            if [step.text for step in old] != [step.text for step in new]:
+                raise _changed_error(run.entry, f"restore the first {executed} of its statements")
+            run.script = script
+            run.entry = replace(run.entry, text=file.text, checksum=file.checksum)
+
+    def _require_claimed(self, catalog: Catalog, run: _Run) -> None:
+        """Require that no other process has taken a migration over."""
+        entry = catalog.find_unfinished_migration()
+        progress = None if entry is None else entry.progress
+        if entry is None or progress is None or progress.claim != str(run.claim):
+            raise ConflictError(
+                f"migration {run.entry.name} was continued by another process",
+                code="migration-running",
+                hint="start again: it is applied once",
+            )
+
+    def _release(self, run: _Run) -> None:
+        """Let other processes continue a migration whose data step has failed."""
+        if run.claim is None:
+            return
+        run.claim.end()
+        with suppress(SchemaCoreError), self.catalog.transaction() as catalog:
+            entry = catalog.find_unfinished_migration()
+            if entry and entry.progress and entry.progress.claim == str(run.claim):
+                catalog.remove_migration(entry.name)
+                progress = replace(entry.progress, claim="")
+                catalog.add_migration(replace(entry, progress=progress))
 
     @contextmanager
     def _within(self, catalog: Catalog) -> Iterator[None]:
@@ -465,8 +795,6 @@ class Migrator:
         objects: Sequence[RecordedObject],
         *,
         stamped: bool = False,
-        milliseconds: int | None = None,
-        written_rows: Sequence[WrittenRows] = (),
     ) -> CatalogMigration:
         return CatalogMigration(
             file.name,
@@ -478,56 +806,87 @@ class Migrator:
             tuple(objects),
             stamped,
             self._applied_by,
-            milliseconds,
-            tuple(written_rows),
         )
 
-    def _execute_file(
-        self, catalog: Catalog, file: MigrationFile, section: str
-    ) -> tuple[tuple[str, ...], Touched]:
-        """Execute a section of a migration, unless it breaks views (`migration-breaks-view`)."""
+    def _parse_script(self, file: MigrationFile, section: str) -> _Script:
+        """Return a section of a migration, with the values of variables."""
         path = self.directory.path / f"{file.name}.sql"
         own = self.directory.get(file.name)
         name = str(path) if own is not None and own.text == file.text else None
-        with at(f"migration {file.name}, {section}"):
+        location = f"migration {file.name}, {section}"
+        with at(location):
             with within(file.script(section), name):
-                script = file.fill_script(section, self.variables)
-            with script.locating(name):
-                return self._execute_checked(catalog, script.text)
+                filled = file.fill_script(section, self.variables)
+            with filled.locating(name), within(filled.text):
+                return _Script(filled, parse_steps(filled.text), location, name)
 
-    def _execute_checked(self, catalog: Catalog, text: str) -> tuple[tuple[str, ...], Touched]:
-        with within(text):
-            statements = parse_statements(text)
-            if not any(isinstance(statement, BREAKING) for statement in statements):
-                return self._execute(catalog, text)
-            names = find_names(statements)
-            before = self.environment.read_view_states(names)
-            texts, touched = self._execute(catalog, text)
-            spans = {
-                ObjectIdentifier.of(self._registry.current_catalog or "", *key): span
-                for key, span in touched.items()
-                if all(key)
-            }
-            require_working_views(before, self.environment.read_view_states(names), spans)
+    def _execute_checked(self, catalog: Catalog, script: _Script) -> tuple[list[str], Touched]:
+        """Execute a script as `_execute`, unless it breaks views (`migration-breaks-view`)."""
+        touched: Touched = {}
+        with self._keeping_views(script, touched):
+            texts, changed = self._execute(catalog, script.text)
+            touched |= changed
         return texts, touched
+
+    @contextmanager
+    def _keeping_views(self, script: _Script, touched: Touched) -> Iterator[None]:
+        """Refuse changes of the context that break views; it adds to `touched`."""
+        if not script.may_break_views:
+            yield
+            return
+        with within(script.text):
+            names = find_names(script.statements)
+            before = self.environment.read_view_states(names)
+            yield
+            spans = {self._identify(*key): span for key, span in touched.items() if all(key)}
+            require_working_views(before, self.environment.read_view_states(names), spans)
 
     def _execute(
         self, catalog: Catalog, text: str, *, checks_files: bool = True
-    ) -> tuple[tuple[str, ...], Touched]:
-        """Execute a script; return its statements, and what they name, with the last of them."""
+    ) -> tuple[list[str], Touched]:
+        """Execute a script without the rows of data steps.
+
+        Return the statements, and what they name, with the last of them.
+        """
         touched: Touched = {}
         texts = []
-        for statement in parse_statements(text):
-            span: Span = statement.span
+        for step in parse_steps(text):
             with within(text):
-                touched |= dict.fromkeys(self._find_touched(catalog, statement), span)
-            check: AbstractContextManager[None] = nullcontext()
-            if checks_files:
-                check = require_files_follow(self.environment, statement, text)
-            with within(text), check:
-                self.environment.execute_statement(statement, text)
-            texts.append(text[span.start : span.stop])
-        return tuple(texts), touched
+                keys = self._find_touched_by(catalog, step)
+            touched |= keys
+            if step.writes_rows:
+                with within(text):
+                    check_data_step(self.environment, self._identify(*next(iter(keys))), step, text)
+            else:
+                self._execute_statement(step, text, checks_files=checks_files)
+            texts.append(step.text)
+        return texts, touched
+
+    def _execute_statement(self, step: ScriptStep, text: str, *, checks_files: bool = True) -> None:
+        """Execute a statement that is not a data step (`files-do-not-follow`)."""
+        (statement,) = step.statements
+        check: AbstractContextManager[None] = nullcontext()
+        if checks_files:
+            check = require_files_follow(self.environment, statement, text)
+        with within(text), check:
+            self.environment.execute_statement(statement, text)
+
+    def _identify(self, database: str, name: str) -> ObjectIdentifier:
+        return ObjectIdentifier.of(self._registry.current_catalog or "", database, name)
+
+    def _use_databases(self, steps: Iterable[ScriptStep]) -> None:
+        """Select the current database as the steps of a script do."""
+        for step in steps:
+            if isinstance(use := step.statements[0], syntax.UseDatabase):
+                self._registry.current_path = self._registry.qualify_database(use.path.parts)
+
+    def _find_touched_by(self, catalog: Catalog, step: ScriptStep) -> Touched:
+        """Return what a step creates, alters, drops or writes, with the last statement."""
+        return {
+            key: statement.span
+            for statement in step.statements
+            for key in self._find_touched(catalog, statement)
+        }
 
     def find_touched(self, statement: Statement) -> tuple[tuple[str, str], ...]:
         """Return the databases, with '', and the objects that a statement creates, alters or drops.
@@ -555,6 +914,8 @@ class Migrator:
                 | syntax.Drop(ObjectKind.TABLE | ObjectKind.VIEW, path, temporary=False)
             ):
                 yield self._object(path, statement)
+            case syntax.Insert(path) | syntax.Update(path) | syntax.Delete(path):
+                yield self._object(path, statement)
             case syntax.Alter(ObjectKind.TABLE | ObjectKind.VIEW, path, change):
                 database, name = self._object(path, statement)
                 yield database, name
@@ -579,7 +940,8 @@ class Migrator:
                 raise _not_allowed_error(
                     statement,
                     "a migration creates, alters and drops databases, tables, views, functions and "
-                    "models; put SET and CREATE CATALOG into setup.sql, and move rows with a job",
+                    "models, and writes rows with INSERT, UPDATE and DELETE; put SET and CREATE "
+                    "CATALOG into setup.sql",
                 )
 
     def _object(self, path: Name, statement: Statement) -> tuple[str, str]:
@@ -657,6 +1019,46 @@ class Migrator:
         return undone
 
 
+def _status(entry: CatalogMigration, state: MigrationState) -> MigrationStatus:
+    return MigrationStatus(
+        entry.name,
+        state,
+        entry.applied_at,
+        entry.stamped,
+        entry.applied_by,
+        entry.milliseconds,
+        entry.written_rows,
+    )
+
+
+def _unfinished_error(entry: CatalogMigration) -> SchemaError:
+    progress = entry.progress
+    command = "upgrade" if progress is None or progress.direction == UP else "downgrade"
+    return SchemaError(
+        f"migration {entry.name} is unfinished: some of its statements were executed",
+        code="migration-unfinished",
+        hint=f"finish it: schema-core migrate {command}; a statement that fails may be corrected "
+        "in its file, and stamp accepts the catalog as it is",
+    )
+
+
+def _running_error(entry: CatalogMigration, job: PendingJob) -> ConflictError:
+    return ConflictError(
+        f"process {job.owner.pid} on the host {job.owner.host!r} runs a data step of migration "
+        f"{entry.name}",
+        code="migration-running",
+        hint="wait for it; if it has ended, continue the migration with --take-over",
+    )
+
+
+def _changed_error(entry: CatalogMigration, hint: str) -> SchemaError:
+    return SchemaError(
+        f"migration {entry.name} was changed after it had been applied",
+        code="migration-changed",
+        hint=hint,
+    )
+
+
 def _state(entry: CatalogMigration, files: Mapping[str, MigrationFile]) -> MigrationState:
     file = files.get(entry.name)
     if file is None:
@@ -677,10 +1079,8 @@ def _require_unchanged(
                 "it",
             )
         case MigrationState.CHANGED:
-            raise SchemaError(
-                f"migration {entry.name} was changed after it had been applied",
-                code="migration-changed",
-                hint=f"restore the file, or accept it: schema-core migrate stamp {last}",
+            raise _changed_error(
+                entry, f"restore the file, or accept it: schema-core migrate stamp {last}"
             )
         case _:
             pass

@@ -186,10 +186,13 @@ class MicroBatch:
     Attributes:
         job: Identifies the job over all of its runs: 32 hexadecimal digits.
         number: The number of the micro-batch: from 0, increasing, with gaps.
+        has_all_rows: Whether it has all rows of a batch job that is committed at most once: a
+            restarted process runs the job again, with the same `job` and `number`.
     """
 
     job: str
     number: int
+    has_all_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +209,8 @@ class WriteContext(TableContext):
         stage: What `SupportsStaging.stage` returned, else None.
         job: The id (32 hexadecimal digits) of a CREATE or REPLACE TABLE AS that recovery finishes
             or undoes if its process ends, else an empty string.
-        batch: The micro-batch in the frame; None in a batch job.
+        batch: The micro-batch in the frame; None in a batch job, unless it is committed at most
+            once.
     """
 
     overwrite: bool = False
@@ -329,6 +333,14 @@ class SupportsMicroBatches(SupportsStaging, Protocol):
 
     def last_batch(self, context: WriteContext, job: str) -> int | None:
         """Return the number of a job's last micro-batch in the table, or None."""
+
+
+@runtime_checkable
+class SupportsEmptyStorage(SparkConnector, Protocol):
+    """A connector that cannot read a table before its storage exists, such as a directory."""
+
+    def ensure_storage(self, context: WriteContext) -> None:
+        """Create the storage of a table, without rows, unless it exists."""
 
 
 @runtime_checkable

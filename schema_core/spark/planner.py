@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from schema_core.environment.connector import find_connector
 from schema_core.environment.planner import (
     BoundTable,
+    CommitRecord,
     PlannerContext,
     Registration,
     RowDifferences,
@@ -59,6 +61,7 @@ class SparkPlanner:
 
     def __init__(self, context: PlannerContext) -> None:
         self.context = context
+        self._record: CommitRecord | None = None
         self._session = JobSession(cast("SparkSession | None", context.session))
         self._reader = Reader(context, self._session)
         self._writer = Writer(context, self._session, self._reader)
@@ -106,10 +109,12 @@ class SparkPlanner:
         In a streaming job they become visible with their micro-batch.
         """
         if (plan := self._stream_plan(query)) is not None:
-            if overwrite:
-                raise needs_all_rows("INSERT OVERWRITE")
+            if overwrite or self._record is not None:
+                raise needs_all_rows("INSERT OVERWRITE" if overwrite else "a job with a record")
             return self._streams.write(plan, query, target, columns, partition=partition)
-        return self._writer.insert(query, target, columns, overwrite=overwrite, partition=partition)
+        return self._writer.insert(
+            query, target, columns, overwrite=overwrite, partition=partition, record=self._record
+        )
 
     @jvm_errors()
     def create_as(
@@ -122,10 +127,26 @@ class SparkPlanner:
     ) -> JobGraph:
         """Prepare CREATE or REPLACE TABLE AS: see `schema_core.environment.jobs.atomicity`."""
         if (plan := self._stream_plan(query)) is not None:
-            if registration.replaced is not None:
+            if registration.replaced is not None or self._record is not None:
                 raise needs_all_rows("REPLACE TABLE AS")
             return self._streams.write(plan, query, target, columns, registration=registration)
-        return self._writer.create_as(query, target, registration, columns)
+        return self._writer.create_as(query, target, registration, columns, self._record)
+
+    def with_record(self, record: CommitRecord) -> SparkPlanner:
+        """Return this planner for a job with a record."""
+        planner = copy(self)
+        planner._record = record  # noqa: SLF001 - of this class
+        return planner
+
+    @jvm_errors()
+    def has_record(self, target: BoundTable, record: CommitRecord) -> bool:
+        """Return whether a table has the record of a job, or a later one of its sequence."""
+        return self._writer.has_record(target, record)
+
+    @jvm_errors()
+    def ensure_storage(self, table: BoundTable) -> None:
+        """Create the directory of a table of files that does not exist."""
+        self._writer.ensure_storage(table)
 
     @jvm_errors()
     def was_committed(self, target: BoundTable, job: str) -> bool | None:

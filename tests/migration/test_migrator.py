@@ -176,7 +176,6 @@ def test_branches_are_refused_until_they_are_merged(environments: Environments) 
 @pytest.mark.parametrize(
     "statement",
     [
-        "INSERT INTO orders VALUES (1)",
         "CREATE TABLE copied AS SELECT id FROM orders",
         "CREATE TEMPORARY TABLE t (a INT)",
         "CREATE TEMPORARY VIEW t AS SELECT 1",

@@ -620,6 +620,12 @@ class StoredCatalog(Catalog, Generic[S]):
         raise_all(failures)
 
     def list_migrations(self) -> list[CatalogMigration]:
+        return [entry for entry in self._stored_migrations() if entry.progress is None]
+
+    def find_unfinished_migration(self) -> CatalogMigration | None:
+        return next((entry for entry in self._stored_migrations() if entry.progress), None)
+
+    def _stored_migrations(self) -> list[CatalogMigration]:
         if not self._supports(StoredKind.MIGRATION):
             return []
         with self.store.transaction() as transaction:

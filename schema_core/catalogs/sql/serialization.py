@@ -29,6 +29,7 @@ from schema_core.catalog import objects
 from schema_core.catalog.migration_history import (
     ADDED_FIELDS,
     CatalogMigration,
+    MigrationProgress,
     RecordedObject,
     WrittenRows,
 )
@@ -155,6 +156,7 @@ _CODECS.update(
     {
         "RecordedObject": record(RecordedObject, _CODECS),
         "WrittenRows": record(WrittenRows, _CODECS),
+        "MigrationProgress": record(MigrationProgress, _CODECS),
     }
 )
 

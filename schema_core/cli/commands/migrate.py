@@ -76,6 +76,12 @@ Setup = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Execute in a transaction that is rolled back.")
 ]
+TakeOver = Annotated[
+    bool,
+    typer.Option(
+        "--take-over", help="Continue a data step of another host, whose process has ended."
+    ),
+]
 Sql = Annotated[bool, typer.Option("--sql", help="Print the statements instead.")]
 User = Annotated[
     str | None,
@@ -138,6 +144,7 @@ def upgrade(
     define: script.Define = None,
     dry_run: DryRun = False,
     sql: Sql = False,
+    take_over: TakeOver = False,
     user: User = None,
 ) -> None:
     """Apply the migrations that were not applied yet, each in a transaction with its entry.
@@ -149,7 +156,7 @@ def upgrade(
         if sql:
             print(migrator.script(target), end="")
         else:
-            _show(migrator.upgrade(target, dry_run=dry_run), dry_run)
+            _show(migrator.upgrade(target, dry_run=dry_run, take_over=take_over), dry_run)
 
 
 def downgrade(
@@ -161,6 +168,7 @@ def downgrade(
     define: script.Define = None,
     dry_run: DryRun = False,
     sql: Sql = False,
+    take_over: TakeOver = False,
 ) -> None:
     """Undo the migrations after another one, by the statements that the history has.
 
@@ -171,7 +179,7 @@ def downgrade(
         if sql:
             print(migrator.script(target, down=True), end="")
         else:
-            _show(migrator.downgrade(target, dry_run=dry_run), dry_run)
+            _show(migrator.downgrade(target, dry_run=dry_run, take_over=take_over), dry_run)
 
 
 def _show(results: Iterable[MigrationResult], dry_run: bool) -> None:

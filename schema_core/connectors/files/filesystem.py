@@ -356,7 +356,7 @@ class FilesystemConnector:
         session, replaced = context.session, context.replaced
         layout = FileLayout(context)
         layout.require_types()
-        if context.batch is not None:
+        if context.batch is not None and not context.batch.has_all_rows:
             _refuse_ignored_by_streams(context.options)
         system, root = locate_file_system(session, layout.path)
         new = definition_of(context.identifier, context.table)
@@ -386,6 +386,13 @@ class FilesystemConnector:
     def last_batch(self, context: WriteContext, job: str) -> int | None:
         """Return the number of a job's last committed micro-batch."""
         return last_batch(_recover_directory(context, FileLayout(context).path), job)
+
+    def ensure_storage(self, context: WriteContext) -> None:
+        """Create the directory of a table unless it exists."""
+        system, root = locate_file_system(context.session, FileLayout(context).path)
+        directory = commit.Directory(system, root)
+        if directory.status("") is None:
+            directory.mkdirs("")
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
         """Return whether the directory has files, and no uncommitted ones of the job."""

@@ -31,6 +31,7 @@ from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.connector import installed_connector
 from schema_core.environment.jobs.atomicity import AtomicityLevel, choose_level, is_atomic
+from schema_core.environment.jobs.commit_records import planner_of_job
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.jobs.pending import Owner, PendingJob
 from schema_core.environment.jobs.recovery import TableRegistration, delete_directory, finish
@@ -397,7 +398,7 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
         replaced = session.bind(identifier).table
     query = session.executable(relation)
     job = _pending_job(session, target, replaced, query)
-    graph = session.planner.create_as(
+    graph = planner_of_job(session, relation, identifier).create_as(
         query,
         BoundTable(identifier, target),
         TableRegistration(session, identifier, stored, replaced, job),

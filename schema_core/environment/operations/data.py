@@ -16,6 +16,7 @@ from schema_core.environment.connector import (
     installed_connector,
 )
 from schema_core.environment.jobs.client import submit
+from schema_core.environment.jobs.commit_records import planner_of_job
 from schema_core.environment.jobs.graph import JobGraph, JobStatusHook
 from schema_core.environment.jobs.recovery import (
     finish,
@@ -246,7 +247,7 @@ def prepare_write(
             _with_partition(relation, fixed, target.table.resolved_schema),
             [*chosen, *dict(fixed.values)],
         )
-    graph = session.planner.insert(
+    graph = planner_of_job(session, relation, target.identifier).insert(
         session.executable(relation),
         target,
         columns=chosen if names or fixed else None,

@@ -26,7 +26,7 @@ from schema_core.base.contained_paths import find_link, is_hidden, is_plain
 from schema_core.base.lazy import dataclass, regex
 from schema_core.environment.jobs.pending import ABANDONED, OWNER, Owner
 from schema_core.environment.jobs.run import require_running
-from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
+from schema_core.errors import ConflictError, ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.commit.file_systems import (
     FileStatus,
     FileSystem,
@@ -923,6 +923,13 @@ class FileStage:
         if (batch := self._batch) is not None:
             last = last_batch(self.directory, batch.job)
             self._is_repeated = last is not None and last >= batch.number
+            if self._is_repeated and self._definition is not None:
+                raise ConflictError(
+                    f"the rows of the job are committed to {self.directory.root!r} already, by "
+                    "another process that continued it",
+                    code="table-changed",
+                    hint="read the table: it has the rows and the new definition",
+                )
             if self._is_repeated:
                 return
         has_stage = self.directory.status(self.name) is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from schema_core.environment.connector import (
     Ability,
@@ -29,8 +29,8 @@ from schema_core.environment.jobs.atomicity import (
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.operations.plan_ctas import SinkLoss
 from schema_core.environment.options import ConfigOption, choice
-from schema_core.environment.planner import BoundTable, Registration
-from schema_core.errors import Gathering, SchemaError, at
+from schema_core.environment.planner import BoundTable, CommitRecord, Registration
+from schema_core.errors import Gathering, SchemaError, UnsupportedError, at
 from schema_core.mappings.loss import LossKind, losses
 from schema_core.mappings.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, result_columns
@@ -42,9 +42,12 @@ from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import NULL, Cast, NamedNode, Node, fail, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
+    MicroBatch,
     Read,
     SparkConnector,
     SupportsCleanUp,
+    SupportsEmptyStorage,
+    SupportsMicroBatches,
     SupportsRecovery,
     SupportsWriteValidation,
     WriteContext,
@@ -379,6 +382,27 @@ _ELSEWHERE = frozenset({LossKind.DIGITS, LossKind.NULL_KEYS, LossKind.REFUSED, L
 # --- jobs -----------------------------------------------------------------------------------------
 
 
+def _recorded_batch(
+    connector: SparkConnector, target: BoundTable, record: CommitRecord | None
+) -> MicroBatch | None:
+    """Return the rows of a job with a record as one micro-batch, which is committed once."""
+    if record is None:
+        return None
+    if not isinstance(connector, SupportsMicroBatches):
+        raise _without_records(target)
+    return MicroBatch(record.sequence, record.number, has_all_rows=True)
+
+
+def _without_records(target: BoundTable) -> UnsupportedError:
+    return UnsupportedError(
+        f"the connector {target.table.options.get('connector')!r} of "
+        f"{target.identifier.as_summary_string()} does not record which jobs it has committed, so "
+        "a job that was killed may be committed twice",
+        code="unsupported-ability",
+        hint="keep the rows in a table of files; else write them outside of migrations",
+    )
+
+
 class Writer:
     """Prepares jobs that write queries into tables, and finishes those of ended processes."""
 
@@ -395,11 +419,15 @@ class Writer:
         *,
         overwrite: bool,
         partition: Mapping[str, str] | None,
+        record: CommitRecord | None = None,
     ) -> JobGraph:
         """Prepare the write of a query; its rows become visible when all are written."""
         connector = self.open_sink(target, [Ability.OVERWRITE] if overwrite else [])
+        batch = _recorded_batch(connector, target, record)
         frame, reads = self._rows(query, target, columns, connector)
-        context = self.context(connector, target, overwrite=overwrite, partition=partition)
+        context = self.context(
+            connector, target, overwrite=overwrite, partition=partition, batch=batch
+        )
         name = f"insert into {target.identifier.as_summary_string()}"
         level = AtomicityLevel.CREATED_FIRST
         return self._job(name, connector, frame, context, level, Registration(), reads)
@@ -410,10 +438,12 @@ class Writer:
         target: BoundTable,
         registration: Registration,
         columns: Sequence[str] | None,
+        record: CommitRecord | None = None,
     ) -> JobGraph:
         """Prepare CREATE or REPLACE TABLE AS; see `schema_core.environment.jobs.atomicity`."""
         replaced = registration.replaced
         connector = self.open_new_table(target, replaced)
+        batch = _recorded_batch(connector, target, record)
         frame, reads = self._rows(query, target, columns, connector)
         level = choose_level(
             connector,
@@ -423,7 +453,7 @@ class Writer:
         ).level
         context = self.context(
             connector, target, overwrite=replaced is not None, creates=True, replaced=replaced,
-            job="" if level is AtomicityLevel.CREATED_FIRST else registration.id,
+            job="" if level is AtomicityLevel.CREATED_FIRST else registration.id, batch=batch,
         )  # fmt: skip
         name = f"create {target.identifier.as_summary_string()}"
         return self._job(name, connector, frame, context, level, registration, reads)
@@ -472,6 +502,24 @@ class Writer:
             if creates and isinstance(connector, SupportsCleanUp):
                 connector.clean_up(context)
 
+    def has_record(self, target: BoundTable, record: CommitRecord) -> bool:
+        """Return whether a table has the record of a job, or a later one of its sequence."""
+        connector = self.open_sink(target)
+        if not isinstance(connector, SupportsMicroBatches):
+            raise _without_records(target)
+        context = self.context(connector, target)
+        with using(context.identifier, context.options, "recover"), spark_errors():
+            last = connector.last_batch(context, record.sequence)
+        return last is not None and last >= record.number
+
+    def ensure_storage(self, table: BoundTable) -> None:
+        """Create the storage of a table that its connector cannot read without."""
+        if isinstance(installed_connector(table.table.options), SupportsEmptyStorage):
+            connector = self.open_sink(table)
+            context = self.context(connector, table)
+            with using(context.identifier, context.options, "write"), spark_errors():
+                cast("SupportsEmptyStorage", connector).ensure_storage(context)
+
     def _open_recovery(
         self, target: BoundTable, *, creates: bool, job: str = ""
     ) -> tuple[SparkConnector, WriteContext] | None:
@@ -513,6 +561,7 @@ class Writer:
         creates: bool = False,
         replaced: CatalogTable | None = None,
         job: str = "",
+        batch: MicroBatch | None = None,
     ) -> WriteContext:
         """Return the context of a write for its connector."""
         return WriteContext(
@@ -528,6 +577,7 @@ class Writer:
             creates=creates,
             replaced=replaced,
             job=job,
+            batch=batch,
         )
 
     def _rows(

@@ -1,0 +1,173 @@
+"""The steps of a migration's script: statements, and rewrites of tables by a directive.
+
+A line ``-- rewrite: orders`` before ALTER TABLE statements of that table, or before a CREATE TABLE
+with its complete new definition, makes these statements one rewrite of the rows. A line ``--
+accept: value-changed`` after it accepts what the rewrite may change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from schema_core.base.lazy import dataclass, regex
+from schema_core.base.paths import parse_path
+from schema_core.base.text import Span
+from schema_core.errors import SchemaError
+from schema_core.migration.validation import accepted_kinds
+from schema_core.sql import statement_syntax as syntax
+from schema_core.sql.parser import parse_statements
+from schema_core.sql.statement_syntax import ObjectKind, Statement
+
+#: Statements that write rows.
+WRITING: Final = (syntax.Insert, syntax.Update, syntax.Delete)
+
+_COMMENT = regex(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_DIRECTIVE = regex(r"--[ \t]*(rewrite|accept)[ \t]*:(.*?)\s*", re.IGNORECASE | re.DOTALL)
+_LINE = regex(r"^[ \t]*--[ \t]*(?:rewrite|accept)[ \t]*:", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A directive: the parts of the table's path, and the accepted kinds of problems."""
+
+    path: tuple[str, ...]
+    accept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptStep:
+    """A statement, or the statements of a `rewrite`, with the part of the script that has them."""
+
+    statements: tuple[Statement, ...]
+    text: str
+    rewrite: Rewrite | None = None
+
+    @property
+    def writes_rows(self) -> bool:
+        """Whether the step is a data step: a job, which no transaction of a catalog includes."""
+        return self.rewrite is not None or isinstance(self.statements[0], WRITING)
+
+    @property
+    def span(self) -> Span:
+        """Where the first statement is."""
+        return self.statements[0].span
+
+
+def parse_steps(text: str) -> tuple[ScriptStep, ...]:
+    r"""Return the steps of a script.
+
+    Raises:
+        ParseError: as `parse_statements`.
+        SchemaError: with code `invalid-migration-file` for a directive that does not precede
+            statements of its table, or is malformed; `wrong-argument` for a kind that cannot be
+            accepted.
+
+    >>> script = "-- rewrite: t\nALTER TABLE t MODIFY a STRING; INSERT INTO u SELECT a FROM t"
+    >>> [(step.rewrite, step.writes_rows) for step in parse_steps(script)]
+    [(Rewrite(path=('t',), accept=()), True), (None, True)]
+    """
+    statements = parse_statements(text)
+    steps: list[ScriptStep] = []
+    end, place = 0, 0
+    while place < len(statements):
+        statement = statements[place]
+        rewrite, start = _directive(text, end, statement.span.start)
+        group = statements[place : place + 1]
+        if rewrite is not None:
+            group = tuple(_rewriting(text, statements[place:], rewrite))
+        end, place = group[-1].span.stop, place + len(group)
+        for each in group:
+            _require_no_directive(text, each.span)
+        steps.append(ScriptStep(group, text[start:end], rewrite))
+    if directives := _directives(text, end, len(text)):
+        raise _invalid("no statement follows the directive", directives[0][0])
+    return tuple(steps)
+
+
+def _directives(text: str, start: int, stop: int) -> list[tuple[Span, str, str]]:
+    """Return the position, the name and the value of the directives between two statements."""
+    matches = (
+        (comment.span(), _DIRECTIVE.fullmatch(comment[0]))
+        for comment in _COMMENT.finditer(text, start, stop)
+    )
+    return [(Span(*span), match[1].lower(), match[2].strip()) for span, match in matches if match]
+
+
+def _directive(text: str, start: int, stop: int) -> tuple[Rewrite | None, int]:
+    """Return the directive before a statement, and where it or the statement starts."""
+    directives = _directives(text, start, stop)
+    rewrites = [span for span, name, _ in directives if name == "rewrite"]
+    if not rewrites:  # `file_guard` reads '-- accept:' of another statement
+        return None, stop
+    if len(rewrites) > 1 or directives[0][0] != rewrites[0]:
+        raise _invalid(
+            "a statement has one line '-- rewrite: TABLE', before its lines '-- accept:'",
+            rewrites[-1],
+        )
+    span, _, path = directives[0]
+    if not path:
+        raise _invalid("'-- rewrite:' names no table", span)
+    parts = parse_path(path).parts
+    kinds = [
+        kind.strip()
+        for _, _, value in directives[1:]
+        for kind in value.partition("(")[0].split(",")
+    ]
+    return Rewrite(tuple(parts), accepted_kinds(dict.fromkeys(kinds))), span.start
+
+
+def _rewriting(text: str, statements: Sequence[Statement], rewrite: Rewrite) -> Iterator[Statement]:
+    """Yield the statements that a directive refers to."""
+    first = statements[0]
+    if _is_definition(first) and first.path.parts == rewrite.path:  # type: ignore[attr-defined]
+        yield first
+        return
+    if not _alters(first, rewrite):
+        raise _invalid(
+            f"'-- rewrite: {'.'.join(rewrite.path)}' does not precede ALTER TABLE or CREATE TABLE "
+            "of this table",
+            first.span,
+            "name the table as the statement does; RENAME TO and partitions need no rewrite",
+        )
+    yield first
+    for previous, statement in pairwise(statements):
+        between = _directives(text, previous.span.stop, statement.span.start)
+        if between or not _alters(statement, rewrite):
+            return
+        yield statement
+
+
+def _is_definition(statement: Statement) -> bool:
+    """Return whether a statement is a plain CREATE TABLE."""
+    return isinstance(statement, syntax.CreateTable) and not (
+        statement.query or statement.like or statement.temporary or statement.if_not_exists
+    )
+
+
+#: Changes of a table that are not changes of its definition.
+_OTHER_CHANGES = (syntax.RenameTo, syntax.AddPartitions, syntax.DropPartitions)
+
+
+def _alters(statement: Statement, rewrite: Rewrite) -> bool:
+    return (
+        isinstance(statement, syntax.Alter)
+        and statement.kind is ObjectKind.TABLE
+        and statement.path.parts == rewrite.path
+        and not isinstance(statement.change, _OTHER_CHANGES)
+    )
+
+
+def _require_no_directive(text: str, span: Span) -> None:
+    if (match := _LINE.search(text, span.start, span.stop)) is not None:
+        raise _invalid(
+            "a directive is within a statement, where it has no effect",
+            Span(*match.span()),
+            "write it before the statement",
+        )
+
+
+def _invalid(problem: str, span: Span, hint: str | None = None) -> SchemaError:
+    return SchemaError(problem, code="invalid-migration-file", span=span, hint=hint)

@@ -1,0 +1,231 @@
+"""Data steps of migrations: rows are written once, and killed migrations are continued."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.catalogs import SqlCatalog
+from schema_core.errors import SchemaCoreError
+from schema_core.migration import (
+    MigrationDirectory,
+    MigrationFile,
+    MigrationState,
+    Migrator,
+    data_steps,
+)
+from schema_core.migration import migrator as migrator_module
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CREATE = """
+-- up
+CREATE TABLE people (id BIGINT NOT NULL, name STRING, age STRING, city STRING)
+PARTITIONED BY (city) WITH ('format' = 'json');
+INSERT INTO people VALUES
+  (1, 'Ada Lovelace', '36', 'London'), (2, 'Alan Turing', '41', 'London'),
+  (3, 'Plato', CAST(NULL AS STRING), 'Athens');
+-- down
+DROP TABLE people;
+"""
+SPLIT = """
+-- up
+ALTER TABLE people ADD (first_name STRING, last_name STRING);
+UPDATE people AS p
+SET first_name = SPLIT_INDEX(p.name, ' ', 0), last_name = SPLIT_INDEX(p.name, ' ', 1)
+WHERE p.id < 3;
+-- rewrite: people
+ALTER TABLE people RENAME name TO full_name;
+ALTER TABLE people MODIFY age INT;
+DELETE FROM people WHERE age > 40;
+-- down
+-- rewrite: people
+-- accept: value-dropped
+ALTER TABLE people MODIFY age STRING;
+ALTER TABLE people RENAME full_name TO name;
+ALTER TABLE people DROP (first_name, last_name);
+"""
+
+
+@pytest.fixture
+def make(spark: SparkSession, tmp_path: Path) -> Callable[..., Migrator]:
+    def migrator(*texts: str) -> Migrator:
+        environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=spark)
+        url, rows = f"sqlite:///{tmp_path}/shop.db", f"{tmp_path}/managed"
+        environment.register_catalog("shop", SqlCatalog("shop", url, warehouse=rows))
+        environment.use_catalog("shop")
+        files = [
+            MigrationFile.parse(f"{number:04}_m", text) for number, text in enumerate(texts, 1)
+        ]
+        return Migrator(environment, MigrationDirectory.of(Path("migrations"), files))
+
+    return migrator
+
+
+def rows(migrator: Migrator, query: str) -> list[tuple[Any, ...]]:
+    with migrator.environment.execute_sql(query).collect() as result:
+        return sorted(map(tuple, result), key=repr)
+
+
+def states(migrator: Migrator) -> list[str]:
+    return [item.state.value for item in migrator.history()]
+
+
+def test_columns_are_split_retyped_and_restored(make: Callable[..., Migrator]) -> None:
+    migrator = make(CREATE, SPLIT)
+
+    assert ["upgrade 0001_m: 2 statements", "upgrade 0002_m: 4 statements"] == [
+        str(item) for item in migrator.upgrade()
+    ]
+    assert [
+        (1, "Ada Lovelace", 36, "Ada", "Lovelace"),
+        (3, "Plato", None, None, None),
+    ] == rows(migrator, "SELECT id, full_name, age, first_name, last_name FROM people")
+    assert [("update", 2), ("rewrite", 3), ("delete", 1)] == [
+        (item.step, item.rows) for item in migrator.history()[1].written_rows
+    ]
+    assert () == migrator.drift()
+
+    migrator.downgrade("1")
+    assert [(1, "Ada Lovelace", "36"), (3, "Plato", None)] == rows(
+        migrator, "SELECT id, name, age FROM people"
+    )
+    assert ["applied", "pending"] == states(migrator)
+    assert ["downgrade 0001_m: 1 statement"] == [str(item) for item in migrator.downgrade("base")]
+
+
+class Killed(BaseException):
+    """Ends a process where it is: nothing after it runs."""
+
+
+def kill_at(monkeypatch: pytest.MonkeyPatch, migrator: Migrator, place: str, number: int) -> None:
+    """Kill the upgrade at the data step of a number, before or after its job is committed."""
+    counts = {"jobs": 0}
+
+    def run(*arguments: Any, **options: Any) -> Any:
+        counts["jobs"] += 1
+        if counts["jobs"] == number and place == "before":
+            raise Killed
+        result = data_steps.run_data_step(*arguments, **options)
+        if counts["jobs"] == number:
+            raise Killed
+        return result
+
+    monkeypatch.setattr(migrator_module, "run_data_step", run)
+    monkeypatch.setattr(Migrator, "_release", lambda self, run: run.claim.end())
+    with pytest.raises(Killed):
+        migrator.upgrade()
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize(
+    ("place", "number"), [("after", 1), ("before", 2), ("after", 3), ("after", 4)]
+)
+def test_a_killed_migration_is_continued_at_the_missing_step(
+    make: Callable[..., Migrator], monkeypatch: pytest.MonkeyPatch, place: str, number: int
+) -> None:
+    kill_at(monkeypatch, make(CREATE, SPLIT), place, number)
+    continued = make(CREATE, SPLIT)
+    assert "unfinished" in states(continued)
+    with pytest.raises(SchemaCoreError) as caught:
+        continued.downgrade("base")
+    assert "migration-unfinished" == caught.value.code
+    with pytest.raises(SchemaCoreError) as caught:
+        continued.upgrade(dry_run=True)
+    assert "migration-unfinished" == caught.value.code
+
+    continued.upgrade()
+
+    assert ["applied", "applied"] == states(continued)
+    assert [(1, "Ada", 36), (3, None, None)] == rows(
+        continued, "SELECT id, first_name, age FROM people"
+    )
+    assert () == continued.upgrade()
+    assert () == continued.drift()
+
+
+def test_a_step_that_fails_is_corrected_in_its_file(make: Callable[..., Migrator]) -> None:
+    late = "-- up\nUPDATE people SET name = 'x' WHERE id = 3;\n{}\n"
+    wrong = "UPDATE people SET age = CAST(CAST(name AS INT) AS STRING);"
+    migrator = make(CREATE, late.format(wrong))
+    with pytest.raises(SchemaCoreError):
+        migrator.upgrade()
+    assert ["applied", "unfinished"] == states(migrator)
+    assert MigrationState.UNFINISHED is migrator.history()[1].state
+
+    with pytest.raises(SchemaCoreError) as caught:
+        make(CREATE, late.replace("'x'", "'y'").format(wrong)).upgrade()
+    assert "migration-changed" == caught.value.code
+
+    right = late.format("UPDATE people SET age = '0' WHERE age IS NULL;")
+    corrected = make(CREATE, right)
+    assert ["upgrade 0002_m: 1 statement"] == [str(item) for item in corrected.upgrade()]
+    assert [(3, "x", "0")] == rows(corrected, "SELECT id, name, age FROM people WHERE id = 3")
+    assert right == corrected.catalog.list_migrations()[1].text
+
+
+def test_a_fresh_catalog_without_rows_is_migrated(
+    make: Callable[..., Migrator], tmp_path: Path
+) -> None:
+    options = "'connector' = 'filesystem', 'format' = 'csv', 'path' = '{}'"
+    old, new = (options.format(tmp_path / name) for name in ("old", "new"))
+    create = f"""-- up
+CREATE TABLE old_ (a STRING) WITH ({old});
+CREATE TABLE new_ (a INT NOT NULL) WITH ({new});
+"""
+    move = """-- up
+INSERT INTO new_ SELECT CAST(a AS INT) FROM old_;
+INSERT OVERWRITE new_ SELECT a + 1 FROM new_;
+UPDATE new_ SET a = a + 1;
+-- rewrite: new_
+CREATE TABLE new_ (a BIGINT NOT NULL, b STRING) PARTITIONED BY (b) WITH ({});
+"""
+    migrator = make(create, move.format(new))
+
+    migrator.upgrade(dry_run=True)
+    assert not (tmp_path / "old").exists()
+    migrator.upgrade()
+
+    assert [] == rows(migrator, "SELECT a, b FROM new_")
+    table = migrator.environment.from_path("new_").get_resolved_schema()
+    assert ["a", "b"] == table.get_column_names()
+    assert () == migrator.drift()
+
+
+@pytest.mark.parametrize(
+    ("step", "code"),
+    [
+        ("UPDATE people SET id = 'x'", "not-assignable"),
+        ("UPDATE people SET missing = 1", "unknown-column"),
+        ("UPDATE people SET id = 1, id = 2", "duplicate-column"),
+        ("UPDATE people SET id = missing", "unknown-column"),
+        ("UPDATE people SET id = NULL", "job-failed"),
+        ("-- rewrite: people\nALTER TABLE people MODIFY name INT", "rows-do-not-fit"),
+        ("-- rewrite: people\n-- accept: null-value\nALTER TABLE people MODIFY name INT",
+         "wrong-argument"),
+        ("-- rewrite: other\nALTER TABLE people MODIFY name INT", "invalid-migration-file"),
+        ("-- accept: too-long\n-- rewrite: people\nALTER TABLE people ADD x INT",
+         "invalid-migration-file"),
+        ("ALTER TABLE people\n-- rewrite: people\nMODIFY name INT", "invalid-migration-file"),
+        ("INSERT INTO sink SELECT id FROM people", "unsupported-ability"),
+        ("EXECUTE STATEMENT SET BEGIN INSERT INTO people SELECT * FROM people; END",
+         "migration-statement-not-allowed"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_changes_nothing(
+    make: Callable[..., Migrator], step: str, code: str
+) -> None:
+    sink = CREATE.replace(
+        "INSERT", "CREATE TABLE sink (a BIGINT) WITH ('connector' = 'blackhole');\nINSERT"
+    )
+    migrator = make(sink, f"-- up\n{step};")
+    with pytest.raises(SchemaCoreError) as caught:
+        migrator.upgrade()
+
+    assert code == caught.value.code
+    assert [(1, "36"), (2, "41"), (3, None)] == rows(migrator, "SELECT id, age FROM people")
