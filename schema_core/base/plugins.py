@@ -180,7 +180,7 @@ HIGHER: dict[str, str] = {
     "row_type_html": "schema_core.report.schemas:row_type_html",
     "result_html": "schema_core.report.schemas:result_html",
     "lineage": "schema_core.report.lineage:find_lineage",
-    "draw_lineage": "schema_core.report.lineage:draw_lineage",
+    "draw_lineage_as": "schema_core.report.catalog_diagrams:draw_lineage_as",
     "lineage_html": "schema_core.report.lineage:lineage_html",
     "lineage_page": "schema_core.report.lineage:lineage_page",
     "changes_html": "schema_core.report.changes:changes_html",

@@ -42,13 +42,29 @@ class Lineage:
                 return dict(zip(columns, table.reads, strict=True)).get(column, ())
         return ()
 
-    def to_mermaid(self) -> str:
-        """Return a Mermaid flowchart with a subgraph for each table and view."""
-        return str(load_higher("draw_lineage")(self).to_mermaid())
+    def to_mermaid(self, show: str = "columns") -> str:
+        """Return a Mermaid flowchart with a subgraph for each table and view.
 
-    def to_svg(self) -> str:
-        """Return an SVG image with each column to the right of the columns that it reads."""
-        return str(load_higher("draw_lineage")(self).to_svg())
+        Args:
+            show: ``columns`` with an arrow to each column from those that it reads; ``tables`` with
+                columns and keys, and an arrow from each table to the views that read it; or
+                ``lineage``, the same without columns. The latter have at most 200 tables.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for another value.
+        """
+        return str(load_higher("draw_lineage_as")(self, show).to_mermaid())
+
+    def to_svg(self, show: str = "columns") -> str:
+        """Return an SVG image; what reads something is to the right of it.
+
+        Args:
+            show: As for `to_mermaid`.
+
+        Raises:
+            SchemaError: as `to_mermaid`.
+        """
+        return str(load_higher("draw_lineage_as")(self, show).to_svg())
 
     def to_html(self, title: str = "Lineage") -> str:
         """Return a self-contained HTML page: a diagram, and a table for each table and view."""

@@ -16,6 +16,7 @@ from schema_core.report.schemas import column_html
 if TYPE_CHECKING:
     from schema_core.catalog.changes.table_changes import TableChange
     from schema_core.migration.plans import MigrationPlan, PlanStep
+    from schema_core.schema.columns import UnresolvedColumn
 
 
 def changes_html(changes: Iterable[TableChange]) -> str:
@@ -75,7 +76,7 @@ def side_by_side(before: CatalogTable, after: CatalogTable, renames: Mapping[str
     columns = scroll(table(("", "before", "after"), _columns(before, after, renames), "Columns"))
     parts = [
         (_difference(old, new), text(what), code(old), code(new))
-        for what, old, new in _parts(before, after)
+        for what, old, new in pair_parts(before, after)
     ]
     if not parts:
         return columns
@@ -85,20 +86,28 @@ def side_by_side(before: CatalogTable, after: CatalogTable, renames: Mapping[str
 def _columns(
     before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield columns in their new order; a dropped one follows its predecessor."""
-    old = {column.name: column_html(column) for column in before.schema.columns}
+    """Yield the kind of difference of each column, and its definitions before and after."""
+    for pair in pair_columns(before, after, renames):
+        old, new = ("" if column is None else column_html(column) for column in pair)
+        is_renamed = pair[0] is not None and pair[1] is not None and pair[0].name != pair[1].name
+        yield mark("renamed") if is_renamed else _difference(old, new), old, new
+
+
+def pair_columns(
+    before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]
+) -> Iterator[tuple[UnresolvedColumn | None, UnresolvedColumn | None]]:
+    """Yield each column before and after, in the new order; a dropped one follows its predecessor.
+
+    `renames`: new name of a column -> old name.
+    """
+    old = {column.name: column for column in before.schema.columns}
     pairs = {renames.get(column.name, column.name): column for column in after.schema.columns}
     names = list(pairs)
     for place, name in enumerate(old):
         if name not in pairs:
             previous = list(old)[place - 1] if place else None
             names.insert(names.index(previous) + 1 if previous is not None else 0, name)
-    for name in names:
-        column = pairs.get(name)
-        new = "" if column is None else column_html(column)
-        is_renamed = name in old and column is not None and column.name != name
-        kind = mark("renamed") if is_renamed else _difference(old.get(name, ""), new)
-        yield kind, old.get(name, ""), new
+    yield from ((old.get(name), pairs.get(name)) for name in names)
 
 
 def _difference(old: str, new: str) -> str:
@@ -107,7 +116,8 @@ def _difference(old: str, new: str) -> str:
     return mark("changed" if old and new else "added" if new else "dropped")
 
 
-def _parts(before: CatalogTable, after: CatalogTable) -> Iterator[tuple[str, str, str]]:
+def pair_parts(before: CatalogTable, after: CatalogTable) -> Iterator[tuple[str, str, str]]:
+    """Yield the other parts of two tables: what they are, before and after, secrets masked."""
     for row in PARTS:
         old, new = _part(row.get(before)), _part(row.get(after))
         if old or new:
@@ -115,10 +125,13 @@ def _parts(before: CatalogTable, after: CatalogTable) -> Iterator[tuple[str, str
     indexes = [
         {index.name: str(index) for index in table.schema.indexes} for table in (before, after)
     ]
-    options = [mask(side.options) for side in (before, after)]
-    for what, (first, second) in (("index", indexes), ("option", options)):
-        for name in dict.fromkeys((*first, *second)):
-            yield f"{what} {name}", first.get(name, ""), second.get(name, "")
+    for name in dict.fromkeys((*indexes[0], *indexes[1])):
+        yield f"index {name}", indexes[0].get(name, ""), indexes[1].get(name, "")
+    old_options, new_options = mask(before.options), mask(after.options)
+    for key in dict.fromkeys((*before.options, *after.options)):
+        old, new = old_options.get(key, ""), new_options.get(key, "")
+        is_secret_change = old == new and before.options.get(key) != after.options.get(key)
+        yield f"option {key}", old, f"{new} (changed)" if is_secret_change else new
 
 
 def _part(value: object) -> str:

@@ -18,6 +18,16 @@ SHAPES: dict[str, tuple[str, str]] = {
     "computed": ("(", ")"),
     "watermark": ("{{", "}}"),
     "key": ("[(", ")]"),
+    "table": ("[", "]"),
+    "view": ("(", ")"),
+    "note": (">", "]"),
+}
+
+#: Mark of a node or a line -> its sign in labels, and the colors of Mermaid nodes, as on pages.
+MARKS: dict[str, tuple[str, str]] = {
+    "added": ("+ ", "fill:#dafbe1,stroke:#1a7f37,color:#1f2328"),
+    "dropped": ("- ", "fill:#ffebe9,stroke:#cf222e,color:#1f2328"),
+    "changed": ("~ ", "fill:#fff8c5,stroke:#9a6700,color:#1f2328"),
 }
 
 PLAIN = frozenset(" _.,+")
@@ -26,13 +36,27 @@ PLAIN = frozenset(" _.,+")
 MAX_LABEL, MAX_SVG_LABEL = 200, 48
 
 
+class DiagramLine(NamedTuple):
+    """A line within a node, such as a column of a table, and its mark, one of `MARKS` or ''."""
+
+    text: str
+    mark: str = ""
+
+    @property
+    def label(self) -> str:
+        """The text with the sign of its mark."""
+        return f"{MARKS[self.mark][0]}{self.text}" if self.mark else self.text
+
+
 class DiagramNode(NamedTuple):
-    """A node: a unique id, a kind of `SHAPES`, its text, and its group."""
+    """A node: a unique id, a kind of `SHAPES`, its text, its group, and lines below the text."""
 
     id: str
     kind: str
     text: str
     group: str = ""
+    lines: tuple[DiagramLine, ...] = ()
+    mark: str = ""
 
 
 class Arrow(NamedTuple):
@@ -45,6 +69,8 @@ class Arrow(NamedTuple):
 
 class Diagram(NamedTuple):
     """Nodes and arrows, in drawing order.
+
+    With `separates`, nodes without arrows are drawn right of all others.
 
     >>> nodes = (
     ...     DiagramNode("a", "physical", "a INT"),
@@ -59,6 +85,7 @@ class Diagram(NamedTuple):
 
     nodes: Sequence[DiagramNode]
     arrows: Sequence[Arrow]
+    separates: bool = False
 
     def to_mermaid(self) -> str:
         """Return a Mermaid flowchart; groups are subgraphs."""
@@ -102,26 +129,36 @@ def _mermaid(diagram: Diagram) -> Iterator[str]:
             yield from nodes
     for source, target, dotted in diagram.arrows:
         yield f"{source} {'-.->' if dotted else '-->'} {target}"
+    for mark in dict.fromkeys(node.mark for node in diagram.nodes if node.mark):
+        yield f"classDef {mark} {MARKS[mark][1]}"
 
 
 def _node(node: DiagramNode) -> str:
     opening, closing = SHAPES[node.kind]
-    return f"{node.id}{opening}{label(node.text)}{closing}"
+    labels = [label(text)[1:-1] for text in (node.text, *(line.label for line in node.lines))]
+    style = f":::{node.mark}" if node.mark else ""
+    return f'{node.id}{opening}"{"<br/>".join(labels)}"{closing}{style}'
 
 
 # --- SVG -----------------------------------------------------------------------------------------
 
 #: Width of a character, height of a node, gaps and margin, in pixels.
 CHARACTER, HEIGHT, ROW_GAP, LAYER_GAP, MARGIN = 7.3, 26, 10, 70, 24
+#: Height of a line within a node; gap between the columns of a layer; height of a short layer.
+LINE, COLUMN_GAP, SHORT = 18, 24, 1_600
 
 STYLE = """\
 .sc-box{fill:#f6f8fa;stroke:#57606a}.sc-computed{fill:#ddf4ff;stroke:#0969da;rx:12px}\
-.sc-metadata{fill:#fff8c5;stroke:#9a6700}.sc-watermark,.sc-key{fill:#dafbe1;stroke:#1a7f37}\
-.sc-label{fill:#1f2328;font:12px ui-monospace,Menlo,Consolas,monospace}\
+.sc-metadata{fill:#fff8c5;stroke:#9a6700}.sc-watermark,.sc-key,.sc-added{fill:#dafbe1;stroke:#1a7f37}\
+.sc-view{fill:#ddf4ff;stroke:#0969da}.sc-note{stroke-dasharray:4 3}\
+.sc-dropped{fill:#ffebe9;stroke:#cf222e}.sc-changed{fill:#fff8c5;stroke:#9a6700}\
+.sc-line{stroke:none}.sc-label{fill:#1f2328;font:12px ui-monospace,Menlo,Consolas,monospace}\
 .sc-arrow{fill:none;stroke:#57606a}.sc-dotted{stroke-dasharray:4 3}.sc-head{fill:#57606a}\
 @media(prefers-color-scheme:dark){.sc-box{fill:#161b22;stroke:#8b949e}\
 .sc-computed{fill:#0c2d6b;stroke:#58a6ff}.sc-metadata{fill:#3d2e00;stroke:#d29922}\
-.sc-watermark,.sc-key{fill:#0f3d1e;stroke:#3fb950}.sc-label{fill:#e6edf3}\
+.sc-watermark,.sc-key,.sc-added{fill:#0f3d1e;stroke:#3fb950}.sc-label{fill:#e6edf3}\
+.sc-view{fill:#0c2d6b;stroke:#58a6ff}.sc-dropped{fill:#5a1e1e;stroke:#f85149}\
+.sc-changed{fill:#3d2e00;stroke:#d29922}\
 .sc-arrow{stroke:#8b949e}.sc-head{fill:#8b949e}}"""
 
 HEAD = (
@@ -156,45 +193,132 @@ def _title(node: DiagramNode) -> str:
 
 def _width(node: DiagramNode) -> int:
     """Return a node's width: East Asian characters are wide, others are escaped."""
-    label = _cut(_title(node), MAX_SVG_LABEL)
+    return max(map(_text_width, (_title(node), *(line.label for line in node.lines))))
+
+
+def _text_width(text: str) -> int:
+    label = _cut(text, MAX_SVG_LABEL)
     wide = sum(east_asian_width(sign) in "WF" for sign in label)
     return round((len(escaped(label)) + wide) * CHARACTER) + 16
 
 
-def _svg(diagram: Diagram) -> Iterator[str]:
+def _height(node: DiagramNode) -> int:
+    return HEIGHT + LINE * len(node.lines) + (6 if node.lines else 0)
+
+
+def split_layer(nodes: Sequence[DiagramNode]) -> list[list[DiagramNode]]:
+    """Return the columns of a layer, which is about as wide as high if it is not short.
+
+    >>> nodes = [DiagramNode(str(number), "physical", "a") for number in range(100)]
+    >>> [len(column) for column in split_layer(nodes)]
+    [44, 44, 12]
+    """
+    heights = [_height(node) + ROW_GAP for node in nodes]
+    area = sum(
+        height * (_width(node) + COLUMN_GAP) for height, node in zip(heights, nodes, strict=True)
+    )
+    limit = max(SHORT, int(area**0.5))
+    columns: list[list[DiagramNode]] = [[]]
+    used = 0
+    for node, height in zip(nodes, heights, strict=True):
+        if columns[-1] and used + height > limit:
+            columns.append([])
+            used = 0
+        columns[-1].append(node)
+        used += height
+    return columns
+
+
+class _Box(NamedTuple):
+    """The left, right and upper edge of a node."""
+
+    left: int
+    right: int
+    top: int
+
+
+def _place(diagram: Diagram) -> dict[str, _Box]:
+    """Return the box of each node."""
     layers = layers_of(diagram)
-    boxes: dict[str, tuple[int, int, int]] = {}  # the left, right and upper edge of each node
+    if diagram.separates:
+        linked = {end for arrow in diagram.arrows for end in (arrow.source, arrow.target)}
+        last = max(layers.values(), default=0) + 1
+        layers |= {node.id: last for node in diagram.nodes if node.id not in linked}
+    boxes: dict[str, _Box] = {}
     right = MARGIN - LAYER_GAP
     for layer in sorted({*layers.values()}):
-        nodes = [node for node in diagram.nodes if layers[node.id] == layer]
-        left, right = right + LAYER_GAP, right + LAYER_GAP + max(map(_width, nodes))
-        for row, node in enumerate(nodes):
-            boxes[node.id] = left, right, MARGIN + row * (HEIGHT + ROW_GAP)
-    width = max(right, 0) + MARGIN
-    height = max((top + HEIGHT for _, _, top in boxes.values()), default=0) + MARGIN
+        gap = LAYER_GAP
+        for nodes in split_layer([node for node in diagram.nodes if layers[node.id] == layer]):
+            left, right = right + gap, right + gap + max(map(_width, nodes))
+            top, gap = MARGIN, COLUMN_GAP
+            for node in nodes:
+                boxes[node.id] = _Box(left, right, top)
+                top += _height(node) + ROW_GAP
+    return boxes
+
+
+def _svg(diagram: Diagram) -> Iterator[str]:
+    boxes = _place(diagram)
+    width = max((box.right for box in boxes.values()), default=0) + MARGIN
+    bottoms = (boxes[node.id].top + _height(node) for node in diagram.nodes)
+    height = max(bottoms, default=0) + MARGIN
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img">'
     )
     yield f"<style>{STYLE}</style>{HEAD}"
-    for source, target, dotted in diagram.arrows:
-        (x1, right1, y1), (x2, right2, y2) = boxes[source], boxes[target]
-        bend = x1 - MARGIN // 2  # an arrow within a layer goes around its left side
-        if x1 != x2:
-            x1, x2 = (right1, x2) if x1 < x2 else (x1, right2)
-            bend = (x1 + x2) // 2
-        y1, y2 = (y + HEIGHT // 2 + 6 * dotted for y in (y1, y2))
-        yield (
-            f'<path class="sc-arrow{" sc-dotted" * dotted}" marker-end="url(#sc-head)" '
-            f'd="M{x1} {y1}C{bend} {y1} {bend} {y2} {x2} {y2}"/>'
-        )
+    for arrow in diagram.arrows:
+        yield _draw_arrow(boxes[arrow.source], boxes[arrow.target], dotted=arrow.dotted)
     for node in diagram.nodes:
-        left, right, top = boxes[node.id]
-        label = text(_cut(_title(node), MAX_SVG_LABEL))
-        yield (
-            f"<g><title>{text(_title(node))}</title>"
-            f'<rect class="sc-box sc-{node.kind}" x="{left}" y="{top}" width="{right - left}" '
-            f'height="{HEIGHT}"/><text class="sc-label" x="{left + 8}" '
-            f'y="{top + HEIGHT // 2 + 4}">{label}</text></g>'
-        )
+        yield _draw_node(node, boxes[node.id])
     yield "</svg>"
+
+
+def _draw_arrow(source: _Box, target: _Box, *, dotted: bool) -> str:
+    (x1, right1, y1), (x2, right2, y2) = source, target
+    bend = x1 - MARGIN // 2  # an arrow within a layer goes around its left side
+    if x1 != x2:
+        x1, x2 = (right1, x2) if x1 < x2 else (x1, right2)
+        bend = (x1 + x2) // 2
+    y1, y2 = (y + HEIGHT // 2 + 6 * dotted for y in (y1, y2))
+    return (
+        f'<path class="sc-arrow{" sc-dotted" * dotted}" marker-end="url(#sc-head)" '
+        f'd="M{x1} {y1}C{bend} {y1} {bend} {y2} {x2} {y2}"/>'
+    )
+
+
+def _draw_node(node: DiagramNode, box: _Box) -> str:
+    left, right, top = box
+    label = text(_cut(_title(node), MAX_SVG_LABEL))
+    head = (
+        f'<rect class="sc-line sc-{node.mark}" x="{left + 1}" y="{top + 1}" '
+        f'width="{right - left - 2}" height="{HEIGHT - 1}"/>'
+    )
+    return (
+        f"<g><title>{text(_title(node))}</title>"
+        f'<rect class="sc-box sc-{node.kind}" x="{left}" y="{top}" width="{right - left}" '
+        f'height="{_height(node)}"/>{head if node.mark else ""}<text class="sc-label" '
+        f'x="{left + 8}" y="{top + HEIGHT // 2 + 4}">{label}</text>'
+        f"{''.join(_draw_lines(node, box))}</g>"
+    )
+
+
+def _draw_lines(node: DiagramNode, box: _Box) -> Iterator[str]:
+    left, right, top = box
+    if node.lines:
+        y = top + HEIGHT
+        yield f'<path class="sc-arrow" d="M{left} {y}H{right}"/>'
+    for place, line in enumerate(node.lines):
+        y = top + HEIGHT + 3 + LINE * place
+        if line.mark:
+            yield (
+                f'<rect class="sc-line sc-{line.mark}" x="{left + 1}" y="{y}" '
+                f'width="{right - left - 2}" height="{LINE}"/>'
+            )
+        yield _draw_text(line.label, left, y + 13)
+
+
+def _draw_text(value: str, left: int, y: int) -> str:
+    label = _cut(value, MAX_SVG_LABEL)
+    title = "" if label == value else f"<title>{text(value)}</title>"
+    return f'<text class="sc-label" x="{left + 8}" y="{y}">{title}{text(label)}</text>'

@@ -13,6 +13,7 @@ from schema_core.catalog.objects import (
 from schema_core.environment.lineage import Lineage, TableLineage
 from schema_core.environment.session import Session
 from schema_core.environment.views import conform_columns
+from schema_core.errors import SchemaCoreError
 from schema_core.query.origins import Origin, column_origins
 from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
 from schema_core.report.markup import code, page, scroll
@@ -22,19 +23,31 @@ from schema_core.schema.rules import KIND_NAMES
 from schema_core.sql.parser import parse_query
 
 
-def find_lineage(session: Session, identifiers: Iterable[ObjectIdentifier]) -> Lineage:
+def find_lineage(
+    session: Session,
+    identifiers: Iterable[ObjectIdentifier],
+    problems: dict[ObjectIdentifier, str] | None = None,
+) -> Lineage:
     """Return the lineage of tables and views, and of all that they read (`table-not-found`).
 
-    A view whose query no longer fits what it reads raises its error.
+    A view whose query no longer fits what it reads raises its error or, with `problems`, is added
+    to them with the reason.
     """
     tables: dict[ObjectIdentifier, TableLineage] = {}
     waiting = list(identifiers)[::-1]
     with session.keep_views():
         while waiting:
             identifier = waiting.pop()
-            if identifier not in tables:
-                one = tables[identifier] = _lineage_of(session, identifier)
-                waiting += [read.table for origins in one.reads for read in origins][::-1]
+            if identifier in tables:
+                continue
+            try:
+                table = tables[identifier] = _lineage_of(session, identifier)
+            except SchemaCoreError as error:
+                if problems is None:
+                    raise
+                problems[identifier] = str(error.problem)
+                continue
+            waiting += [read.table for origins in table.reads for read in origins][::-1]
     return Lineage(tuple(tables.values()))
 
 

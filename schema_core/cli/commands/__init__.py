@@ -22,6 +22,7 @@ COMMANDS = {
     "check": "resolve:check_script",
     "show": "tables:show",
     "snapshot": "tables:snapshot",
+    "diagram": "tables:diagram",
     "convert": "tables:convert",
     "validate": "migrate:validate",
     "drift": "migrate:drift",
@@ -73,6 +74,7 @@ EXIT_CODES: dict[str, Meaning] = {
     "check": Meaning("no errors", "a statement, an option or a connector is invalid", _UNREAD),
     "show": Meaning("the tables are printed", "a statement is invalid", _UNREAD),
     "snapshot": Meaning("the files are written", "a statement is invalid", _UNREAD),
+    "diagram": Meaning("the diagram is printed", "a statement is invalid", _UNREAD),
     "convert": Meaning(
         "the tables are printed", "a table is invalid, or would hold other values", _UNREAD
     ),

@@ -47,6 +47,7 @@ from schema_core.migration.differences import diff, likely_renames
 from schema_core.migration.plans import MigrationPlan
 from schema_core.migration.rewrites import HARMLESS
 from schema_core.migration.target_statements import TARGETS
+from schema_core.report.catalog_diagrams import draw_differences
 from schema_core.report.changes import plan_html, side_by_side
 from schema_core.report.markup import scroll, section
 from schema_core.report.schemas import schema_parts
@@ -307,8 +308,15 @@ def diff_tables(old: Old, new: New, rename: Rename = None, output: Format = Outp
         renames = script.renames(rename or [], [path for path in after if path in before])
         differences = list(iterate_differences(before, after, renames, storages))
     report = diff_report(differences, new, [*after])
-    pages = (_difference_html(table, before, after, renames) for table in differences)
-    finish(replace(report, html=lambda: pages), output)
+    former = {path: script.former_names(names) for path, names in renames.items()}
+    paths = [table.identifier for table in differences]
+
+    def html() -> Iterator[str]:
+        if paths:
+            yield scroll(draw_differences(before, after, former, paths).to_svg())
+        yield from (_difference_html(table, before, after, renames) for table in differences)
+
+    finish(replace(report, html=html), output)
 
 
 def iterate_differences(
