@@ -18,15 +18,14 @@ from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, join_names
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaError, similar
-from schema_core.mappings.stored_types import NO_RENAMES, READINGS, Renames, TypeFinding
+from schema_core.errors import SchemaError
+from schema_core.mappings.stored_types import NO_RENAMES, Renames, TypeFinding
+from schema_core.migration.acceptances import kinds_accepted_before
 from schema_core.migration.stored_rows import StoredRows, find_rewrites, find_row_differences
 from schema_core.sql.statement_syntax import Alter, ObjectKind, RenameColumn, Statement
 
 #: Findings, beside those that require a rewrite, with which a reader refuses each older file.
 REFUSED: Final = frozenset({"required-field-added"})
-#: A comment before a statement that accepts findings of its kinds.
-_ACCEPT = regex(r"[ \t]*--[ \t]*accept:(?P<kinds>[^(]*)(\(.*)?", re.IGNORECASE)
 _SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -37,8 +36,8 @@ def require_files_follow(
     """Require that the files of a table follow the statement that the block executes.
 
     ALTER TABLE changes the definition only. Files follow if the reader of their format returns the
-    old rows as the new definition says. A line ``-- accept: KIND, KIND`` before the statement
-    accepts findings, for files that were moved or converted by hand.
+    old rows as the new definition says. A comment before the statement accepts findings (see
+    `acceptances`), for files that were moved or converted by hand.
 
     Args:
         environment: The environment that executes the statement.
@@ -47,14 +46,14 @@ def require_files_follow(
 
     Raises:
         SchemaError: with code `files-do-not-follow` if the table has files, or if this cannot be
-            known; `finding-unknown` for an unknown kind.
+            known.
     """
     old, entry = _find_rows(environment, statement)
     yield
     new, _ = _find_rows(environment, statement)
     if entry is None or old is None or new is None or not isinstance(statement, Alter):
         return
-    accepted = _accepted_kinds(statement, text)
+    accepted = kinds_accepted_before(text, statement.span.start)
     for finding in _find_differences(old, new, _renames_of(statement)):
         if finding.kind not in accepted:
             _require_no_files(entry, finding, statement)
@@ -91,24 +90,6 @@ def _renames_of(statement: Statement) -> Renames:
     return {change.column.parts: change.new_name.parts[-1]}
 
 
-def _accepted_kinds(statement: Statement, text: str) -> frozenset[str]:
-    """Return the kinds in the comments directly before a statement."""
-    kinds = set[str]()
-    for line in reversed(text[: statement.span.start].splitlines()):
-        if line.strip() and not line.lstrip().startswith("--"):
-            break
-        if match := _ACCEPT.fullmatch(line):
-            kinds |= {kind.strip() for kind in match["kinds"].split(",")}
-    for kind in kinds - READINGS.keys():
-        raise SchemaError(
-            f"unknown finding {kind!r} after '-- accept:'",
-            code="finding-unknown",
-            hint=similar(kind, READINGS),
-            span=statement.span,
-        )
-    return frozenset(kinds)
-
-
 def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter) -> None:
     options, name = entry.connector_options, entry.identifier.as_summary_string()
     file = find_file(options.get("path", ""))
@@ -124,7 +105,7 @@ def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter)
         f"[{finding.kind}], for example {file!r}",
         code="files-do-not-follow",
         hint=f"{remedy}; if the files were changed by other means, write "
-        f"'-- accept: {finding.kind}' before the statement",
+        f"'-- lint: accept {finding.kind}: REASON' before the statement",
         span=statement.span,
     )
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy import dataclass, regex
+from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, join_names
 from schema_core.base.text import Span, position
 from schema_core.catalog.api import rolled_back
@@ -41,6 +41,7 @@ from schema_core.errors import (
     within,
 )
 from schema_core.mappings.stored_types import READINGS, REWRITTEN, Reading, TypeFinding
+from schema_core.migration.acceptances import ACCEPT, COMMENT
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs
 from schema_core.migration.compatibility import (
     FINDINGS,
@@ -559,9 +560,9 @@ class _FileLinter:
         start = self.file.section_line("up")
         lines = sorted(self._statement_lines())
         for number, text in enumerate(self.file.text.split("\n"), 1):
-            if (comment := _COMMENT.fullmatch(text.rstrip("\r"))) is None:
+            if (comment := COMMENT.fullmatch(text.rstrip("\r"))) is None:
                 continue
-            match = _ACCEPT.fullmatch(comment[1])
+            match = ACCEPT.fullmatch(comment[1])
             kinds = [] if match is None else [kind.strip() for kind in match[1].split(",")]
             unknown = [kind for kind in kinds if kind not in RULES]
             if match is None or unknown:
@@ -588,10 +589,6 @@ class _FileLinter:
                 continue
             for statement in statements:
                 yield position(script.source, script.locate(statement.span).start)[0]
-
-
-_COMMENT = regex(r"[ \t]*--[ \t]*lint:[ \t]*(.*)")
-_ACCEPT = regex(r"accept[ \t]+([a-z][a-z, \t-]*):[ \t]*(\S.*)")
 
 
 class _Acceptance(NamedTuple):

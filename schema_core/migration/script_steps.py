@@ -100,7 +100,7 @@ def _directive(text: str, start: int, stop: int) -> tuple[Rewrite | None, int]:
     """Return the directive before a statement, and where it or the statement starts."""
     directives = _directives(text, start, stop)
     rewrites = [span for span, name, _ in directives if name == "rewrite"]
-    if not rewrites:  # `file_guard` reads '-- accept:' of another statement
+    if not rewrites:
         return None, stop
     if len(rewrites) > 1 or directives[0][0] != rewrites[0]:
         raise _invalid(

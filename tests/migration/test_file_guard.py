@@ -83,7 +83,7 @@ def test_a_change_is_refused_if_the_files_do_not_follow(
             assert error.value.code == "files-do-not-follow"
             assert "-- rewrite: " in (error.value.hint or "") or "NULL" in change
         assert migration.pending() == ("0001_t",)
-        accepting = f"-- up\n-- accept: {kind} (moved by hand)\nALTER TABLE t {change};\n"
+        accepting = f"-- up\n-- lint: accept {kind}: moved by hand\nALTER TABLE t {change};\n"
         migration = migrator(environment, accepting)
     assert len(migration.upgrade()) == 1
 
@@ -134,22 +134,17 @@ def test_renamed_columns_are_followed(environment: TableEnvironment, tmp_path: P
     assert migrator(environment, change).upgrade()
 
 
-def test_acceptances_are_of_one_statement_and_of_known_kinds(
-    environment: TableEnvironment, tmp_path: Path
-) -> None:
+def test_an_acceptance_is_of_one_statement(environment: TableEnvironment, tmp_path: Path) -> None:
     create(environment, "csv", tmp_path / "t")
-    first = "-- accept: syntax-changed, location-changed\n-- note\nALTER TABLE t SET ("
-    text = f"-- up\n{first}'csv.header' = 'true', 'path' = '{tmp_path}/t');\n"
+    comment = "-- lint: accept syntax-changed, location-changed: converted\n-- note\n"
+    first = f"ALTER TABLE t SET ('csv.header' = 'true', 'path' = '{tmp_path}/t');\n"
     second = "ALTER TABLE t SET ('csv.field-delimiter' = ';');\n"
 
-    with pytest.raises(SchemaError) as error:
-        migrator(environment, text + second).upgrade()
-    assert error.value.code == "files-do-not-follow"
-    assert migrator(environment, text).upgrade()
-    with pytest.raises(SchemaError) as error:
-        migrator(environment, text, f"-- up\n-- accept: syntax\n{second}").upgrade()
-    assert error.value.code == "finding-unknown"
-    assert error.value.hint is not None
+    for text in (f"{comment}{first}{second}", first, f"-- lint: accept syntax-changed\n{first}"):
+        with pytest.raises(SchemaError) as error:
+            migrator(environment, f"-- up\n{text}").upgrade()
+        assert error.value.code == "files-do-not-follow"
+    assert migrator(environment, f"-- up\n{comment}{first}").upgrade()
 
 
 def test_a_file_of_a_path_is_found(tmp_path: Path) -> None:
