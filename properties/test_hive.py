@@ -14,8 +14,7 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.catalogs.hive import client, codec
 from schema_core.catalogs.hive.codec import CONNECTOR, HIVE, HiveCodec, partition_values
-from schema_core.catalogs.hive.columns import HIVE_NAMES as WORDS_OF_TYPES
-from schema_core.catalogs.hive.columns import SIZED, from_hive, to_hive
+from schema_core.catalogs.hive.columns import from_hive, to_hive
 from schema_core.catalogs.hive.metastore import HiveColumn, HivePartition, HiveStorage, HiveTable
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.properties.limits import STORES
@@ -26,6 +25,7 @@ from schema_core.types import (
     ArrayType,
     CharType,
     DataType,
+    DataTypes,
     DecimalType,
     MapType,
     RowField,
@@ -106,13 +106,19 @@ def nested(inner: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataType]:
 
 #: Types that Hive has.
 HIVE_TYPES = st.recursive(
-    st.sampled_from([*WORDS_OF_TYPES])
-    | st.builds(CharType, st.integers(1, SIZED["char"][1]))
-    | st.builds(VarCharType, st.integers(1, SIZED["varchar"][1]))
+    st.sampled_from(
+        [
+            DataTypes.BOOLEAN(), DataTypes.TINYINT(), DataTypes.SMALLINT(), DataTypes.INT(),
+            DataTypes.BIGINT(), DataTypes.FLOAT(), DataTypes.DOUBLE(), DataTypes.DATE(),
+            DataTypes.STRING(), DataTypes.BYTES(), DataTypes.TIMESTAMP(9),
+        ]
+    )
+    | st.builds(CharType, st.integers(1, 255))
+    | st.builds(VarCharType, st.integers(1, 65_535))
     | st.integers(1, 38).map(lambda digits: DecimalType(digits, digits // 2)),
     nested,
     max_leaves=5,
-)
+)  # fmt: skip
 FORMATS = st.sampled_from([*codec.FORMATS])
 
 

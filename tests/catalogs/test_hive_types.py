@@ -26,7 +26,8 @@ def test_types_with_sizes_are_read(text: str, flink: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["geometry(1e3)", "geometry(4326)", "geometry(any)", "geometry(y)", "geography(OGC:CRS84)",
-     "geometry('x')", "geometry", "geography()", "uniontype<int,string>", "char(0)", "varchar(1e3)",
+     "geometry('x')", "geometry", "geography()", "uniontype<int,string>", "char(0)", "char(256)",
+     "varchar(65536)", "varchar(1e3)",
      "decimal(1e1,2)", "decimal(39,0)", "time(6)", "interval year", "variant", "void", ""],
 )  # fmt: skip
 def test_other_types_are_refused(text: str, outer: str) -> None:

@@ -1,6 +1,7 @@
 """Types and columns of Hive, read and written as Flink's HiveCatalog maps them.
 
-Types that need NOT NULL, a precision of timestamps or a length of binary strings are not supported.
+The types are the exact rows of `schema_core.mappings.dialects.type_rows.HIVE`, in arrays, maps and
+structs. NOT NULL, other precisions of timestamps and lengths of binary strings are not supported.
 Law: ``from_hive(to_hive(type_)) == type_``.
 
 Spark stores columns a second time in the table properties, with the case of names and with types
@@ -11,15 +12,16 @@ a placeholder.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from schema_core.base.lazy import regex
 from schema_core.catalogs.hive.metastore import HiveColumn, HiveTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, UnsupportedError, at
+from schema_core.mappings.dialects.engines import Engine, engine
+from schema_core.mappings.dialects.types import find_exact_text, find_exact_type
 from schema_core.mappings.spark import schemas
-from schema_core.mappings.spark.ddl import SQL_KEYWORDS, Tree, parse_spark_type
-from schema_core.mappings.spark.types import ATOMIC
+from schema_core.mappings.spark.ddl import Tree, parse_spark_type
 from schema_core.properties.spark_table_properties import (
     PROVIDER,
     has_spark_schema,
@@ -29,50 +31,25 @@ from schema_core.schema.resolved import Column, PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.types import (
     ArrayType,
-    CharType,
     DataType,
-    DecimalType,
     LocalZonedTimestampType,
     MapType,
+    NullType,
     RowField,
     RowType,
-    TimestampType,
-    VarCharType,
 )
 
 # --- types ---------------------------------------------------------------------------------------
 
-#: The precision of Hive's timestamps, which have no time zone.
-NANOS = 9
+_HIVE: Engine = engine("hive")
 
-#: Types without parameters: name in Spark's JSON -> type.
-_EXACT: dict[str, DataType] = {
-    **{
-        name: ATOMIC[name]
-        for name in (
-            "boolean", "byte", "short", "integer", "long", "float", "double", "date", "string",
-            "binary",
-        )
-    },
-    "timestamp_ntz": TimestampType(NANOS),
-}  # fmt: skip
+#: Name of a timestamp in Spark's JSON -> name in Hive, if ``timestamp`` is parsed as TIMESTAMP_NTZ.
+_TIMESTAMPS = {"timestamp_ntz": "timestamp", "timestamp": "timestamp with local time zone"}
 
-#: Those types -> Hive's names, which are Spark SQL's except for the timestamp.
-HIVE_NAMES: dict[DataType, str] = {
-    **{type_: SQL_KEYWORDS.get(name, name).lower() for name, type_ in _EXACT.items()},
-    TimestampType(NANOS): "timestamp",
-}
-
-#: What Hive's types are read as. TIMESTAMP_LTZ requires Hive 3 and is only read.
-TYPES = {**_EXACT, "timestamp": LocalZonedTimestampType(NANOS)}
-
-#: Types with parameters: name in Hive -> class, and maximum length or precision.
-SIZED: dict[str, tuple[type[DataType], int]] = {
-    "decimal": (DecimalType, 38),
-    "char":    (CharType, 255),
-    "varchar": (VarCharType, 65_535),
-}  # fmt: skip
-_SIZED = regex(rf"({'|'.join(SIZED)})\(([0-9]+)(?:,([0-9]+))?\)")
+#: Types of Hive that no column of a table can have.
+_NOT_READ = (NullType,)
+#: TIMESTAMP_LTZ requires Hive 3 and is only read.
+_NOT_WRITTEN = (*_NOT_READ, LocalZonedTimestampType)
 
 #: Hive's name of TIMESTAMP_LTZ; Spark's parser reads ``timestamp_ltz``.
 _LOCAL_TIME_ZONE = regex(r"timestamp with local time zone", re.IGNORECASE)
@@ -89,11 +66,6 @@ def to_hive(type_: DataType) -> str:
     """
     if not type_.is_nullable:
         raise _not_in_hive(type_, "cannot be NOT NULL")
-    if word := HIVE_NAMES.get(type_):
-        return word
-    for name, (kind, most) in SIZED.items():
-        if isinstance(type_, kind) and 0 < type_.parameters()[0] <= most:
-            return f"{name}({','.join(map(str, type_.parameters()))})"
     match type_:
         case ArrayType(element_type=element):
             return f"array<{to_hive(element)}>"
@@ -101,6 +73,9 @@ def to_hive(type_: DataType) -> str:
             return f"map<{to_hive(key)},{to_hive(value)}>"
         case RowType(fields=fields) if fields:
             return f"struct<{','.join(map(_field, fields))}>"
+    text = None if isinstance(type_, _NOT_WRITTEN) else find_exact_text(type_, _HIVE)
+    if text is not None:
+        return text.replace(" ", "")
     raise _not_in_hive(type_, "cannot have this type")
 
 
@@ -151,13 +126,10 @@ def _type(tree: Tree) -> DataType:
 
 
 def _atomic_type(word: str) -> DataType:
-    if word in TYPES:
-        return TYPES[word]
-    if match := _SIZED.fullmatch(word):
-        name, *sizes = match.groups()
-        build: Callable[..., DataType] = SIZED[name][0]
-        return build(*(int(size) for size in sizes if size))
-    raise _not_in_flink(word)
+    type_ = find_exact_type(_TIMESTAMPS.get(word, word).replace(",", ", "), _HIVE)
+    if type_ is None or isinstance(type_, _NOT_READ):
+        raise _not_in_flink(word)
+    return type_
 
 
 def _not_in_flink(text: str) -> UnsupportedError:

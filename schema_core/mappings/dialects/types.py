@@ -109,6 +109,17 @@ def _read_plain(text: str, engine: str) -> tuple[types.DataType, str | None] | N
     return None
 
 
+def find_exact_type(text: str, engine: Engine) -> types.DataType | None:
+    """Return the nullable type of an engine's type without components; None if it is not exact.
+
+    >>> from schema_core.mappings.dialects.engines import engine
+    >>> print(find_exact_type("timestamp", engine("hive")), find_exact_type("enum", engine("hive")))
+    TIMESTAMP(9) None
+    """
+    type_, loss = _read_plain(text, engine.name) or (None, None)
+    return type_ if loss is None else None
+
+
 def read_type(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> types.DataType:
@@ -226,6 +237,22 @@ def _write_plain(text: str, engine: str) -> tuple[str, str | None] | None:
         if match is not None and _fits(row, values := _numbers(match)):
             return row.foreign.split(" | ")[0].format(**values), row.loss
     return None
+
+
+def find_exact_text(type_: types.DataType, engine: Engine) -> str | None:
+    """Return an engine's type for a type without components; None if none is read as the type.
+
+    >>> from schema_core.mappings.dialects.engines import engine
+    >>> from schema_core.types import parse_type
+    >>> hive = engine("hive")
+    >>> (
+    ...     find_exact_text(parse_type("CHAR(255)"), hive),
+    ...     find_exact_text(parse_type("CHAR(256)"), hive),
+    ... )
+    ('char(255)', None)
+    """
+    text, _ = _write_plain(str(type_.nullable()), engine.name) or ("", None)
+    return text if find_exact_type(text, engine) == type_.nullable() else None
 
 
 def write_type(type_: types.DataType, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
