@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from fuzz.spark_processes import Client, cancel_jobs, prepare, warm
 from schema_core import EnvironmentSettings, Schema, TableEnvironment
 from schema_core.catalog import CatalogTable, ObjectPath
-from schema_core.catalog.changes.former_names import FormerNames
+from schema_core.catalog.changes.column_history import ColumnHistory
 from schema_core.catalogs import SqlCatalog
 from schema_core.migration import rewrite_table
 from schema_core.spark.commit.commit import PREFIX
@@ -132,11 +132,11 @@ def definition(environment: TableEnvironment) -> str:
     assert isinstance(table, CatalogTable)
     result = (
         [column.name for column in table.schema.columns],
-        dict(FormerNames.of(table.options).columns),
+        [change.to_json() for change in ColumnHistory.of(table.options).changes],
     )
-    if result == (["id", "b", "n", "p"], {"b": ("a",)}):
+    if result == (["id", "b", "n", "p"], [["rename", ["a"], ["b"]]]):
         return OLD
-    assert result == (["id", "label", "n", "extra", "p"], {}), result
+    assert result == (["id", "label", "n", "extra", "p"], []), result
     return NEW
 
 

@@ -29,7 +29,9 @@ _PROGRESS = re.compile(
     r"|schema-core: .*: (running after|finished in) [0-9.]+ s"
 )
 #: What differs between two runs: durations and points in time.
-_VARYING = re.compile(r"(?<=in )\d+\.\d+s|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+\d\d:\d\d")
+_VARYING = re.compile(
+    r"(?<=in )\d+\.\d+s(?: \([0-9:]+\))?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+\d\d:\d\d"
+)
 
 
 def blocks_of(page: str) -> Iterator[tuple[str, str, str]]:

@@ -18,7 +18,7 @@ from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.base.secrets import NO_KEYS
 from schema_core.catalog import ddl_semantics, objects
 from schema_core.catalog.api import Capability, Catalog, names_starting_with, sorted_names
-from schema_core.catalog.changes.former_names import FormerNames
+from schema_core.catalog.changes.column_history import ColumnHistory
 from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.ddl_semantics import ExistingObject, decide
 from schema_core.catalog.managed import (
@@ -32,7 +32,7 @@ from schema_core.catalog.managed import (
     with_directory,
 )
 from schema_core.catalog.own_options import (
-    FORMER_NAMES,
+    COLUMN_HISTORY,
     own_options_of,
     require_no_own_options,
     without_own_options,
@@ -80,7 +80,7 @@ class FoundTable:
     @property
     def hidden(self) -> Mapping[str, str]:
         """The options that a connector reads and a session does not show."""
-        return {key: value for key, value in self.own_options.items() if key == FORMER_NAMES}
+        return {key: value for key, value in self.own_options.items() if key == COLUMN_HISTORY}
 
     @property
     def connector_options(self) -> Mapping[str, str]:
@@ -217,7 +217,7 @@ class CatalogManager:
         identifier: ObjectIdentifier,
         table: objects.CatalogBaseTable,
         ignore_if_exists: bool,
-        former: FormerNames | None = None,
+        history: ColumnHistory | None = None,
         own_options: Mapping[str, str] | None = None,
     ) -> bool:
         """Store a table or view in its catalog; return whether it is new.
@@ -226,7 +226,7 @@ class CatalogManager:
             identifier: The path.
             table: The definition.
             ignore_if_exists: Whether to do nothing if there is one.
-            former: The former names of its columns, from another table with the same files.
+            history: The history of its columns, from another table with the same files.
             own_options: Options of this library, such as the directory of a managed table, by
             default
                 a new one.
@@ -245,7 +245,7 @@ class CatalogManager:
             return False
         self._check(resolved, None)
         self._admit(identifier)
-        stored = resolved if former is None else former.of_table(resolved)
+        stored = resolved if history is None else history.of_table(resolved)
         if catalog.storage is not None and is_managed(resolved):
             require_no_path(resolved)
             stored = with_directory(stored, new_directory(identifier))
@@ -271,7 +271,7 @@ class CatalogManager:
         identifier: ObjectIdentifier,
         table: objects.CatalogBaseTable,
         ignore_if_exists: bool,
-        former: FormerNames | None = None,
+        history: ColumnHistory | None = None,
     ) -> bool:
         """Create a temporary table or view at any path, as `create`; return whether it is new.
 
@@ -285,7 +285,7 @@ class CatalogManager:
             cell = ddl_semantics.CREATE_TEMPORARY[there]
             new = decide(cell, ignore_if_exists, NOUNS[kind], identifier)
             if new:
-                stored = resolved if former is None else former.of_table(resolved)
+                stored = resolved if history is None else history.of_table(resolved)
                 self.temporary.tables.create(identifier, stored, ignore_if_exists=False)
             return new
 

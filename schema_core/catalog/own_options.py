@@ -29,10 +29,10 @@ PENDING_JOB: Final = "schema-core.unfinished"
 REPLACED: Final = "schema-core.secret.replaced"
 #: The directory of the managed table that REPLACE TABLE AS replaces.
 REPLACED_DIRECTORY: Final = "schema-core.replaced-folder"
-#: The former names of the columns of what REPLACE TABLE AS replaces.
-REPLACED_NAMES: Final = "schema-core.replaced-former-names"
-#: The former names of the columns and fields of a table.
-FORMER_NAMES: Final = "schema-core.former-names"
+#: The column history of what REPLACE TABLE AS replaces.
+REPLACED_HISTORY: Final = "schema-core.replaced-column-history"
+#: The history of the columns and fields of a table: see `catalog.changes.column_history`.
+COLUMN_HISTORY: Final = "schema-core.column-history"
 #: The prefix of the parameters of a Hive table that hold its statistics; a number follows.
 STATISTICS: Final = "schema-core.statistics."
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import CONNECTORS, require
 from schema_core.base.secrets import without_secrets
-from schema_core.catalog.changes.former_names import KEY as FORMER_NAMES
+from schema_core.catalog.changes.column_history import KEY as COLUMN_HISTORY
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.options import (
     ConfigOption,
@@ -55,7 +55,7 @@ WATERMARK_OPTIONS: tuple[ConfigOption[Any], ...] = (
 IMPLICIT_OPTIONS: tuple[str, ...] = (
     "connector",
     "property-version",
-    FORMER_NAMES,
+    COLUMN_HISTORY,
     *(option.key for option in WATERMARK_OPTIONS),
 )
 

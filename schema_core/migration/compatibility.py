@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import join_names
-from schema_core.catalog.changes.former_names import format_by_name
+from schema_core.catalog.changes.column_history import format_by_name
 from schema_core.catalog.changes.normal_forms import steps_of
 from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import ResolvedCatalogTable

@@ -16,7 +16,6 @@ from schema_core.base.paths import ObjectIdentifier, ObjectPath, join_names
 from schema_core.base.secrets import mask_query, mask_value
 from schema_core.base.text import escaped, quote_identifier, quote_string
 from schema_core.catalog.changes import catalog_changes
-from schema_core.catalog.changes.former_names import former_names_option
 from schema_core.catalog.changes.normal_forms import stale_change
 from schema_core.catalog.changes.table_changes import SetOption, TableChange, describe
 from schema_core.catalog.objects import (
@@ -359,7 +358,6 @@ class _Writer:
     renames: Mapping[ObjectPath, str]
     column_renames: Mapping[ObjectPath, RenameHints]
     values: _OptionValues
-    is_down: bool = False
     plans: dict[ObjectPath, MigrationPlan] = field(default_factory=dict)
     risks: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
@@ -372,7 +370,7 @@ class _Writer:
             names.get(path, path): invert_renames(renames_by_path(hints))
             for path, hints in self.column_renames.items()
         }
-        return _Writer(self.migrator, self.new, self.old, back, columns, self.values, is_down=True)
+        return _Writer(self.migrator, self.new, self.old, back, columns, self.values)
 
     def changes(self) -> tuple[catalog_changes.CatalogChange, ...]:
         """Return the changes."""
@@ -551,7 +549,7 @@ class _Writer:
             if not isinstance(old, CatalogTable) or not isinstance(new, CatalogTable):
                 raise stale_change(f"{path} is not a table")
             self.plans[path] = plan(
-                old.copy({**old.options, **self._former_names(source)}),
+                old,
                 new,
                 path=(path.database_name, path.object_name),
                 renames=self.column_renames.get(path, {}),
@@ -559,12 +557,6 @@ class _Writer:
                 storage=self.migrator.catalog.storage,
             )
         return self.plans[path]
-
-    def _former_names(self, path: ObjectPath) -> Mapping[str, str]:
-        """Return the option with the former names of the columns of the current table."""
-        if self.is_down:
-            return {}
-        return former_names_option(self.migrator.catalog.get_table(path))
 
 
 def _set_values(statement: str, path: ObjectPath, values: Mapping[SetOption, str]) -> str:

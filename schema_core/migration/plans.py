@@ -19,10 +19,9 @@ from schema_core.base.plugins import load_higher
 from schema_core.base.secrets import mask, mask_value
 from schema_core.base.text import escaped
 from schema_core.catalog.api import Capability
-from schema_core.catalog.changes.former_names import (
+from schema_core.catalog.changes.column_history import (
     format_by_name,
-    former_names_option,
-    with_former_names,
+    with_column_history,
 )
 from schema_core.catalog.changes.normal_forms import as_table, as_written, normalize
 from schema_core.catalog.changes.table_changes import (
@@ -244,8 +243,7 @@ def plan(
     """Return the plan of a migration: ordered statements in the SQL of the target.
 
     Args:
-        old: The current definition. That of `Catalog.get_table` has former names of columns, which
-            are then not given to others; `plan_table` reads it.
+        old: The current definition.
         new: The definition to reach.
         target: `flink`, `spark` (tables of files in Spark's own catalog), `iceberg` (through Spark
             SQL), `postgres`, `sqlite`, `duckdb`, `mysql`, `snowflake` or `trino`.
@@ -260,7 +258,7 @@ def plan(
             (NULL).
 
     Raises:
-        SchemaError: as `diff`, `SchemaResolver.resolve` and `FormerNames.of`; with code
+        SchemaError: as `diff`, `SchemaResolver.resolve` and `ColumnHistory.of`; with code
             `wrong-argument` for a kind that cannot be accepted.
         NotFoundError: with code `unknown-dialect` for another target.
         UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
@@ -285,8 +283,7 @@ def plan(
     diff(old, new, renames=renames)  # refuses arguments and names before anything is resolved
     hints = {_path(path): name for path, name in (renames or {}).items()}
     stored = as_table(old)
-    former = former_names_option(stored)
-    if storage is None and (former or directory_of(stored) is not None):
+    if storage is None and directory_of(stored) is not None:
         storage = ManagedStorage("")  # in the format of catalogs by default
     before = resolve_table(without_own_options(stored), resolver)
     wanted = resolve_table(without_own_options(as_table(new)), resolver)
@@ -307,7 +304,7 @@ def plan(
             _require_readable(start, end, hints, storage)
         steps = tuple(_alter_in_place(writer, start, end, hints, count))
         if writer.target.engine is None:
-            stored = normalize(before.copy({**before.options, **former}))
+            stored = normalize(before)
             steps = tuple(_check_steps(steps, stored, end, resolver, storage))
     except RewriteNeeded as reason:
         rewrite = str(reason)
@@ -336,9 +333,7 @@ def plan_table(
 ) -> MigrationPlan:
     """Return the plan of a migration of a permanent table, as its catalog has it.
 
-    Unlike `plan`, it uses the former names of columns, the row count of the statistics, and the
-    functions of the environment. A change that older files do not allow is a rewrite in the plan,
-    not an error of `apply_plan`.
+    Unlike `plan`, it uses the row count of the statistics and the functions of the environment.
 
     Args:
         environment: The environment.
@@ -717,8 +712,7 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
     Raises:
         SchemaError: with code `migration-not-for-catalogs` for another target than Flink,
             `migration-needs-rewrite` for a plan that moves rows, `migration-outdated` if the table
-            is not the one that the plan was made for, `former-name` for a column by a name that
-            another one had.
+            is not the one that the plan was made for.
         NotFoundError: with code `table-not-found`.
         ConflictError: if the table is altered at the same time.
     """
@@ -767,5 +761,7 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
             after = apply_change(before, statement.change, text)
             changes += name_changes_of(before, after, statement.change)
             before = after
-    altered = with_former_names(altered, changes, manager.get_storage(identifier))
+    altered = with_column_history(
+        altered, as_written(table), changes, manager.get_storage(identifier)
+    )
     manager.alter(identifier, altered, expected=expected)

@@ -14,7 +14,7 @@ from schema_core.base.arguments import require_instance, require_names
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, parse_path
 from schema_core.base.text import escaped, quantity, quote_identifier, show
-from schema_core.catalog.changes.former_names import FormerNames
+from schema_core.catalog.changes.column_history import ColumnHistory
 from schema_core.catalog.changes.normal_forms import as_table, normalize
 from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import FoundTable
@@ -407,8 +407,8 @@ def _register_rows(
         column = UnresolvedMetadataColumn(file, DataTypes.STRING(), FILE_PATH, virtual=True)
         schema = replace(schema, columns=(*schema.columns, column))
     readable = CatalogTable(schema, tuple(table.partition_keys), options=dict(options))
-    former, shown = FormerNames.of(options), without_own_options(readable)
-    manager.create_temporary(temporary, shown, ignore_if_exists=False, former=former)
+    history, shown = ColumnHistory.of(options), without_own_options(readable)
+    manager.create_temporary(temporary, shown, ignore_if_exists=False, history=history)
     try:
         yield temporary.as_serializable_string(), file
     except SchemaCoreError as error:

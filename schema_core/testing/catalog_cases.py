@@ -16,7 +16,7 @@ from schema_core.catalog.migration_history import (
     WrittenRows,
 )
 from schema_core.catalog.objects import CatalogPartitionSpec as Spec
-from schema_core.catalog.own_options import FORMER_NAMES, PENDING_JOB
+from schema_core.catalog.own_options import COLUMN_HISTORY, PENDING_JOB
 from schema_core.catalog.resolve import (
     resolve_materialized_table,
     resolve_model,
@@ -180,7 +180,7 @@ TABLES: dict[str, ResolvedTable] = {
     ),
     # A job that creates a table marks it with options that users cannot set: they are stored.
     "options of the library": with_derived_schema(
-        objects.CatalogTable(columns(a="INT"), options={PENDING_JOB: "m", FORMER_NAMES: "n"})
+        objects.CatalogTable(columns(a="INT"), options={PENDING_JOB: "m", COLUMN_HISTORY: "n"})
     ),
     "only buckets": with_derived_schema(
         objects.CatalogTable(

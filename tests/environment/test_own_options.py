@@ -28,12 +28,12 @@ from schema_core.catalog.changes.table_changes import SetOption
 from schema_core.catalog.managed import directory_of
 from schema_core.catalog.objects import CatalogDatabase, CatalogTable
 from schema_core.catalog.own_options import (
-    FORMER_NAMES,
+    COLUMN_HISTORY,
     MANAGED,
     PENDING_JOB,
     REPLACED,
     REPLACED_DIRECTORY,
-    REPLACED_NAMES,
+    REPLACED_HISTORY,
 )
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.config import EnvironmentSettings
@@ -55,7 +55,7 @@ from schema_core.properties.sidecar import OPTIONS_KEY
 from schema_core.schema.resolve import SchemaResolver
 from tests.support import store_options
 
-OWN = (MANAGED, PENDING_JOB, REPLACED, REPLACED_DIRECTORY, REPLACED_NAMES, FORMER_NAMES)
+OWN = (MANAGED, PENDING_JOB, REPLACED, REPLACED_DIRECTORY, REPLACED_HISTORY, COLUMN_HISTORY)
 ABANDONED = PendingJob(2, "0" * 32, Owner(Owner.this().host, 2**22 + 1, 1))
 SCHEMA = Schema.new_builder().column("a", "INT").build()
 

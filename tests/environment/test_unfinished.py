@@ -613,14 +613,14 @@ def test_an_undone_replacement_of_a_managed_table_keeps_its_directory(
     assert [folder.name] == folders(tmp_path)
 
 
-def test_an_undone_replacement_keeps_the_former_names_of_columns(
+def test_an_undone_replacement_keeps_the_history_of_columns(
     warehouse: TableEnvironment, planner: Planner
 ) -> None:
     for statement in ("DROP TABLE m", "CREATE TABLE m (a INT) WITH ('format' = 'parquet')"):
         warehouse.execute_sql(statement)
     warehouse.execute_sql("ALTER TABLE m RENAME a TO b")
     before = warehouse.get_catalog("c").get_table(ObjectPath("default", "m")).options
-    assert any("former-names" in key for key in before)
+    assert any("column-history" in key for key in before)
 
     kill(warehouse, planner, "REPLACE TABLE m WITH ('format' = 'orc') AS SELECT 2 AS c")
     warehouse.recover("m")

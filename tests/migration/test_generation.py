@@ -293,19 +293,16 @@ def test_fields_of_files_are_renamed_in_place(
     assert () == migrator(environment, folder).drift()
 
 
-def test_a_former_name_of_a_column_is_not_generated_for_another(
+def test_a_former_name_of_a_column_is_generated_for_another(
     environment: TableEnvironment, tmp_path: Path
 ) -> None:
-    folder = tmp_path
-    generate(environment, folder, f"CREATE TABLE t (a INT) {FILES}")
-    migrator(environment, folder).upgrade()
+    generate(environment, tmp_path, f"CREATE TABLE t (a INT) {FILES}")
+    migrator(environment, tmp_path).upgrade()
     environment.execute_sql("ALTER TABLE t RENAME a TO b")
 
-    result = generated(environment, folder, f"CREATE TABLE t (b INT, a INT) {FILES}")
+    text = generate(environment, tmp_path, f"CREATE TABLE t (b INT, a INT) {FILES}")
 
-    (error,) = result.rewrites
-    assert "migration-needs-rewrite" == error.code
-    assert "have column 'b' by the name 'a'" in error.problem
+    assert re.search("ADD `?a`? INT;", text)
 
 
 def test_a_likely_rename_is_reported_and_not_assumed(

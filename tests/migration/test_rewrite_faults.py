@@ -14,7 +14,7 @@ from fuzz.file_commits import Faults
 from schema_core import Schema, TableEnvironment
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog import CatalogTable
-from schema_core.catalog.changes.former_names import FormerNames
+from schema_core.catalog.changes.column_history import ColumnHistory
 from schema_core.environment.jobs.atomicity import AtomicityLevel
 from schema_core.migration import ValidationReport, rewrite_table
 
@@ -38,12 +38,13 @@ class Rewritten(World):
         rewrite_table(environment, "t", new, renames=renames).wait()
 
     def column(self, environment: TableEnvironment) -> str | None:
-        """Return the column; with its former names, if they are not those of its definition."""
+        """Return the column; with its history, if it is not that of its definition."""
         table = environment.get_catalog("c").get_table(PATH)
         assert isinstance(table, CatalogTable)
         name = table.schema.columns[0].name
-        names = dict(FormerNames.of(table.options).columns)
-        return name if names == ({"a": ("first_",)} if name == "a" else {}) else f"{name} {names}"
+        changes = [change.to_json() for change in ColumnHistory.of(table.options).changes]
+        expected = [["rename", ["first_"], ["a"]]] if name == "a" else []
+        return name if changes == expected else f"{name} {changes}"
 
 
 @pytest.mark.parametrize(("fails", "step"), [(False, 3), (True, 9)])

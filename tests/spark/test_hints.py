@@ -205,7 +205,7 @@ def test_hints_of_joins(tables: TableEnvironment, hint: str, join: str) -> None:
 
 def test_a_hint_does_not_set_the_options_of_the_library(tables: TableEnvironment) -> None:
     for statement in ("SELECT * FROM h {}", "INSERT INTO h {} VALUES (1, 'x')"):
-        hint = "/*+ OPTIONS('schema-core.former-names' = 'x') */"
+        hint = "/*+ OPTIONS('schema-core.column-history' = 'x') */"
         with pytest.raises(SchemaCoreError) as caught:
             rows(tables, statement.format(hint))
         assert "reserved-option" == caught.value.code

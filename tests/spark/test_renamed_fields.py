@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schema_core import Schema, TableEnvironment
-from schema_core.catalog.changes.former_names import KEY
+from schema_core.catalog.changes.column_history import KEY
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import diff, rewrite_table, validate_rows
 from tests.spark.test_renamed_columns import rows, run, stored
@@ -106,7 +106,7 @@ def test_changes_rename_fields_in_place(env: TableEnvironment, form: str) -> Non
     assert [(1,)] == rows(env, "SELECT r.y FROM t")
 
 
-@pytest.mark.parametrize("form", LISTED)
+@pytest.mark.parametrize("form", FORMS)
 def test_a_dropped_field_of_the_new_name_is_not_read(env: TableEnvironment, form: str) -> None:
     without = TYPE.replace("x INT, ", "x INT, c INT, ", 1)
     run(
@@ -119,19 +119,6 @@ def test_a_dropped_field_of_the_new_name_is_not_read(env: TableEnvironment, form
     )
 
     assert [(1, None), (2, 2)] == rows(env, "SELECT id, r.c FROM t")
-
-
-@pytest.mark.parametrize("form", ["json", "avro"])
-def test_rows_without_names_do_not_allow_the_name_of_a_dropped_field(
-    env: TableEnvironment, form: str
-) -> None:
-    run(env, f"ALTER TABLE t MODIFY r {TYPE.replace('x INT, ', '')}")
-
-    with pytest.raises(SchemaCoreError) as caught:
-        run(env, "ALTER TABLE t RENAME r.at_ TO x")
-
-    assert "former-name" == caught.value.code
-    assert "dropped field `r`.`x`" in caught.value.problem
 
 
 @pytest.mark.parametrize("form", ["parquet"])
@@ -158,7 +145,7 @@ def test_only_the_fields_of_a_query_are_read_from_current_files(
 
 
 @pytest.mark.parametrize("form", ["parquet"])
-def test_a_rewrite_removes_the_former_names(env: TableEnvironment, form: str) -> None:
+def test_a_rewrite_removes_the_history(env: TableEnvironment, form: str) -> None:
     run(env, insert(1), "ALTER TABLE t RENAME r.x TO y")
     schema = stored(env).schema
 

@@ -1,1 +1,1 @@
-"""Changes of tables, their application, and the former names that they leave."""
+"""Changes of tables, their application, and the history of columns that they leave."""

@@ -16,7 +16,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath
 from schema_core.base.text import quote_identifier
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.changes.former_names import add_former_names
+from schema_core.catalog.changes.column_history import add_column_history
 from schema_core.catalog.changes.normal_forms import normalize, stale_change
 from schema_core.catalog.changes.table_changes import TableChange, apply, describe, print_path
 from schema_core.catalog.managed import (
@@ -230,7 +230,7 @@ class ModifyTable(ObjectChange):
         if not isinstance(read, CatalogTable):
             raise stale_change(f"{self.path} is not a table")
         table = apply(self.changes, read)
-        altered, steps = add_former_names(table, self.changes, read, catalog.storage)
+        altered, steps = add_column_history(table, self.changes, read, catalog.storage)
         self._alter(catalog, altered, read, steps)
 
     def description(self) -> str:

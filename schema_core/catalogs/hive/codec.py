@@ -14,6 +14,8 @@ from typing import NamedTuple, TypeAlias
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import is_blank
 from schema_core.catalog import objects
+from schema_core.catalog.changes.column_history import ColumnHistory
+from schema_core.catalog.own_options import COLUMN_HISTORY
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.stores.storable import require_read_back
 from schema_core.catalog.temporary import ResolvedTable
@@ -336,6 +338,11 @@ class HiveCodec:
     def _encode_generic(
         self, database: str, name: str, table: objects.ResolvedCatalogTable
     ) -> HiveTable:
+        # Flink refuses options that it does not know; it also fills columns that files lack
+        hidden = table.options.get(COLUMN_HISTORY, "")
+        is_hidden = ColumnHistory.of(table.options).adds_only and len(hidden) <= self.store.value
+        if is_hidden and hidden:
+            table = table.copy({k: v for k, v in table.options.items() if k != COLUMN_HISTORY})
         columns = generic_columns(table.resolved_schema)
         keys = len(table.partition_keys)
         last = [column.name for column in columns[len(columns) - keys :]]
@@ -346,7 +353,8 @@ class HiveCodec:
             MANAGED,
             columns[:split],
             columns[split:],
-            pack(encode_table(table, "carry"), self.store),
+            pack(encode_table(table, "carry"), self.store)
+            | ({COLUMN_HISTORY: hidden} if is_hidden and hidden else {}),
             storage_of({}),
         )
 
@@ -674,7 +682,10 @@ def _decode_generic(stored: HiveTable) -> objects.CatalogBaseTable:
         kind = MapKind.VIEW
         parameters[FLINK + ORIGINAL] = stored.original_query or ""
         parameters[FLINK + EXPANDED] = stored.expanded_query or ""
+    history = parameters.pop(COLUMN_HISTORY, None)
     table = read_map(parameters, kind).object
+    if history is not None and isinstance(table, objects.CatalogTable):
+        table = table.copy({**table.options, COLUMN_HISTORY: history})
     if not isinstance(table, objects.CatalogTable | objects.CatalogView):
         raise SchemaError("the stored object is not a table", code="wrong-table-kind")
     if not table.schema.columns and stored.columns:

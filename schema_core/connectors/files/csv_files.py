@@ -46,7 +46,8 @@ class CsvDialect:
     """The syntax of records.
 
     `columns` are the names in a header; `skip_errors` skips invalid records; `trailing` permits a
-    delimiter after the last field.
+    delimiter after the last field. A record may lack the columns after the first `least` ones; a
+    header may lack the `optional` ones, and have the `ignored` ones.
     """
 
     columns: tuple[str, ...]
@@ -59,13 +60,40 @@ class CsvDialect:
     trailing: bool = True
     #: The names that a header may have for each column; by default its own.
     names: tuple[tuple[str, ...], ...] = ()
+    least: int | None = None
+    optional: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
 
     def is_header(self, fields: Sequence[str]) -> bool:
-        """Return whether fields name the columns, maybe by former names."""
-        names = self.names or tuple((column,) for column in self.columns)
+        """Return whether fields name the columns in order, maybe by former names."""
+        names = self._names()
         if len(fields) != len(names):
             return False
-        return all(item in known_value for item, known_value in zip(fields, names, strict=True))
+        return all(field in known for field, known in zip(fields, names, strict=True))
+
+    def find_places(self, header: Sequence[str]) -> list[int | None] | None:
+        """Return the position of each column in files with a header, None for one they lack.
+
+        None if the header has other columns, or one twice.
+
+        >>> dialect = CsvDialect(("a", "b", "c"), optional=frozenset("c"), ignored=frozenset("d"))
+        >>> dialect.find_places(["b", "d", "a"]), dialect.find_places(["a", "c"])
+        ([2, 0, None], None)
+        """
+        if self.is_header(header):
+            return [*range(len(header))]
+        places = {name: place for place, name in enumerate(header)}
+        found = [
+            next((places[name] for name in known if name in places), None)
+            for known in self._names()
+        ]
+        others = {*range(len(header))} - {*found}
+        lacking = {name for name, place in zip(self.columns, found, strict=True) if place is None}
+        is_known = {header[place] for place in others} <= self.ignored and lacking <= self.optional
+        return found if is_known and len(places) == len(header) else None
+
+    def _names(self) -> Sequence[tuple[str, ...]]:
+        return self.names or tuple((column,) for column in self.columns)
 
 
 # --- options ------------------------------------------------------------------------------------
@@ -262,6 +290,9 @@ class FileReader:
     start: int = 0
     is_first: bool = True
     scanner: Scanner | None = None
+    #: The number of fields of a record, and the position of each column; None for a missing one.
+    width: int = 0
+    places: Sequence[int | None] = ()
 
     def read(self, file: str, content: bytes) -> Iterator[list[str | None]]:
         """Yield the records that end on the next line of a file.
@@ -274,6 +305,8 @@ class FileReader:
         if file != self.file:
             self.finish()
             self.file, self.line, self.is_first = file, 0, self.dialect.header
+            self.width = len(self.dialect.columns)
+            self.places = range(self.width)
             content = content.removeprefix(b"\xef\xbb\xbf")
         self.line += 1
         for text, end in _split_line(content.decode("utf-8", "replace")):
@@ -309,19 +342,40 @@ class FileReader:
         return self._check_width(fields)
 
     def _check_width(self, fields: list[str]) -> list[str | None] | None:
-        width = len(self.dialect.columns)
         if self.is_first:
             self.is_first = False
-            if not self.dialect.is_header(fields):
+            places = self.dialect.find_places(fields)
+            if places is None:
                 raise UnreadableRecordError(f"{self._place()}: {self._wrong_header(fields)}")
+            self.places, self.width = places, len(fields)
             return None
+        width = self.width
         if self.dialect.trailing and len(fields) == width + 1 and not fields[-1]:
             fields = fields[:-1]
         if len(fields) == width:
-            return list(fields)
-        self._refuse(f"expected {width} fields, found {len(fields)}")
+            return [None if place is None else fields[place] for place in self.places]
+        if not self._is_short(len(fields)):
+            self._refuse(f"expected {width} fields, found {len(fields)}")
         # as in Flink, a row with too few fields has NULL in the others
         return None if len(fields) > width else [*fields, *[None] * (width - len(fields))]
+
+    def _is_short(self, count: int) -> bool:
+        """Return whether records of this many fields are older than the last columns."""
+        least = self.dialect.least
+        return not self.dialect.header and least is not None and least <= count < self.width
+
+    def split_plain(self, contents: pa.Array) -> list[pa.Array] | None:
+        """Return the columns of lines, or None if one needs `Scanner`, which is slower."""
+        import pyarrow as pa
+
+        fields = split_plain(contents, self.dialect)
+        if fields is None or not (len(fields) == self.width or self._is_short(len(fields))):
+            return None
+        nulls = pa.nulls(len(contents), pa.string())
+        return [
+            nulls if place is None or place >= len(fields) else fields[place]
+            for place in self.places
+        ]
 
     def _wrong_header(self, fields: list[str]) -> str:
         columns, delimiter = list(self.dialect.columns), self.dialect.delimiter
@@ -412,7 +466,7 @@ def _chunks(files: pa.Array) -> Iterator[tuple[int, int]]:
 def _parse_lines(reader: FileReader, lines: pa.RecordBatch, offset: int, records: Records) -> None:
     """Add the records that end on lines of one file; `offset` is the row of the first."""
     contents, file = lines.column(0), lines.column(1)[0].as_py()
-    columns = split_plain(contents, reader.dialect) if reader.is_at_record(file) else None
+    columns = reader.split_plain(contents) if reader.is_at_record(file) else None
     if columns is not None:
         records.add_all(columns, offset, reader.line + 1)
         reader.line += len(contents)
@@ -423,10 +477,10 @@ def _parse_lines(reader: FileReader, lines: pa.RecordBatch, offset: int, records
 
 
 def split_plain(contents: pa.Array, dialect: CsvDialect) -> list[pa.Array] | None:
-    """Return the columns of lines, or None if one needs `Scanner`, which is slower.
+    """Return the fields of lines, or None if one needs `Scanner`, which is slower.
 
     That is for a quote, an escape, another line end, a possible comment, bytes that are not UTF-8,
-    or another number of fields.
+    or lines with different numbers of fields.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -440,10 +494,10 @@ def split_plain(contents: pa.Array, dialect: CsvDialect) -> list[pa.Array] | Non
         if pc.any(pc.match_substring(lines, item)).as_py():
             return None
     fields = pc.split_pattern(lines, dialect.delimiter)
-    width = len(dialect.columns)
-    if pc.any(pc.not_equal(pc.list_value_length(fields), width)).as_py():
+    counts = pc.min_max(pc.list_value_length(fields)).as_py()
+    if counts["min"] is None or counts["min"] != counts["max"]:
         return None
-    return [pc.list_element(fields, place) for place in range(width)]
+    return [pc.list_element(fields, place) for place in range(counts["min"])]
 
 
 @dataclass(slots=True)
@@ -518,16 +572,18 @@ UNDIVIDED = {
 
 def read_csv(
     session: SparkSession,
-    path: str,
+    path: str | list[str],
     dialect: CsvDialect,
     partitions: Sequence[str],
     *,
     metadata: bool,
+    base: str,
     streaming: Mapping[str, str] | None = None,
 ) -> DataFrame:
     """Return the records of csv files: `FILE`, `LINE`, the columns and the partitions, all strings.
 
-    `metadata` adds `FILE_METADATA`; the options of a `streaming` source, later files. Tasks read
+    `path` is a directory, or files below the directory `base`. `metadata` adds `FILE_METADATA`; the
+    options of a `streaming` source, later files. Tasks read
     whole files in a session of their own; over Spark Connect, where a frame belongs to one session,
     each file at once.
     """
@@ -543,6 +599,8 @@ def read_csv(
     reader = source.format("text").schema(StructType(fields)).option("lineSep", "\n")
     reader = reader.option("wholetext", str(at_once).lower())
     reader = reader.option("__globPaths__", "false")
+    if not isinstance(path, str):
+        reader = reader.option("basePath", base)
     if not partitions:
         reader = reader.option("recursiveFileLookup", "true")
     given = [f"CAST({CONTENT} AS BINARY) AS {CONTENT}", f"{FILE_METADATA}.file_path AS {FILE}"]

@@ -2,15 +2,15 @@
 
 Spark narrows silently: INT 300 read as TINYINT is 44 in parquet and NULL in orc. Footers are
 therefore read before the job, in parallel on the driver, and columns that would not be read exactly
-are refused by the rules of `mappings.stored_types`. They also show columns without NULL, and former
-names of columns. A footer is cached until its file's status changes, unless a change might not be
+are refused by the rules of `mappings.stored_types`. They also show columns without NULL, and
+how old a file is. A footer is cached until its file's status changes, unless a change might not be
 seen in it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 from schema_core.base.caching import GenerationalCache
 from schema_core.base.lazy import dataclass
+from schema_core.connectors.files.file_ages import listed_paths
 from schema_core.connectors.files.stored_names import (
     StoredNames,
     repeated_name,
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructType
 
-    from schema_core.catalog.changes.former_names import FormerNames
     from schema_core.catalog.changes.table_changes import Path as FieldPath
+    from schema_core.connectors.files.file_ages import FileAges
     from schema_core.types import RowField
 
 #: Footers that are read at once; the file system is the bottleneck.
@@ -61,7 +62,7 @@ class ColumnGuarantees:
 
 @dataclass(frozen=True, slots=True)
 class CheckedFiles:
-    """The guarantees of files, and the files by the former names that they have.
+    """The guarantees of files, and the files by the names that they have for columns.
 
     `repeated` is the path of a column or field that a file has by several of its names, and these.
     """
@@ -282,7 +283,7 @@ def check_files(
     uris: Sequence[str],
     form: str,
     columns: Sequence[RowField],
-    former: FormerNames,
+    ages: FileAges,
 ) -> CheckedFiles:
     """Refuse files that do not hold the declared columns in types that are read exactly.
 
@@ -291,12 +292,13 @@ def check_files(
         uris: The files.
         form: Their format.
         columns: The declared columns.
-        former: The names by which older files may have them.
+        ages: The layouts of older files.
 
     Raises:
         ExternalError: with code `file-schema-mismatch` for every column that is in no file, that is
             NOT NULL and not in all of them, or that would be read as other values; and for a footer
-            that cannot be read.
+            that cannot be read; `file-age-unknown` for a file of another program that two layouts
+            fit.
     """
     from pyspark.sql.types import StructType, TimestampNTZType, TimestampType
 
@@ -307,36 +309,40 @@ def check_files(
     required = frozenset(field.name for field in fields if not field.nullable)
     kinds = (TimestampType, TimestampNTZType)
     instants = frozenset(field.name for field in fields if isinstance(field.dataType, kinds))
-    requested = ColumnGuarantees(_all_names(required, former), _all_names(instants, former))
+    requested = ColumnGuarantees(_all_names(required, ages), _all_names(instants, ages))
     footers = _read_all(session, uris, form, requested)
-    first: dict[str, str] = {}
+    alike: dict[tuple[str, int | None], list[str]] = {}
     for uri, footer in footers.items():
-        first.setdefault(footer.schema, uri)
-    schemas = {text: (uri, StructType.fromJson(json.loads(text))) for text, uri in first.items()}
-    names: dict[str, StoredNames] = dict.fromkeys(schemas, ())
-    files = dict(schemas.values())
+        version = ages.version_of(uri) if ages.has_older else None
+        alike.setdefault((footer.schema, version), []).append(uri)
+    files: dict[str, StructType] = {}
+    by_names: dict[StoredNames, list[str]] = {}
+    guarantees = ColumnGuarantees(required, instants)
     repeated = None
-    for text, (uri, schema) in schemas.items():
-        if former.paths and not _is_by_position(schema, form):
-            names[text] = tuple(stored_names(columns, schema, former))
-            repeated = repeated or repeated_name(columns, schema, former)
-        if names[text]:
-            files[uri] = with_current_names(schema, columns, dict(names[text]))
+    for (text, version), same in alike.items():
+        schema = StructType.fromJson(json.loads(text))
+        names: StoredNames = ()
+        if ages.has_older and not _is_by_position(schema, form):
+            listed = [*listed_paths(schema)] if version is None else []
+            layout = ages.layout_with(listed, same[0]) if version is None else ages.layouts[version]
+            names = stored_names(columns, layout)
+            repeated = repeated or repeated_name(columns, schema, ages)
+            schema = with_current_names(schema, columns, dict(names))
+        files[same[0]] = schema
+        by_names.setdefault(names, []).extend(same)
+        for uri in same:
+            part = _of_columns(footers[uri].guarantees, declared, names)
+            guarantees = guarantees.intersection(part)
     problems = Gathering()
-    for problem in _problems(files, declared, form):
+    for problem in _problems(files, declared, form, ages.newer):
         with problems.catching():
             raise problem
     problems.raise_all()
-    guarantees, by_names = ColumnGuarantees(required, instants), dict[StoredNames, list[str]]()
-    for uri, footer in footers.items():
-        stored = names[footer.schema]
-        by_names.setdefault(stored, []).append(uri)
-        guarantees = guarantees.intersection(_of_columns(footer.guarantees, declared, stored))
     return CheckedFiles(guarantees, by_names, repeated)
 
 
-def _all_names(columns: frozenset[str], former: FormerNames) -> frozenset[str]:
-    return frozenset(name for column in columns for name in former.names_of(column))
+def _all_names(columns: frozenset[str], ages: FileAges) -> frozenset[str]:
+    return frozenset(name for column in columns for name in ages.names_of(column))
 
 
 def _of_columns(
@@ -411,9 +417,13 @@ class SchemaMismatch:
 
 
 def _problems(
-    files: Mapping[str, StructType], declared: StructType, form: str
+    files: Mapping[str, StructType], declared: StructType, form: str, newer: Collection[FieldPath]
 ) -> Iterator[ExternalError]:
-    """Yield the problems of files; a column is reported for the first file only."""
+    """Yield the problems of files; a column is reported for the first file only.
+
+    `newer` are the paths of columns and fields that older files lack.
+    """
+    added = {".".join(path) for path in newer}
     by_file = {uri: list(differences(declared, schema, form)) for uri, schema in files.items()}
     reported: set[str] = set()
     for uri, mismatches in by_file.items():
@@ -428,11 +438,11 @@ def _problems(
             if (
                 mismatch.found is None
                 and mismatch.is_nullable
-                and not (everywhere and FILES[form].refuses_unknown_columns)
+                and (name in added or not (everywhere and FILES[form].refuses_unknown_columns))
             ):
                 continue
             reported.add(name)
-            yield _problem(mismatch, _uri_text(uri), everywhere)
+            yield _problem(mismatch, _uri_text(uri), everywhere and name not in added)
 
 
 def _problem(mismatch: SchemaMismatch, file: str, everywhere: bool) -> ExternalError:

@@ -6,13 +6,14 @@ files at the end, so readers never see a part of them.
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from urllib.parse import unquote
 
 from schema_core import types
@@ -20,7 +21,12 @@ from schema_core.base import plugins
 from schema_core.base.arguments import require_instance
 from schema_core.base.contained_paths import is_hidden
 from schema_core.base.paths import join_names
-from schema_core.catalog.changes.former_names import LISTED, FormerNames
+from schema_core.catalog.changes.column_history import (
+    LISTED,
+    ColumnHistory,
+    file_paths,
+    marked_name,
+)
 from schema_core.catalog.changes.table_changes import Path, print_path
 from schema_core.connectors.files import csv_files, field_values, file_formats, stored_names
 from schema_core.connectors.files.avro_files import AVRO, LEGACY, with_instants
@@ -30,6 +36,7 @@ from schema_core.connectors.files.csv_survey import (
     SurveyOptions,
     survey_files,
 )
+from schema_core.connectors.files.file_ages import FileAges
 from schema_core.connectors.files.file_schemas import FOOTERS, CheckedFiles, check_files
 from schema_core.connectors.files.unreadable_files import (
     require_readable_files,
@@ -75,6 +82,8 @@ if TYPE_CHECKING:
     from schema_core.spark.connector import ReadContext, TableContext, WriteContext
 
 TEXT = types.VarCharType(types.MAX_LENGTH)
+#: The prefix of the name of a dropped column of older csv files; its position follows.
+DROPPED: Final = "schema_core_dropped_"
 
 #: Files and directories of a table up to which their list is cached.
 MAX_REUSED = 5_000
@@ -248,24 +257,37 @@ class FilesystemConnector:
                 definition_of(context.identifier, context.table),
                 lambda: layout.load(session, metadata=bool(context.metadata)),
             )
-        uris = frame.inputFiles() if layout.partitions or layout.form.identifier in FOOTERS else ()
-        inner = layout.inner()
+        has_ages = layout.ages.has_older or layout.form.identifier in FOOTERS
+        uris = frame.inputFiles() if layout.partitions or has_ages else ()
         checked = layout.check_files(session, uris)
-        if layout.form.identifier in LISTED:
-            frame = layout.by_names(session, frame, checked.by_names)
-        guarantees = checked.guarantees
-        without_null = guarantees.without_null
-        if layout.native is not None:
-            column_types = {field.name: context.physical_columns[field.name] for field in inner}
-            without_null |= layout.native.columns_without_null(column_types)
         values = layout.partition_values(uris, root)
         partitions = layout.read_partitions(context, values)
+        frames, every = [], []
+        for part in layout.by_age(uris, checked):
+            if part is not layout:
+                frame = part.load(session, metadata=bool(context.metadata))
+            columns = self._columns(context, part, partitions, checked.guarantees.in_millis)
+            frames.append(select(frame, columns))
+            every.append(part.columns_without_null(context.physical_columns))
+        without_null = checked.guarantees.without_null | frozenset.intersection(*every)
+        default = DEFAULT_PARTITION.of(layout.options)
+        without_null |= {key for key, texts in values.items() if default not in texts}
+        return reduce(lambda first, second: first.union(second), frames), without_null
+
+    def _columns(
+        self,
+        context: ReadContext,
+        layout: FileLayout,
+        partitions: Mapping[str, nodes.Node],
+        in_millis: Collection[str],
+    ) -> list[NamedNode]:
+        """Return the columns and metadata of files with a layout."""
         names = {column.name for column in context.table.resolved_schema.columns}
         physical: list[NamedNode] = []
         for name, type_ in context.columns.items():
             if name in partitions:
                 physical.append((partitions[name], name))
-            elif name in guarantees.in_millis and not file_formats.has_fewer_digits(type_, 3):
+            elif name in in_millis and not file_formats.has_fewer_digits(type_, 3):
                 physical.append((ColumnNode(name), name))
             else:
                 physical.append((layout.value(name, type_), name))
@@ -275,10 +297,7 @@ class FilesystemConnector:
                 is_free = raw_column(name) not in names
                 if layout.form.is_typed and is_compared and is_free:
                     physical.append((ColumnNode(name), raw_column(name)))
-        default = DEFAULT_PARTITION.of(layout.options)
-        without_null |= {key for key, texts in values.items() if default not in texts}
-        metadata = ((METADATA[key][1], metadata_column(key)) for key in context.metadata)
-        return select(frame, [*physical, *metadata]), without_null
+        return [*physical, *((METADATA[key][1], metadata_column(key)) for key in context.metadata)]
 
     def boundedness(self, options: Mapping[str, str]) -> Boundedness:
         """Return that a table with ``source.monitor-interval`` is unbounded."""
@@ -300,6 +319,13 @@ class FilesystemConnector:
         """
         layout = FileLayout(context, streams=True)
         session = context.session
+        if layout.ages.reused or not layout.fits_every_age():
+            raise UnsupportedError(
+                f"a streaming job cannot read the files of {layout.path!r}: older ones have other "
+                "columns by the names or in the places of the table's columns",
+                code="streaming-not-supported",
+                hint=stored_names.REWRITE,
+            )
         system, root = locate_file_system(session, layout.path)
         _require_directory(layout.path, system, root)
         if isinstance(system, file_systems.LocalFiles):
@@ -307,9 +333,7 @@ class FilesystemConnector:
         _recover_directory(context, layout.path)
         if layout.form.identifier in FOOTERS:
             present = FileLayout(context).reader(session).load(layout.path).inputFiles()
-            checked = layout.check_files(session, present)
-            if layout.form.identifier in LISTED:
-                _require_one_name(layout, checked)
+            _require_one_name(layout, layout.check_files(session, present))
         # Spark reads all metadata of a stream for each row
         has_metadata = bool(context.metadata or layout.partitions)
         frame = layout.load(session, metadata=has_metadata)
@@ -429,6 +453,7 @@ class FilesystemConnector:
         if (tasks := PARALLELISM.of(layout.options)) is not None:
             frame = frame.repartition(tasks)
         writer = frame.write.mode("append").options(**settings)
+        writer = writer.option("mapreduce.output.basename", marked_name(layout.ages.marker))
         if layout.partitions:
             writer = writer.partitionBy(*layout.partitions)
         stage.open()
@@ -785,6 +810,21 @@ def format_of(options: Mapping[str, str]) -> file_formats.Format:
     return offered
 
 
+class CsvColumns(NamedTuple):
+    """The columns of csv files.
+
+    `fields` are by position, dropped ones as text; `names` those that a header may have for each.
+    A line has at least the `least` first fields. A header may lack the `optional` columns and have
+    the `ignored` ones.
+    """
+
+    fields: tuple[types.RowField, ...]
+    names: tuple[tuple[str, ...], ...]
+    least: int
+    optional: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
+
+
 class FileLayout:
     """The layout of a table's files: path, format, options, and partition columns."""
 
@@ -801,9 +841,15 @@ class FileLayout:
         self.schema: ResolvedSchema = table.resolved_schema
         self.partitions: tuple[str, ...] = tuple(table.partition_keys)
         self.form: file_formats.Format = format_of(self.options)
-        #: The names of columns in older files.
-        self.former: FormerNames = FormerNames.of(self.options)
+        #: The columns of older files.
+        self.ages: FileAges = FileAges(ColumnHistory.of(self.options), file_paths(table))
         self.path: str = _path(self.options, context.session)
+        #: The files to read, all of one age, as URIs; None for all that there are.
+        self.files: tuple[str, ...] | None = None
+        #: The names of columns and fields in these files; None for those of every age.
+        self.names: stored_names.StoredNames | None = None
+        #: The columns of these files, if they are csv.
+        self.csv: CsvColumns = self._csv_columns(None)
         self._require_names()
         if self.form.codec is not None:
             self.form.codec.require(self.inner(), self.options)
@@ -840,21 +886,33 @@ class FileLayout:
         """Return the rows of all files, strings for text formats, maybe with `FILE_METADATA`."""
         self.require_types()
         if self.form is file_formats.JSON and file_formats.JSON_ERRORS.of(self.options):
-            return self._objects(session)
+            return self._with_current_names(self._objects(session))
         if self.form is not file_formats.CSV:
-            frame = self.reader(session).load(self.path)
-            named = metadata or self.form.identifier in file_formats.PLACES
-            return csv_files.with_file_metadata(frame) if named else frame
-        columns = [field.name for field in self.inner()]
-        names = map(self.former.names_of, columns)
-        dialect = replace(csv_files.dialect_of(self.options, columns), names=tuple(names))
+            frame = self.reader(session).load(self._reader_paths())
+            if metadata or self.form.identifier in file_formats.PLACES:
+                frame = csv_files.with_file_metadata(frame)
+            return self._with_current_names(frame)
+        dialect = csv_files.dialect_of(self.options, [field.name for field in self.csv.fields])
+        dialect = replace(
+            dialect,
+            names=self.csv.names,
+            least=self.csv.least,
+            optional=self.csv.optional,
+            ignored=self.csv.ignored,
+        )
         frame = None if self.is_exact else self._native(session, dialect)
         if frame is not None:
             return csv_files.with_file_metadata(frame) if metadata else frame
         partitions = () if self.streams else self.partitions
         streaming = self._streaming() if self.streams else None
         return csv_files.read_csv(
-            session, self.path, dialect, partitions, metadata=metadata, streaming=streaming
+            session,
+            self._reader_paths(),
+            dialect,
+            partitions,
+            metadata=metadata,
+            streaming=streaming,
+            base=self.path,
         )
 
     def check_files(self, session: SparkSession, uris: Sequence[str]) -> CheckedFiles:
@@ -865,31 +923,144 @@ class FileLayout:
             columns = [
                 types.RowField(column.name, with_instants(column.data_type)) for column in columns
             ]
-        return check_files(session, uris, form.identifier, columns, self.former)
+        return check_files(session, uris, form.identifier, columns, self.ages)
 
-    def by_names(
+    # --- files of every age ----------------------------------------------------------------------
+
+    def by_age(self, uris: Sequence[str], checked: CheckedFiles) -> list[FileLayout]:
+        """Return a layout for the files of each age; this one if no file is older.
+
+        Raises:
+            ExternalError: with code `file-age-unknown` for a file of another program that several
+                layouts fit, `file-schema-mismatch` for files that lack a column that is NOT NULL,
+                and csv files with other fields of a row.
+        """
+        if not self.ages.has_older or not uris:
+            return [self]
+        if self.form is file_formats.CSV:
+            columns: dict[CsvColumns, list[str]] = {}
+            for version, same in self._by_version(uris).items():
+                if version is None and not self.fits_every_age():
+                    raise self.ages.unknown_age_error(same[0])
+                self._require_fields(version, same[0])
+                columns.setdefault(self._csv_columns(version), []).extend(same)
+            return [
+                self if alike == self.csv and len(columns) == 1 else self._of_files(same, csv=alike)
+                for alike, same in columns.items()
+            ]
+        if self.form.identifier in FOOTERS:
+            names = checked.by_names
+            if [*names] == [()]:
+                return [self]
+            return [self._of_files(same, names=alike) for alike, same in names.items()]
+        layouts = []
+        for version, same in self._by_version(uris).items():
+            if version is None and self.ages.reused:
+                raise self.ages.unknown_age_error(same[0])
+            self._require_not_null(version, same[0])
+            layout = None if version is None else self.ages.layouts[version]
+            stored = None if layout is None else stored_names.stored_names(self.inner(), layout)
+            layouts.append(self._of_files(same, names=stored))
+        return layouts
+
+    def _by_version(self, uris: Iterable[str]) -> dict[int | None, list[str]]:
+        versions: dict[int | None, list[str]] = {}
+        for uri in uris:
+            versions.setdefault(self.ages.version_of(uri), []).append(uri)
+        return versions
+
+    def _of_files(
         self,
-        session: SparkSession,
-        frame: DataFrame,
-        groups: Mapping[stored_names.StoredNames, Sequence[str]],
-    ) -> DataFrame:
-        """Return the rows of files by current names; `groups` are files by former names."""
-        if not any(groups):
-            return frame
+        uris: Iterable[str],
+        names: stored_names.StoredNames | None = None,
+        csv: CsvColumns | None = None,
+    ) -> FileLayout:
+        """Return the layout of some files, which have columns by these names."""
+        layout = copy.copy(self)
+        layout.files, layout.names, layout.csv = tuple(uris), names, csv or self.csv
+        return layout
+
+    def _csv_columns(self, version: int | None) -> CsvColumns:
+        """Return the columns of csv files with a layout, of unknown or current age with None."""
         inner = self.inner()
-        current = {field.name for field in inner}
-        others = [name for name in frame.columns if name not in current]
-        frames = []
-        for names, uris in groups.items():
-            stored = dict(names)
-            reader = self.reader(session, stored).option("basePath", self.path)
-            part = reader.load([unquote(uri) for uri in uris])
-            if csv_files.FILE_METADATA in others:
-                part = csv_files.with_file_metadata(part)
-            columns = [(self._current_column(field, stored), field.name) for field in inner]
-            columns += [(ColumnNode(other), other) for other in others]
-            frames.append(select(part, columns))
-        return reduce(lambda first, second: first.union(second), frames)
+        last = self.ages.layouts[-1]
+        if version is None:
+            names = tuple(self.ages.names_of(field.name) for field in inner)
+            least = min(len(layout.columns) for layout in self.ages.layouts)
+            newer = frozenset(path[0] for path in self.ages.newer if len(path) == 1)
+            old = {name for layout in self.ages.layouts for name in layout.columns}
+            ignored = frozenset(old - {name for several in names for name in several})
+            return CsvColumns(tuple(inner), names, least, newer, ignored)
+        layout = self.ages.layouts[version]
+        if layout is last:
+            names = tuple((field.name,) for field in inner)
+            return CsvColumns(tuple(inner), names, len(inner))
+        types_ = {field.name: field.data_type for field in inner}
+        current = {at[0]: path[0] for path, at in layout.paths.items() if len(path) == 1}
+        fields = [
+            types.RowField(current[name], types_[current[name]])
+            if name in current
+            else types.RowField(f"{DROPPED}{place}", TEXT)
+            for place, name in enumerate(layout.columns)
+        ]
+        return CsvColumns(tuple(fields), tuple((name,) for name in layout.columns), len(fields))
+
+    def fits_every_age(self) -> bool:
+        """Return whether files of unknown age are read by the columns of the table.
+
+        Files that name their columns are, unless names were used twice; csv files without a header
+        if columns were only added at the end, or renamed.
+        """
+        if self.form is not file_formats.CSV:
+            return True
+        if csv_files.HEADER.of(self.options):
+            return not self.ages.reused
+        return self.ages.only_grows()
+
+    def _require_fields(self, version: int | None, file: str) -> None:
+        """Refuse csv files with other columns or fields than can be read."""
+        self._require_not_null(version, file)
+        if self.ages.has_other_fields(version):
+            raise ExternalError(
+                f"file {unquote(file)!r} is older than a change of the fields of a row, which csv "
+                "files have by position",
+                code="file-schema-mismatch",
+                hint=stored_names.REWRITE,
+            )
+
+    def _require_not_null(self, version: int | None, file: str) -> None:
+        """Refuse files that lack a column that is NOT NULL."""
+        if version is None:
+            return
+        stored = self.ages.layouts[version].paths
+        for field in self.inner():
+            if (field.name,) not in stored and not field.data_type.is_nullable:
+                raise ExternalError(
+                    f"file {unquote(file)!r} has no column {field.name!r}, which is NOT NULL",
+                    code="file-schema-mismatch",
+                    hint="declare the column as nullable, or rewrite the file",
+                )
+
+    def _reader_paths(self) -> str | list[str]:
+        return self.path if self.files is None else [unquote(uri) for uri in self.files]
+
+    def _with_current_names(self, frame: DataFrame) -> DataFrame:
+        """Return the rows of files of one age by the current names."""
+        if not self.names:
+            return frame
+        names, inner = dict(self.names), self.inner()
+        stored = {names.get((field.name,), field.name) for field in inner}
+        columns = [(self._current_column(field, names), field.name) for field in inner]
+        others = [(ColumnNode(name), name) for name in frame.columns if name not in stored]
+        return select(frame, [*columns, *others])
+
+    def columns_without_null(self, physical: Mapping[str, types.DataType]) -> frozenset[str]:
+        """Return the columns without NULL, as the survey of csv files shows."""
+        if self.native is None:
+            return frozenset()
+        read = {field.name: field.data_type for field in self.csv.fields}
+        without_null = self.native.columns_without_null({**read, **physical})
+        return without_null.intersection(physical)
 
     def _current_column(self, column: types.RowField, names: Mapping[Path, str]) -> nodes.Node:
         value: nodes.Node = ColumnNode(names.get((column.name,), column.name))
@@ -960,7 +1131,7 @@ class FileLayout:
 
         def load() -> DataFrame:
             native = cast("NativeCsv", self.native)  # of `reader_of`, which is called first
-            return self.reader(session).options(**native.options).load(self.path)
+            return self.reader(session).options(**native.options).load(self._reader_paths())
 
         self.native = None
         expected = reader_of(Survey())
@@ -983,7 +1154,7 @@ class FileLayout:
         reader = self._literal_reader(
             self._source(session).format("text").schema(StructType(fields))
         )
-        lines = csv_files.with_file_metadata(reader.load(self.path))
+        lines = csv_files.with_file_metadata(reader.load(self._reader_paths()))
         text = col(csv_files.CONTENT)
         lines = lines.where(file_formats.is_object(functions, text, self.options))
         stored, exact = StructType(self._inner()), StructType(self._inner(is_exact=True))
@@ -1033,27 +1204,28 @@ class FileLayout:
                     hint="use the format 'parquet' or 'orc'",
                 )
 
-    def _inner(
-        self, names: Mapping[Path, str] | None = None, *, is_exact: bool = False
-    ) -> list[StructField]:
-        """Return the fields to read, also by former names; `names` are those of files."""
-        fields = []
+    def _inner(self, *, is_exact: bool = False) -> list[StructField]:
+        """Return the fields to read, by the names that files have, of any age if it is unknown."""
+        if self.form is file_formats.CSV:
+            fields = [(field.name, self._read_type(field)) for field in self.csv.fields]
+            return [to_struct_field(name, kind, on_loss="note") for name, kind in fields]
+        result = []
+        names = None if self.names is None else dict(self.names)
         for field in self.inner():
             path, declared = (field.name,), field.data_type.nullable()
-            type_ = (
-                field_values.exact_type(declared)
-                if is_exact
-                else self._physical_type(field.name, declared)
-            )
+            type_ = field_values.exact_type(declared) if is_exact else self._read_type(field)
             if names is not None:
                 stored = {names.get(path, field.name): stored_names.stored_type(type_, names, path)}
             elif self._reads_every_name():
-                every = stored_names.every_name(type_, self.former, path)
-                stored = dict.fromkeys(self.former.names_of(field.name), every)
+                every = stored_names.every_name(type_, self.ages, path)
+                stored = dict.fromkeys(self.ages.names_of(field.name), every)
             else:
                 stored = {field.name: type_}
-            fields += [to_struct_field(name, kind, on_loss="note") for name, kind in stored.items()]
-        return fields
+            result += [to_struct_field(name, kind, on_loss="note") for name, kind in stored.items()]
+        return result
+
+    def _read_type(self, field: types.RowField) -> types.DataType:
+        return self._physical_type(field.name, field.data_type.nullable())
 
     def _reads_every_name(self) -> bool:
         """Return whether columns are read by all names that they have had.
@@ -1062,7 +1234,8 @@ class FileLayout:
         position.
         """
         is_listed = self.form.identifier in LISTED and not self.streams
-        return bool(self.former.paths) and self.form is not file_formats.CSV and not is_listed
+        is_known = self.names is not None or is_listed or self.form is file_formats.CSV
+        return self.ages.has_renamed and not is_known
 
     def _physical_type(self, name: str, type_: types.DataType) -> types.DataType:
         if self.form.codec is not None:
@@ -1077,17 +1250,17 @@ class FileLayout:
         Spark's streaming source finds only partitions that exist at its start.
         """
         reader = reader.option("__globPaths__", "false")
+        if self.files is not None:
+            reader = reader.option("basePath", self.path)
         is_flat = self.streams or not self.partitions
         return reader.option("recursiveFileLookup", "true") if is_flat else reader
 
-    def reader(
-        self, session: SparkSession, names: Mapping[Path, str] | None = None
-    ) -> DataFrameReader:
-        """Return a reader of the physical columns; `names` are those of files, if not current."""
+    def reader(self, session: SparkSession) -> DataFrameReader:
+        """Return a reader of the physical columns, by the names that files have."""
         from pyspark.sql.types import StructType
 
         partitions = () if self.streams else self.partitions
-        fields = self._inner(names) + [to_struct_field(name, TEXT) for name in partitions]
+        fields = self._inner() + [to_struct_field(name, TEXT) for name in partitions]
         reader = self._source(session).format(self.form.source or self.form.identifier)
         settings = (self.form.codec or self.form).reading(self.options)
         return self._literal_reader(reader.schema(StructType(fields))).options(**settings)
@@ -1187,13 +1360,15 @@ class FileLayout:
     def value(self, name: str, type_: types.DataType) -> nodes.Node:
         """Return a column, computed from the columns of the reader."""
         node: nodes.Node = ColumnNode(name)
+        if self.form is file_formats.CSV and all(name != field.name for field in self.csv.fields):
+            return nodes.Cast(nodes.NULL, sql_type(type_))
         if self._reads_every_name():
-            values = {every: ColumnNode(every) for every in self.former.names_of(name)}
+            values = {every: ColumnNode(every) for every in self.ages.names_of(name)}
             is_checked = self.form.identifier in LISTED
             node = stored_names.by_any_name(values, is_checked=is_checked)
             physical = self._physical_type(name, type_)
             node = stored_names.current_value(
-                node, physical, self.former, (name,), is_checked=is_checked
+                node, physical, self.ages, (name,), is_checked=is_checked
             )
         if self.form.codec is not None:
             return self.form.codec.decode(node, name, type_, self.options)

@@ -1,7 +1,7 @@
 """The names that files have for renamed columns and fields.
 
-Parquet and orc files list their names: `stored_names` finds former ones, `stored_type` is the type
-by which Spark reads the file. Other formats are read as `every_name`, and `current_value` selects.
+Files of one age are read by their names: `stored_type` is the type by which Spark reads them. Rows
+of unknown age are read as `every_name`, and `current_value` selects.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from schema_core.catalog.changes.column_history import ABSENT, paths_of
+from schema_core.schema.columns import UnresolvedPhysicalColumn
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Case, Field, Lambda, Node, Variable, call, fail
 from schema_core.spark.jobs import HINT
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructType
 
-    from schema_core.catalog.changes.former_names import FormerNames
+    from schema_core.catalog.changes.column_history import Layout
     from schema_core.catalog.changes.table_changes import Path
+    from schema_core.connectors.files.file_ages import FileAges
 
 #: Former names in a file, by current path, in the order of columns.
 StoredNames: TypeAlias = "tuple[tuple[Path, str], ...]"
@@ -31,26 +34,14 @@ REWRITE: Final = "rewrite the table, which replaces its older files"
 # --- files that list their names -----------------------------------------------------------------
 
 
-def stored_names(
-    fields: Sequence[RowField], found: StructType, former: FormerNames, path: Path = ()
-) -> Iterator[tuple[Path, str]]:
-    """Yield the columns and fields that a file has by a former name, with this name.
+def stored_names(fields: Sequence[RowField], layout: Layout) -> StoredNames:
+    """Return the columns and fields with another name in files of a layout, and this name.
 
-    Args:
-        fields: The columns of the table, or the fields of the row at the path.
-        found: What the file has there.
-        former: The former names of the table.
-        path: The path of the row, empty for columns.
+    What the files do not hold has a name that no file has, so that it is read as NULL.
     """
-    types = {field.name: field.dataType for field in found.fields}
-    for field in fields:
-        where = (*path, field.name)
-        name = next((item for item in former.names_of(*where) if item in types), field.name)
-        if name != field.name:
-            yield where, name
-        if name in types and former.has_fields(*where):
-            for row, inner, rest in _rows(field.data_type, types[name], where):
-                yield from stored_names(row.fields, inner, former, rest)
+    paths = paths_of(UnresolvedPhysicalColumn(field.name, field.data_type) for field in fields)
+    stored = ((path, layout.paths.get(path, (ABSENT + path[-1],))[-1]) for path in paths)
+    return tuple((path, name) for path, name in stored if name != path[-1])
 
 
 def _rows(
@@ -76,18 +67,18 @@ def _rows(
 
 
 def repeated_name(
-    fields: Sequence[RowField], found: StructType, former: FormerNames, path: Path = ()
+    fields: Sequence[RowField], found: StructType, ages: FileAges, path: Path = ()
 ) -> tuple[Path, tuple[str, ...]] | None:
     """Return the path of a column or field that a file may have by several names, and these."""
     types = {field.name: field.dataType for field in found.fields}
     for field in fields:
         where = (*path, field.name)
-        names = tuple(item for item in former.names_of(*where) if item in types)
+        names = tuple(item for item in ages.names_of(*where) if item in types)
         if len(names) > 1:
             return where, names
-        if names and former.has_fields(*where):
+        if names and ages.has_fields(*where):
             for row, inner, rest in _rows(field.data_type, types[names[0]], where):
-                if (twice := repeated_name(row.fields, inner, former, rest)) is not None:
+                if (twice := repeated_name(row.fields, inner, ages, rest)) is not None:
                     return twice
     return None
 
@@ -97,7 +88,7 @@ def with_current_names(
 ) -> StructType:
     """Return the schema of a file with current names.
 
-    If a file has a column by both its former and its current name, the latter is of a dropped one.
+    A column of another name that a current one has now was dropped later.
     """
     from pyspark.sql.types import StructField, StructType
 
@@ -171,25 +162,27 @@ def _rebuilt(type_: DataType, child: Callable[[str, DataType], DataType]) -> Dat
 # --- rows that do not list their names -----------------------------------------------------------
 
 
-def every_name(type_: DataType, former: FormerNames, path: Path) -> DataType:
+def every_name(type_: DataType, ages: FileAges, path: Path) -> DataType:
     """Return a type with a field for each name of its fields; those with several are nullable.
 
-    >>> from schema_core.catalog.changes.former_names import FormerNames
+    >>> from schema_core.catalog.changes.column_history import ColumnHistory, LayoutChange
+    >>> from schema_core.connectors.files.file_ages import FileAges
     >>> from schema_core.types import parse_type
-    >>> former = FormerNames().after(("r", "x"), ("r", "y"))
-    >>> print(every_name(parse_type("ROW<y INT NOT NULL>"), former, ("r",)))
+    >>> history = ColumnHistory((LayoutChange(("r", "x"), ("r", "y")),))
+    >>> ages = FileAges(history, [("r",), ("r", "y")])
+    >>> print(every_name(parse_type("ROW<y INT NOT NULL>"), ages, ("r",)))
     ROW<`x` INT, `y` INT>
     """
 
     def child(step: str, inner: DataType) -> DataType:
-        return every_name(inner, former, (*path, step))
+        return every_name(inner, ages, (*path, step))
 
-    if not former.has_fields(*path):
+    if not ages.has_fields(*path):
         return type_
     if isinstance(type_, RowType):
         fields = []
         for field in type_.fields:
-            names, inner = former.names_of(*path, field.name), child(field.name, field.data_type)
+            names, inner = ages.names_of(*path, field.name), child(field.name, field.data_type)
             inner = inner.nullable() if len(names) > 1 else inner
             fields += [RowField(name, inner) for name in names]
         return RowType(fields, type_.is_nullable)
@@ -197,7 +190,7 @@ def every_name(type_: DataType, former: FormerNames, path: Path) -> DataType:
 
 
 def current_value(
-    node: Node, type_: DataType, former: FormerNames, path: Path, *, is_checked: bool = False
+    node: Node, type_: DataType, ages: FileAges, path: Path, *, is_checked: bool = False
 ) -> Node:
     """Return a value with current names of fields, from one of type `every_name`.
 
@@ -206,23 +199,23 @@ def current_value(
 
     def map_elements(function: str, node: Node, inner: DataType, step: str) -> Node:
         where = (*path, step)
-        if not former.has_fields(*where):
+        if not ages.has_fields(*where):
             return node
         names = [Variable()] if function == "transform" else [Variable(), Variable()]
         part = names[-1] if function == "transform_values" else names[0]
-        body = current_value(part, inner, former, where, is_checked=is_checked)
+        body = current_value(part, inner, ages, where, is_checked=is_checked)
         return call(function, node, Lambda(tuple(names), body))
 
-    if not former.has_fields(*path):
+    if not ages.has_fields(*path):
         return node
     match type_:
         case RowType(fields=fields):
             parts: list[Node | str] = []
             for field in fields:
                 where = (*path, field.name)
-                values = {name: Field(node, name) for name in former.names_of(*where)}
+                values = {name: Field(node, name) for name in ages.names_of(*where)}
                 found = by_any_name(values, is_checked=is_checked)
-                found = current_value(found, field.data_type, former, where, is_checked=is_checked)
+                found = current_value(found, field.data_type, ages, where, is_checked=is_checked)
                 parts += [field.name, found]
             row = call("named_struct", *parts)
             return inline("if({v} IS NULL, NULL, {row})", v=node, row=row)

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from schema_core.base.lazy import dataclass, regex
 from schema_core.catalog.managed import DIRECTORY_NAME, directory_of
 from schema_core.catalog.own_options import (
-    FORMER_NAMES,
+    COLUMN_HISTORY,
     PENDING_JOB,
     REPLACED,
     REPLACED_DIRECTORY,
-    REPLACED_NAMES,
+    REPLACED_HISTORY,
     corrupt_option,
 )
 from schema_core.errors import ConflictError, NotFoundError
@@ -180,12 +180,12 @@ class ReplacedTable:
     """What an unfinished REPLACE TABLE AS replaces, for a recovery that puts it back.
 
     `statement` is the old CREATE TABLE, None if there was none; `directory` a managed table's;
-    `former_names` its option `FORMER_NAMES`.
+    `column_history` its option `COLUMN_HISTORY`.
     """
 
     statement: str | None
     directory: str | None
-    former_names: str | None
+    column_history: str | None
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> ReplacedTable:
@@ -193,7 +193,7 @@ class ReplacedTable:
         directory = options.get(REPLACED_DIRECTORY)
         if directory is not None and not DIRECTORY_NAME.fullmatch(directory):
             raise corrupt_option(REPLACED_DIRECTORY, options, "which is not a directory of a table")
-        return cls(options.get(REPLACED), directory, options.get(REPLACED_NAMES))
+        return cls(options.get(REPLACED), directory, options.get(REPLACED_HISTORY))
 
 
 def add_replacing_job(
@@ -204,7 +204,7 @@ def add_replacing_job(
         PENDING_JOB: str(job),
         REPLACED: statement,
         REPLACED_DIRECTORY: directory_of(replaced),
-        REPLACED_NAMES: replaced.options.get(FORMER_NAMES),
+        REPLACED_HISTORY: replaced.options.get(COLUMN_HISTORY),
     }
     stored = {key: value for key, value in values.items() if value is not None}
     return table.copy({**table.options, **stored})
@@ -241,7 +241,7 @@ class PendingTable:
                 )
             changed = {**table.options, PENDING_JOB: str(new)}
             if new is None:
-                of_job = (PENDING_JOB, REPLACED, REPLACED_DIRECTORY, REPLACED_NAMES)
+                of_job = (PENDING_JOB, REPLACED, REPLACED_DIRECTORY, REPLACED_HISTORY)
                 changed = {key: value for key, value in changed.items() if key not in of_job}
             try:
                 self._tables.alter(self._identifier, table.copy(changed), table)

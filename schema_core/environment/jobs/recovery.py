@@ -15,11 +15,11 @@ from enum import Enum
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
-from schema_core.catalog.changes.former_names import FormerNames
+from schema_core.catalog.changes.column_history import ColumnHistory
 from schema_core.catalog.managed import is_managed, remove_directory, with_directory
 from schema_core.catalog.objects import CatalogBaseTable, CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.own_options import (
-    FORMER_NAMES,
+    COLUMN_HISTORY,
     PENDING_JOB,
     own_options_of,
     without_own_options,
@@ -341,8 +341,8 @@ def _old_table(replaced: ReplacedTable, statement: str, directory: str | None) -
     table = _table_of(statement)
     if is_managed(table) and (replaced.directory or directory) is not None:
         table = with_directory(table, replaced.directory or directory or "")
-    names = replaced.former_names
-    return FormerNames.of({} if names is None else {FORMER_NAMES: names}).of_table(table)
+    history = replaced.column_history
+    return ColumnHistory.of({} if history is None else {COLUMN_HISTORY: history}).of_table(table)
 
 
 def _table_of(text: str) -> CatalogTable:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.changes.former_names import add_former_names
+from schema_core.catalog.changes.column_history import add_column_history
 from schema_core.catalog.changes.normal_forms import as_written
 from schema_core.catalog.changes.table_changes import TableChange, apply
 from schema_core.catalog.objects import (
@@ -77,7 +77,7 @@ def alter_by_changes(
         if "connector" in old.options and "connector" not in table.options:
             raise connector_is_required()
         storage = session.tables.get_storage(identifier)
-        table, steps = add_former_names(table, tuple(changes), old, storage)
+        table, steps = add_column_history(table, tuple(changes), old, storage)
         session.tables.alter(identifier, table, old, steps)
     return True
 

@@ -11,8 +11,8 @@ from weakref import finalize
 
 from schema_core.base.paths import UNKNOWN, ObjectIdentifier, join_names
 from schema_core.base.secrets import mask_query
-from schema_core.catalog.changes.former_names import KEY as FORMER_NAMES
-from schema_core.catalog.changes.former_names import FormerNames
+from schema_core.catalog.changes.column_history import KEY as COLUMN_HISTORY
+from schema_core.catalog.changes.column_history import ColumnHistory
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -494,17 +494,17 @@ def _open_table(
     if planned.temporary or (present is None and path.catalog_name not in plan.catalogs):
         if same is not None:
             table: CatalogBaseTable = same.table
-            former = FormerNames.of(same.hidden)
+            history = ColumnHistory.of(same.hidden)
         else:
             properties = plan.reveal(planned.properties)
-            former = FormerNames.of(properties)
-            properties.pop(FORMER_NAMES, None)
+            history = ColumnHistory.of(properties)
+            properties.pop(COLUMN_HISTORY, None)
             if isinstance(planned, compiled_plan.PlanView):
                 queries = planned.original_query, planned.expanded_query
                 table = decode_view(properties, *queries)
             else:
                 table = decode_table(properties)
-        session.tables.create_temporary(path, table, ignore_if_exists=False, former=former)
+        session.tables.create_temporary(path, table, ignore_if_exists=False, history=history)
         return
     if present is None:
         problem = "the plan reads or writes an object that no longer exists"

@@ -11,7 +11,7 @@ from typing import TypeGuard, TypeVar
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.api import Capability
-from schema_core.catalog.changes.former_names import FormerNames, names_of_same_files
+from schema_core.catalog.changes.column_history import ColumnHistory, history_of_same_files
 from schema_core.catalog.managed import (
     directory_of,
     is_managed,
@@ -70,18 +70,18 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
     if statement.query is not None:
         relation = session.query(statement.query, text)
         return create_table_as(session, derive_creation(session, statement, relation, text))
-    former = None
+    history = None
     if statement.like is not None:
         table = create_table_like(session, statement, statement.like, text)
-        former = _former_names(session, statement.like, table)
+        history = _column_history(session, statement.like, table)
     else:
         table = read_table(session, statement, text)
     if statement.temporary:
-        session.tables.create_temporary(identifier, table, statement.if_not_exists, former)
+        session.tables.create_temporary(identifier, table, statement.if_not_exists, history)
     else:
         finish(session, identifier)
         try:
-            session.tables.create(identifier, table, statement.if_not_exists, former)
+            session.tables.create(identifier, table, statement.if_not_exists, history)
         except AlreadyExistsError as error:
             if statement.or_replace and error.hint is None:
                 error.hint = (
@@ -194,16 +194,13 @@ def create_table_like(
     )
 
 
-def _former_names(session: Session, like: Like, table: CatalogTable) -> FormerNames | None:
-    """Return the former names of the source's columns, if the new table has its files.
-
-    A new column cannot have the former name of another (`former-name`).
-    """
+def _column_history(session: Session, like: Like, table: CatalogTable) -> ColumnHistory | None:
+    """Return the history of the source's columns, if the new table has its files."""
     found = session.look_up(like.source)
     source = found.table
     if not isinstance(source, CatalogTable):  # replaced since `create_table_like` has read it
         return None
-    return names_of_same_files(source, found.connector_options, table)
+    return history_of_same_files(source, found.connector_options, table)
 
 
 def _require_indexed(schema: Schema) -> None:

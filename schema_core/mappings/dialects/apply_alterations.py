@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from schema_core.catalog.changes.former_names import (
+from schema_core.catalog.changes.column_history import (
     NameChange,
     paths_of,
     replaced_names,
-    with_former_names,
+    with_column_history,
 )
 from schema_core.catalog.changes.normal_forms import normal_type, steps_of
 from schema_core.catalog.changes.table_changes import ModifyFieldName, apply, print_path
@@ -82,15 +82,15 @@ def name_changes_of(old: CatalogTable, new: CatalogTable, change: Any) -> list[N
 def apply_stored_change(
     table: CatalogTable, change: Any, text: str, storage: ManagedStorage | None
 ) -> CatalogTable:
-    """Return a table after a change, with the former names of its parts.
+    """Return a table after a change, with the history of its columns.
 
     `storage` is of the catalog, for its managed tables.
 
     Raises:
-        SchemaError: with code `former-name`; as `apply_change`.
+        SchemaError: as `apply_change` and `ColumnHistory.of`.
     """
     after = apply_change(table, change, text)
-    return with_former_names(after, name_changes_of(table, after, change), storage)
+    return with_column_history(after, table, name_changes_of(table, after, change), storage)
 
 
 def option_keys(change: Any) -> Collection[str]:

@@ -1,0 +1,316 @@
+"""Files of every age are read as the table was when they were written, compared with a model."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import pytest
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.errors import SchemaCoreError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CSV = "'format' = 'csv', 'csv.null-literal' = 'NULL'"
+#: Name of a layout of files -> its options.
+FORMS: Mapping[str, str] = {
+    **{form: f"'format' = '{form}'" for form in ("parquet", "orc", "avro", "json")},
+    "csv": CSV,
+    "csv with header": f"{CSV}, 'csv.header' = 'true'",
+}
+
+#: The columns of a table, by name: the number of a column stays when it is renamed.
+Columns: TypeAlias = dict[str, int]
+
+
+@dataclass
+class Model:
+    """A table of strings: its columns, and by row the value of each column number."""
+
+    columns: Columns = field(default_factory=lambda: {"a": 0, "b": 1, "c": 2, "d": 3})
+    rows: list[dict[int, str]] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    count: int = 4
+
+    def insert(self) -> str:
+        """Add a row; return the VALUES of its INSERT."""
+        row = {number: f"{number} of {len(self.rows)}" for number in self.columns.values()}
+        self.rows.append(row)
+        return ", ".join(f"'{row[number]}'" for number in self.columns.values())
+
+    def read(self) -> list[tuple[str | None, ...]]:
+        """Return the rows as a query returns them, in any order."""
+        return sorted(
+            (tuple(row.get(number) for number in self.columns.values()) for row in self.rows),
+            key=repr,
+        )
+
+    def add(self, name: str | None = None) -> list[str]:
+        name, self.count = name or f"n{self.count}", self.count + 1
+        place = " FIRST" if self.count % 2 else ""
+        new = {name: self.count}
+        self.columns = {**new, **self.columns} if place else {**self.columns, **new}
+        return [f"ADD {name} STRING{place}"]
+
+    def drop(self) -> list[str]:
+        name = [*self.columns][len(self.columns) // 2]
+        del self.columns[name]
+        self.dropped.append(name)
+        return [f"DROP {name}"]
+
+    def rename(self) -> list[str]:
+        """Rename a column, to the name of a dropped one if there is one."""
+        old = next(iter(self.columns))
+        free = [name for name in self.dropped if name not in self.columns]
+        new = free[-1] if free else f"m{len(self.rows)}"
+        self.columns = {new if name == old else name: at for name, at in self.columns.items()}
+        return [f"RENAME {old} TO {new}"]
+
+    def reorder(self) -> list[str]:
+        last = [*self.columns][-1]
+        self.columns = {last: self.columns[last], **self.columns}
+        return [f"MODIFY {last} STRING FIRST"]
+
+    def add_again(self) -> list[str]:
+        (dropped,) = self.drop()
+        return [dropped, *self.add(self.dropped[-1])]
+
+
+OPERATIONS: Mapping[str, Callable[[Model], list[str]]] = {
+    "ADD": Model.add,
+    "DROP": Model.drop,
+    "RENAME": Model.rename,
+    "REORDER": Model.reorder,
+    "RE-ADD": Model.add_again,
+}
+SEQUENCES: Final = [*product(OPERATIONS, repeat=3)]
+
+
+class Tables:
+    """Tables of one form; the files of each age are written once and copied."""
+
+    def __init__(self, environment: TableEnvironment, root: Path, options: str) -> None:
+        self.environment, self.root, self.options = environment, root, options
+        self.written: dict[Sequence[str], list[Path]] = {}
+
+    def run(self, statement: str) -> None:
+        self.environment.execute_sql(statement).wait()
+
+    def check(self, sequence: Sequence[str]) -> str | None:
+        """Return how the rows of a table differ after changes; files of each age are there."""
+        model, path = Model(), self.root / "table"
+        self.run(
+            f"CREATE TABLE t (a STRING, b STRING, c STRING, d STRING) WITH ("
+            f"'connector' = 'filesystem', 'path' = '{path}', {self.options})"
+        )
+        try:
+            for age in range(len(sequence) + 1):
+                if age:
+                    for change in OPERATIONS[sequence[age - 1]](model):
+                        self.run(f"ALTER TABLE t {change}")
+                self.insert(sequence[:age], model.insert(), path)
+            with self.environment.execute_sql("SELECT * FROM t").collect() as rows:
+                result = sorted(map(tuple, rows), key=repr)
+            with self.environment.execute_sql("SELECT COUNT(*) FROM t").collect() as rows:
+                (count,) = [row[0] for row in rows]
+        finally:
+            self.run("DROP TABLE t")
+            shutil.rmtree(path, ignore_errors=True)
+        if result == model.read() and count == len(model.rows):
+            return None
+        return f"{sequence}: {result} is not {model.read()}"
+
+    def insert(self, age: Sequence[str], values: str, path: Path) -> None:
+        path.mkdir(exist_ok=True)
+        if age in self.written:
+            for file in self.written[age]:
+                shutil.copy(file, path / file.name)
+            return
+        before = {*path.glob("*")}
+        self.run(f"INSERT INTO t VALUES ({values})")
+        kept = self.root / f"age {len(self.written)}"
+        kept.mkdir()
+        new = [file for file in {*path.glob("*")} - before if not file.name.startswith("_")]
+        self.written[age] = [Path(shutil.copy(file, kept / file.name)) for file in new]
+
+
+@pytest.fixture
+def tables(environment: TableEnvironment, tmp_path: Path, form: str) -> Tables:
+    return Tables(environment, tmp_path, FORMS[form])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_files_of_every_age_have_the_rows_of_the_model(tables: Tables, form: str) -> None:
+    chosen = random.Random(form).sample(SEQUENCES, 3)
+
+    assert [] == [problem for order in chosen if (problem := tables.check(order)) is not None]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+def test_changes_in_every_order_have_the_rows_of_the_model(tables: Tables, form: str) -> None:
+    assert [] == [problem for order in SEQUENCES if (problem := tables.check(order)) is not None]
+
+
+# --- fields of rows ------------------------------------------------------------------------------
+
+
+def rows_of(environment: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
+    with environment.execute_sql(query).collect() as rows:
+        return sorted((tuple(row) for row in rows), key=repr)
+
+
+def create(environment: TableEnvironment, path: Path, columns: str, form: str) -> None:
+    environment.execute_sql(
+        f"CREATE TABLE t ({columns}) WITH ('connector' = 'filesystem', 'path' = '{path}', "
+        f"{FORMS[form]})"
+    )
+
+
+def run(environment: TableEnvironment, *statements: str) -> None:
+    for statement in statements:
+        environment.execute_sql(statement).wait()
+
+
+BY_NAME = [form for form in FORMS if "csv" not in form]
+
+
+@pytest.mark.parametrize("form", BY_NAME)
+def test_fields_of_every_age_are_read(
+    environment: TableEnvironment, tmp_path: Path, form: str
+) -> None:
+    create(environment, tmp_path / "t", "id INT, r ROW<x INT, y ARRAY<ROW<k INT>>>", form)
+    run(
+        environment,
+        "INSERT INTO t VALUES (1, ROW(10, ARRAY[ROW(100)]))",
+        "ALTER TABLE t MODIFY r ROW<x INT, y ARRAY<ROW<k INT, v INT>>, z STRING>",
+        "INSERT INTO t VALUES (2, ROW(20, ARRAY[ROW(200, 201)], 'two'))",
+        "ALTER TABLE t MODIFY r ROW<y ARRAY<ROW<k INT, v INT>>, z STRING>",
+        "ALTER TABLE t MODIFY r ROW<x INT, y ARRAY<ROW<v INT, k INT>>, z STRING>",
+        "ALTER TABLE t RENAME r.z TO w",
+        "INSERT INTO t VALUES (3, ROW(30, ARRAY[ROW(301, 300)], 'three'))",
+    )
+
+    result = rows_of(environment, "SELECT id, r.x, r.y[1].k, r.y[1].v, r.w FROM t")
+
+    assert result == [
+        (1, None, 100, None, None), (2, None, 200, 201, "two"), (3, 30, 300, 301, "three"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["csv", "csv with header"])
+def test_fields_of_csv_are_not_read_by_another_position(
+    environment: TableEnvironment, tmp_path: Path, form: str
+) -> None:
+    create(environment, tmp_path / "t", "id INT, r ROW<x INT, y INT>", form)
+    run(
+        environment,
+        "INSERT INTO t VALUES (1, ROW(10, 11))",
+        "ALTER TABLE t RENAME r.x TO z",
+    )
+    assert [(11, 10)] == rows_of(environment, "SELECT r.y, r.z FROM t")
+
+    run(environment, "ALTER TABLE t MODIFY r ROW<y INT, z INT>")
+    with pytest.raises(SchemaCoreError, match="older than a change of the fields") as caught:
+        rows_of(environment, "SELECT * FROM t")
+
+    assert "file-schema-mismatch" == caught.value.code
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_column_that_is_not_null_is_not_filled(
+    environment: TableEnvironment, tmp_path: Path, form: str
+) -> None:
+    create(environment, tmp_path / "t", "id INT", form)
+    run(environment, "INSERT INTO t VALUES (1)", "ALTER TABLE t ADD b INT NOT NULL")
+
+    with pytest.raises(SchemaCoreError, match="no column 'b', which is NOT NULL") as caught:
+        rows_of(environment, "SELECT * FROM t")
+
+    assert "file-schema-mismatch" == caught.value.code
+
+
+# --- files of other programs ---------------------------------------------------------------------
+
+
+def forget_age(directory: Path) -> None:
+    """Rename the files of a table as another program would name them."""
+    for number, file in enumerate(sorted(directory.glob("part-*"))):
+        file.rename(directory / f"other-{number}{file.suffix}")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_files_of_others_are_read_by_what_they_list(
+    environment: TableEnvironment, tmp_path: Path, form: str
+) -> None:
+    create(environment, tmp_path / "t", "id INT, a STRING", form)
+    run(environment, "INSERT INTO t VALUES (1, 'one')")
+    forget_age(tmp_path / "t")
+    run(
+        environment,
+        "ALTER TABLE t RENAME a TO b",
+        "ALTER TABLE t ADD c STRING",
+        "INSERT INTO t VALUES (2, 'two', 'new')",
+    )
+
+    assert [(1, "one", None), (2, "two", "new")] == rows_of(environment, "SELECT * FROM t")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_files_of_others_with_a_name_used_twice_are_refused(
+    environment: TableEnvironment, tmp_path: Path, form: str
+) -> None:
+    create(environment, tmp_path / "t", "id INT, a STRING, b STRING", form)
+    run(environment, "INSERT INTO t VALUES (1, 'one', 'first')")
+    forget_age(tmp_path / "t")
+    run(environment, "ALTER TABLE t DROP b", "ALTER TABLE t ADD b STRING FIRST")
+
+    with pytest.raises(SchemaCoreError) as caught:
+        rows_of(environment, "SELECT * FROM t")
+
+    assert "file-age-unknown" == caught.value.code
+    assert "`b`" in caught.value.problem
+
+
+def test_a_header_names_the_columns_in_any_order(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    create(environment, tmp_path / "t", "id INT, a STRING, b STRING", "csv with header")
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "1.csv").write_text("b,id,a\nlast,1,one\n")
+    (tmp_path / "t" / "2.csv").write_text('id,a,b\n2,"two",x\n')
+
+    assert [(1, "one", "last"), (2, "two", "x")] == rows_of(environment, "SELECT * FROM t")
+    for header in ("id,a", "id,a,c", "id,a,b,c", "id,a,a"):
+        (tmp_path / "t" / "1.csv").write_text(f"{header}\n" + ",".join("1" for _ in header[::2]))
+        with pytest.raises(SchemaCoreError, match="expected the header"):
+            rows_of(environment, "SELECT * FROM t")
+
+
+@pytest.mark.parametrize("form", ["parquet", "json", "csv"])
+def test_streams_read_older_files_unless_names_were_used_twice(
+    environment: TableEnvironment, session: SparkSession, tmp_path: Path, form: str
+) -> None:
+    create(environment, tmp_path / "t", "id INT, a STRING", form)
+    run(environment, "INSERT INTO t VALUES (1, 'one')", "ALTER TABLE t ADD c STRING")
+    streams = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    streams.register_catalog("c", environment.get_catalog("default_catalog"))
+    hint = "/*+ OPTIONS('source.monitor-interval' = '50 ms') */"
+    query = f"SELECT * FROM c.default_database.t {hint}"
+
+    with streams.execute_sql(query).collect() as rows:
+        assert (1, "one", None) == tuple(next(rows))
+        run(environment, "INSERT INTO t VALUES (2, 'two', 'new')")
+        assert (2, "two", "new") == tuple(next(rows))
+    run(environment, "ALTER TABLE t DROP a", "ALTER TABLE t ADD a STRING")
+    with pytest.raises(SchemaCoreError) as caught:
+        streams.execute_sql(query).wait()
+
+    assert "streaming-not-supported" == caught.value.code
