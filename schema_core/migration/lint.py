@@ -54,10 +54,11 @@ from schema_core.migration.differences import RenameHints, diff
 from schema_core.migration.files import MigrationDirectory, MigrationFile, list_files, read_file
 from schema_core.migration.migrator import BREAKING, MigrationState, Migrator
 from schema_core.migration.scratch import Scratch, open_scratch
+from schema_core.migration.script_steps import ScriptStep, parse_steps
 from schema_core.migration.variables import FilledScript
 from schema_core.migration.view_checks import ViewStates, find_names, require_working_views
 from schema_core.sql.parser import parse_statements
-from schema_core.sql.statement_syntax import Alter, RenameColumn, RenameTo, Statement
+from schema_core.sql.statement_syntax import Alter, Delete, Insert, RenameColumn, RenameTo
 
 ALLOW, WARN, ERROR = Severity
 
@@ -103,6 +104,10 @@ RULES: Mapping[str, LintRule] = {
     ),
     "partitions-changed": LintRule(ERROR, FINDINGS["partitions-changed"].meaning, REWRITE),
     "key-changed": LintRule(WARN, FINDINGS["key-changed"].meaning, VALIDATE),
+    "rows-rewritten": LintRule(
+        WARN, "a job rewrites all rows of a table; others must not write it meanwhile"
+    ),
+    "rows-deleted": LintRule(ERROR, "a job deletes rows, which '-- down' does not restore"),
     # readers
     **{kind: LintRule(WARN, FINDINGS[kind].meaning) for kind in QUERIES},
     "old-readers-affected": LintRule(
@@ -383,7 +388,7 @@ class _FileLinter:
 
     def lint(self) -> list[LintFinding]:
         """Return the findings of the migration, which is applied at the end."""
-        _, statements = self._parse("up")
+        statements = [statement for step in self._parse("up")[1] for statement in step.statements]
         names = find_names(statements)
         views: ViewStates = {}
         is_breaking = any(isinstance(statement, BREAKING) for statement in statements)
@@ -391,9 +396,10 @@ class _FileLinter:
             views = self.scratch.environment.read_view_states(names)
         spans: dict[ObjectIdentifier, Span] = {}
         for step in self._execute("up"):
+            self._report_data_step(step)
             for key, (old, new) in step.objects.items():
                 self._compare(step, key, old, new)
-                spans[self.scratch.identify(key)] = step.statement.span
+                spans[self.scratch.identify(key)] = step.step.span
         if is_breaking:
             self._check_views("up", views, names, spans)
         self._undo()
@@ -437,23 +443,22 @@ class _FileLinter:
 
     def _execute(self, section: str) -> Iterator[_Step]:
         """Execute the statements of a section, and yield what each has changed."""
-        script, statements = self._parse(section)
+        script, steps = self._parse(section)
         self.scratch.select_start()
         with script.locating(str(self.path)), within(script.text):
-            for statement in statements:
-                keys = self.scratch.migrator.find_touched(statement)
+            for step in steps:
+                keys = self.scratch.migrator.find_touched(step)
                 old = {key: self.scratch.read_object(key) for key in keys}
                 for key, value in old.items():
                     self.before.setdefault(key, value)
-                self.scratch.environment.execute_statement(statement, script.text)
+                self.scratch.migrator.try_step(step, script.text)
                 objects = {key: (old[key], self.scratch.read_object(key)) for key in keys}
-                span = script.locate(statement.span)
-                yield _Step(statement, objects, script.source, span)
+                yield _Step(step, objects, script)
 
-    def _parse(self, section: str) -> tuple[FilledScript, tuple[Statement, ...]]:
-        script = self.file.fill_script(section, self.scratch.variables)
+    def _parse(self, section: str) -> tuple[FilledScript, tuple[ScriptStep, ...]]:
+        script = self.file.fill_script(section, self.scratch.migrator.variables)
         with script.locating(str(self.path)), within(script.text):
-            return script, parse_statements(script.text)
+            return script, parse_steps(script.text)
 
     # --- findings ------------------------------------------------------------------------------
 
@@ -461,9 +466,15 @@ class _FileLinter:
         self.findings.append(LintFinding.of(kind, message, self.path, **details))
 
     def _report(
-        self, step: _Step, key: Key, kind: str, message: str, path: tuple[str, ...] = ()
+        self,
+        step: _Step,
+        key: Key,
+        kind: str,
+        message: str,
+        path: tuple[str, ...] = (),
+        accepted: str | None = None,
     ) -> None:
-        line, column = position(step.source, step.span.start)
+        line, column = position(step.script.source, step.span.start)
         self._add(
             kind,
             message,
@@ -471,8 +482,21 @@ class _FileLinter:
             column=column,
             subject=join_names(part for part in key if part),
             path=path,
-            excerpt=tuple(caret(step.source, step.span)),
+            excerpt=tuple(caret(step.script.source, step.span)),
+            accepted=accepted,
         )
+
+    def _report_data_step(self, step: _Step) -> None:
+        """Report what a data step does to the rows of a table that the migration did not create."""
+        statement = step.step.statements[0]
+        kind, message = "rows-rewritten", "all rows are rewritten"
+        if isinstance(statement, Delete) or (isinstance(statement, Insert) and statement.overwrite):
+            kind, message = "rows-deleted", "rows are deleted"
+        elif not step.step.writes_rows or isinstance(statement, Insert):
+            return
+        for key in step.objects:
+            if self.before[key] is not None:
+                self._report(step, key, kind, message)
 
     def _compare(self, step: _Step, key: Key, old: Stored, new: Stored) -> None:
         """Report what a statement does to an object that the migration has not created."""
@@ -490,7 +514,7 @@ class _FileLinter:
     def _report_removal(
         self, step: _Step, key: Key, old: CatalogBaseTable | CatalogDatabase
     ) -> None:
-        change = getattr(step.statement, "change", None)
+        change = getattr(step.step.statements[0], "change", None)
         if isinstance(change, RenameTo):
             name = change.path.parts[-1]
             self._report(step, key, "table-renamed", f"it is renamed to {name!r}")
@@ -504,12 +528,15 @@ class _FileLinter:
     def _compare_tables(
         self, step: _Step, key: Key, old: ResolvedCatalogTable, new: ResolvedCatalogTable
     ) -> None:
-        storage, renames = self.scratch.catalog.storage, _renames(step.statement)
+        storage, renames = self.scratch.catalog.storage, _renames(step.step)
         dropped = [*_dropped_columns(old, new, renames)]
         for path in dropped:
-            self._report(step, key, "column-dropped", "its values cannot be read any more", path)
+            message = "its values cannot be read any more"
+            self._report(step, key, "column-dropped", message, path, step.accepted_loss)
         reported = {*dropped}
-        for finding in can_read_old_data(old, new, None, renames, storage):
+        rewritten = step.step.rewrite is not None  # the rewrite validates the rows
+        findings = [] if rewritten else can_read_old_data(old, new, None, renames, storage)
+        for finding in findings:
             if finding.kind in RULES:
                 self._report(step, key, finding.kind, finding.reason, finding.path)
                 if RULES[finding.kind].severity is not ALLOW:
@@ -584,11 +611,11 @@ class _FileLinter:
         for section in ("up", "down") if self.file.has_down else ("up",):
             yield self.file.section_line(section)
             try:
-                script, statements = self._parse(section)
+                script, steps = self._parse(section)
             except SchemaCoreError:  # reported where it is executed
                 continue
-            for statement in statements:
-                yield position(script.source, script.locate(statement.span).start)[0]
+            for step in steps:
+                yield position(script.source, script.locate(step.span).start)[0]
 
 
 class _Acceptance(NamedTuple):
@@ -605,19 +632,34 @@ class _Acceptance(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """An executed statement: the objects before and after it, and its position in the file."""
+    """An executed step: the objects before and after it, and the script with its position."""
 
-    statement: Statement
+    step: ScriptStep
     objects: Mapping[Key, tuple[Stored, Stored]]
-    source: str
-    span: Span
+    script: FilledScript
+
+    @property
+    def span(self) -> Span:
+        """The position of the first statement in the file."""
+        return self.script.locate(self.step.span)
+
+    @property
+    def accepted_loss(self) -> str | None:
+        """The reason if a rewrite accepts that values are dropped."""
+        rewrite = self.step.rewrite
+        is_accepted = rewrite is not None and "value-dropped" in rewrite.accept
+        return "'-- accept: value-dropped'" if is_accepted else None
 
 
-def _renames(statement: Statement) -> RenameHints:
-    """Return the rename of a column or field that a statement makes."""
-    if isinstance(statement, Alter) and isinstance(statement.change, RenameColumn):
-        return {tuple(statement.change.column.parts): statement.change.new_name.parts[-1]}
-    return {}
+def _renames(step: ScriptStep) -> RenameHints:
+    """Return the rename of a column or field that a statement makes, or those of a rewrite."""
+    return {
+        tuple(change.column.parts): change.new_name.parts[-1]
+        for statement in step.statements
+        if isinstance(statement, Alter)
+        for change in [statement.change]
+        if isinstance(change, RenameColumn)
+    }
 
 
 def _dropped_columns(

@@ -292,13 +292,19 @@ class Migrator:
         """The resolver of the environment."""
         return self.environment.schema_resolver
 
-    def pending(self) -> tuple[str, ...]:
+    @property
+    def start(self) -> tuple[str | None, str | None]:
+        """The catalog and the database in which migrations begin."""
+        return self._path
+
+    def pending(self, target: str | None = None) -> tuple[str, ...]:
         """Return the names of the migrations that `upgrade` applies, in order.
 
         Raises:
             SchemaError: as `upgrade`.
         """
-        return tuple(file.name for file in self._find_pending(self.catalog.list_migrations(), None))
+        applied = self.catalog.list_migrations()
+        return tuple(file.name for file in self._find_pending(applied, target))
 
     def content(self) -> CatalogContent:
         """Return the databases, tables and views of the catalog, as sessions see them."""
@@ -854,13 +860,19 @@ class Migrator:
             with within(text):
                 keys = self._find_touched_by(catalog, step)
             touched |= keys
-            if step.writes_rows:
-                with within(text):
-                    check_data_step(self.environment, self._identify(*next(iter(keys))), step, text)
-            else:
-                self._execute_statement(step, text, checks_files=checks_files)
+            self._try_step(step, keys, text, checks_files=checks_files)
             texts.append(step.text)
         return texts, touched
+
+    def _try_step(
+        self, step: ScriptStep, keys: Touched, text: str, *, checks_files: bool = True
+    ) -> None:
+        """Execute a step without the rows of a data step."""
+        if step.writes_rows:
+            with within(text):
+                check_data_step(self.environment, self._identify(*next(iter(keys))), step, text)
+        else:
+            self._execute_statement(step, text, checks_files=checks_files)
 
     def _execute_statement(self, step: ScriptStep, text: str, *, checks_files: bool = True) -> None:
         """Execute a statement that is not a data step (`files-do-not-follow`)."""
@@ -888,13 +900,21 @@ class Migrator:
             for key in self._find_touched(catalog, statement)
         }
 
-    def find_touched(self, statement: Statement) -> tuple[tuple[str, str], ...]:
-        """Return the databases, with '', and the objects that a statement creates, alters or drops.
+    def find_touched(self, step: ScriptStep) -> Touched:
+        """Return the databases, with '', and the objects that a step changes, with a statement.
 
         Raises:
             SchemaError: with code `migration-statement-not-allowed`.
         """
-        return tuple(self._find_touched(self.catalog, statement))
+        return self._find_touched_by(self.catalog, step)
+
+    def try_step(self, step: ScriptStep, text: str) -> None:
+        """Execute a step of a script in the catalog, without the rows of a data step.
+
+        Raises:
+            SchemaCoreError: of the statement.
+        """
+        self._try_step(step, self.find_touched(step), text)
 
     def _find_touched(self, catalog: Catalog, statement: Statement) -> Iterator[tuple[str, str]]:
         """Yield the database, and the name or '', of what a statement creates, alters or drops."""

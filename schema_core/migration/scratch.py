@@ -35,11 +35,9 @@ WAREHOUSE: Final = "/scratch"
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """An empty catalog in memory, and the values of all variables of the migrations."""
+    """An empty catalog in memory, in which migrations are executed."""
 
     migrator: Migrator
-    variables: Mapping[str, str]
-    start: tuple[str | None, str | None]
 
     @property
     def environment(self) -> TableEnvironment:
@@ -51,11 +49,11 @@ class Scratch:
 
     def select_start(self) -> None:
         """Select the catalog and the database in which migrations begin."""
-        self.environment.catalog_manager.registry.current_path = self.start
+        self.environment.catalog_manager.registry.current_path = self.migrator.start
 
     def identify(self, key: tuple[str, str]) -> ObjectIdentifier:
         """Return the full path of the table or view of a database and a name."""
-        return ObjectIdentifier.of(self.start[0] or "", *key)
+        return ObjectIdentifier.of(self.migrator.start[0] or "", *key)
 
     def read_object(self, key: tuple[str, str]) -> CatalogBaseTable | CatalogDatabase | None:
         """Return the table or view of a database and a name, or the database if the name is ''."""
@@ -90,8 +88,7 @@ def open_scratch(
         if setup is not None:
             _execute_setup(environment, setup)
         values = keep_variables(texts, variables or {})
-        migrator = Migrator(environment, directory, variables=values)
-        yield Scratch(migrator, values, environment.catalog_manager.registry.current_path)
+        yield Scratch(Migrator(environment, directory, variables=values))
 
 
 def _execute_setup(environment: TableEnvironment, text: str) -> None:

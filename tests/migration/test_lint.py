@@ -76,6 +76,10 @@ CASES: list[tuple[str, list[str]]] = [
     ("ALTER TABLE p ADD PRIMARY KEY (a) NOT ENFORCED;", ["key-changed", "nullability-narrowed"]),
     ("DROP TABLE p; ALTER TABLE t DROP name;", ["migration-breaks-view", "table-dropped",
                                                 "column-dropped"]),
+    ("-- rewrite: t\nALTER TABLE t MODIFY code INT;", ["rows-rewritten", "old-readers-affected"]),
+    ("UPDATE t SET code = 'x' WHERE id = 1;", ["rows-rewritten"]),
+    ("DELETE FROM t WHERE id = 1;", ["rows-deleted"]),
+    ("INSERT OVERWRITE c SELECT 1, 'x';", ["rows-deleted"]),
     ("ALTER TABLE t DROP name; ALTER VIEW v AS SELECT id FROM t;", ["column-gone",
                                                                     "column-dropped"]),
 ]  # fmt: skip
@@ -90,6 +94,8 @@ HARMLESS = [
     "CREATE DATABASE e; DROP DATABASE e;",
     "DROP TABLE IF EXISTS nowhere;",
     "ALTER TABLE t ADD y AS n + 1;",
+    "INSERT INTO c SELECT CAST(id AS INT), name FROM t;",
+    "CREATE TABLE n (a INT) WITH ('connector' = 'blackhole'); INSERT INTO n SELECT 1;",
 ]
 
 
@@ -302,6 +308,14 @@ def test_comments_are_checked(tmp_path: Path, comment: str, kind: str | None) ->
     assert expected == [(one.kind, one.line) for one in problems]
     accepted = kind is None and comment.startswith("-- lint:")
     assert {"default_database.t": {"no reader" if accepted else None}} == reasons(findings)
+
+
+def test_what_a_rewrite_accepts_is_accepted(tmp_path: Path) -> None:
+    up = "-- rewrite: t\n{}ALTER TABLE t DROP code;"
+    for accept, reason in (("", None), ("-- accept: value-dropped\n",
+                                        "'-- accept: value-dropped'")):  # fmt: skip
+        findings = lint(tmp_path, up.format(accept))
+        assert {"default_database.t": {reason}} == reasons(findings)
 
 
 def test_settings_accept_and_change_severities(tmp_path: Path) -> None:

@@ -51,8 +51,9 @@ from schema_core.migration.migrator import (
     MigrationStatus,
     Migrator,
 )
+from schema_core.migration.row_gate import upgrade_validated
 from schema_core.migration.table_differences import table_diff
-from schema_core.migration.validation import validate_rows
+from schema_core.migration.validation import ValidationReport, validate_rows
 from schema_core.migration.view_checks import describe_broken_view
 from schema_core.report.markup import scroll
 from schema_core.report.table_diffs import table_diff_parts
@@ -135,7 +136,7 @@ def _environment(directory: Path, setup: Path | None, define: list[str] | None) 
     return environment
 
 
-def upgrade(
+def upgrade(  # noqa: PLR0913 - one argument for each option
     target: Annotated[
         str | None, typer.Argument(help="The last migration: its name or number.")
     ] = None,
@@ -146,15 +147,35 @@ def upgrade(
     sql: Sql = False,
     take_over: TakeOver = False,
     user: User = None,
+    *,
+    validate: Annotated[
+        bool, typer.Option("--validate", help="Apply a migration only if all rows fit.")
+    ] = False,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(help="With --validate: too-long, value-dropped, not-checked and others."),
+    ] = None,
 ) -> None:
     """Apply the migrations that were not applied yet, each in a transaction with its entry.
 
-    Exits with 1 for a migration that fails, which is rolled back.
+    Exits with 1 for a migration that fails, which is rolled back. With --validate, the rows of the
+    tables that a migration changes are counted before it is applied; rows that do not fit its
+    definitions stop it.
     """
     with script.exit_on_error(directory, None):
+        if (accept and not validate) or (sql and validate):
+            raise SchemaError(
+                "--accept requires --validate, which excludes --sql", code="wrong-argument"
+            )
         migrator = _migrator(directory, setup, define, user)
         if sql:
             print(migrator.script(target), end="")
+        elif validate:
+            with show_elapsed_time("validate"):
+                validated = upgrade_validated(
+                    migrator, target, accept or [], dry_run=dry_run, take_over=take_over
+                )
+                _show(validated, dry_run)
         else:
             _show(migrator.upgrade(target, dry_run=dry_run, take_over=take_over), dry_run)
 
@@ -182,9 +203,13 @@ def downgrade(
             _show(migrator.downgrade(target, dry_run=dry_run, take_over=take_over), dry_run)
 
 
-def _show(results: Iterable[MigrationResult], dry_run: bool) -> None:
-    migrations = list(results)
-    for migration in migrations:
+def _show(results: Iterable[MigrationResult | ValidationReport], dry_run: bool) -> None:
+    migrations = 0
+    for migration in results:
+        if isinstance(migration, ValidationReport):
+            print(migration)
+            continue
+        migrations += 1
         print(escaped(str(migration)))
         for text in migration.statements if dry_run else ():
             print("\n".join(f"  {escaped(line)}" for line in text.splitlines()))
