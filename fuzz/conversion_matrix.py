@@ -50,34 +50,47 @@ TEXTS = (
     "2020-01-02 03:04:05+02:00", "2020-01-02 03:04:05 Europe/Paris", "2020-01-02 24:00:00",
     "2020-01-02 23:59:60", "2021-03-28 02:30:00", "2021-10-31 02:30:00", "2020-01-02 03:04",
     "03:04:05", "03:04", "03:04:05.123", "03:04:05.1234567", "24:00:00", "23:59:60", "3:4:5",
-    "03:04:05 PM", "\\x41", "\\101", "é", '{"a": 1}', "1 day", "-",
+    "03:04:05 PM", "\\x41", "\\101", "é", '{"a": 1}', "1 day", "-", "12\n", "\t12", "2020-01-02\n",
+    "true\n", "\N{NO-BREAK SPACE}12", "\N{FULLWIDTH DIGIT ONE}2", "\N{ARABIC-INDIC DIGIT THREE}",
+    "+-1", "1,5", "1e-1", "+Infinity", "-128", "-129", "-9223372036854775808",
+    "-9223372036854775809", "340282346638528859811704183484516925440", "1e39", "-0", "-0.0",
+    "1.0000000000000000000000000000000000000000", "0002-01-01", "1582-10-10",
+    "9999-12-31", "10000-01-01", "2020-01-02 03:04:05.1234567890", "2021-10-31 02:30:00+01:00",
+    "2020-01-02T03:04:05Z", "1893-04-01 00:00:00", "0002-01-01 00:00:00", "2020-01-02 03:04:05+1",
 )  # fmt: skip
 
 #: Types -> values as text that the engine's CAST reads.
 VALUES: dict[str, tuple[str, ...]] = {
     "BOOLEAN": ("true", "false"),
-    "TINYINT": ("0", "1", "5", "127"),
-    "SMALLINT": ("0", "1", "1000"),
-    "INT": ("0", "1", "5", "20200102", "16777217", "2147483647"),
+    "TINYINT": ("0", "1", "5", "127", "-128"),
+    "SMALLINT": ("0", "1", "1000", "-32768"),
+    "INT": ("0", "1", "5", "20200102", "16777217", "2147483647", "-2147483648"),
     "BIGINT": ("0", "1", "5000000000", "9007199254740993", "4611686018427387904",
-               "9223372036854775807"),
-    "FLOAT": ("0.1", "1.5", "1", "0", "16777216", "3e9", "2147483648", "NaN", "Infinity", "1e-40"),
+               "9223372036854775807", "-9223372036854775808", "-1"),
+    "FLOAT": ("0.1", "1.5", "1", "0", "16777216", "3e9", "2147483648", "NaN", "Infinity", "1e-40",
+              "3.4028235e38", "-128", "-129", "0.01", "123.45"),
     "DOUBLE": ("0.1", "1.5", "2", "1", "-0.0", "1e10", "1e300", "9223372036854775808", "NaN",
-               "Infinity"),
-    "DECIMAL(5, 2)": ("0", "1", "1.50", "123.45"),
+               "Infinity", "-9223372036854775808", "5e-324", "1.7976931348623157e308", "999.995",
+               "127.5", "0.01"),
+    "DECIMAL(2, 2)": ("0.99", "-0.01", "0"),
+    "DECIMAL(5, 2)": ("0", "1", "1.50", "123.45", "-999.99"),
     "DECIMAL(20, 0)": ("1", "5000000000", "99999999999999999999", "9007199254740993"),
+    "DECIMAL(38, 0)": ("99999999999999999999999999999999999999", "7"),
     "DECIMAL(38, 18)": ("1.5", "0.000000000000000001", "12345678901234567890.123456789012345678"),
     "STRING": TEXTS,
     "VARCHAR(3)": ("", "ab", "abc", "1", "now"),
     "CHAR(3)": ("abc", "123"),
     "BYTES": ("", "41", "616263646566", "ff", "5c78"),
     "VARBINARY(2)": ("41", "4142"),
-    "DATE": ("2020-01-02", "1970-01-01", "2021-03-28"),
+    "DATE": ("2020-01-02", "1970-01-01", "2021-03-28", "0002-01-01", "9999-12-31", "1582-10-10",
+             "1893-04-01"),
     "TIME(0)": ("03:04:05", "00:00:00"),
     "TIME(3)": ("03:04:05.678", "03:04:05"),
     "TIMESTAMP(0)": ("2020-01-02 03:04:05", "2020-01-02 00:00:00"),
+    "TIMESTAMP(3)": ("2020-01-02 03:04:05.999", "9999-12-31 23:59:59.999"),
     "TIMESTAMP(6)": ("2020-01-02 03:04:05.123456", "2020-01-02 00:00:00", "2021-03-28 02:30:00",
-                     "2021-10-31 02:30:00"),
+                     "2021-10-31 02:30:00", "0002-01-01 00:00:00", "1969-12-31 23:59:59.999999",
+                     "1893-04-01 00:00:00"),
     "TIMESTAMP_LTZ(3)": ("2020-01-02 03:04:05.123",),
     "TIMESTAMP_LTZ(6)": ("2020-01-02 03:04:05.123456", "2020-01-02 00:00:00",
                          "2021-10-31 01:30:00+00:00", "2021-10-31 00:30:00+00:00"),
@@ -131,7 +144,7 @@ def expression(target: str, old: DataType, new: DataType, value: str = "c") -> s
 
 def parsed(root: TypeRoot, text: str) -> Value:
     """Return the value of a text that is printed by an engine, or None if it is not one."""
-    text = text.strip() if root not in MEMBERS[TypeFamily.CHARACTER_STRING] else text
+    text = text.strip(" ") if root not in MEMBERS[TypeFamily.CHARACTER_STRING] else text
     try:
         if root in MEMBERS[TypeFamily.CHARACTER_STRING]:
             return text
@@ -147,7 +160,7 @@ def parsed(root: TypeRoot, text: str) -> Value:
         if root is R.TIME_WITHOUT_TIME_ZONE:
             return time.fromisoformat(_six_digits(text))
         return _moment(text, root)
-    except (ValueError, KeyError, InvalidOperation):
+    except (ValueError, KeyError, InvalidOperation, OverflowError):
         return None
 
 
@@ -223,7 +236,7 @@ def _is_text_of(text: str, root: TypeRoot, value: Value) -> bool:
         words = (
             {"true", "t", "yes", "y", "1", "on"} if value else {"false", "f", "no", "n", "0", "off"}
         )
-        return text.strip().lower() in words
+        return text.strip(" ").lower() in words
     if root in {R.FLOAT, R.DOUBLE}:
         number = parsed(root, text)
         if number is None or not number.is_finite():
@@ -239,7 +252,7 @@ def _is_text_of(text: str, root: TypeRoot, value: Value) -> bool:
     if root is R.DATE and "00:00:00" in text:
         text = text.split(" ", maxsplit=1)[0].split("T", maxsplit=1)[0]
     if root in {R.DATE, R.TIME_WITHOUT_TIME_ZONE, R.TIMESTAMP_WITHOUT_TIME_ZONE, INSTANT}:
-        text = re.sub(r"(?<![\d.])(\d)(?!\d)", r"0\1", text.strip())  # 2020-1-2
+        text = re.sub(r"(?<![\d.])(\d)(?!\d)", r"0\1", text.strip(" "))  # 2020-1-2
         text = re.sub(r"^(\d\d:\d\d)$|(?<=[ T])(\d\d:\d\d)$", r"\g<0>:00", text)
         if root in {R.TIMESTAMP_WITHOUT_TIME_ZONE, INSTANT} and len(text) == 10:
             text += " 00:00:00"

@@ -222,11 +222,12 @@ def value_cases(name: str) -> Iterator[Case]:
     """Yield the cases of an engine.
 
     SQLite stores collections as JSON, which it does not convert, numbers of more than 15 digits as
-    floating point numbers, and FLOAT as DOUBLE.
+    floating point numbers, and FLOAT as DOUBLE; it writes other digits of the least numbers.
     """
     for case in cases():
         types = {case.old.root, case.new.root}
         is_stored = TypeRoot.FLOAT not in types and not isinstance(case.text, tuple)
+        is_stored &= case.text != "5e-324"
         digits = len(str(case.text).replace(".", "")) if case.old.root is TypeRoot.DECIMAL else 0
         if name != "sqlite" or (is_stored and digits <= 15):
             yield case

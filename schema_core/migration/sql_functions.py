@@ -45,7 +45,7 @@ class Functions:
             `fails_for_null` also for NULL.
         concat: A string and another one.
         length: The number of characters of a string.
-        end: The end of a string in a regular expression.
+        end: The end of a string in a regular expression; `$` of Java also precedes a line break.
         encode: A string as UTF-8.
         decode: The string of UTF-8.
         is_text: Whether bytes are UTF-8, if `decode` neither fails nor replaces bytes.

@@ -175,6 +175,7 @@ FLINK_FUNCTIONS = Functions(
     "REGEXP_REPLACE({value}, {pattern}, '')",
     # Flink's planner removes a branch whose result equals that of ELSE.
     "ARRAY[CAST(NULL AS {type})][CAST({message} AS INT)]",
+    end=r"\z",
     row="ROW({fields})",
     fails_as_value=True,
     checks_days=False,
@@ -759,6 +760,7 @@ SPARK_FUNCTIONS = Functions(
     "{value} RLIKE {pattern}",
     "regexp_replace({value}, {pattern}, '')",
     "raise_error({message})",
+    end=r"\z",
     fails_for_null=True,
     has_lambdas=True,
     is_text="is_valid_utf8(CAST({value} AS string))",
