@@ -2,6 +2,7 @@
 
     python -m fuzz.rewrite_kills --kills 30
     python -m fuzz.rewrite_kills --kills 30 --jvm
+    python -m fuzz.rewrite_kills --kills 50 --store hive
 
 A process rewrites a managed table, or one at a path, whose rows are in files with a column by two
 names. It is killed with SIGKILL at a random moment, every other time within the commit, and with
@@ -22,11 +23,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fuzz.catalog_places import STORES, CatalogPlace, CatalogPlaces, catalog_places
 from fuzz.spark_processes import Client, cancel_jobs, prepare, warm
 from schema_core import EnvironmentSettings, Schema, TableEnvironment
 from schema_core.catalog import CatalogTable, ObjectPath
 from schema_core.catalog.changes.column_history import ColumnHistory
-from schema_core.catalogs import SqlCatalog
 from schema_core.migration import rewrite_table
 from schema_core.spark.commit.commit import PREFIX
 
@@ -46,23 +47,23 @@ LONGEST, COMMIT = 4.0, 0.15
 ADDED = {OLD: "(999, 'x', 1, 0)", NEW: "(999, 'x', 1, CAST(NULL AS INT), 0)"}
 
 
-def environment_of(session: SparkSession, folder: str) -> TableEnvironment:
-    """Return the environment of a process, with the catalog of the folder."""
+def environment_of(session: SparkSession, place: CatalogPlace) -> TableEnvironment:
+    """Return the environment of a process, with the catalog of a place."""
     result = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
     result.get_config().set("table.dml-sync", "true")
-    catalog = SqlCatalog("c", f"sqlite:///{folder}/c.db", warehouse=f"{folder}/warehouse")
-    result.register_catalog("c", catalog)
+    result.register_catalog("c", place.catalog(session))
     result.use_catalog("c")
     return result
 
 
-def create(session: SparkSession, send: Send, folder: str, managed: bool) -> None:
+def create(session: SparkSession, send: Send, place: CatalogPlace, managed: bool) -> None:
     """Create the table: one file for each partition has the former name of its column."""
-    environment = environment_of(session, folder)
-    place = "" if managed else f"'connector' = 'filesystem', 'path' = '{folder}/t', "
+    environment = environment_of(session, place)
+    path = "" if managed else f"'connector' = 'filesystem', 'path' = '{place.folder}/t', "
+    environment.execute_sql("DROP TABLE IF EXISTS t")  # a metastore has that of the last kill
     environment.execute_sql(
         "CREATE TABLE t (id BIGINT, a STRING, n INT, p INT) PARTITIONED BY (p)"
-        f" WITH ({place}'format' = 'parquet')"
+        f" WITH ({path}'format' = 'parquet')"
     )
     for statement in (_insert(0), "ALTER TABLE t RENAME a TO b", _insert(ROWS)):
         environment.execute_sql(statement)
@@ -84,9 +85,9 @@ def expected(added: bool) -> Rows:
     return rows + ([(999, "x", 1, 0)] if added else [])
 
 
-def rewrite(session: SparkSession, send: Send, folder: str) -> None:
+def rewrite(session: SparkSession, send: Send, place: CatalogPlace) -> None:
     """Rewrite the table to its new definition; send when that begins, and before its commit."""
-    environment = environment_of(session, folder)
+    environment = environment_of(session, place)
     catalog: Any = environment.get_catalog("c")
     old, alter = catalog.get_table(PATH).schema, catalog.alter_table
 
@@ -109,16 +110,16 @@ def rewrite(session: SparkSession, send: Send, folder: str) -> None:
     rewrite_table(environment, "t", new.build(), renames=renames).wait()
 
 
-def recover(session: SparkSession, send: Send, folder: str) -> tuple[list[str], list[str]]:
+def recover(session: SparkSession, send: Send, place: CatalogPlace) -> tuple[list[str], list[str]]:
     """Recover twice; return what was done each time."""
-    environment = environment_of(session, folder)
+    environment = environment_of(session, place)
     first = [str(item.action.value) for item in environment.recover()]
     return first, [str(item.action.value) for item in environment.recover()]
 
 
-def write(session: SparkSession, send: Send, folder: str) -> None:
+def write(session: SparkSession, send: Send, place: CatalogPlace) -> None:
     """Add a row to the table, by the definition that it has after it was recovered."""
-    environment = environment_of(session, folder)
+    environment = environment_of(session, place)
     environment.execute_sql(f"INSERT INTO t {'VALUES ' + ADDED[definition(environment)]}")
 
 
@@ -140,9 +141,9 @@ def definition(environment: TableEnvironment) -> str:
     return NEW
 
 
-def look(session: SparkSession, send: Send, folder: str, added: bool) -> tuple[str, str]:
+def look(session: SparkSession, send: Send, place: CatalogPlace, added: bool) -> tuple[str, str]:
     """Return the definition that is found, and what is wrong with the rows, if anything."""
-    environment = environment_of(session, folder)
+    environment = environment_of(session, place)
     result = definition(environment)
     columns = "id, b, n, p" if result == OLD else "id, label, n, p"
     with environment.execute_sql(f"SELECT {columns} FROM t").collect() as rows:
@@ -150,14 +151,15 @@ def look(session: SparkSession, send: Send, folder: str, added: bool) -> tuple[s
     problem = "" if actual == expected(added) else f"{len(actual)} rows, or other values"
     options = environment.get_catalog("c").get_table(PATH).options
     marks = [key for key in options if "unfinished" in key or "replaced" in key]
-    left = [str(path) for path in Path(folder).rglob(f"{PREFIX}*")]
+    left = [str(path) for path in Path(place.folder).rglob(f"{PREFIX}*")]
     return result, problem or (f"left over: {[*marks, *left]}" if marks or left else "")
 
 
 class Program:
     """Kills of rewrites, with counts of what was found."""
 
-    def __init__(self, seed: int, jvm: bool) -> None:
+    def __init__(self, places: CatalogPlaces, seed: int, jvm: bool) -> None:
+        self.places = places
         self.chosen = random.Random(seed)
         self.jvm = jvm
         self.counts: Counter[str] = Counter()
@@ -173,42 +175,43 @@ class Program:
             with tempfile.TemporaryDirectory() as folder:
                 managed = self.chosen.random() < 0.5
                 try:
-                    self._one(folder, managed)
+                    self._one(self.places.create(folder), managed)
                 except (AssertionError, RuntimeError) as error:
                     self.problems.append(str(error)[-1500:])
                     print(self.problems[-1], flush=True)
+            print(f"{self.counts['kills']} kills, {len(self.problems)} problems", flush=True)
 
-    def _one(self, folder: str, managed: bool) -> None:
-        self.calm.call(create, folder, managed)
-        if not self._killed(folder):
+    def _one(self, place: CatalogPlace, managed: bool) -> None:
+        self.calm.call(create, place, managed)
+        if not self._killed(place):
             self.counts["ended before the kill"] += 1
             return
         self.counts["kills"] += 1
         self.calm.call(cancel_jobs)
         added = self.chosen.random() < 0.4
         if added:
-            self.calm.call(write, folder)
-        first, second = self.calm.call(recover, folder)
+            self.calm.call(write, place)
+        first, second = self.calm.call(recover, place)
         if not added:
             self.counts[f"recover: {', '.join(first)}"] += 1
         assert second == ["checked"], f"recovery is not idempotent: {first}, {second}"
-        result, problem = self.calm.call(look, folder, added)
+        result, problem = self.calm.call(look, place, added)
         self.counts[f"{result} definition, {'next write' if added else 'recover'}"] += 1
         if problem:
             self.problems.append(f"{result}: {problem}")
-        self.calm.call(rewrite_again, folder)
-        again, problem = self.calm.call(look, folder, added)
+        self.calm.call(rewrite_again, place)
+        again, problem = self.calm.call(look, place, added)
         if problem or again != NEW:
             self.problems.append(f"the next rewrite: {again}: {problem}")
 
-    def _killed(self, folder: str) -> bool:
+    def _killed(self, place: CatalogPlace) -> bool:
         """Rewrite in a process that is killed; return False if it had ended before."""
         client = Client(None if self.jvm else self.calm.wait(), self.warehouse)
         try:
             client.wait()
             if self.jvm:
                 client.call(warm)
-            client.send(rewrite, folder)
+            client.send(rewrite, place)
             assert client.receive() == "begun"
             within = self.chosen.random() < 0.5
             if within and (said := client.receive()) != "committing":
@@ -228,9 +231,9 @@ class Program:
             client.stop()
 
 
-def rewrite_again(session: SparkSession, send: Send, folder: str) -> None:
+def rewrite_again(session: SparkSession, send: Send, place: CatalogPlace) -> None:
     """Rewrite the table without messages."""
-    rewrite(session, lambda _: None, folder)
+    rewrite(session, lambda _: None, place)
 
 
 def main() -> int:
@@ -238,17 +241,24 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jvm", action="store_true", help="kill the process with its Spark")
+    parser.add_argument("--store", choices=STORES, default="sqlite", help="that of the catalog")
     given = parser.parse_args()
-    program, started = Program(given.seed, given.jvm), time.monotonic()
-    try:
-        program.run(given.kills)
-    finally:
-        program.calm.stop()
+    if given.jvm and given.store == "hive":
+        parser.error("the metastore of --store hive is in the JVM that --jvm kills")
+    started = time.monotonic()
+    with catalog_places(given.store) as places:
+        program = Program(places, given.seed, given.jvm)
+        try:
+            program.run(given.kills)
+        finally:
+            program.calm.stop()
     for name, number in sorted(program.counts.items()):
         print(f"{number:6d}  {name}")
     print("\n".join(program.problems))
     seconds = time.monotonic() - started
-    print(f"{given.kills} kills, {len(program.problems)} violations, {seconds:.0f} s")
+    print(
+        f"{given.store}: {given.kills} kills, {len(program.problems)} violations, {seconds:.0f} s"
+    )
     return bool(program.problems)
 
 

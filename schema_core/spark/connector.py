@@ -211,6 +211,9 @@ class WriteContext(TableContext):
             or undoes if its process ends, else an empty string.
         batch: The micro-batch in the frame; None in a batch job, unless it is committed at most
             once.
+        files: What `SupportsFileListing.list_files` returned before the query was planned, if the
+            job replaces rows of a table that the query reads: the commit fails if others have
+            changed the rows since. None otherwise.
     """
 
     overwrite: bool = False
@@ -220,6 +223,7 @@ class WriteContext(TableContext):
     stage: Stage | None = None
     job: str = ""
     batch: MicroBatch | None = None
+    files: frozenset[str] | None = None
 
     @property
     def upsert_key(self) -> tuple[str, ...]:
@@ -333,6 +337,14 @@ class SupportsMicroBatches(SupportsStaging, Protocol):
 
     def last_batch(self, context: WriteContext, job: str) -> int | None:
         """Return the number of a job's last micro-batch in the table, or None."""
+
+
+@runtime_checkable
+class SupportsFileListing(SupportsStaging, Protocol):
+    """A connector that detects whether others have changed the rows which a job replaces."""
+
+    def list_files(self, context: WriteContext) -> frozenset[str]:
+        """Return what identifies the rows of the table, for `WriteContext.files`."""
 
 
 @runtime_checkable

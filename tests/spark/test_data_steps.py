@@ -19,6 +19,7 @@ from schema_core.migration import (
     data_steps,
 )
 from schema_core.migration import migrator as migrator_module
+from schema_core.spark.commit.commit import FileStage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -167,6 +168,32 @@ def test_a_step_that_fails_is_corrected_in_its_file(make: Callable[..., Migrator
     assert ["upgrade 0002_m: 1 statement"] == [str(item) for item in corrected.upgrade()]
     assert [(3, "x", "0")] == rows(corrected, "SELECT id, name, age FROM people WHERE id = 3")
     assert right == corrected.catalog.list_migrations()[1].text
+
+
+def test_rows_that_others_write_meanwhile_are_not_lost(
+    make: Callable[..., Migrator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An UPDATE replaces all rows that it has read, but none that it has not."""
+    update = "-- up\nUPDATE people SET name = 'x' WHERE id = 3;\n"
+    migrator, other = make(CREATE, update), make(CREATE, update)
+    migrator.upgrade("1")
+    prepare = FileStage.prepare
+
+    def insert_before(stage: FileStage) -> None:
+        monkeypatch.undo()
+        insert = "INSERT INTO people VALUES (4, 'Hypatia', '60', 'Athens')"
+        other.environment.execute_sql(insert).wait()
+        prepare(stage)
+
+    monkeypatch.setattr(FileStage, "prepare", insert_before)
+    with pytest.raises(SchemaCoreError) as caught:
+        migrator.upgrade()
+    assert "table-changed" == caught.value.code
+    names = "SELECT id, name FROM people WHERE id > 2"
+    assert [(3, "Plato"), (4, "Hypatia")] == rows(migrator, names)
+
+    migrator.upgrade()
+    assert [(3, "x"), (4, "Hypatia")] == rows(migrator, names)
 
 
 def test_a_fresh_catalog_without_rows_is_migrated(

@@ -399,6 +399,7 @@ class FilesystemConnector:
             definition=new if old not in (None, new) else None,
             id=context.job,
             batch=None if part is None else commit.Batch(part.job, part.number),
+            expected=context.files,
         )
         stage.check()
         return stage
@@ -410,6 +411,15 @@ class FilesystemConnector:
     def last_batch(self, context: WriteContext, job: str) -> int | None:
         """Return the number of a job's last committed micro-batch."""
         return last_batch(_recover_directory(context, FileLayout(context).path), job)
+
+    def list_files(self, context: WriteContext) -> frozenset[str]:
+        """Return the paths of the table's files, after the commits of killed jobs are completed."""
+        table = context.table if context.replaced is None else context.replaced
+        directory = commit.Directory(*locate_file_system(context.session, FileLayout(context).path))
+        recover(directory, definition_of(context.identifier, table))
+        if directory.status("") is None:
+            return frozenset()
+        return frozenset(path for path, _ in directory.files())
 
     def ensure_storage(self, context: WriteContext) -> None:
         """Create the directory of a table unless it exists."""

@@ -796,7 +796,7 @@ class FileStage:
 
     `held` is the catalog's definition when the job starts; `definition`, if another, the one that
     it is to hold when the rows become visible. The stage of a `batch` committed before discards its
-    rows.
+    rows. `expected` are the files that the job has read: no others are deleted (`table-changed`).
     """
 
     def __init__(
@@ -809,6 +809,7 @@ class FileStage:
         lock_timeout: float = LOCK_TIMEOUT,
         id: str = "",  # noqa: A002 - the attribute of `CommitFileName`
         batch: Batch | None = None,
+        expected: Collection[str] | None = None,
     ) -> None:
         self.directory = directory
         self.scope = scope
@@ -822,6 +823,7 @@ class FileStage:
         self._definition = definition
         self._lock_timeout = lock_timeout
         self._batch = batch
+        self._expected = expected
         #: whether the micro-batch was committed before
         self._is_repeated = False
         self._release: Release | None = None
@@ -944,6 +946,7 @@ class FileStage:
                 raise _failure_of(f"move {path!r}", f"{self.directory.path(path)!r} exists")
         self._new = paths = [path for path, _ in new]
         remove = self.scope.find_replaced(paths, old)
+        self._require_expected(old, remove)
         journal = Journal(str(self.name), tuple(new), remove, self._definition, self._batch)
         self.directory.require_unlinked(journal.paths())
         self.directory.create(self._marker, journal.encode())
@@ -954,6 +957,18 @@ class FileStage:
             self._is_decided = True
             self._marker, draft = pending, self._marker
             self.directory.rename(draft, pending)
+
+    def _require_expected(self, present: Sequence[str], replaced: Sequence[str]) -> None:
+        """Require that the files which the job has read are there, and no others are replaced."""
+        if self._expected is None:
+            return
+        if not {*self._expected} <= {*present} or not {*replaced} <= {*self._expected}:
+            raise ConflictError(
+                f"rows in {self.directory.root!r} were written or replaced by others after the job "
+                "had begun to read them",
+                code="table-changed",
+                hint="run the statement again",
+            )
 
     def commit(self) -> None:
         """Make the rows visible; call `prepare` before it.

@@ -30,6 +30,7 @@ from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.operations.plan_ctas import SinkLoss
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.environment.planner import BoundTable, CommitRecord, Registration
+from schema_core.environment.unbounded import scans_in
 from schema_core.errors import Gathering, SchemaError, UnsupportedError, at
 from schema_core.mappings.loss import LossKind, losses
 from schema_core.mappings.spark.pyspark_types import to_spark_sql
@@ -47,6 +48,7 @@ from schema_core.spark.connector import (
     SparkConnector,
     SupportsCleanUp,
     SupportsEmptyStorage,
+    SupportsFileListing,
     SupportsMicroBatches,
     SupportsRecovery,
     SupportsWriteValidation,
@@ -393,6 +395,15 @@ def _recorded_batch(
     return MicroBatch(record.sequence, record.number, has_all_rows=True)
 
 
+def _with_files(connector: SparkConnector, context: WriteContext, query: Relation) -> WriteContext:
+    """Return the context with the files of a table that the query reads and the job replaces."""
+    reads_itself = any(scan.table.identifier == context.identifier for scan in scans_in(query))
+    if not context.overwrite or not reads_itself or not isinstance(connector, SupportsFileListing):
+        return context
+    with using(context.identifier, context.options, "write"), spark_errors():
+        return replace(context, files=connector.list_files(context))
+
+
 def _without_records(target: BoundTable) -> UnsupportedError:
     return UnsupportedError(
         f"the connector {target.table.options.get('connector')!r} of "
@@ -424,10 +435,12 @@ class Writer:
         """Prepare the write of a query; its rows become visible when all are written."""
         connector = self.open_sink(target, [Ability.OVERWRITE] if overwrite else [])
         batch = _recorded_batch(connector, target, record)
-        frame, reads = self._rows(query, target, columns, connector)
+        self._reader.validate(query)  # before Spark is started
         context = self.context(
             connector, target, overwrite=overwrite, partition=partition, batch=batch
         )
+        context = _with_files(connector, context, query)
+        frame, reads = self._rows(query, target, columns, connector)
         name = f"insert into {target.identifier.as_summary_string()}"
         level = AtomicityLevel.CREATED_FIRST
         return self._job(name, connector, frame, context, level, Registration(), reads)
@@ -444,7 +457,7 @@ class Writer:
         replaced = registration.replaced
         connector = self.open_new_table(target, replaced)
         batch = _recorded_batch(connector, target, record)
-        frame, reads = self._rows(query, target, columns, connector)
+        self._reader.validate(query)  # before Spark is started
         level = choose_level(
             connector,
             target.table.options,
@@ -455,6 +468,8 @@ class Writer:
             connector, target, overwrite=replaced is not None, creates=True, replaced=replaced,
             job="" if level is AtomicityLevel.CREATED_FIRST else registration.id, batch=batch,
         )  # fmt: skip
+        context = _with_files(connector, context, query)
+        frame, reads = self._rows(query, target, columns, connector)
         name = f"create {target.identifier.as_summary_string()}"
         return self._job(name, connector, frame, context, level, registration, reads)
 
