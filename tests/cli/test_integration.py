@@ -50,11 +50,17 @@ def shell(project: Path, command: str, **variables: str) -> subprocess.Completed
     )  # fmt: skip
 
 
-def values(text: str) -> dict[str, str]:
-    """Return the pairs of one mapping in YAML whose values are plain."""
-    pairs = re.findall(r"(?m)^(?:- | +)(\w+): (.+)$", text)
-    assert len(pairs) == len(text.strip().splitlines()), "the file has only plain values"
-    return dict(pairs)
+def hooks() -> dict[str, dict[str, str]]:
+    """Return the hooks by their id; all values in the file are plain."""
+    items = HOOKS.read_text().removeprefix("- ").split("\n- ")
+    pairs = [dict(re.findall(r"(?m)^ *(\w+): (.+)$", item)) for item in items]
+    assert sum(map(len, pairs)) == len(HOOKS.read_text().splitlines())
+    return {pair["id"]: pair for pair in pairs}
+
+
+def steps() -> dict[str, str]:
+    """Return the commands of the action by the names of their steps."""
+    return dict(re.findall(r"(?ms)^    - name: (.+?)\n.*?^      run: (.+?)$", ACTION.read_text()))
 
 
 def extras(requirement: str) -> set[str]:
@@ -69,11 +75,13 @@ def known_extras() -> set[str]:
 
 
 def test_the_hook_of_pre_commit(project: Path) -> None:
-    hook = values(HOOKS.read_text())
-    assert ("schema-core-check", "python") == (hook["id"], hook["language"])
+    hook = hooks()["schema-core-check"]
+    assert "python" == hook["language"]
     assert extras(hook["additional_dependencies"].strip('[]"') + "]") <= known_extras()
     assert re.search(hook["files"], "tables/a.sql")
     assert not re.search(hook["files"], "tables/a.sql.py")
+    assert re.search(hook["exclude"], "migrations/0001_start.sql")
+    assert not re.search(hook["exclude"], "tables/a.sql")
 
     done = shell(project, f"{hook['entry']} tables/a.sql tables/b.sql")
     assert 1 == done.returncode, done.stderr
@@ -81,16 +89,34 @@ def test_the_hook_of_pre_commit(project: Path) -> None:
     assert 0 == shell(project, f"{hook['entry']} tables/a.sql").returncode
 
 
+def test_the_hook_for_migrations(project: Path) -> None:
+    hook = hooks()["schema-core-migrate-lint"]
+    assert "false" == hook["pass_filenames"]
+    assert extras(hook["additional_dependencies"].strip('[]"') + "]") <= known_extras()
+    for name in ("0001_start.sql", "setup.sql", "migrations.sum"):
+        assert re.search(hook["files"], f"a/migrations/{name}")
+    assert not re.search(hook["files"], "tables/a.sql")
+
+    (project / "migrations").mkdir()
+    file = project / "migrations" / "0001_start.sql"
+    file.write_text(f"-- up\n{GOOD}-- down\nDROP TABLE t;\n")
+    assert 0 == shell(project, hook["entry"]).returncode
+    file.write_text(f"-- up\n{GOOD}-- down\n")
+    done = shell(project, hook["entry"])
+    assert 1 == done.returncode, done.stderr
+    assert "migrations/0001_start.sql:3:1: error[not-restored]" in done.stdout
+
+
 def test_the_action_of_github(project: Path) -> None:
     text = ACTION.read_text()
-    install, check = re.findall(r"(?m)^      run: (.+)$", text)
     default = re.search(r"default: (schema-core.+)", text)
     assert default
     assert extras(default[1]) <= known_extras()
-    assert 'python -m pip install --quiet "$REQUIREMENT"' == install
-    for name in re.findall(r"\$\{\{ inputs\.(\w+) \}\}", text):
-        assert re.search(rf"(?m)^  {name}:$", text)
+    assert 'python -m pip install --quiet "$REQUIREMENT"' == steps()["Install"]
+    for name in re.findall(r"\$\{\{ inputs\.(\w+) \}\}|if: inputs\.(\w+)", text):
+        assert re.search(rf"(?m)^  {''.join(name)}:$", text)
 
+    check = steps()["Check"]
     done = shell(project, check, FILES="tables/*.sql", ARGUMENTS="--batch")
     assert 1 == done.returncode, done.stderr
     (line,) = done.stdout.splitlines()
@@ -98,14 +124,33 @@ def test_the_action_of_github(project: Path) -> None:
     assert 0 == shell(project, check, FILES="tables/a.sql", ARGUMENTS="").returncode
 
 
+def test_the_action_lints_migrations_and_adds_a_summary(project: Path) -> None:
+    (project / "my migrations").mkdir()
+    for name, down in (("0001_a", ""), ("0002_b", "DROP TABLE t;")):
+        text = f"-- up\n{GOOD if name == '0001_a' else ''}-- down\n{down}\n"
+        (project / "my migrations" / f"{name}.sql").write_text(text)
+    summary = project / "summary.md"
+    given = {"MIGRATIONS": "my migrations", "SINCE": "", "GITHUB_STEP_SUMMARY": str(summary)}
+
+    assert 0 == shell(project, steps()["Summarize the migrations"], **given).returncode
+    assert summary.read_text().startswith("**schema-core migrate lint**: 2 errors")
+    done = shell(project, steps()["Lint the migrations"], **given)
+    assert 1 == done.returncode, done.stderr
+    assert "::error file=my migrations/0001_a.sql,line=3,col=1,title=not-restored::" in done.stdout
+    done = shell(project, steps()["Lint the migrations"], **{**given, "SINCE": "1"})
+    assert "0001_a" not in done.stdout
+    assert "0002_b" in done.stdout
+
+
 def test_a_new_project_passes_its_own_workflow(project: Path) -> None:
     new = project / "new"
     assert 0 == CliRunner().invoke(application(), ["init", str(new)]).exit_code
     assert {new / name for name in FILES} == {path for path in new.rglob("*") if path.is_file()}
-    (command,) = re.findall(r"run: (schema-core .+)", FILES[".github/workflows/schemas.yml"])
-
-    done = shell(project, f"cd new && {command}")
-    assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
+    commands = re.findall(r"run: (schema-core .+)", FILES[".github/workflows/schemas.yml"])
+    assert 2 == len(commands)
+    for command in commands:
+        done = shell(project, f"cd new && {command}")
+        assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
     migrate = "schema-core migrate autogenerate first --from tables && schema-core migrate upgrade"
     done = shell(project, f"cd new && {migrate} && schema-core drift")
     assert 0 == done.returncode, done.stderr

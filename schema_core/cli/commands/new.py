@@ -26,6 +26,7 @@ from schema_core.base.text import show
 from schema_core.cli import script
 from schema_core.cli.app import exit_on_configuration_error
 from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError
+from schema_core.migration.checksums import CHECKSUMS, format_checksums
 
 
 class Kit(Enum):
@@ -263,6 +264,7 @@ jobs:
           python-version: "3.11"
       - run: pip install 'schema-core[cli]'
       - run: schema-core check tables/*.sql --format github
+      - run: schema-core migrate lint --format github
 """
 
 #: Path in the project -> content.
@@ -270,6 +272,7 @@ FILES = {
     "schema-core.toml": CONFIGURATION,
     "tables/orders.sql": TABLES,
     "migrations/setup.sql": SETUP,
+    f"migrations/{CHECKSUMS}": format_checksums({}),
     ".github/workflows/schemas.yml": WORKFLOW,
 }
 
