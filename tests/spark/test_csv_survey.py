@@ -10,7 +10,7 @@ import pytest
 from schema_core.connectors.files import csv_survey
 from schema_core.connectors.files.csv_files import CsvDialect, FileReader
 from schema_core.connectors.files.csv_survey import NativeCsv, Survey, SurveyOptions, survey_chunks
-from schema_core.connectors.files.filesystem import FileLayout
+from schema_core.connectors.files.file_layout import FileLayout
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
 from schema_core.types import VarCharType

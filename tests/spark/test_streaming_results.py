@@ -15,7 +15,7 @@ import pytest
 from fuzz.oracle.streams import create, folded
 from properties.answers.values import canonical
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.connectors.files.filesystem import FileLayout
+from schema_core.connectors.files.file_layout import FileLayout
 from schema_core.errors import ExternalError, UnsupportedError
 from schema_core.spark.streaming.streaming import MicroBatches
 from tests.support import CASES
