@@ -309,6 +309,7 @@ def plan(
     except RewriteNeeded as reason:
         rewrite = str(reason)
         writer.losses.clear()
+        writer.risks.clear()
         steps = tuple(_rewrite(writer, start, end, hints, count))
     losses = [*_find_losses(after, writer.target), *writer.losses]
     return MigrationPlan(
@@ -525,6 +526,7 @@ def _alter_in_place(
             if not (writer.keeps_names and change.rename is not None)
             for risk in _risks(change, group, writer)
         )
+        attributes = _take_risks(writer)
         clause = writer.target.rewriting
         rewrites = clause is not None and any(clause in statement for statement in statements)
         scans = rewrites or any(
@@ -533,11 +535,18 @@ def _alter_in_place(
         yield PlanStep(
             statements,
             tuple(map(str, group.changes)),
-            risks,
+            (*risks, *attributes),
             None if _loses(risks, group, writer) else _undo(writer, group),
             rewrites,
             None if rows is None else rows * scans,
         )
+
+
+def _take_risks(writer: StatementWriter) -> tuple[TypeFinding, ...]:
+    """Return the risks that a writer has collected since the last call."""
+    risks = tuple(dict.fromkeys(writer.risks))
+    writer.risks.clear()
+    return risks
 
 
 def _require_readable(
@@ -602,7 +611,7 @@ def _loses(risks: tuple[TypeFinding, ...], group: ChangeGroup, writer: Statement
 
 def _undo(writer: StatementWriter, group: ChangeGroup) -> tuple[str, ...] | None:
     back = ChangeGroup(invert(group.changes, group.before), group.after, group.before)
-    quiet = replace(writer, losses=[])
+    quiet = replace(writer, losses=[], risks=[])
     try:
         statements = quiet.statements(back)
     except RewriteNeeded:
@@ -680,19 +689,15 @@ def _rewrite(
     insert = insert_statement(writer, old, new, renamed_columns(renames), risks)
     if writer.target.engine is None and new.options and _shares_storage(old, new):
         writer.lose(("options",), "the storage of the old table, which the new one shares,")
-    if writer.target.engine is not None:
-        writer.lose(
-            ("table",),
-            "what a schema does not have, such as indexes, defaults and grants, which stay with the"
-            " old table,",
-        )
     if any(mask_value(key, value) != value or "***" in value for key, value in new.options.items()):
         writer.lose(("options",), "the value of each masked secret")
     yield PlanStep(created, changes, (), (f"DROP TABLE {writer.quote_path(fresh)}",))
     setup = () if writer.target.setup is None else (writer.target.setup,)
     yield PlanStep((*setup, insert), (), tuple(risks), (), rewrites=True, rows=rows)
+    if writer.target.attributes is not None:
+        writer.risk_attributes((), f"{writer.target.attributes} stay with the old table")
     for statements, undo in swap_statements(writer, fresh, previous):
-        yield PlanStep(statements, (), (), undo)
+        yield PlanStep(statements, (), _take_risks(writer), undo)
 
 
 def _shares_storage(old: CatalogTable, new: CatalogTable) -> bool:

@@ -16,6 +16,7 @@ from schema_core.schema.columns import (
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
 )
+from schema_core.types import DataType
 
 
 def table_name_beside(path: tuple[str, ...], suffix: str) -> tuple[str, ...]:
@@ -138,7 +139,7 @@ def _expression(
     if source is None:
         if not new.is_nullable:
             risks.append(TypeFinding("required-field-added", path, "the rows do not have it"))
-        return missing
+        return _require_value(writer, missing, column.name, new)
     name = writer.name(source.name)
     if isinstance(source, UnresolvedComputedColumn):
         resolved = writer.resolver.resolve(table.schema)
@@ -158,7 +159,22 @@ def _expression(
     if conversion(writer, name, old, new, where) is None and "value-dropped" in writer.accepts:
         reason = f"no value of {old.as_summary_string()} is one of {new.as_summary_string()}"
         risks.append(TypeFinding("field-dropped", path, reason))
-    return convert(writer, name, old, new, where)
+    converted = convert(writer, name, old, new, where)
+    if not old.is_nullable:
+        return converted
+    required = _require_value(writer, converted, column.name, new)
+    is_reported = any((risk.kind, risk.path) == ("nullability-narrowed", path) for risk in risks)
+    if required != converted and not is_reported:
+        risks.append(TypeFinding("nullability-narrowed", path, "the rows may have NULL"))
+    return required
+
+
+def _require_value(writer: StatementWriter, value: str, name: str, type_: DataType) -> str:
+    """Return a value that fails for NULL, if the type is NOT NULL and INSERT does not check it."""
+    require = writer.target.functions.require
+    if type_.is_nullable or not require:
+        return value
+    return require.format(value=value, message=writer.string(f"NULL in column {name}, NOT NULL"))
 
 
 #: Findings with which every value is read as it was written.

@@ -51,6 +51,7 @@ class Functions:
         is_text: Whether bytes are UTF-8, if `decode` neither fails nor replaces bytes.
         cast: A value as the engine's CAST returns it.
         null: NULL of a type.
+        require: A value that is not NULL; fails for NULL. Empty if INSERT checks NOT NULL.
         row: A row of `{fields}`, or of `{pairs}` of names and fields.
         checks_days: False if a cast reads 2020-02-30 as another day.
         has_lambdas: Whether elements of collections are converted by lambdas.
@@ -71,6 +72,7 @@ class Functions:
     is_text: str = ""
     cast: str = "CAST({value} AS {type})"
     null: str = "CAST(NULL AS {type})"
+    require: str = ""
     row: str = "named_struct({pairs})"
     cast_fails: bool = False
     fails_as_value: bool = False

@@ -40,7 +40,7 @@ class RewriteNeeded(Exception):  # noqa: N818 - a signal between two functions, 
 
 @dataclass(frozen=True, slots=True)
 class StatementWriter:
-    """Writes the statements of one plan, and collects what they lose.
+    """Writes the statements of one plan, and collects what they lose and put at risk.
 
     `store` are the rules by which rows are read, if not the target's. `keeps_names` is whether
     files are read by former names of columns and fields. `accepts` are changes of values that
@@ -51,6 +51,7 @@ class StatementWriter:
     path: tuple[str, ...]
     resolver: SchemaResolver
     losses: list[Loss] = field(default_factory=list)
+    risks: list[stored_types.TypeFinding] = field(default_factory=list)
     store: stored_types.RuleSet | None = None
     keeps_names: bool = False
     accepts: frozenset[str] = frozenset()
@@ -122,6 +123,10 @@ class StatementWriter:
         """Report what the statements do not reach."""
         self.losses.append(loss_of(path, "member", source, ""))
 
+    def risk_attributes(self, path: tuple[str, ...], reason: str) -> None:
+        """Report what a statement removes without knowing whether the table has it."""
+        self.risks.append(stored_types.TypeFinding("attributes-dropped", path, reason))
+
     def statements(self, group: ChangeGroup) -> tuple[str, ...]:
         """Return the statements of a group of changes, equal ones once.
 
@@ -165,6 +170,7 @@ class Target:
         converts: Whether ALTER TABLE converts rows by an expression.
         rewriting: The clause of ALTER TABLE that rewrites all rows.
         setup: A statement that precedes those that convert or check rows.
+        attributes: What a table has besides its schema, which a rewrite leaves with the old table.
         swap: The statements that give a new table the name of the old one, which stays, each with
             its undo; `{table}`, `{new}` and `{old}` are their paths, `{table_name}`,
             `{new_name}` and `{old_name}` the last names of these.
@@ -185,6 +191,7 @@ class Target:
     rewriting: str | None = None
     setup: str | None = None
     swap: tuple[SwapStep, ...] = RENAMES_BY_NAME
+    attributes: str | None = None
 
     def can_have_key(self, types: Iterable[DataType]) -> bool:
         """Return whether columns of these types can be a primary key."""

@@ -79,7 +79,7 @@ def _flink_column_comment(
     """Write MODIFY, which cannot remove a comment: COMMENT ON does, a statement of this library."""
     if change.new_comment is not None:
         return _flink_modify(writer, change, group)
-    return f"COMMENT ON COLUMN {writer.table}.{writer.name(change.old_column.name)} IS NULL"
+    return comment_on_column(writer, change.old_column.name, None)
 
 
 def _flink_rename_field(
@@ -541,7 +541,7 @@ def _mysql_modify(
 
 
 def _mysql_redefine(writer: StatementWriter, name: str, definition: str) -> Iterator[str]:
-    writer.lose((name,), "what a schema does not have, such as DEFAULT and AUTO_INCREMENT,")
+    writer.risk_attributes((name,), "MODIFY removes DEFAULT, AUTO_INCREMENT and other attributes")
     yield STRICT
     yield f"MODIFY COLUMN {definition}"
 
@@ -761,6 +761,8 @@ SPARK_FUNCTIONS = Functions(
     "regexp_replace({value}, {pattern}, '')",
     "raise_error({message})",
     end=r"\z",
+    # tables of files have NULL in columns that are NOT NULL
+    require="COALESCE({value}, raise_error({message}))",
     fails_for_null=True,
     has_lambdas=True,
     is_text="is_valid_utf8(CAST({value} AS string))",
@@ -946,19 +948,21 @@ TARGETS: Mapping[str, Target] = {
             "sqlite", "SQLite", engine("sqlite"),
             _converting("sqlite", "https://www.sqlite.org/datatype3.html"),
             SQLITE_STATEMENTS, CANONICAL_CONVERSIONS, SQLITE_FUNCTIONS, frozenset({COMPUTED, KEY}),
-            has_cast=_any_cast, swap=SQLITE_SWAP,
+            has_cast=_any_cast, swap=SQLITE_SWAP, attributes="indexes, defaults and triggers",
         ),
         Target(
             "duckdb", "DuckDB", engine("duckdb"),
             _converting("duckdb", "https://duckdb.org/docs/stable/sql/data_types/typecasting"),
             DUCKDB_STATEMENTS, CONVERSIONS, DUCKDB_FUNCTIONS, frozenset({COMPUTED, KEY}),
             has_cast=_any_cast, converts=True, rewriting=" TYPE ",
+            attributes="indexes and defaults",
         ),
         Target(
             "mysql", "MySQL", engine("mysql"),
             _converting("mysql", "https://dev.mysql.com/doc/refman/8.4/en/cast-functions.html"),
             MYSQL_STATEMENTS, CANONICAL_CONVERSIONS, MYSQL_FUNCTIONS, frozenset({COMPUTED, KEY}),
             has_cast=_any_cast, rewriting="MODIFY ", setup=STRICT, swap=RENAMES_BY_PATH,
+            attributes="indexes, defaults, triggers and grants",
         ),
         Target(
             "snowflake", "Snowflake", engine("snowflake"),
@@ -967,12 +971,13 @@ TARGETS: Mapping[str, Target] = {
             ),
             SNOWFLAKE_STATEMENTS, CANONICAL_CONVERSIONS, SNOWFLAKE_FUNCTIONS,
             frozenset({COMPUTED, KEY}), has_cast=_any_cast, swap=SNOWFLAKE_SWAP,
+            attributes="defaults, policies and grants",
         ),
         Target(
             "trino", "Trino", engine("trino"),
             _converting("trino", "https://trino.io/docs/current/functions/conversion.html"),
             TRINO_STATEMENTS, CONVERSIONS, TRINO_FUNCTIONS, has_cast=_any_cast,
-            swap=RENAMES_BY_PATH,
+            swap=RENAMES_BY_PATH, attributes="properties and grants",
         ),
     )
 }  # fmt: skip

@@ -33,6 +33,16 @@ def test_statements_as_a_script(tmp_path: Path) -> None:
     assert "gone: only in the old script" in errors
 
 
+def test_a_rewrite_for_a_database_covers_all_changes(tmp_path: Path) -> None:
+    narrowed = "CREATE TABLE orders (id INT NOT NULL, tag STRING);"
+    code, output, _ = run(tmp_path, "--target", "sqlite", "--format", "sql", new=narrowed)
+
+    assert 0 == code
+    assert 'INSERT INTO "orders__new" ("id", "tag")\nSELECT\n' in output
+    assert "-- at risk: : indexes, defaults, triggers" not in output
+    assert "stay with the old table [attributes-dropped]\nPRAGMA legacy_alter_table = ON;" in output
+
+
 def test_a_report_names_the_data_at_risk(tmp_path: Path) -> None:
     code, output, _ = run(tmp_path)
 

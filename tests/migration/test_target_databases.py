@@ -61,22 +61,22 @@ def execute(database: Database, old: CatalogTable | Schema, new: CatalogTable | 
 
 
 def test_statements_lead_to_the_new_table_and_back(database: Database) -> None:
-    outcomes = Counter(checks(database.name, 80, 0))
+    outcomes = Counter(checks(database.name, 60, 0))
 
-    assert 80 == sum(outcomes.values())
+    assert 60 == sum(outcomes.values())
     assert min(outcomes["in place, kept"], outcomes["rewrite, kept"]) >= 10
-    assert sum(count for how, count in outcomes.items() if how.endswith("refused")) >= 20
+    assert sum(count for how, count in outcomes.items() if how.endswith("refused")) >= 15
 
 
 def test_conversions_keep_the_value_or_fail(database: Database) -> None:
     run, kept = run_plan(database), 0
     for number, case in enumerate(value_cases(database.name)):
-        if number % 5 == 0:
+        if number % 11 == 0:
             result = run(case)
             assert result is None or is_kept(case, result), f"{case}: {result!r}"
             kept += result is not None
 
-    assert kept >= 100
+    assert kept >= 60
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,8 @@ def test_other_changes_are_rewrites_that_keep_the_old_table(
 
     assert (result.rewrite or "").startswith(reason)
     assert any("__old" in statement for statement in result.statements)
-    assert any("such as indexes, defaults and grants" in loss for loss in result.losses)
+    assert ["attributes-dropped"] == [risk.kind for risk in result.steps[2].risks]
+    assert () == result.losses or target in {"snowflake", "trino"}
 
 
 def test_snowflake_swaps_both_tables_at_once() -> None:
@@ -260,11 +261,14 @@ def test_snowflake_swaps_both_tables_at_once() -> None:
 
 
 def test_mysql_reports_what_modify_removes() -> None:
-    result = plan(
-        OLD, schema(("id", "BIGINT NOT NULL"), ("name", "VARCHAR(20)"), key=("id",)), "mysql"
-    )
+    new = schema(("id", "BIGINT NOT NULL"), ("name", "VARCHAR(10) NOT NULL"), key=("id",))
+    (step,) = plan(OLD, new, "mysql").steps
 
-    assert any("DEFAULT and AUTO_INCREMENT" in loss for loss in result.losses)
+    assert ("attributes-dropped", ("name",)) in {risk[:2] for risk in step.risks}
+    assert (
+        "SET SESSION sql_mode = 'STRICT_ALL_TABLES'",
+        "ALTER TABLE `t` MODIFY COLUMN `name` varchar(10)",
+    ) == step.undo
 
 
 def test_every_target_has_a_dialect_and_conversions() -> None:

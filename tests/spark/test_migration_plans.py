@@ -83,6 +83,30 @@ def test_a_rewrite_for_spark_keeps_rows(session: SparkSession) -> None:
     assert "bigint" == dict(session.table("plans.m").dtypes)["id"]
 
 
+@pytest.mark.parametrize("new", ["id INT NOT NULL", "id INT, more INT NOT NULL"])
+def test_a_rewrite_for_spark_refuses_null_in_columns_that_are_not_null(
+    session: SparkSession, new: str
+) -> None:
+    old = Schema.new_builder().column("id", "INT").build()
+    builder = Schema.new_builder()
+    for column in new.split(", "):
+        builder.column(*column.split(" ", maxsplit=1))
+    session.sql("CREATE TABLE plans.m (id INT) USING parquet")
+    session.sql("INSERT INTO plans.m VALUES (1), (NULL)")
+
+    result = plan(old, builder.build(), "spark", path=("plans", "m"))
+    session.sql(result.statements[0])
+    with pytest.raises(Exception, match=r"NULL in column (id|more), NOT NULL"):
+        session.sql(result.statements[1])
+
+    assert 1 == len(result.risks)
+    assert [(1,), (None,)] == sorted(map(tuple, session.table("plans.m").collect()), key=str)
+    session.sql("TRUNCATE TABLE plans.m")
+    for statement in result.statements[1:]:
+        session.sql(statement)
+    assert 0 == session.table("plans.m").count()
+
+
 def test_a_rewrite_for_spark_converts_rows_within_collections(session: SparkSession) -> None:
     row, wider = "ROW<x INT, y STRING>", "ROW<y STRING, x BIGINT, z INT>"
     key, wider_key = "ROW<p INT>", "ROW<p INT, q INT>"

@@ -488,7 +488,7 @@ def plan_report(plans: Plans, file: Path) -> FindingReport:
         findings += [
             ReportedFinding(
                 Level.WARNING, risk.kind, f"data at risk: {risk.reason}", str(file),
-                subject=subject, path=(join_names(risk.path),),
+                subject=subject, path=(join_names(risk.path),) if risk.path else (),
             )
             for step in plan.steps
             for risk in step.risks
@@ -513,8 +513,8 @@ def iterate_sql(plans: Plans) -> Iterator[str]:
     """Yield a script, with risks and losses as comments of one line."""
     for plan in plans.values():
         for step in plan.steps:
-            for risk in step.risks:
-                yield escaped(f"-- at risk: {join_names(risk.path)}: {risk.reason} [{risk.kind}]")
+            for risk in step.format_risks():
+                yield escaped(f"-- at risk: {risk}")
             for text in step.statements:
                 yield f"{text};"
         for loss in plan.losses:
