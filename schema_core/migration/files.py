@@ -21,7 +21,7 @@ from typing import Final
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
 from schema_core.base.lazy import dataclass, regex
-from schema_core.base.text import MAX_TEXT, Span, is_blank
+from schema_core.base.text import MAX_TEXT, Span, is_blank, position
 from schema_core.errors import (
     AlreadyExistsError,
     ExternalError,
@@ -138,6 +138,17 @@ class MigrationFile:
         """
         with at(f"migration {self.name}, {section}"):
             return parse_statements(self.script(section, variables))
+
+    def statement_lines(self, section: str, variables: Mapping[str, str]) -> tuple[int, ...]:
+        """Return the lines on which the statements of ``up`` or ``down`` start.
+
+        Raises:
+            SchemaError: as `script`.
+            ParseError: as `parse_statements`.
+        """
+        script = self.fill_script(section, variables)
+        spans = (script.locate(statement.span) for statement in parse_statements(script.text))
+        return tuple(position(script.source, span.start)[0] for span in spans)
 
     @staticmethod
     def parse(name: str, text: str) -> MigrationFile:

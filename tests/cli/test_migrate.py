@@ -120,6 +120,43 @@ def test_errors_have_the_file_line_and_column(shell: Shell) -> None:
     assert f"{shell.folder}/tables.sql:2:7: error[syntax]" in shell.errors
 
 
+def test_a_dry_run_shows_each_statement_with_its_risks(shell: Shell) -> None:
+    shell.write(
+        "0001_a",
+        "-- up\nCREATE TABLE t (a INT, b STRING) WITH ('connector' = 'filesystem',"
+        " 'path' = '/data', 'format' = 'parquet');\n-- down\nDROP TABLE t;\n",
+    )
+    shell.run("upgrade")
+    shell.write("0002_b", "-- up\nALTER TABLE t ADD c INT;\nALTER TABLE t\n  DROP b;\n")
+
+    lines = shell.run("upgrade", "--dry-run").splitlines()
+
+    assert [
+        "upgrade 0002_b: 2 statements",
+        (
+            "    warn: the migration cannot be undone: it has no section '-- down'"
+            " [migration-irreversible]"
+        ),
+        "  ALTER TABLE t ADD c INT",
+        "  ALTER TABLE t",
+        "    DROP b",
+        "    error: default.t: b: its values cannot be read any more [column-dropped]",
+        "rolled back",
+    ] == lines
+    assert ["applied", "pending"] == [line[:7] for line in shell.run("history").splitlines()]
+
+
+def test_a_dry_run_reports_that_risks_are_not_known(shell: Shell) -> None:
+    """The tables of an adopted catalog are in no migration."""
+    shell.write("0001_a", "-- up\nCREATE TABLE t (a INT, b INT);\n-- down\nDROP TABLE t;\n")
+    shell.run("upgrade")
+    shell.write("0001_a", "-- up\n-- down\n")
+    shell.run("stamp", "1")
+    shell.write("0002_b", "-- up\nALTER TABLE t DROP b;\n-- down\nALTER TABLE t ADD b INT;\n")
+
+    assert "warn: risks are not known: " in shell.run("upgrade", "--dry-run")
+
+
 def test_branches_are_merged(shell: Shell) -> None:
     shell.write("0001_a", "-- up\n-- down\n")
     shell.write("0002_b", "-- up\n-- down\n")

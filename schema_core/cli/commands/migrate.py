@@ -23,8 +23,11 @@ from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.app import Command, Group
 from schema_core.cli.commands.migration_gates import (
     Live,
+    Risks,
     Since,
     check_definitions,
+    describe_risk,
+    find_risks,
     lint_files,
 )
 from schema_core.cli.findings import (
@@ -75,7 +78,11 @@ Setup = Annotated[
     typer.Option(help="Statements that create and select the catalog; by default setup.sql."),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Execute in a transaction that is rolled back.")
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Print statements and risks; execute in a transaction that is rolled back.",
+    ),
 ]
 TakeOver = Annotated[
     bool,
@@ -175,9 +182,12 @@ def upgrade(  # noqa: PLR0913 - one argument for each option
                 validated = upgrade_validated(
                     migrator, target, accept or [], dry_run=dry_run, take_over=take_over
                 )
-                _show(validated, dry_run)
+                _show(validated, find_risks(migrator, directory, setup, define, dry_run))
+        elif dry_run:
+            results = migrator.upgrade(target, dry_run=True)
+            _show(results, find_risks(migrator, directory, setup, define, True))
         else:
-            _show(migrator.upgrade(target, dry_run=dry_run, take_over=take_over), dry_run)
+            _show(migrator.upgrade(target, take_over=take_over))
 
 
 def downgrade(
@@ -199,11 +209,19 @@ def downgrade(
         migrator = _migrator(directory, setup, define)
         if sql:
             print(migrator.script(target, down=True), end="")
+        elif dry_run:
+            _show(migrator.downgrade(target, dry_run=True), {})
         else:
-            _show(migrator.downgrade(target, dry_run=dry_run, take_over=take_over), dry_run)
+            _show(migrator.downgrade(target, take_over=take_over))
 
 
-def _show(results: Iterable[MigrationResult | ValidationReport], dry_run: bool) -> None:
+def _show(
+    results: Iterable[MigrationResult | ValidationReport], risks: Risks | None = None
+) -> None:
+    """Print migrations and, of a dry run, each statement with its risks.
+
+    The risks of a file are printed after its name.
+    """
     migrations = 0
     for migration in results:
         if isinstance(migration, ValidationReport):
@@ -211,9 +229,11 @@ def _show(results: Iterable[MigrationResult | ValidationReport], dry_run: bool) 
             continue
         migrations += 1
         print(escaped(str(migration)))
-        for text in migration.statements if dry_run else ():
-            print("\n".join(f"  {escaped(line)}" for line in text.splitlines()))
-    if dry_run:
+        for number, text in enumerate(["", *migration.statements] if risks is not None else []):
+            print("".join(f"  {escaped(line)}\n" for line in text.splitlines()), end="")
+            for finding in (risks or {}).get((migration.name, number), ()):
+                print(escaped(f"    {describe_risk(finding)}"))
+    if risks is not None:
         print("rolled back")
     if not migrations:
         print("nothing to do")

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
+from schema_core.base.paths import join_names
 from schema_core.catalog.changes.catalog_changes import CatalogChange, ModifyTable
 from schema_core.catalog.changes.table_changes import describe
 from schema_core.cli import UNREADABLE, script
@@ -32,7 +34,7 @@ from schema_core.migration.definitions import (
     read_definitions,
 )
 from schema_core.migration.files import SETUP, MigrationDirectory
-from schema_core.migration.lint import LintFinding, lint_history, lint_migrations
+from schema_core.migration.lint import RULES, LintFinding, lint_history, lint_migrations
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.scratch import mask_secrets, open_scratch
 
@@ -151,6 +153,67 @@ def _reported(finding: LintFinding) -> ReportedFinding:
         finding.path,
         finding.excerpt,
     )
+
+
+# --- dry runs ------------------------------------------------------------------------------------
+
+#: The name of a migration and the number of its statement, 0 for the file -> findings.
+Risks: TypeAlias = Mapping[tuple[str, int], Sequence[LintFinding]]
+
+
+def find_risks(
+    migrator: Migrator,
+    directory: Path,
+    setup: Path | None,
+    define: list[str] | None,
+    is_dry_run: bool,
+) -> Risks | None:
+    """Return what `lint_migrations` finds in pending migrations; None if it is not a dry run.
+
+    Args:
+        migrator: The migrator of the catalog in use.
+        directory: The directory of the migrations.
+        setup: The setup script; by default that of the directory.
+        define: ``NAME=VALUE``, the values of variables.
+        is_dry_run: Whether the migrations are only tried.
+
+    Raises:
+        SchemaCoreError: as `lint_migrations`.
+    """
+    if not is_dry_run:
+        return None
+    if not (pending := migrator.pending()):
+        return {}
+    files = {file.name: file for file in migrator.directory.migrations}
+    findings = lint_migrations(
+        migrator.directory,
+        setup=read_setup(directory, setup, define),
+        variables=migrator.variables,
+        old=files.keys() - {*pending},
+    )
+    risks: dict[tuple[str, int], list[LintFinding]] = {}
+    for finding in findings:
+        file = files.get(Path(finding.file).stem)
+        if file is not None:
+            lines = file.statement_lines("up", migrator.variables)
+            number = bisect_right(lines, finding.line) if finding.line else 0
+            risks.setdefault((file.name, number), []).append(finding)
+    return risks
+
+
+def describe_risk(finding: LintFinding) -> str:
+    """Return a finding in one line, without its place.
+
+    An error is one of the scratch catalog only, since the dry run was executed: it lacks what no
+    migration creates.
+    """
+    if finding.kind not in RULES:
+        return f"warn: risks are not known: {finding.message} [{finding.kind}]"
+    places = [part for part in (finding.subject, *finding.path) if part]
+    about = f"{join_names(places[1:])}: " if places[1:] else ""
+    subject = f"{places[0]}: " if places else ""
+    accepted = f" (accepted: {finding.accepted})" if finding.accepted is not None else ""
+    return f"{finding.severity.value}: {subject}{about}{finding.message} [{finding.kind}]{accepted}"
 
 
 # --- check ---------------------------------------------------------------------------------------
