@@ -88,6 +88,7 @@ from schema_core.migration.files import MigrationDirectory as MigrationDirectory
 from schema_core.migration.files import MigrationFile as MigrationFile
 from schema_core.migration.generation import GeneratedMigration as GeneratedMigration
 from schema_core.migration.generation import autogenerate as autogenerate
+from schema_core.migration.generation import write_baseline as write_baseline
 from schema_core.migration.lint import LintFinding as LintFinding
 from schema_core.migration.lint import lint_migrations as lint_migrations
 from schema_core.migration.migrator import MigrationResult as MigrationResult

@@ -15,6 +15,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, join_names
 from schema_core.base.secrets import mask_query, mask_value
 from schema_core.base.text import escaped, quote_identifier, quote_string
+from schema_core.catalog.api import Capability
 from schema_core.catalog.changes import catalog_changes
 from schema_core.catalog.changes.normal_forms import stale_change
 from schema_core.catalog.changes.table_changes import SetOption, TableChange, describe
@@ -27,7 +28,13 @@ from schema_core.catalog.objects import (
 )
 from schema_core.environment.connector import secret_keys
 from schema_core.environment.view_states import ViewState
-from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
+from schema_core.errors import (
+    AlreadyExistsError,
+    SchemaCoreError,
+    SchemaError,
+    UnsupportedError,
+    at,
+)
 from schema_core.mappings.dialects.api import to_ddl
 from schema_core.mappings.dialects.printer import block, comment_clause, with_clause
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs
@@ -43,7 +50,7 @@ from schema_core.migration.differences import (
     likely_renames,
     renames_by_path,
 )
-from schema_core.migration.files import IRREVERSIBLE, sections
+from schema_core.migration.files import IRREVERSIBLE, MigrationDirectory, sections
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.plans import MigrationPlan, plan
 from schema_core.migration.variables import (
@@ -59,6 +66,7 @@ from schema_core.sql.readable import shorten_statements
 #: Comments of a generated file that its author must read.
 AT_RISK, IF_RENAMED = "-- at risk:", "-- if it is a rename: --rename"
 NEEDS_REWRITE, LEFT, BREAKS = "-- needs a rewrite:", "-- left as it is:", "-- breaks:"
+UNSUPPORTED, NOT_CREATED, SECRET = "-- unsupported:", "-- not created:", "-- the value of"
 WARNINGS = (AT_RISK, IF_RENAMED, NEEDS_REWRITE, LEFT, BREAKS, IRREVERSIBLE)
 
 
@@ -144,18 +152,116 @@ def autogenerate(
         *_describe_changes(changes, writer),
         *(f"{AT_RISK} {risk}" for risk in writer.risks),
         *(f"{IF_RENAMED} {quote(hint)}" for hint in writer.hints),
-        *(
-            f"-- the value of ${{{name}}} is secret: pass it with --define"
-            for name in values.secret
-        ),
+        *_secret_comments(values),
         *notes,
     ]
-    lines = [escaped(line) for line in lines]
-    lines += ["-- up", *(f"{text};" for text in up)]
+    path = _write_file(migrator, name, lines, up, down)
+    return GeneratedMigration(path, errors, left, broken)
+
+
+def write_baseline(migrator: Migrator, name: str = "baseline") -> GeneratedMigration:
+    """Create the first migration of a catalog with tables: it creates what the catalog contains.
+
+    It is recorded as applied, without executing statements on the catalog. Its statements, which
+    are also the definitions for `read_definitions`, are first executed in a transaction that drops
+    the objects, and is rolled back. Comments report what the statements do not reach, and the
+    functions, models and materialized tables, which the migration does not create. Values of secret
+    options are variables.
+
+    Args:
+        migrator: The migrator; its directory has no migrations.
+        name: The name of the migration after its number.
+
+    Returns:
+        The migration; `path` is None if the catalog is empty.
+
+    Raises:
+        AlreadyExistsError: with code `migration-exists` if there are migrations in the directory or
+            in the history.
+        SchemaError: as `MigrationDirectory.create`.
+        UnsupportedError: with code `migration-not-in-sql` for what no statement can create.
+    """
+    require_instance(migrator, Migrator, "migrator")
+    if migrator.history():
+        raise AlreadyExistsError(
+            f"{migrator.history()[0].name} is already a migration of the catalog or the directory",
+            code="migration-exists",
+            hint="write the next one: schema-core migrate autogenerate",
+        )
+    content = migrator.content()
+    live = replace(
+        content,
+        objects={
+            path: table
+            for path, table in content.objects.items()
+            if not isinstance(table, CatalogMaterializedTable)
+        },
+    )
+    default = migrator.catalog.get_default_database()
+    databases = {key: value for key, value in live.databases.items() if key == default}
+    values = _OptionValues({}, dict(migrator.variables))
+    empty = CatalogContent(databases, {})
+    writer = _Writer(migrator, empty, live, {}, {}, values, is_current=True)
+    (create, up), (drop, down) = (
+        [values.finish(part.statements(changes)) for changes in _split_databases(part.changes())]
+        for part in (writer, writer.reversed())
+    )
+    if not create and not up:
+        return GeneratedMigration(None)
+    scripts = [fill_variables(name, ";\n".join(part), values.variables) for part in (down, up)]
+    _, after = migrator.try_scripts(scripts)
+    comments = [
+        "-- what the catalog contained before its first migration",
+        *_secret_comments(values),
+        *(
+            f"{UNSUPPORTED} {change.description()}"
+            for change in diff_catalogs(after.content, content)
+        ),
+        *(f"{NOT_CREATED} {subject}" for subject in _list_omitted(migrator, content)),
+    ]
+    path = _write_file(migrator, name, comments, [*create, *up], [*down, *drop])
+    migrator.directory = MigrationDirectory.read(migrator.directory.path)
+    migrator.stamp(path.stem)
+    return GeneratedMigration(path)
+
+
+def _split_databases(
+    changes: Iterable[catalog_changes.CatalogChange],
+) -> tuple[list[catalog_changes.CatalogChange], list[catalog_changes.CatalogChange]]:
+    """Return the changes of databases, and the others."""
+    databases: list[catalog_changes.CatalogChange] = []
+    others: list[catalog_changes.CatalogChange] = []
+    for change in changes:
+        is_database = isinstance(change, catalog_changes.DatabaseChange)
+        (databases if is_database else others).append(change)
+    return databases, others
+
+
+def _list_omitted(migrator: Migrator, content: CatalogContent) -> Iterator[str]:
+    """Yield what a baseline does not create, which views may need."""
+    catalog = migrator.catalog
+    for path, table in content.objects.items():
+        if isinstance(table, CatalogMaterializedTable):
+            yield f"materialized table {path}"
+    for database in content.databases:
+        if Capability.FUNCTIONS in catalog.capabilities:
+            yield from (f"function {database}.{name}" for name in catalog.list_functions(database))
+        if Capability.MODELS in catalog.capabilities:
+            yield from (f"model {database}.{name}" for name in catalog.list_models(database))
+
+
+def _secret_comments(values: _OptionValues) -> list[str]:
+    return [f"{SECRET} ${{{name}}} is secret: pass it with --define" for name in values.secret]
+
+
+def _write_file(
+    migrator: Migrator, name: str, comments: Iterable[str], up: list[str], down: list[str] | None
+) -> Path:
+    """Create the file of a migration with comments and statements; return its path."""
+    lines = [*map(escaped, comments), "-- up", *(f"{text};" for text in up)]
     lines += ["-- down", *(f"{text};" for text in down)] if down is not None else []
     _require_sections(lines, up, down)
-    path = migrator.directory.create(name, "\n".join(lines) + "\n")
-    return GeneratedMigration(path, errors, left, broken)
+    return migrator.directory.create(name, "\n".join(lines) + "\n")
 
 
 def _complete_goal(wanted: CatalogContent, live: CatalogContent) -> WantedContent:
@@ -349,7 +455,8 @@ def _applied_templates(migrator: Migrator, variables: Mapping[str, str]) -> list
 class _Writer:
     """Writes the statements from one content to another.
 
-    It collects `risks` for rows, and `hints` for likely renames.
+    It collects `risks` for rows, and `hints` for likely renames. `is_current` is set if the
+    new content is that of the catalog.
     """
 
     migrator: Migrator
@@ -358,6 +465,7 @@ class _Writer:
     renames: Mapping[ObjectPath, str]
     column_renames: Mapping[ObjectPath, RenameHints]
     values: _OptionValues
+    is_current: bool = False
     plans: dict[ObjectPath, MigrationPlan] = field(default_factory=dict)
     risks: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
@@ -370,7 +478,9 @@ class _Writer:
             names.get(path, path): invert_renames(renames_by_path(hints))
             for path, hints in self.column_renames.items()
         }
-        return _Writer(self.migrator, self.new, self.old, back, columns, self.values)
+        return _Writer(
+            self.migrator, self.new, self.old, back, columns, self.values, is_current=True
+        )
 
     def changes(self) -> tuple[catalog_changes.CatalogChange, ...]:
         """Return the changes."""
@@ -479,10 +589,20 @@ class _Writer:
                     code="migration-not-in-sql",
                     hint="keep the secret in the options of the table",
                 )
-            columns = block([quote_identifier(column.name) for column in table.schema.columns])
-            head = f"CREATE VIEW {_quote_path(path)} {columns}"
+            columns = [column.name for column in table.schema.columns]
+            head = f"CREATE VIEW {_quote_path(path)}"
+            if not self.is_current or columns != self._query_columns(table):
+                head += f" {block(map(quote_identifier, columns))}"
             clauses = [*comment_clause(table.comment), f"AS {table.original_query}"]
             return "\n".join([head, *clauses])
+
+    def _query_columns(self, view: CatalogView) -> list[str] | None:
+        """Return the names of the columns of a query; None if it is invalid."""
+        try:
+            table = self.migrator.environment.sql_query(view.expanded_query)
+        except SchemaCoreError:
+            return None
+        return table.get_resolved_schema().get_column_names()
 
     def _options(
         self,
@@ -600,7 +720,7 @@ def _try_statements(
         [fill_variables("generated", script, variables) for script in scripts]
     )
     notes = [
-        f"-- unsupported: {change.description()}" for change in diff_catalogs(after.content, wanted)
+        f"{UNSUPPORTED} {change.description()}" for change in diff_catalogs(after.content, wanted)
     ]
     for outcome in back:
         notes += [

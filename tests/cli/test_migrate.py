@@ -157,6 +157,22 @@ def test_a_dry_run_reports_that_risks_are_not_known(shell: Shell) -> None:
     assert "warn: risks are not known: " in shell.run("upgrade", "--dry-run")
 
 
+def test_an_existing_catalog_is_adopted(shell: Shell) -> None:
+    shell.write("0001_a", "-- up\nCREATE TABLE t (a INT) WITH ('connector' = 'print');\n")
+    shell.run("upgrade")
+    shell.run("stamp", "base")
+    (shell.folder / "migrations" / "0001_a.sql").unlink()
+    tables = shell.folder / "tables.sql"
+
+    printed = shell.run("baseline", "first", "--tables", str(tables)).splitlines()
+
+    assert [f"{shell.folder}/migrations/0001_first.sql", str(tables)] == printed
+    assert "nothing to do\n" == shell.run("autogenerate", "b", "--from", str(tables))
+    shell.run("baseline", "--tables", str(tables), status=2)
+    shell.run("baseline", status=1)
+    assert "migration-exists" in shell.errors
+
+
 def test_branches_are_merged(shell: Shell) -> None:
     shell.write("0001_a", "-- up\n-- down\n")
     shell.write("0002_b", "-- up\n-- down\n")

@@ -11,6 +11,7 @@ import pytest
 
 from fuzz.generated_migrations import check
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.base.keywords import RESERVED
 from schema_core.base.paths import ObjectPath
 from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError
@@ -21,6 +22,7 @@ from schema_core.migration import (
     diff_catalogs,
     import_definitions,
     read_definitions,
+    write_baseline,
 )
 
 OLD = """
@@ -386,6 +388,60 @@ def test_materialized_tables_are_kept_and_reported_if_they_break(tmp_path: Path)
     with pytest.raises(SchemaCoreError, match="does not work") as caught:
         migrator(environment, tmp_path).upgrade()
     assert "migration-breaks-view" == caught.value.code
+
+
+# --- baselines -----------------------------------------------------------------------------------
+
+
+def test_a_baseline_creates_what_the_catalog_contains(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    database = environment.get_current_database() or ""
+    options = "'connector' = 'print', 'password' = 'hunter2', 'print-identifier' = '${day}'"
+    for statement in (
+        "CREATE DATABASE d COMMENT 'it''s'",
+        f"CREATE TABLE d.t (a INT, b STRING, PRIMARY KEY (a) NOT ENFORCED) WITH ({options})",
+        "CREATE VIEW v AS SELECT * FROM d.t",
+        "CREATE VIEW d.above (x) AS SELECT a FROM v",
+        "CREATE FUNCTION f AS 'a.B'",
+    ):
+        environment.execute_sql(statement.replace("FROM v", f"FROM `{database}`.v"))
+    content = migrator(environment, tmp_path).content()
+
+    path = write_baseline(migrator(environment, tmp_path)).path
+
+    assert path is not None
+    text = path.read_text()
+    assert "hunter2" not in text
+    assert "'password' = '${t_password}'" in text
+    assert "'print-identifier' = '$${day}'" in text
+    assert f"-- not created: function {database}.f\n" in text
+    assert "-- unsupported" not in text
+    assert f"CREATE VIEW {quote_if_reserved(database)}.v\nAS SELECT *" in text
+    result = Migrator(environment, tmp_path / "migrations", variables={"t_password": "hunter2"})
+    assert [("0001_baseline", True)] == [
+        (status.name, status.stamped) for status in result.history()
+    ]
+    assert () == result.drift()
+    with pytest.raises(SchemaCoreError) as caught:
+        write_baseline(result, "again")
+    assert "migration-exists" == caught.value.code
+
+    result.downgrade("base")
+    assert {} == result.content().objects
+    result.upgrade()
+    assert () == diff_catalogs(result.content(), content)
+
+
+def quote_if_reserved(name: str) -> str:
+    return f"`{name}`" if name.upper() in RESERVED else name
+
+
+def test_the_baseline_of_an_empty_catalog_is_nothing(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    assert write_baseline(migrator(environment, tmp_path)).path is None
+    assert [] == [*(tmp_path / "migrations").iterdir()]
 
 
 # --- rewrites ------------------------------------------------------------------------------------

@@ -98,6 +98,7 @@ EXIT_CODES: dict[str, Meaning] = {
     "migrate drift": Meaning("no changes", "something was changed outside of migrations", _SETUP),
     "migrate new": Meaning("the file is written", "the name is invalid", _SETUP),
     "migrate merge": Meaning("the branches are merged", "the name is invalid", _SETUP),
+    "migrate baseline": Meaning("the migration is recorded", "there are migrations", _SETUP),
     "migrate autogenerate": Meaning("the file is written", "a change is not possible", _SETUP),
     "migrate lint": Meaning("no errors", "a migration has errors", _SETUP),
     "migrate check": Meaning("no differences", "a migration or definition is missing", _SETUP),

@@ -47,7 +47,14 @@ from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.migration.data_rewrite import rewrite_table
 from schema_core.migration.definitions import import_definitions, read_definitions
 from schema_core.migration.files import SETUP, MigrationDirectory
-from schema_core.migration.generation import WARNINGS, autogenerate
+from schema_core.migration.generation import (
+    NOT_CREATED,
+    SECRET,
+    UNSUPPORTED,
+    WARNINGS,
+    autogenerate,
+    write_baseline,
+)
 from schema_core.migration.migrator import (
     MigrationResult,
     MigrationState,
@@ -116,6 +123,7 @@ def migrations() -> typer.Typer:
     app.command("table-diff", cls=Command)(compare_tables)
     for command in (upgrade, history, stamp, drift, new, merge, validate, rewrite):
         app.command(cls=Command)(command)
+    app.command("baseline", cls=Command)(adopt)
     app.command("autogenerate", cls=Command)(generate)
     app.command("hash", cls=Command)(write_hashes)
     app.command("lint", cls=Command)(lint)
@@ -429,6 +437,48 @@ def check(
     finish(report, output)
 
 
+def adopt(
+    name: Annotated[str, typer.Argument(help="The name after the number.")] = "baseline",
+    tables: Annotated[
+        Path | None, typer.Option(help="Also write the statements to this file, as definitions.")
+    ] = None,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    user: User = None,
+) -> None:
+    """Write the first migration of a catalog that has tables, and record it as applied.
+
+    It creates what the catalog contains; nothing is executed. What it does not create is also
+    printed on standard error. Exits with 2, and writes nothing, if the file of --tables exists.
+    """
+    if tables is not None and tables.exists():
+        raise script.report_unable(f"{tables} exists", "name another file")
+    with script.exit_on_error(directory, None):
+        _directory(directory).path.mkdir(parents=True, exist_ok=True)
+        migrator = _migrator(directory, setup, define, user)
+        path = write_baseline(migrator, name).path
+    if path is None:
+        print("nothing to do")
+        return
+    print(path)
+    if tables is not None:
+        text = migrator.directory.find(path.stem).script("up").strip()
+        try:
+            tables.write_text(f"{text}\n", encoding="utf-8")
+        except OSError as error:
+            raise script.report_unable(f"cannot write {tables}: {error.strerror}") from None
+        print(tables)
+    _print_comments(path, (UNSUPPORTED, NOT_CREATED, SECRET))
+
+
+def _print_comments(path: Path, starts: tuple[str, ...]) -> None:
+    """Print the comments of a generated file that its author must read on standard error."""
+    for line in path.read_text("utf-8").splitlines():
+        if line.startswith(starts):
+            print(line.removeprefix("-- "), file=sys.stderr)
+
+
 def generate(
     name: Annotated[str, typer.Argument(help="The name after the number: add_channel.")],
     tables: Annotated[
@@ -466,9 +516,7 @@ def generate(
         result = autogenerate(migrator, wanted, name, renames=names, column_renames=columns)
     if result.path is not None:
         print(result.path)
-        for line in result.path.read_text("utf-8").splitlines():
-            if line.startswith(WARNINGS):
-                print(line.removeprefix("-- "), file=sys.stderr)
+        _print_comments(result.path, WARNINGS)
     for error in result.rewrites:
         script.show(directory, error.diagnostics)
     if result.rewrites or result.broken:
