@@ -168,15 +168,25 @@ CHANGES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 
 
-def test_the_commands_of_the_migrations_print_what_is_shown(tmp_path: Path) -> None:
+def prepare(page: str, folder: Path) -> None:
+    """Run the commands of a page whose output it does not show."""
     [prepared] = [
-        text
-        for _, language, text in blocks_of("migrations.md")
-        if not language and not text.startswith("$ ")
+        text for _, language, text in blocks_of(page) if not language and not text.startswith("$ ")
     ]
     first, _, others = prepared.partition("\n")
     assert first.startswith("pip install ")
-    run(f"set -e\n{others}", tmp_path)
+    run(f"set -e\n{others}", folder)
+
+
+def test_the_commands_of_the_existing_catalog_print_what_is_shown(tmp_path: Path) -> None:
+    prepare("existing-catalog.md", tmp_path)
+
+    for command, shown in sessions("existing-catalog.md"):
+        assert_prints(command, shown, tmp_path)
+
+
+def test_the_commands_of_the_migrations_print_what_is_shown(tmp_path: Path) -> None:
+    prepare("migrations.md", tmp_path)
 
     for command, shown in sessions("migrations.md"):
         tables = (tmp_path / "tables.sql").read_text("utf-8")
