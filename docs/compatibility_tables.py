@@ -88,7 +88,8 @@ def kinds_of(store: RuleSet, old: DataType, new: DataType) -> list[str]:
 def columns() -> str:
     """How each format of files finds columns, and what changes of them mean."""
     stores = [store for form, store in FILES.items() if form not in {"raw", "text"}]
-    lookup = ("columns are found by", *(store.lookup.value for store in stores))
+    lookups = ((store.column_lookup or store.lookup).value for store in stores)
+    lookup = ("columns are found by", *lookups)
     rows = []
     for change, types in CHANGES.items():
         old, new = map(parse_type, types)

@@ -89,6 +89,10 @@ READINGS: Mapping[str, tuple[Reading, str]] = {
         Reading.EXACT, "the format identifies fields by number, not by name"
     ),
     "fields-moved": (Reading.EXACT, "fields are read by name"),
+    "columns-moved": (
+        Reading.AT_RISK,
+        "files of this library are read by their own columns, those of other programs are refused",
+    ),
     # options, see `mappings.stored_options`
     "format-changed": (Reading.NOT, "another connector or format does not read the rows"),
     "location-changed": (Reading.NOT, "the rows are at another place, where they are not read"),
@@ -142,6 +146,9 @@ class RuleSet:
         promotions: Physical type -> the others as which its values are read.
         promotes_decimal: Decides where a decimal is read, or is what is read.
         parsed: Physical type -> the others as which each value is read, or refused.
+        lookup: How fields are found.
+        column_lookup: How columns are found, if otherwise than fields.
+        has_positions: Whether a file lists columns by position, so that its age must be known.
         reads_former_names: Whether older rows are read by the names that a catalog keeps.
         refuses_unknown_columns: Whether a column that no file has is refused, so that misspelt
             names are noticed; one that some files have is NULL in the others.
@@ -156,6 +163,8 @@ class RuleSet:
     promotes_decimal: Callable[[DataType, DataType], bool]
     parsed: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     lookup: FieldLookup = FieldLookup.NAME
+    column_lookup: FieldLookup | None = None
+    has_positions: bool = False
     reads_former_names: bool = False
     refuses_unknown_columns: bool = False
     reads_null_as_not_null: bool = False
@@ -219,7 +228,7 @@ class RuleSet:
         if old.is_nullable and not new.is_nullable and not self.reads_null_as_not_null:
             yield TypeFinding("nullability-narrowed", path, "the rows may have NULL")
         match old, new:
-            case RowType(), RowType() if self.lookup is FieldLookup.POSITION:
+            case RowType(), RowType() if self._lookup(path) is FieldLookup.POSITION:
                 yield from self._positional_findings(old, new, path, renames)
             case RowType(), RowType():
                 yield from self._row_findings(old, new, path, renames)
@@ -233,6 +242,10 @@ class RuleSet:
             case _ if old.nullable() != new.nullable():
                 yield self._leaf_finding(old, new, path)
 
+    def _lookup(self, path: Path) -> FieldLookup:
+        """Return how the columns are found, or the fields of the row at a path."""
+        return self.lookup if path or self.column_lookup is None else self.column_lookup
+
     def _row_findings(
         self, old: RowType, new: RowType, path: Path, renames: Renames
     ) -> Iterator[TypeFinding]:
@@ -242,7 +255,7 @@ class RuleSet:
             name = renames.get(inner, field.name)
             if name not in types:
                 yield TypeFinding("field-dropped", inner, "the rows have it")
-            elif name == field.name or self.lookup is FieldLookup.ID:
+            elif name == field.name or self._lookup(path) is FieldLookup.ID:
                 if name != field.name:
                     yield TypeFinding("field-renamed-by-id", inner, f"it is read as {name!r}")
                 yield from self.findings(field.data_type, types.pop(name), inner, renames)
@@ -257,7 +270,10 @@ class RuleSet:
                 yield TypeFinding("required-field-added", (*path, name), "the rows do not have it")
         old_order = [renames.get((*path, field.name), field.name) for field in old.fields]
         new_order = [field.name for field in new.fields if field.name in old_order]
-        if new_order != [name for name in old_order if name in set(new_order)]:
+        if self.has_positions and not path:
+            if old_order != new.names[: len(old_order)]:
+                yield TypeFinding("columns-moved", path, "files have them in other places")
+        elif new_order != [name for name in old_order if name in set(new_order)]:
             yield TypeFinding("fields-moved", path, "columns are read by name")
 
     def _positional_findings(
@@ -270,7 +286,9 @@ class RuleSet:
                 yield TypeFinding("position-changed", (*path, name), reason)
                 continue
             inner = (*path, stored.name)
-            if renames.get(inner, stored.name) != read.name:
+            # the history of columns of csv files does not have that of fields
+            name = stored.name if self.column_lookup else renames.get(inner, stored.name)
+            if name != read.name:
                 reason = f"the reader has {read.name!r} in its place"
                 yield TypeFinding("position-changed", inner, reason)
             else:
@@ -620,7 +638,8 @@ _TEXTS = {
     R.INTERVAL_DAY_TIME: "duration",
 }  # fmt: skip
 
-#: Files of csv and json do not list types: the reader refuses a value, not the file.
+#: Files of csv and json do not list types: the reader refuses a value, not the file. The catalog
+#: keeps the history of columns, by which older csv files are read; rows in a field have none.
 CSV = RuleSet(
     "csv",
     "https://nightlies.apache.org/flink/flink-docs-stable/docs/connectors/table/formats/csv/",
@@ -642,8 +661,15 @@ CSV = RuleSet(
         string: integer, decimal, float, double, date, time, timestamp
     """),
     lookup=FieldLookup.POSITION,
+    column_lookup=FieldLookup.NAME,
+    has_positions=True,
     reads_former_names=True,
 )
+
+#: Files with a header, which names the columns.
+CSV_HEADER = dataclasses.replace(CSV, name="csv-header", has_positions=False)
+#: Messages, which have neither a header nor a history.
+CSV_MESSAGES = dataclasses.replace(CSV, name="csv-messages", column_lookup=None)
 
 #: A number with a fraction is read as an integer by way of a double, which has fewer digits; a
 #: TIMESTAMP is written with six digits, and a TIME without zeros at its end.
@@ -654,6 +680,8 @@ JSON = dataclasses.replace(
     promotions={stored: read for stored, read in CSV.promotions.items() if "time" not in stored},
     parsed={stored: read for stored, read in CSV.parsed.items() if stored != "decimal"},
     lookup=FieldLookup.NAME,
+    column_lookup=None,
+    has_positions=False,
 )
 
 #: Files of one column of bytes, without its type.
@@ -683,6 +711,8 @@ DIRECTORIES = dataclasses.replace(
     source=CSV.source.replace("formats/csv", "filesystem"),
     promotions={stored: read for stored, read in CSV.promotions.items() if stored != "timestamp"},
     lookup=FieldLookup.NAME,
+    column_lookup=None,
+    has_positions=False,
 )
 
 #: Format of files -> the rules of their reader.
@@ -702,7 +732,11 @@ def rules_of(options: Mapping[str, str], form: str | None = None) -> RuleSet:
     """
     if "connector" in options:
         form = options.get("value.format")
-    return FILES.get(options.get("format", form or ""), FLINK)
+    rules = FILES.get(options.get("format", form or ""), FLINK)
+    if rules is CSV and options.get("connector", "filesystem") != "filesystem":
+        return CSV_MESSAGES
+    is_header = options.get("csv.header", "").strip().lower() == "true"
+    return CSV_HEADER if rules is CSV and is_header else rules
 
 
 #: Name -> rule set.

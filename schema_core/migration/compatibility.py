@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import join_names
-from schema_core.catalog.changes.column_history import format_by_name
+from schema_core.catalog.changes.column_history import file_format
 from schema_core.catalog.changes.normal_forms import steps_of
 from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import ResolvedCatalogTable
@@ -97,6 +97,7 @@ FINDINGS: Mapping[str, FindingKind] = {
                 "precision-narrowed",
                 "length-narrowed",
                 "zone-dependent",
+                "columns-moved",
                 "errors-changed",
                 "option-changed",
             ),
@@ -214,7 +215,7 @@ def can_read_old_data(
     ]
     # files are read by former names if the catalog keeps them for both tables
     by_former = _rules(rules, before, after).reads_former_names and all(
-        format_by_name(_options(table), storage) is not None for table in (old, new)
+        file_format(_options(table), storage) is not None for table in (old, new)
     )
     return _findings(
         CompatibilityAspect.OLD_DATA,

@@ -15,6 +15,7 @@ from typing import Final
 from schema_core.base.contained_paths import is_hidden
 from schema_core.base.lazy import regex
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, join_names
+from schema_core.catalog.changes.column_history import marker_of
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.table_environment import TableEnvironment
@@ -26,6 +27,8 @@ from schema_core.sql.statement_syntax import Alter, ObjectKind, RenameColumn, St
 
 #: Findings, beside those that require a rewrite, with which a reader refuses each older file.
 REFUSED: Final = frozenset({"required-field-added"})
+#: Findings with which a reader refuses the older files of other programs.
+FOREIGN: Final = frozenset({"columns-moved"})
 _SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -79,7 +82,7 @@ def _find_differences(old: StoredRows, new: StoredRows, renames: Renames) -> Ite
         return
     yield from find_rewrites(old, new, renames)
     for finding in find_row_differences(old, new, renames=renames):
-        if finding.kind in REFUSED:
+        if finding.kind in REFUSED | FOREIGN:
             yield finding
 
 
@@ -92,7 +95,7 @@ def _renames_of(statement: Statement) -> Renames:
 
 def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter) -> None:
     options, name = entry.connector_options, entry.identifier.as_summary_string()
-    file = find_file(options.get("path", ""))
+    file = find_file(options.get("path", ""), of_others=finding.kind in FOREIGN)
     if file is None:
         return
     path = join_names(statement.path.parts)
@@ -110,8 +113,10 @@ def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter)
     )
 
 
-def find_file(path: str) -> str | None:
+def find_file(path: str, *, of_others: bool = False) -> str | None:
     """Return a file of a table at a path, or the path if it cannot be listed; None without files.
+
+    `of_others` are only files without the marker of this library in their names.
 
     >>> find_file("/nowhere/t"), find_file("s3://bucket/t")
     (None, 's3://bucket/t')
@@ -125,7 +130,8 @@ def find_file(path: str) -> str | None:
     for parent, directories, files in os.walk(local, onerror=unreadable.append):
         directories[:] = [name for name in directories if not is_hidden(name, is_directory=True)]
         for name in files:
-            if not is_hidden(name, is_directory=False):
+            is_own = of_others and marker_of(name) is not None
+            if not is_own and not is_hidden(name, is_directory=False):
                 return os.path.join(parent, name)  # noqa: PTH118
     is_unknown = any(not isinstance(error, FileNotFoundError) for error in unreadable)
     return path if is_unknown else None

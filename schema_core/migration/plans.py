@@ -64,7 +64,7 @@ from schema_core.migration.rewrites import (
     table_name_beside,
 )
 from schema_core.migration.statement_writer import RewriteNeeded, StatementWriter, Target
-from schema_core.migration.stored_rows import StoredRows, find_rewrites
+from schema_core.migration.stored_rows import StoredRows, find_rewrites, find_row_differences
 from schema_core.migration.target_statements import (
     COMPUTED,
     KEY,
@@ -566,6 +566,8 @@ def _risks(
 ) -> Iterator[TypeFinding]:
     if isinstance(change, OptionChange) and change is group.changes[0]:
         yield from filter(is_risk, find_changed_options(group.before.options, group.after.options))
+    if writer.rules.has_positions and change is group.changes[0]:
+        yield from _find_moved_columns(group, writer.rules)
     for old, new in change.stored_changes():
         if new is None and old is not None:
             yield TypeFinding("field-dropped", old.path, "the rows have it")
@@ -594,10 +596,18 @@ def _risks(
             yield TypeFinding("field-dropped", old.path, reason)
 
 
+def _find_moved_columns(group: ChangeGroup, rules: stored_types.RuleSet) -> Iterator[TypeFinding]:
+    before, after = (StoredRows.of(table) for table in (group.before, group.after))
+    renames = dict(change.rename for change in group.changes if change.rename is not None)
+    for finding in find_row_differences(before, after, rules, renames):
+        if finding.kind == "columns-moved":
+            yield finding
+
+
 #: Findings for which a statement fails without changing rows.
 FAILING = frozenset({"nullability-narrowed", "required-field-added"})
-#: Findings of options, which are set again without changing rows.
-RESTORED = frozenset(kind for kind, _ in map(option_rule, ("", *OPTIONS)))
+#: Findings of options and places of columns, which are restored without changing rows.
+RESTORED = frozenset(kind for kind, _ in map(option_rule, ("", *OPTIONS))) | {"columns-moved"}
 #: Findings for which a converting statement fails, unless changes of values are accepted.
 NARROWED = frozenset({"length-narrowed", "range-narrowed", "precision-narrowed"})
 

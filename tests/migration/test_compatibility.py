@@ -246,7 +246,7 @@ def test_every_finding_has_a_meaning_and_a_question() -> None:
     ("form", "expected"),
     [
         ("parquet", [("field-renamed-by-mapping", "a"), ("type-promoted", "a")]),
-        ("csv", [("type-promoted", "a")]),
+        ("csv", [("field-renamed-by-mapping", "a"), ("type-promoted", "a")]),
     ],
 )
 def test_renamed_columns_of_files_are_read_by_the_former_name(

@@ -8,6 +8,7 @@ import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.base.paths import ObjectIdentifier, ObjectPath
+from schema_core.catalog.changes.column_history import marked_name
 from schema_core.errors import SchemaError
 from schema_core.migration.file_guard import find_file
 from schema_core.migration.files import MigrationDirectory, MigrationFile
@@ -22,7 +23,11 @@ STATEMENTS = {
     "MODIFY b INT": {"csv": "text-parsed", "json": "text-parsed", "*": "type-changed"},
     "MODIFY a STRING": {"csv": "", "json": "", "*": "type-changed"},
     "MODIFY ts TIMESTAMP(6)": {"*": ""},
-    "ADD d INT NOT NULL": {"csv": "position-changed", "*": "required-field-added"},
+    "ADD d INT NOT NULL": {"*": "required-field-added"},
+    "ADD d INT": {"*": ""},
+    "ADD d INT FIRST": {"csv": "columns-moved", "*": ""},
+    "DROP a": {"csv": "columns-moved", "*": ""},
+    "MODIFY b STRING FIRST": {"csv": "columns-moved", "*": ""},
     "SET ('path' = 'elsewhere')": {"*": "location-changed"},
     "SET ('sink.parallelism' = '2')": {"*": ""},
     "ADD WATERMARK FOR ts AS ts": {"*": ""},
@@ -34,9 +39,8 @@ CASES = [(form, change) for change in STATEMENTS for form in FORMATS] + [
     ("csv", "SET ('csv.header' = 'true')"),
     ("csv", "SET ('csv.null-literal' = 'NULL')"),
     ("csv", "SET ('format' = 'json')"),
-    ("csv", "MODIFY b STRING FIRST"),
 ]
-OTHERS = {"SET ('format' = 'json')": "format-changed", "MODIFY b STRING FIRST": "position-changed"}
+OTHERS = {"SET ('format' = 'json')": "format-changed"}
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +129,15 @@ def test_a_change_that_is_undone_is_checked_as_well(
 
     with pytest.raises(SchemaError, match="parquet does not read BIGINT as INT"):
         change.downgrade("base")
+
+
+def test_files_of_this_library_follow_columns_that_are_moved(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    create(environment, "csv", tmp_path / "t", has_files=False)
+    (tmp_path / "t" / f"{marked_name('0123456789ab')}-00000-x.csv").touch()
+    for change in ("ADD d INT FIRST", "DROP a", "MODIFY b STRING FIRST"):
+        assert migrator(environment, f"-- up\nALTER TABLE t {change};\n").upgrade(dry_run=True)
 
 
 def test_renamed_columns_are_followed(environment: TableEnvironment, tmp_path: Path) -> None:

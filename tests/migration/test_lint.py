@@ -267,14 +267,14 @@ def test_files_that_were_changed_after_they_had_been_applied(tmp_path: Path) -> 
 # --- acceptances ---------------------------------------------------------------------------------
 
 DROPS = "ALTER TABLE t DROP code;\n{}ALTER TABLE c DROP b;"
-ACCEPT = "-- lint: accept column-dropped, position-changed: nobody reads it\n"
+ACCEPT = "-- lint: accept column-dropped, columns-moved: nobody reads it\n"
 
 
 def reasons(findings: list[LintFinding]) -> dict[str, set[str | None]]:
     """Return the reasons of each table's findings of columns."""
     result: dict[str, set[str | None]] = {}
     for finding in findings:
-        if finding.kind in ("column-dropped", "position-changed"):
+        if finding.kind in ("column-dropped", "columns-moved"):
             result.setdefault(finding.subject, set()).add(finding.accepted)
     return result
 
