@@ -271,8 +271,11 @@ class RuleSet:
         old_order = [renames.get((*path, field.name), field.name) for field in old.fields]
         new_order = [field.name for field in new.fields if field.name in old_order]
         if self.has_positions and not path:
-            if old_order != new.names[: len(old_order)]:
-                yield TypeFinding("columns-moved", path, "files have them in other places")
+            pairs = zip_longest(old_order, new.names[: len(old_order)])
+            moved = next((old_name or name for old_name, name in pairs if old_name != name), None)
+            if moved is not None:
+                reason = "older files have it, and columns after it, in other places"
+                yield TypeFinding("columns-moved", (moved,), reason)
         elif new_order != [name for name in old_order if name in set(new_order)]:
             yield TypeFinding("fields-moved", path, "columns are read by name")
 

@@ -911,10 +911,12 @@ class Migrator:
     def try_step(self, step: ScriptStep, text: str) -> None:
         """Execute a step of a script in the catalog, without the rows of a data step.
 
+        The files of tables are not looked at.
+
         Raises:
             SchemaCoreError: of the statement.
         """
-        self._try_step(step, self.find_touched(step), text)
+        self._try_step(step, self.find_touched(step), text, checks_files=False)
 
     def _find_touched(self, catalog: Catalog, statement: Statement) -> Iterator[tuple[str, str]]:
         """Yield the database, and the name or '', of what a statement creates, alters or drops."""

@@ -12,6 +12,7 @@ from schema_core.catalog.changes.column_history import marked_name
 from schema_core.errors import SchemaError
 from schema_core.migration.file_guard import find_file
 from schema_core.migration.files import MigrationDirectory, MigrationFile
+from schema_core.migration.lint import lint_migrations
 from schema_core.migration.migrator import Migrator
 
 FORMATS = ("csv", "json", "parquet", "orc", "avro")
@@ -180,3 +181,18 @@ def test_tables_of_other_connectors_have_no_files(environment: TableEnvironment)
     assert environment.get_catalog("shop").table_exists(ObjectPath("default", "k"))
 
     assert migrator(environment, "-- up\nALTER TABLE k MODIFY a STRING;\n").upgrade()
+
+
+def test_lint_does_not_depend_on_files(tmp_path: Path) -> None:
+    directory, path = tmp_path / "migrations", tmp_path / "t"
+    directory.mkdir()
+    path.mkdir()
+    (path / "part-0").touch()
+    options = f"'connector' = 'filesystem', 'format' = 'csv', 'path' = '{path}'"
+    create = f"-- up\nCREATE TABLE t (a INT, b INT) WITH ({options});\n-- down\nDROP TABLE t;\n"
+    (directory / "0001_create.sql").write_text(create)
+    (directory / "0002_move.sql").write_text("-- up\nALTER TABLE t MODIFY b INT FIRST;\n")
+
+    kinds = {finding.kind for finding in lint_migrations(directory)}
+
+    assert {"columns-moved", "old-readers-affected", "migration-irreversible"} == kinds
