@@ -373,13 +373,18 @@ Stored: TypeAlias = CatalogBaseTable | CatalogDatabase | None
 
 @dataclass(slots=True)
 class _FileLinter:
-    """Applies a migration to the scratch catalog; `before` has the objects that it has touched."""
+    """Applies a migration to the scratch catalog.
+
+    `before` has the objects that it has touched, as they were. `existing` are those that it has not
+    created, by their current names, with the columns that it has added to them.
+    """
 
     scratch: Scratch
     file: MigrationFile
     path: Path
     findings: list[LintFinding] = field(default_factory=list)
     before: dict[Key, Stored] = field(default_factory=dict)
+    existing: dict[Key, set[str]] = field(default_factory=dict)
 
     def apply(self) -> None:
         """Apply the migration without linting it."""
@@ -396,10 +401,14 @@ class _FileLinter:
             views = self.scratch.environment.read_view_states(names)
         spans: dict[ObjectIdentifier, Span] = {}
         for step in self._execute("up"):
+            for key, (old, _) in step.objects.items():
+                if old is not None and self.before[key] is old:
+                    self.existing.setdefault(key, set())
             self._report_data_step(step)
             for key, (old, new) in step.objects.items():
                 self._compare(step, key, old, new)
                 spans[self.scratch.identify(key)] = step.step.span
+            self._follow(step)
         if is_breaking:
             self._check_views("up", views, names, spans)
         self._undo()
@@ -460,6 +469,29 @@ class _FileLinter:
         with script.locating(str(self.path)), within(script.text):
             return script, parse_steps(script.text)
 
+    def _follow(self, step: _Step) -> None:
+        """Record the objects that a step renames or drops, and the columns that it adds."""
+        for key, (old, new) in step.objects.items():
+            if key not in self.existing:
+                continue
+            if new is None:
+                added = self.existing.pop(key)
+                if isinstance(getattr(step.step.statements[0], "change", None), RenameTo):
+                    self.existing |= {other: added for other in step.objects if other != key}
+            elif isinstance(old, ResolvedCatalogTable) and isinstance(new, ResolvedCatalogTable):
+                names = set(new.resolved_schema.get_column_names())
+                renamed = _renames(step.step).values()
+                fresh = names - {*old.resolved_schema.get_column_names(), *renamed}
+                self.existing[key] = (self._added_columns(step, key) | fresh) & names
+
+    def _added_columns(self, step: _Step, key: Key) -> set[str]:
+        """Return the columns that the migration has added, by their names before and after a step.
+
+        Rows do not have them: they are NULL.
+        """
+        added = self.existing[key]
+        return added | {to for path, to in _renames(step.step).items() if path[0] in added}
+
     # --- findings ------------------------------------------------------------------------------
 
     def _add(self, kind: str, message: str, **details: Any) -> None:
@@ -495,12 +527,12 @@ class _FileLinter:
         elif not step.step.writes_rows or isinstance(statement, Insert):
             return
         for key in step.objects:
-            if self.before[key] is not None:
+            if key in self.existing:
                 self._report(step, key, kind, message)
 
     def _compare(self, step: _Step, key: Key, old: Stored, new: Stored) -> None:
         """Report what a statement does to an object that the migration has not created."""
-        if old is None or self.before[key] is None:
+        if old is None or key not in self.existing:
             return
         if new is None:
             self._report_removal(step, key, old)
@@ -529,21 +561,23 @@ class _FileLinter:
         self, step: _Step, key: Key, old: ResolvedCatalogTable, new: ResolvedCatalogTable
     ) -> None:
         storage, renames = self.scratch.catalog.storage, _renames(step.step)
+        added = self._added_columns(step, key)
         dropped = [*_dropped_columns(old, new, renames)]
-        for path in dropped:
+        for path in [path for path in dropped if path[0] not in added]:
             message = "its values cannot be read any more"
             self._report(step, key, "column-dropped", message, path, step.accepted_loss)
         reported = {*dropped}
         rewritten = step.step.rewrite is not None  # the rewrite validates the rows
         findings = [] if rewritten else can_read_old_data(old, new, None, renames, storage)
         for finding in findings:
-            if finding.kind in RULES:
+            is_absent = bool(added.intersection(finding.path[:1]))
+            if finding.kind in RULES and (not is_absent or finding.kind == "nullability-narrowed"):
                 self._report(step, key, finding.kind, finding.reason, finding.path)
                 if RULES[finding.kind].severity is not ALLOW:
                     reported.add(finding.path)
         readers = can_old_readers_read(old, new, None, renames, storage)
         for reader in _reader_findings(readers):
-            if reader.path not in reported:
+            if reader.path not in reported and not added.intersection(reader.path[:1]):
                 self._report(step, key, reader.kind, reader.reason, reader.path)
 
     def _check_views(
@@ -651,7 +685,7 @@ class _Step(NamedTuple):
         return "'-- accept: value-dropped'" if is_accepted else None
 
 
-def _renames(step: ScriptStep) -> RenameHints:
+def _renames(step: ScriptStep) -> dict[tuple[str, ...], str]:
     """Return the rename of a column or field that a statement makes, or those of a rewrite."""
     return {
         tuple(change.column.parts): change.new_name.parts[-1]

@@ -84,6 +84,18 @@ CASES: list[tuple[str, list[str]]] = [
                                                                     "column-dropped"]),
 ]  # fmt: skip
 
+#: Statements after which other names denote what there was -> the kinds of findings.
+FOLLOWED: list[tuple[str, list[str]]] = [
+    ("DROP VIEW v; ALTER TABLE t RENAME TO u; ALTER TABLE u DROP code;",
+     ["table-renamed", "view-dropped", "column-dropped"]),
+    ("ALTER TABLE c RENAME TO n; CREATE TABLE c (x INT); ALTER TABLE c DROP x;",
+     ["table-renamed"]),
+    ("DROP TABLE c; CREATE TABLE c (x INT); DROP TABLE c;", ["table-dropped"]),
+    ("ALTER TABLE t ADD x INT; ALTER TABLE t MODIFY x INT NOT NULL;", ["nullability-narrowed"]),
+    (("ALTER TABLE t ADD x INT; ALTER TABLE t MODIFY x STRING; ALTER TABLE t RENAME x TO y;"
+     " ALTER TABLE t DROP y;"), []),
+]  # fmt: skip
+
 #: Statements that put nothing at risk.
 HARMLESS = [
     "ALTER TABLE t ADD x INT;",
@@ -101,6 +113,13 @@ HARMLESS = [
 
 @pytest.mark.parametrize(("up", "expected"), CASES)
 def test_every_rule_of_statements(tmp_path: Path, up: str, expected: list[str]) -> None:
+    assert set(expected) == kinds(lint(tmp_path, up))
+
+
+@pytest.mark.parametrize(("up", "expected"), FOLLOWED)
+def test_what_the_migration_itself_has_changed_before(
+    tmp_path: Path, up: str, expected: list[str]
+) -> None:
     assert set(expected) == kinds(lint(tmp_path, up))
 
 
