@@ -93,6 +93,7 @@ def autogenerate(
     *,
     renames: Mapping[ObjectPath, str] | None = None,
     column_renames: Mapping[ObjectPath, RenameHints] | None = None,
+    rewrite: bool = False,
 ) -> GeneratedMigration:
     """Create the migration that leads from the catalog to wanted definitions, to be reviewed.
 
@@ -108,10 +109,12 @@ def autogenerate(
         name: The name of the migration after its number.
         renames: As for `diff_catalogs`.
         column_renames: As for `diff_catalogs`.
+        rewrite: Whether tables that cannot be altered in place are rewritten by the migration;
+            otherwise it leaves them as they are, and they are reported.
 
     Raises:
-        SchemaError: with code `migration-pending`; as `diff_catalogs` and
-            `MigrationDirectory.create`.
+        SchemaError: with code `migration-pending`; `migration-needs-rewrite` for a rewrite of a
+            table whose fields are renamed; as `diff_catalogs` and `MigrationDirectory.create`.
         UnsupportedError: with code `migration-not-in-sql` for what no statement can make.
     """
     require_instance(migrator, Migrator, "migrator")
@@ -127,19 +130,19 @@ def autogenerate(
     goal = _complete_goal(wanted, live)
     values = _OptionValues.of(migrator, goal)
     first = _Writer(migrator, live, goal, renames or {}, column_renames or {}, values)
-    rewrites = first.find_rewrites()
+    rewrites = {} if rewrite else first.find_rewrites()
     goal, left = _leave_rewrites(live, goal, renames or {}, rewrites)
     columns = {
         path: hints for path, hints in (column_renames or {}).items() if path not in rewrites
     }
-    writer = _Writer(migrator, live, goal, renames or {}, columns, values)
+    writer = _Writer(migrator, live, goal, renames or {}, columns, values, rewrites=rewrite)
     errors = tuple(_needs_rewrite(path, reason) for path, reason in rewrites.items())
     changes = writer.changes()
     if not changes:
         return GeneratedMigration(None, errors, left)
     up = values.finish(writer.statements(changes))
     back = writer.reversed()
-    irreversible = back.find_rewrites()
+    irreversible = {} if rewrite else back.find_rewrites()
     down = None if irreversible else values.finish(back.statements(back.changes()))
     notes, broken = _try_statements(migrator, up, down, live, goal, values.variables)
     notes += [f"{NEEDS_REWRITE} {error.problem}" for error in errors]
@@ -456,7 +459,8 @@ class _Writer:
     """Writes the statements from one content to another.
 
     It collects `risks` for rows, and `hints` for likely renames. `is_current` is set if the
-    new content is that of the catalog.
+    new content is that of the catalog. With `rewrites`, a table that cannot be altered in place is
+    rewritten; otherwise it is `migration-needs-rewrite`.
     """
 
     migrator: Migrator
@@ -466,6 +470,7 @@ class _Writer:
     column_renames: Mapping[ObjectPath, RenameHints]
     values: _OptionValues
     is_current: bool = False
+    rewrites: bool = False
     plans: dict[ObjectPath, MigrationPlan] = field(default_factory=dict)
     risks: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
@@ -479,7 +484,14 @@ class _Writer:
             for path, hints in self.column_renames.items()
         }
         return _Writer(
-            self.migrator, self.new, self.old, back, columns, self.values, is_current=True
+            self.migrator,
+            self.new,
+            self.old,
+            back,
+            columns,
+            self.values,
+            is_current=True,
+            rewrites=self.rewrites,
         )
 
     def changes(self) -> tuple[catalog_changes.CatalogChange, ...]:
@@ -619,7 +631,8 @@ class _Writer:
         """Yield the statements of changes of a table, with those that plans omit."""
         steps = self._plan(path)
         if steps.rewrite is not None:
-            raise _needs_rewrite(path, steps.rewrite)
+            yield from self._rewrite(path, steps.rewrite)
+            return
         names = (path.database_name, path.object_name)
         self.risks.extend(
             f"{path}: {join_names(risk.path)}: {risk.reason} [{risk.kind}]" for risk in steps.risks
@@ -638,6 +651,21 @@ class _Writer:
             if mask_value(change.key, change.value) != change.value:
                 pair = f"{quote_string(change.key)} = {quote_string(value)}"
                 yield f"ALTER TABLE {_quote_path(path)} SET ({pair})"
+
+    def _rewrite(self, path: ObjectPath, reason: str) -> Iterator[str]:
+        """Yield the data step that replaces the definition and the rows of a table."""
+        hints = renames_by_path(self.column_renames.get(path))
+        if not self.rewrites or any(len(column) > 1 for column in hints):
+            raise _needs_rewrite(path, reason)
+        self.risks.append(f"{path}: its rows are rewritten: {reason}")
+        statements = [
+            f"ALTER TABLE {_quote_path(path)} RENAME {quote_identifier(column[0])} TO "
+            f"{quote_identifier(name)}"
+            for column, name in hints.items()
+        ]
+        first, *others = (*statements, self._create(path, self.new.objects[path]))
+        yield f"-- rewrite: {join_names((path.database_name, path.object_name))}\n{first}"
+        yield from others
 
     def _write_settings(
         self, path: ObjectPath, changes: Iterable[TableChange]

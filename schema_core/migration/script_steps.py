@@ -1,7 +1,7 @@
 """The steps of a migration's script: statements, and rewrites of tables by a directive.
 
-A line ``-- rewrite: orders`` before ALTER TABLE statements of that table, or before a CREATE TABLE
-with its complete new definition, makes these statements one rewrite of the rows. A line ``--
+A line ``-- rewrite: orders`` before ALTER TABLE statements of that table, or a CREATE TABLE with
+its complete new definition, or both, makes these statements one rewrite of the rows. A line ``--
 accept: value-changed`` after it accepts what the rewrite may change.
 """
 
@@ -122,7 +122,7 @@ def _directive(text: str, start: int, stop: int) -> tuple[Rewrite | None, int]:
 def _rewriting(text: str, statements: Sequence[Statement], rewrite: Rewrite) -> Iterator[Statement]:
     """Yield the statements that a directive refers to."""
     first = statements[0]
-    if _is_definition(first) and first.path.parts == rewrite.path:  # type: ignore[attr-defined]
+    if _is_definition(first, rewrite):
         yield first
         return
     if not _alters(first, rewrite):
@@ -135,16 +135,19 @@ def _rewriting(text: str, statements: Sequence[Statement], rewrite: Rewrite) -> 
     yield first
     for previous, statement in pairwise(statements):
         between = _directives(text, previous.span.stop, statement.span.start)
-        if between or not _alters(statement, rewrite):
+        is_last = _is_definition(statement, rewrite)
+        if between or not (is_last or _alters(statement, rewrite)):
             return
         yield statement
+        if is_last:
+            return
 
 
-def _is_definition(statement: Statement) -> bool:
-    """Return whether a statement is a plain CREATE TABLE."""
-    return isinstance(statement, syntax.CreateTable) and not (
-        statement.query or statement.like or statement.temporary or statement.if_not_exists
-    )
+def _is_definition(statement: Statement, rewrite: Rewrite) -> bool:
+    """Return whether a statement is a plain CREATE TABLE of the table."""
+    if not isinstance(statement, syntax.CreateTable) or statement.path.parts != rewrite.path:
+        return False
+    return not (statement.query or statement.like or statement.temporary or statement.if_not_exists)
 
 
 #: Changes of a table that are not changes of its definition.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.catalog import ObjectPath
 from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import (
@@ -16,7 +18,9 @@ from schema_core.migration import (
     MigrationFile,
     MigrationState,
     Migrator,
+    autogenerate,
     data_steps,
+    read_definitions,
 )
 from schema_core.migration import migrator as migrator_module
 from schema_core.spark.commit.commit import FileStage
@@ -168,6 +172,45 @@ def test_a_step_that_fails_is_corrected_in_its_file(make: Callable[..., Migrator
     assert ["upgrade 0002_m: 1 statement"] == [str(item) for item in corrected.upgrade()]
     assert [(3, "x", "0")] == rows(corrected, "SELECT id, name, age FROM people WHERE id = 3")
     assert right == corrected.catalog.list_migrations()[1].text
+
+
+def test_a_generated_rewrite_is_applied_and_undone(
+    make: Callable[..., Migrator], tmp_path: Path
+) -> None:
+    """Partition keys, types and names change in one step, which ALTER TABLE alone cannot do."""
+    columns = "id BIGINT NOT NULL, {} STRING, age {}, city STRING"
+    ending = "PARTITIONED BY ({}) WITH ('format' = 'json')"
+    scripts = [
+        f"CREATE TABLE people ({columns.format(*names)}) {ending.format(key)};"
+        for *names, key in (("name", "STRING", "city"), ("label", "INT", "id"))
+    ]
+    (tmp_path / "tables.sql").write_text(scripts[1])
+    migrator = make(CREATE)
+    migrator.upgrade()
+    migrator.directory = replace(migrator.directory, path=tmp_path / "migrations")
+    wanted = read_definitions(migrator.environment, tmp_path / "tables.sql")
+    path = ObjectPath("default", "people")
+
+    result = autogenerate(
+        migrator,
+        wanted,
+        "change",
+        column_renames={path: {"name": "label"}},
+        rewrite=True,
+    )
+
+    assert () == result.rewrites
+    text = result.path.read_text() if result.path else ""
+    assert "-- rewrite: default.people\nALTER TABLE `default`.people RENAME name TO label;" in text
+    changed = make(CREATE, text)
+    changed.upgrade()
+    assert [(1, "Ada Lovelace", 36)] == rows(
+        changed, "SELECT id, label, age FROM people WHERE id = 1"
+    )
+    changed.downgrade("1")
+    assert [(1, "Ada Lovelace", "36")] == rows(
+        changed, "SELECT id, name, age FROM people WHERE id = 1"
+    )
 
 
 def test_rows_that_others_write_meanwhile_are_not_lost(

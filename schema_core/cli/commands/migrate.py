@@ -491,6 +491,9 @@ def generate(
         list[str] | None,
         typer.Option(help="DATABASE.TABLE=NEW, or DATABASE.TABLE.COLUMN=NEW of the new table."),
     ] = None,
+    rewrite: Annotated[
+        bool, typer.Option("--rewrite", help="Rewrite tables that cannot be altered in place.")
+    ] = False,
     directory: Directory = MIGRATIONS,
     setup: Setup = None,
     define: script.Define = None,
@@ -513,7 +516,9 @@ def generate(
             values = script.values(define or [])
             wanted = read_definitions(migrator.environment, tables or Path(), values)
         names, columns = _renames(rename or [])
-        result = autogenerate(migrator, wanted, name, renames=names, column_renames=columns)
+        result = autogenerate(
+            migrator, wanted, name, renames=names, column_renames=columns, rewrite=rewrite
+        )
     if result.path is not None:
         print(result.path)
         _print_comments(result.path, WARNINGS)
