@@ -154,6 +154,28 @@ def test_a_killed_migration_is_continued_at_the_missing_step(
     assert () == continued.drift()
 
 
+def test_a_process_of_another_host_is_taken_over_on_request(
+    make: Callable[..., Migrator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill_at(monkeypatch, make(CREATE), "after", 1)
+    migrator = make(CREATE)
+    with migrator.catalog.transaction() as catalog:
+        entry = catalog.find_unfinished_migration()
+        assert entry is not None
+        assert entry.progress is not None
+        claim = f"3-other.host-17-3-{'0' * 32}"
+        catalog.remove_migration(entry.name)
+        catalog.add_migration(replace(entry, progress=replace(entry.progress, claim=claim)))
+
+    with pytest.raises(SchemaCoreError) as caught:
+        migrator.upgrade()
+    assert "migration-running" == caught.value.code
+    migrator.upgrade(take_over=True)
+
+    assert ["applied"] == states(migrator)
+    assert [(3,)] == rows(migrator, "SELECT COUNT(*) FROM people")
+
+
 def test_a_step_that_fails_is_corrected_in_its_file(make: Callable[..., Migrator]) -> None:
     late = "-- up\nUPDATE people SET name = 'x' WHERE id = 3;\n{}\n"
     wrong = "UPDATE people SET age = CAST(CAST(name AS INT) AS STRING);"
