@@ -47,6 +47,7 @@ from schema_core.errors import (
     NotFoundError,
     SchemaCoreError,
     SchemaError,
+    UnsupportedError,
     similar,
 )
 from schema_core.types import DataType, DataTypes, UnresolvedType
@@ -122,6 +123,17 @@ class CatalogManager:
         self._check = check
         self._lock = RLock()
         self._admit = admit
+        #: whether jobs may write a table with these options; a trial of migrations replaces it
+        self.may_write: Callable[[Mapping[str, str]], bool] = lambda _: True
+
+    def require_writable(self, identifier: ObjectIdentifier, options: Mapping[str, str]) -> None:
+        """Refuse a job that writes a table whose rows a trial only reads (`read-only-in-trial`)."""
+        if not self.may_write(options):
+            raise UnsupportedError(
+                f"{identifier.as_summary_string()} has real rows, which a trial does not write",
+                code="read-only-in-trial",
+                hint="let the trial copy the rows of the table: --copy TABLE",
+            )
 
     # --- looking up ----------------------------------------------------------------------------
 

@@ -317,6 +317,11 @@ class CatalogRegistry:
         with self._lock:
             self._open[name] = catalog
 
+    def unshare(self, name: str) -> None:
+        """Forget a catalog that `share` registered; it stays open."""
+        with self._lock:
+            self._open.pop(name, None)
+
     def create(self, descriptor: CatalogDescriptor, ignore_if_exists: bool) -> bool:
         """Create a catalog and store its descriptor; return whether it is new."""
         name = descriptor.catalog_name

@@ -104,6 +104,8 @@ from schema_core.migration.table_differences import ColumnDifference as ColumnDi
 from schema_core.migration.table_differences import TableDiff as TableDiff
 from schema_core.migration.table_differences import ValueSample as ValueSample
 from schema_core.migration.table_differences import table_diff as table_diff
+from schema_core.migration.trial import Trial as Trial
+from schema_core.migration.trial import try_migrations as try_migrations
 from schema_core.migration.validation import RowProblem as RowProblem
 from schema_core.migration.validation import ValidationReport as ValidationReport
 from schema_core.migration.validation import validate_rows as validate_rows

@@ -104,6 +104,7 @@ EXIT_CODES: dict[str, Meaning] = {
     "migrate check": Meaning("no differences", "a migration or definition is missing", _SETUP),
     "migrate hash": Meaning("the checksums are written", "", _SETUP),
     "migrate validate": Meaning("all rows fit", "there are rows that do not fit", _SETUP),
+    "migrate try": Meaning("the migrations can be applied", "a migration fails", _SETUP),
     "migrate table-diff": Meaning("the tables are equal", "there are differences", _SETUP),
     "migrate rewrite": Meaning(
         "the rows are rewritten", "rows do not fit, or the job fails", _SETUP

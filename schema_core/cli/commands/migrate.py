@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from schema_core.base.paths import ObjectPath, join_names, parse_path, split_names
-from schema_core.base.text import escaped
+from schema_core.base.text import escaped, quantity
 from schema_core.catalog.changes.catalog_changes import ModifyTable
 from schema_core.catalog.changes.json_format import catalog_changes_to_json
 from schema_core.catalog.changes.table_changes import describe
@@ -63,6 +63,7 @@ from schema_core.migration.migrator import (
 )
 from schema_core.migration.row_gate import upgrade_validated
 from schema_core.migration.table_differences import table_diff
+from schema_core.migration.trial import try_migrations
 from schema_core.migration.validation import ValidationReport, validate_rows
 from schema_core.migration.view_checks import describe_broken_view
 from schema_core.report.markup import scroll
@@ -121,6 +122,7 @@ def migrations() -> typer.Typer:
     # -1 is a target, not an option
     app.command(cls=Command, context_settings={"ignore_unknown_options": True})(downgrade)
     app.command("table-diff", cls=Command)(compare_tables)
+    app.command("try", cls=Command)(try_pending)
     for command in (upgrade, history, stamp, drift, new, merge, validate, rewrite):
         app.command(cls=Command)(command)
     app.command("baseline", cls=Command)(adopt)
@@ -196,6 +198,59 @@ def upgrade(  # noqa: PLR0913 - one argument for each option
             _show(results, find_risks(migrator, directory, setup, define, True))
         else:
             _show(migrator.upgrade(target, take_over=take_over))
+
+
+def try_pending(
+    target: Annotated[
+        str | None, typer.Argument(help="The last migration: its name or number.")
+    ] = None,
+    copy: Annotated[
+        list[str] | None,
+        typer.Option(help="A table whose rows are copied, so that data steps can write them."),
+    ] = None,
+    diff: Annotated[
+        list[str] | None, typer.Option(help="A table to compare without and with the migrations.")
+    ] = None,
+    on: Annotated[
+        list[str] | None, typer.Option(help="A column of the key of the compared tables.")
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option(help="Statements to run after the migrations.")
+    ] = None,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+) -> None:
+    """Apply the pending migrations to a copy of the catalog, whose tables read the real rows.
+
+    Nothing is kept, and nothing of the catalog and its files is changed. Exits with 1 for a
+    migration or a statement that fails.
+    """
+    text = None if run is None else script.read(run, define)
+    with script.exit_on_error(directory, None):
+        migrator = _migrator(directory, setup, define)
+        with try_migrations(
+            migrator.environment,
+            migrator.directory,
+            target=target,
+            variables=migrator.variables,
+            copy=copy or [],
+        ) as trial:
+            script.print_error(*map(escaped, trial.notes))
+            for result in trial.results:
+                print(
+                    escaped(f"tried {result.name}: {quantity(len(result.statements), 'statement')}")
+                )
+            if not trial.results:
+                print("nothing to do")
+            for path in diff or []:
+                print(trial.diff(path, on=on or None))
+            if run is not None and text is not None:
+                with script.exit_on_error(run):
+                    for statement in parse_statements(text):
+                        answer = trial.environment.execute_statement(statement, text)
+                        follow(answer.job, quiet=True)
+                        answer.print()
 
 
 def downgrade(

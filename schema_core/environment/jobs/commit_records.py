@@ -25,7 +25,7 @@ def planner_of_job(session: Session, query: Relation, target: ObjectIdentifier) 
     for scan in scans_in(session.executable(query)):
         if scan.table.identifier.catalog_name == target.catalog_name:
             source = session.bind(scan.table.identifier)
-            if not source.is_temporary:
+            if not source.is_temporary and session.tables.may_write(source.table.options):
                 planner.ensure_storage(source)
     return planner.with_record(session.commit_record)
 

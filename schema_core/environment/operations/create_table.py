@@ -393,6 +393,7 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     replaced = old if isinstance(old, CatalogTable) else None
     if isinstance(old, ResolvedCatalogTable):
         replaced = session.bind(identifier).table
+    session.tables.require_writable(identifier, target.options)
     query = session.executable(relation)
     job = _pending_job(session, target, replaced, query)
     graph = planner_of_job(session, relation, identifier).create_as(

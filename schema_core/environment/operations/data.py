@@ -238,6 +238,7 @@ def prepare_write(
 
     Errors are those of `require_fit` and `finish_for_write`.
     """
+    session.tables.require_writable(target.identifier, target.table.options)
     target = finish_for_write(session, target)
     staged = _staged_target(session, target)
     fixed, chosen = how.partition, require_fit(relation, target, how)

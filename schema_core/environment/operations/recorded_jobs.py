@@ -69,4 +69,6 @@ class RecordedJobs:
         Raises:
             SchemaCoreError: as `contains`.
         """
-        recording_planner(self._session).ensure_storage(self._session.bind(table))
+        bound = self._session.bind(table)
+        self._session.tables.require_writable(table, bound.table.options)
+        recording_planner(self._session).ensure_storage(bound)
