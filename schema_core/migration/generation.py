@@ -283,11 +283,12 @@ def _complete_goal(wanted: CatalogContent, live: CatalogContent) -> WantedConten
 
 
 def _needs_rewrite(path: ObjectPath, reason: str) -> SchemaError:
+    names = (path.database_name, path.object_name)
     return SchemaError(
         f"table {path} cannot be altered in place: {reason}",
         code="migration-needs-rewrite",
-        hint="rewrite its rows: schema-core migrate rewrite "
-        f"{quote(join_names((path.database_name, path.object_name)))} --from FILE",
+        hint=f"rewrite its rows in a migration, by '-- rewrite: {path}' before ALTER TABLE, or by "
+        f"schema-core migrate rewrite {quote(join_names(names))} --from FILE",
     )
 
 
