@@ -31,6 +31,7 @@ _PROGRESS = re.compile(
 #: What differs between two runs: durations and points in time.
 _VARYING = re.compile(
     r"(?<=in )\d+\.\d+s(?: \([0-9:]+\))?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+\d\d:\d\d"
+    r"(?: +[0-9.]+ m?s +)?"
 )
 
 
