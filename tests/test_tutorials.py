@@ -26,7 +26,7 @@ _FILE = re.compile(r"(?:Save this as|such as|such as in) `(\w+\.\w+)`(?:, after\
 #: What Java and Spark print on standard error when they start, and the progress of a command.
 _PROGRESS = re.compile(
     "WARNING: Using incubator modules|Setting default log level|To adjust logging level"
-    r"|schema-core: .*: (running after|finished in) [0-9.]+ s"
+    r"|schema-core: .*: (running after|finished in|[0-9]+ of [0-9]+ tasks after) [0-9.]+ s"
 )
 #: What differs between two runs: durations and points in time.
 _VARYING = re.compile(
