@@ -5,10 +5,11 @@ and *promotes* some to others. A value that it reads may not be one of the new t
 1000 is not a TINYINT; `READINGS` has what then happens.
 
 The readers of files take `FILES` from here; `tests/spark/test_stores.py` reads every type in every
-format as every other. Other sources: "Schema Resolution" and "Decimal" in the Avro specification
-1.12, "Schema Evolution" in the Iceberg table specification (versions 1 and 2), measurements of
-Spark 4.3's reader of parquet, and Flink's implicit casts; `tests/cases/compatibility.jsonl` has the
-answers of the real tools.
+format as every other. The connector `jdbc` takes `DATABASES`, which `tests/spark/test_jdbc.py`
+compares with PostgreSQL and SQLite. Other sources: "Schema Resolution" and "Decimal" in the Avro
+specification 1.12, "Schema Evolution" in the Iceberg table specification (versions 1 and 2),
+measurements of Spark 4.3's reader of parquet, and Flink's implicit casts;
+`tests/cases/compatibility.jsonl` has the answers of the real tools.
 """
 
 from __future__ import annotations
@@ -81,6 +82,9 @@ READINGS: Mapping[str, tuple[Reading, str]] = {
     ),
     "type-promoted": (Reading.EXACT, "every value is read as the same value of a wider type"),
     "field-added": (Reading.EXACT, "rows do not have a field, which is read as NULL"),
+    "column-not-stored": (
+        Reading.NOT, "the table of the database does not have the column; reading it is refused"
+    ),
     "field-dropped": (Reading.EXACT, "rows have a field that is not read"),
     "field-renamed": (
         Reading.NOT, "rows have a field by another name, which is read as NULL"
@@ -114,6 +118,10 @@ REWRITTEN = frozenset(
         "format-changed", "location-changed", "syntax-changed",
     }
 )  # fmt: skip
+
+
+#: Why a column of a database is not read: ALTER TABLE changes the definition, not the database.
+NO_COLUMN = "the database does not have it: add it there first"
 
 
 class FieldLookup(Enum):
@@ -154,6 +162,11 @@ class RuleSet:
             names are noticed; one that some files have is NULL in the others.
         reads_null_as_not_null: Whether the reader does not compare nullability.
         partitions_evolve: Whether files keep the partitions with which they were written.
+        precisions: Root -> the highest precision that is stored.
+        elements: Roots of the elements of arrays, each read as its own physical type only; None if
+            arrays are read as their elements are.
+        refuses_fractions: Whether a number with more digits than the type is refused, not rounded.
+        has_own_columns: Whether a column that the store does not have is refused, not NULL.
     """
 
     name: str
@@ -169,6 +182,10 @@ class RuleSet:
     refuses_unknown_columns: bool = False
     reads_null_as_not_null: bool = False
     partitions_evolve: bool = False
+    precisions: Mapping[TypeRoot, int] = dataclasses.field(default_factory=dict)
+    elements: frozenset[TypeRoot] | None = None
+    refuses_fractions: bool = False
+    has_own_columns: bool = False
 
     def physical_type(self, type_: DataType) -> str | None:
         """Return the physical type of a type without children, or None without one.
@@ -179,6 +196,8 @@ class RuleSet:
         """
         template = self.physical.get(type_.root)
         digits = getattr(type_, "precision", 0)
+        if digits > self.precisions.get(type_.root, digits):
+            return None
         return template and template.format(type_, unit="millis" if digits <= 3 else "micros")
 
     def promotes(self, old: DataType, new: DataType) -> bool:
@@ -232,6 +251,9 @@ class RuleSet:
                 yield from self._positional_findings(old, new, path, renames)
             case RowType(), RowType():
                 yield from self._row_findings(old, new, path, renames)
+            case ArrayType(), ArrayType() if not self.reads_elements(old, new):
+                reason = f"{self.name} reads elements of arrays as their own type only"
+                yield TypeFinding("type-changed", (*path, "element"), reason)
             case (ArrayType(), ArrayType()) | (MultisetType(), MultisetType()):
                 (stored,), (read,) = old.children(), new.children()
                 yield from self.findings(stored, read, (*path, "element"), renames)
@@ -246,6 +268,15 @@ class RuleSet:
         """Return how the columns are found, or the fields of the row at a path."""
         return self.lookup if path or self.column_lookup is None else self.column_lookup
 
+    def reads_elements(self, old: ArrayType, new: ArrayType) -> bool:
+        """Return whether arrays are read as those of other elements; see `elements`."""
+        if self.elements is None:
+            return True
+        stored, read = old.element_type, new.element_type
+        is_exact_number = exact_narrowing(stored, read) is None
+        is_same = self.physical_type(stored) == self.physical_type(read)
+        return is_same and is_exact_number and {stored.root, read.root} <= self.elements
+
     def _row_findings(
         self, old: RowType, new: RowType, path: Path, renames: Renames
     ) -> Iterator[TypeFinding]:
@@ -259,12 +290,16 @@ class RuleSet:
                 if name != field.name:
                     yield TypeFinding("field-renamed-by-id", inner, f"it is read as {name!r}")
                 yield from self.findings(field.data_type, types.pop(name), inner, renames)
+            elif self.has_own_columns:
+                continue
             else:
                 del types[name]
                 reason = f"the reader has {name!r}, which the rows do not have: NULL"
                 yield TypeFinding("field-renamed", inner, reason)
         for name, type_ in types.items():
-            if type_.is_nullable or self.reads_null_as_not_null:
+            if self.has_own_columns:
+                yield TypeFinding("column-not-stored", (*path, name), NO_COLUMN)
+            elif type_.is_nullable or self.reads_null_as_not_null:
                 yield TypeFinding("field-added", (*path, name), "the rows do not have it: NULL")
             else:
                 yield TypeFinding("required-field-added", (*path, name), "the rows do not have it")
@@ -309,7 +344,10 @@ class RuleSet:
         if self.physical_type(new) in self.parsed.get(self.physical_type(old) or "", ()):
             reason = f"a {was} is read from its text, if it is one of {becomes}"
             return TypeFinding("text-parsed", path, reason)
-        if narrowed := narrowing(old, new):
+        narrowed = narrowing(old, new)
+        if self.refuses_fractions and narrowed and is_exact(old) and is_exact(new):
+            narrowed = "range-narrowed"
+        if narrowed:
             return TypeFinding(narrowed, path, f"a value of {was} may not be one of {becomes}")
         return TypeFinding("type-promoted", path, f"{was} is read as {becomes}")
 
@@ -341,6 +379,8 @@ def narrowing(old: DataType, new: DataType) -> str | None:
         return length_narrowing(old, new)
     if isinstance(new, LengthType) and new.root in CHARACTERS:
         return None if new.length == MAX_LENGTH else "length-narrowed"
+    if R.BOOLEAN in {old.root, new.root}:  # an integer is 0 or 1
+        return "range-narrowed" if new.root is R.BOOLEAN else None
     if old.root in INSTANTS and new.root in INSTANTS and old.root is not new.root:
         return "zone-dependent"
     if isinstance(old, DIGITS):
@@ -725,14 +765,134 @@ FILES: Mapping[str, RuleSet] = {
 }  # fmt: skip
 
 
+# --- the databases of the connector `jdbc` --------------------------------------------------------
+# A column of a database keeps its type when the table is declared with another one. The connector
+# refuses a type here that is not read, and checks each value that is. The rows of an old definition
+# are in columns of the types that the connector creates for it.
+
+
+def has_no_fraction(old: DataType, new: DataType) -> bool:
+    """JDBC: decimals without a scale are read as integers."""
+    return isinstance(old, DecimalType) and old.scale == 0 and new.root in INTEGERS
+
+
+#: Databases without rules of their own. Roots -> names of ``java.sql.Types``.
+JDBC = RuleSet(
+    "jdbc",
+    "https://nightlies.apache.org/flink/flink-docs-stable/docs/connectors/table/jdbc/"
+    "#data-type-mapping",
+    {
+        R.BOOLEAN: "BOOLEAN", R.TINYINT: "TINYINT", R.SMALLINT: "SMALLINT",
+        R.INTEGER: "INTEGER", R.BIGINT: "BIGINT", R.FLOAT: "REAL", R.DOUBLE: "DOUBLE",
+        R.DECIMAL: "DECIMAL", R.CHAR: "VARCHAR", R.VARCHAR: "VARCHAR",
+        R.VARBINARY: "VARBINARY", R.DATE: "DATE", R.TIME_WITHOUT_TIME_ZONE: "TIME",
+        R.TIMESTAMP_WITHOUT_TIME_ZONE: "TIMESTAMP",
+    },
+    parse_promotions("""
+        TINYINT: SMALLINT, INTEGER, BIGINT, DECIMAL
+        SMALLINT: TINYINT, INTEGER, BIGINT, DECIMAL
+        INTEGER: TINYINT, SMALLINT, BIGINT, DECIMAL
+        BIGINT: TINYINT, SMALLINT, INTEGER, DECIMAL
+        REAL: DOUBLE
+    """),
+    has_no_fraction,
+    precisions={
+        R.DECIMAL: 38, R.TIME_WITHOUT_TIME_ZONE: 6, R.TIMESTAMP_WITHOUT_TIME_ZONE: 6,
+        R.TIMESTAMP_WITH_LOCAL_TIME_ZONE: 6,
+    },
+    elements=frozenset(),
+    has_own_columns=True,
+)  # fmt: skip
+
+#: The driver has an instant type.
+ORACLE = dataclasses.replace(
+    JDBC,
+    name="jdbc-oracle",
+    physical={**JDBC.physical, R.TIMESTAMP_WITH_LOCAL_TIME_ZONE: "TIMESTAMP_WITH_TIMEZONE"},
+)
+
+POSTGRESQL = dataclasses.replace(
+    ORACLE,
+    name="jdbc-postgresql",
+    physical={**ORACLE.physical, R.TINYINT: "SMALLINT"},
+    elements=frozenset(JDBC.physical),
+    refuses_fractions=True,
+)
+
+DB2 = dataclasses.replace(JDBC, name="jdbc-db2", precisions={**JDBC.precisions, R.DECIMAL: 31})
+
+#: Physical type of numbers in SQLite -> storage classes of its values, and of values read as it. A
+#: column converts numbers: a DECIMAL is stored as an integer if it has no fraction.
+_SQLITE_NUMBERS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    "boolean": (frozenset({"integer"}), frozenset({"integer"})),
+    "integer": (frozenset({"integer"}), frozenset({"integer"})),
+    "real": (frozenset({"real"}), frozenset({"real", "integer"})),
+    "decimal": (frozenset({"real", "integer"}), frozenset({"real", "integer"})),
+}
+
+#: SQLite has a type for each value. Datetimes are strings.
+SQLITE = dataclasses.replace(
+    JDBC,
+    name="jdbc-sqlite",
+    physical={
+        R.BOOLEAN: "boolean", **dict.fromkeys(INTEGERS, "integer"), R.DOUBLE: "real",
+        R.DECIMAL: "decimal", R.CHAR: "string", R.VARCHAR: "string", R.VARBINARY: "blob",
+        R.DATE: "date", R.TIME_WITHOUT_TIME_ZONE: "time",
+        R.TIMESTAMP_WITHOUT_TIME_ZONE: "timestamp",
+    },
+    promotions={
+        **{
+            old: frozenset(new for new, (_, read) in _SQLITE_NUMBERS.items() if stored & read)
+            for old, (stored, _) in _SQLITE_NUMBERS.items()
+        },
+        **parse_promotions("""
+            date: timestamp, string
+            time: string
+            timestamp: date, string
+        """),
+    },
+    promotes_decimal=is_no_other_decimal,
+    parsed=parse_promotions("string: date, time, timestamp"),
+    precisions={**JDBC.precisions, R.DECIMAL: 15},  # decimals are doubles
+    refuses_fractions=True,
+)  # fmt: skip
+
+
+def sqlite_storage_classes(type_: DataType) -> frozenset[str]:
+    """Return the storage classes of the values that SQLite's columns are read as.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> sorted(sqlite_storage_classes(T.DOUBLE())), sorted(sqlite_storage_classes(T.DATE()))
+    (['integer', 'real'], ['text'])
+    """
+    physical = SQLITE.physical_type(type_) or ""
+    if physical in _SQLITE_NUMBERS:
+        return _SQLITE_NUMBERS[physical][1]
+    return frozenset({"blob" if physical == "blob" else "text"})
+
+
+#: Part of a JDBC URL that names the database -> its rules.
+DATABASES: Mapping[str, RuleSet] = {
+    "postgresql": POSTGRESQL, "sqlite": SQLITE, "mysql": JDBC, "oracle": ORACLE,
+    "sqlserver": JDBC, "db2": DB2,
+}  # fmt: skip
+
+
 def rules_of(options: Mapping[str, str], form: str | None = None) -> RuleSet:
-    """Return the rules by which the rows of a table are read: the rules of its format, or Flink's.
+    """Return the rules by which the rows of a table are read, or Flink's.
+
+    They are those of its format, or of its database for the connector `jdbc`.
 
     `form` is the format of a table without a connector, whose files the catalog manages.
 
     >>> rules_of({"connector": "filesystem", "format": "orc"}).name, rules_of({}).name
     ('orc', 'flink')
+    >>> rules_of({"connector": "jdbc", "url": "jdbc:sqlite:x.db"}).name
+    'jdbc-sqlite'
     """
+    if options.get("connector") == "jdbc":
+        protocol, _, rest = options.get("url", "").lower().partition(":")
+        return DATABASES.get(rest.partition(":")[0] if protocol == "jdbc" else "", FLINK)
     if "connector" in options:
         form = options.get("value.format")
     rules = FILES.get(options.get("format", form or ""), FLINK)
@@ -744,5 +904,6 @@ def rules_of(options: Mapping[str, str], form: str | None = None) -> RuleSet:
 
 #: Name -> rule set.
 RULE_SETS: Mapping[str, RuleSet] = {
-    rules.name: rules for rules in (FLINK, SPARK, ICEBERG, AVRO, *FILES.values())
+    rules.name: rules
+    for rules in (FLINK, SPARK, ICEBERG, AVRO, *FILES.values(), *DATABASES.values())
 }

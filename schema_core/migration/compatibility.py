@@ -89,6 +89,7 @@ FINDINGS: Mapping[str, FindingKind] = {
                 "range-narrowed",
                 "text-parsed",
                 "field-renamed",
+                "column-not-stored",
                 "format-changed",
                 "location-changed",
                 "syntax-changed",

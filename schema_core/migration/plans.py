@@ -575,6 +575,8 @@ def _risks(
             is_required = isinstance(new.data_type, DataType) and not new.data_type.is_nullable
             if new.in_files and is_required:
                 yield TypeFinding("required-field-added", new.path, "the rows do not have it")
+            elif new.in_files and writer.rules.has_own_columns:
+                yield TypeFinding("column-not-stored", new.path, stored_types.NO_COLUMN)
         elif old is not None and new is not None and old.path == new.path:
             before, after = old.data_type, new.data_type
             if not isinstance(before, DataType) or not isinstance(after, DataType):
@@ -605,7 +607,7 @@ def _find_moved_columns(group: ChangeGroup, rules: stored_types.RuleSet) -> Iter
 
 
 #: Findings for which a statement fails without changing rows.
-FAILING = frozenset({"nullability-narrowed", "required-field-added"})
+FAILING = frozenset({"nullability-narrowed", "required-field-added", "column-not-stored"})
 #: Findings of options and places of columns, which are restored without changing rows.
 RESTORED = frozenset(kind for kind, _ in map(option_rule, ("", *OPTIONS))) | {"columns-moved"}
 #: Findings for which a converting statement fails, unless changes of values are accepted.

@@ -119,6 +119,43 @@ def test_types_are_judged_by_the_format(
     assert (planned.rewrite is not None) == bool(kind) or change == ("a INT", "a STRING")
 
 
+#: Database -> a change, and its finding in databases, "" for none.
+DATABASES: tuple[tuple[str, str, str, str], ...] = (
+    ("postgresql", "a INT", "a BIGINT", ""),
+    ("postgresql", "a INT", "a SMALLINT", "range-narrowed"),
+    ("postgresql", "a INT", "a DOUBLE", "type-changed"),
+    ("postgresql", "a DECIMAL(10, 2)", "a DECIMAL(10, 1)", "range-narrowed"),
+    ("postgresql", "a DECIMAL(10, 0)", "a INT", "range-narrowed"),
+    ("postgresql", "a DECIMAL(10, 2)", "a BIGINT", "type-changed"),
+    ("postgresql", "a ARRAY<INT>", "a ARRAY<BIGINT>", "type-changed"),
+    ("postgresql", "a TIMESTAMP(6)", "a TIMESTAMP(9)", "type-changed"),
+    ("postgresql", "a INT", "a INT, b STRING", "column-not-stored"),
+    ("mysql", "a DECIMAL(10, 2)", "a DECIMAL(10, 1)", "precision-narrowed"),
+    ("mysql", "a TIMESTAMP(3)", "a TIMESTAMP_LTZ(3)", "type-changed"),
+    ("sqlite", "a INT", "a DOUBLE", ""),
+    ("sqlite", "a INT", "a BOOLEAN", "range-narrowed"),
+    ("sqlite", "a DOUBLE", "a INT", "type-changed"),
+    ("sqlite", "a DATE", "a STRING", ""),
+    ("sqlite", "a STRING", "a DATE", "text-parsed"),
+)
+#: Findings of databases after which no value would be refused in place.
+IN_PLACE = ("", "precision-narrowed", "column-not-stored")
+
+
+@pytest.mark.parametrize(("database", "before", "after", "kind"), DATABASES)
+def test_tables_of_databases_are_judged_by_the_rules_of_the_connector(
+    environment: TableEnvironment, database: str, before: str, after: str, kind: str
+) -> None:
+    options = {"connector": "jdbc", "url": f"jdbc:{database}://host/d", "table-name": "t"}
+    old, new = (define(environment, columns, options) for columns in (before, after))
+
+    assert compared_kinds(old, new) == {kind} - {""}
+    planned = plan(old, new, resolver=environment.schema_resolver)
+    assert (planned.rewrite is None) == (kind in IN_PLACE)
+    if kind == "column-not-stored":
+        assert [kind] == [risk.kind for risk in planned.risks]
+
+
 @pytest.mark.parametrize(("form", "options", "kind"), CASES)
 def test_options_are_judged_by_what_they_do_to_stored_rows(
     environment: TableEnvironment, form: str, options: Mapping[str, str], kind: str

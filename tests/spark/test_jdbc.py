@@ -45,8 +45,9 @@ from schema_core.environment.jobs.atomicity import ACTIONS, AtomicityLevel, Even
 from schema_core.environment.jobs.pending import Owner, PendingTable
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
+from schema_core.mappings.stored_types import Reading, RuleSet, rules_of
 from schema_core.pyflink.common import JobStatus
-from schema_core.types import parse_type
+from schema_core.types import ArrayType, parse_type
 from tests.conftest import DRIVERS
 
 if TYPE_CHECKING:
@@ -319,6 +320,79 @@ def test_sqlite_compares_strings_as_flink_and_refuses_nan(lite: Tables) -> None:
     lite.insert("INSERT INTO t VALUES ('x', 'xy', CAST('Infinity' AS DOUBLE))")
     lite.insert("INSERT INTO t (s, c) VALUES ('y', 'xy')")
     assert lite.rows("SELECT r FROM t WHERE c = 'xy'") == [(None,), (float("inf"),)]
+
+
+# --- rules of compatibility ----------------------------------------------------------------------
+
+#: Type -> a value.
+SAMPLES = {
+    "BOOLEAN": "TRUE", "TINYINT": "-128", "SMALLINT": "300", "INT": "70000",
+    "BIGINT": "5000000000", "FLOAT": "1.5", "DOUBLE": "1.25", "DECIMAL(5, 0)": "123",
+    "DECIMAL(10, 2)": "1.25", "STRING": "'x'", "VARCHAR(3)": "'abc'", "BYTES": "X'00ff'",
+    "DATE": "DATE '2024-01-02'", "TIME(3)": "TIME '01:02:03.123'",
+    "TIMESTAMP(3)": "TIMESTAMP '2024-01-02 03:04:05.123'",
+    "TIMESTAMP(6)": "TIMESTAMP '2024-01-02 03:04:05.123456'",
+    "TIMESTAMP_LTZ(3)": "TO_TIMESTAMP_LTZ(1, 3)", "ARRAY<INT>": "ARRAY[1]",
+    "ARRAY<BIGINT>": "ARRAY[CAST(1 AS BIGINT)]", "ARRAY<STRING>": "ARRAY['x']",
+}  # fmt: skip
+#: Changes after which the value of `SAMPLES` is refused.
+REFUSED = {
+    "pg": {
+        "BIGINT": "INT", "SMALLINT": "TINYINT", "DECIMAL(10, 2)": "DECIMAL(5, 0)",
+    },
+    "lite": {
+        "BIGINT": "INT", "TINYINT": "BOOLEAN", "DECIMAL(10, 2)": "INT", "DOUBLE": "BIGINT",
+        "STRING": "DATE", "BOOLEAN": "STRING", "TIME(3)": "DATE", "BYTES": "STRING",
+        "DATE": "DOUBLE",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("classic")
+@pytest.mark.parametrize("database", ["pg", "lite"])
+def test_types_are_read_as_the_rules_of_compatibility_say(
+    database: str, request: pytest.FixtureRequest
+) -> None:
+    tables = request.getfixturevalue(database)
+    rules = rules_of(tables.options)
+    columns = {
+        name: f"c{position}" for position, name in enumerate(SAMPLES) if is_stored(rules, name)
+    }
+    shown = ", ".join(f"'{key}' = '{value}'" for key, value in tables.options.items())
+    values = ", ".join(f"CAST({SAMPLES[name]} AS {name}) {columns[name]}" for name in columns)
+    create = f"CREATE TABLE source WITH ({shown}, 'table-name' = 'w') AS SELECT {values}"
+    tables.environment.execute_sql(create).wait()
+    pairs = [(old, new) for old in columns for new in SAMPLES if old != new]
+    readings = {(old, new): rules.reading(*map(parse_type, (old, new))) for old, new in pairs}
+
+    # what is exact is read as the value that a CAST returns
+    exact = [pair for pair in pairs if readings[pair] is Reading.EXACT]
+    selected = ", ".join(f"{columns[old]} AS e{place}" for place, (old, _) in enumerate(exact))
+    tables.run(f"CREATE VIEW v AS SELECT {selected} FROM w")
+    declared = ", ".join(f"e{place} {new}" for place, (_, new) in enumerate(exact))
+    tables.create("v", declared, "v")
+    casts = ", ".join(f"CAST(CAST({SAMPLES[old]} AS {old}) AS {new})" for old, new in exact)
+    assert len(exact) > 15
+    assert tables.rows("SELECT * FROM v") == tables.rows(f"SELECT {casts}")
+
+    # what is not read is refused before the job, or for the value
+    refused = REFUSED[database]
+    for place, (old, new) in enumerate(pairs):
+        is_refused = readings[old, new] is Reading.NOT
+        if refused.get(old) == new or (is_refused and database == "pg" and place % 6 == 0):
+            tables.create(f"r{place}", f"{columns[old]} {new}", "w")
+            code, _ = tables.code(f"SELECT {columns[old]} FROM r{place}")
+            expected = {"jdbc-type-mismatch"} if database == "pg" and is_refused else {"job-failed"}
+            assert (old, new, code in expected) == (old, new, True)
+    assert {readings[pair] for pair in refused.items()} >= {Reading.AT_RISK}
+
+
+def is_stored(rules: RuleSet, name: str) -> bool:
+    """Return whether the database has a type."""
+    type_ = parse_type(name)
+    if isinstance(type_, ArrayType):
+        return bool(rules.elements)
+    return rules.physical_type(type_) is not None
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -796,6 +870,8 @@ def test_dialect_of_a_url(url: str, name: str, quoted: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda item: item.name)
 def test_types_and_names_of_each_dialect(dialect: Any) -> None:
+    for prefix in dialect.prefixes:
+        assert rules_of({"connector": "jdbc", "url": f"{prefix.upper()}x"}) is dialect.rules
     for text in ("INT", "STRING", "DECIMAL(10, 2)", "TIMESTAMP(3)", "BYTES", "BOOLEAN", "DATE"):
         dialect.check_type(parse_type(text))
     for text in ("MULTISET<INT>", "ROW<a INT>", "TIMESTAMP(9)"):

@@ -12,6 +12,7 @@ from typing import cast
 
 from schema_core.base.lazy import dataclass
 from schema_core.errors import SchemaError, UnsupportedError, similar
+from schema_core.mappings import stored_types
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,
@@ -33,6 +34,7 @@ from schema_core.types import (
     VarBinaryType,
     VarCharType,
 )
+from schema_core.types.families import TypeRoot
 
 #: The number of a row of a job, in the table that the job fills before its commit.
 ORDINAL = "schema_core_row"
@@ -41,16 +43,6 @@ CHECK = "schema_core_check"
 
 STRINGS = (CharType, VarCharType)
 TIMES = (DateType, TimeType, TimestampType, LocalZonedTimestampType)
-#: Type of integers -> the bound of its values.
-INTEGERS: Mapping[type[DataType], int] = {
-    TinyIntType: 2**7, SmallIntType: 2**15, IntType: 2**31, BigIntType: 2**63,
-}  # fmt: skip
-
-_COMMON = frozenset(
-    (CharType, VarCharType, BooleanType, VarBinaryType, DecimalType, TinyIntType, SmallIntType,
-     IntType, BigIntType, FloatType, DoubleType, DateType, TimeType, TimestampType)
-)  # fmt: skip
-
 #: The longest VARCHAR of PostgreSQL.
 MAX_CHARACTERS = 10_485_760
 
@@ -150,8 +142,7 @@ class JdbcDialect:
     Attributes:
         prefixes: How its URLs begin.
         coordinates: The Maven coordinates of the driver.
-        decimals: The highest precision of DECIMAL.
-        fraction: The highest precision of timestamps.
+        rules: The types that it stores, and as which others their values are read.
         fold: The case of unquoted identifiers.
         long: The type of 64-bit integers in casts.
         limit: The clause that limits the rows of a query.
@@ -170,9 +161,7 @@ class JdbcDialect:
     prefixes: tuple[str, ...]
     driver: str
     coordinates: str
-    types: frozenset[type[DataType]] = _COMMON
-    decimals: int = 38
-    fraction: int = 6
+    rules: stored_types.RuleSet = stored_types.JDBC
     quotes: str = '""'
     fold: Callable[[str], str] = str
     long: str = "BIGINT"
@@ -258,28 +247,22 @@ class JdbcDialect:
         Raises:
             UnsupportedError: with code `type-not-in-database`.
         """
-        supported = type(type_) in self.types and not (element and isinstance(type_, ArrayType))
-        match type_:
-            case DecimalType():
-                supported = supported and type_.precision <= self.decimals
-            case TimestampType() | LocalZonedTimestampType() | TimeType():
-                supported = supported and type_.precision <= self.fraction
-            case ArrayType() if supported:
-                self.check_type(type_.element_type, element=True)
-                supported = not isinstance(type_.element_type, LocalZonedTimestampType)
-        if not supported:
-            if isinstance(type_, DecimalType):
-                hint = f"declare a precision of at most {self.decimals}"
-            elif isinstance(type_, TIMES) and type(type_) in self.types:
-                hint = f"declare a precision of at most {self.fraction}"
-            else:
-                names = sorted({data_type.keyword for data_type in self.types})
-                hint = f"supported types: {', '.join(names)}"
-            raise UnsupportedError(
-                f"{self.name} has no type for {type_.as_summary_string()}",
-                code="type-not-in-database",
-                hint=hint,
-            )
+        rules = self.rules
+        if isinstance(type_, ArrayType) and rules.elements and not element:
+            self.check_type(type_.element_type, element=True)
+            if type_.element_type.root in rules.elements:
+                return
+        elif rules.physical_type(type_) is not None:
+            return
+        most = rules.precisions.get(type_.root) if type_.root in rules.physical else None
+        names = sorted(root.value.replace("_", " ") for root in rules.physical)
+        raise UnsupportedError(
+            f"{self.name} has no type for {type_.as_summary_string()}",
+            code="type-not-in-database",
+            hint=f"supported types: {', '.join(names)}"
+            if most is None
+            else f"declare a precision of at most {most}",
+        )
 
 
 # --- PostgreSQL ----------------------------------------------------------------------------------
@@ -328,26 +311,17 @@ def _fits(column: DatabaseColumn, type_: DecimalType) -> bool:
 
 def _select_sqlite(column: DatabaseColumn, type_: DataType, name: str) -> Selected:
     """Select a value with the check that it is stored as one of the type."""
-    valid = f"typeof({name}) IN {_SQLITE_STORAGE.get(type(type_), _SQLITE_INTEGER)}"
+    classes = ", ".join(f"'{name}'" for name in sorted(stored_types.sqlite_storage_classes(type_)))
+    valid = f"typeof({name}) IN ({classes})"
     if isinstance(type_, BooleanType):
         valid += f" AND {name} IN (0, 1)"
-    elif (bound := INTEGERS.get(type(type_), 2**63)) < 2**63:
+    elif (bound := stored_types.INTEGERS.get(type_.root, 2**63)) < 2**63:
         valid += f" AND {name} BETWEEN {-bound} AND {bound - 1}"
     elif isinstance(type_, DecimalType):
         whole = 10 ** (type_.precision - type_.scale)
         valid += f" AND abs({name}) < {whole} AND round({name}, {type_.scale}) = {name}"
     invalid = f"{name} IS NOT NULL AND NOT ({valid})"
     return Selected(name, as_string=isinstance(type_, TIMES), invalid=invalid)
-
-
-_SQLITE_INTEGER = "('integer')"
-#: Type -> storage classes of its values.
-_SQLITE_STORAGE: Mapping[type[DataType], str] = {
-    **dict.fromkeys((*STRINGS, *TIMES), "('text')"),
-    VarBinaryType: "('blob')",
-    DoubleType: "('real', 'integer')",
-    DecimalType: "('real', 'integer')",
-}
 
 
 # --- the dialects --------------------------------------------------------------------------------
@@ -357,7 +331,7 @@ POSTGRESQL = JdbcDialect(
     ("jdbc:postgresql:",),
     "org.postgresql.Driver",
     "org.postgresql:postgresql:42.7.7",
-    types=_COMMON | {ArrayType, LocalZonedTimestampType},
+    rules=stored_types.POSTGRESQL,
     fold=str.lower,
     upsert=on_conflict,
     select=_select_postgresql,
@@ -369,8 +343,7 @@ SQLITE = JdbcDialect(
     ("jdbc:sqlite:",),
     "org.sqlite.JDBC",
     "org.xerial:sqlite-jdbc:3.49.1.0",
-    decimals=15,  # SQLite stores decimals as doubles
-    types=_COMMON - {FloatType},
+    rules=stored_types.SQLITE,
     upsert=on_conflict,
     select=_select_sqlite,
     text="TEXT",
@@ -398,7 +371,7 @@ ORACLE = JdbcDialect(
     ("jdbc:oracle:",),
     "oracle.jdbc.OracleDriver",
     "com.oracle.database.jdbc:ojdbc11:23.8.0.25.04",
-    types=_COMMON | {LocalZonedTimestampType},
+    rules=stored_types.ORACLE,
     fold=str.upper,
     long="NUMBER(19)",
     transactional_ddl=False,
@@ -419,7 +392,7 @@ DB2 = JdbcDialect(
     ("jdbc:db2:",),
     "com.ibm.db2.jcc.DB2Driver",
     "com.ibm.db2:jcc:12.1.0.0",
-    decimals=31,
+    rules=stored_types.DB2,
     fold=str.upper,
     limit="FETCH FIRST {n} ROWS ONLY",
     create="CREATE TABLE {table} AS ({query}) WITH DATA",
@@ -448,29 +421,33 @@ def dialect_of(url: str) -> JdbcDialect:
 
 # --- types of columns ----------------------------------------------------------------------------
 
-_INTEGRAL = frozenset({-6, 5, 4, -5, 2, 3})
-_STRINGS = frozenset({1, 12, -1, -15, -9, -16, 2005, 2011, 1111, 2009, -8, 2012, 2000})
-_INSTANTS = frozenset({2014, -101, -102, -155})
-#: Type -> codes of ``java.sql.Types`` with its values.
-_ACCEPTED: Mapping[type[DataType], frozenset[int]] = {
-    BooleanType: frozenset({-7, 16}),
-    **dict.fromkeys(INTEGERS, _INTEGRAL),
-    FloatType: frozenset({7}),
-    DoubleType: frozenset({7, 6, 8, 100, 101}),
-    DecimalType: _INTEGRAL,
-    CharType: _STRINGS,
-    VarCharType: _STRINGS,
-    VarBinaryType: frozenset({-2, -3, -4, 2004}),
-    DateType: frozenset({91}),
-    TimeType: frozenset({92}),
-    TimestampType: frozenset({93}),
-    LocalZonedTimestampType: _INSTANTS,
-    ArrayType: frozenset({2003}),
-}
+#: Code of ``java.sql.Types``, or of a driver -> the type of its values, except for decimals.
+_TYPES: Mapping[int, DataType] = {
+    jdbc_type: type_
+    for type_, jdbc_types in (
+        (BooleanType(), (-7, 16)),
+        (TinyIntType(), (-6,)),
+        (SmallIntType(), (5,)),
+        (IntType(), (4,)),
+        (BigIntType(), (-5,)),
+        (FloatType(), (7,)),
+        (DoubleType(), (6, 8, 100, 101)),
+        (VarCharType(MAX_LENGTH),
+         (1, 12, -1, -15, -9, -16, 2005, 2011, 1111, 2009, -8, 2012, 2000)),
+        (VarBinaryType(MAX_LENGTH), (-2, -3, -4, 2004)),
+        (DateType(), (91,)),
+        (TimeType(6), (92,)),
+        (TimestampType(6), (93,)),
+        (LocalZonedTimestampType(6), (2014, -101, -102, -155)),
+    )
+    for jdbc_type in jdbc_types
+}  # fmt: skip
+_DECIMALS = frozenset({2, 3})
+_ARRAY = 2003
+#: The digits after the point of a decimal without parameters, which has any number of them.
+FREE_SCALE = 10
 #: Types of PostgreSQL with the code of another type.
 _PG_CODES = {"timestamptz": 2014, "timetz": 2013, "_timestamptz": 0, "_timetz": 0, "money": 0}
-
-
 #: Array of PostgreSQL -> the code of its elements.
 _PG_ELEMENTS = {
     "_bool": -7, "_int2": 5, "_int4": 4, "_int8": -5, "_float4": 7, "_float8": 8, "_numeric": 2,
@@ -478,26 +455,44 @@ _PG_ELEMENTS = {
 }  # fmt: skip
 
 
+def type_of_column(dialect: JdbcDialect, column: DatabaseColumn) -> DataType | None:
+    """Return the type of the values of a column; None if no type has them.
+
+    Decimals with more digits than the connector reads have as many as that: each value is checked.
+    """
+    jdbc_type, most = column.jdbc_type, dialect.rules.precisions[TypeRoot.DECIMAL]
+    if dialect is POSTGRESQL:
+        jdbc_type = _PG_CODES.get(column.type_name, jdbc_type)
+    if jdbc_type != _ARRAY:
+        return _scalar_type(jdbc_type, column, most)
+    jdbc_type = _PG_ELEMENTS.get(column.type_name, 0)
+    if jdbc_type in _DECIMALS and not 0 < column.precision <= most:
+        return None  # elements are not checked
+    element = _scalar_type(jdbc_type, column, most)
+    return element and ArrayType(element)
+
+
+def _scalar_type(jdbc_type: int, column: DatabaseColumn, most: int) -> DataType | None:
+    if jdbc_type not in _DECIMALS:
+        return _TYPES.get(jdbc_type)
+    if column.precision <= 0 or not 0 <= column.scale <= most:
+        return DecimalType(most, FREE_SCALE)
+    return DecimalType(min(max(column.precision, column.scale), most), column.scale)
+
+
 def accepts(dialect: JdbcDialect, column: DatabaseColumn, type_: DataType) -> bool:
-    """Return whether the values of a column can be read as a type without a change.
+    """Return whether the values of a column can be read as a type, by the rules of the database.
 
     >>> big = DatabaseColumn("a", "int8", -5, 19, 0)
     >>> accepts(POSTGRESQL, big, IntType()), accepts(POSTGRESQL, big, DoubleType())
     (True, False)
     """
-    if not dialect.typed:
+    if not dialect.typed:  # each value has a type of its own
         return True
-    code = column.jdbc_type
-    if dialect is POSTGRESQL:
-        code = _PG_CODES.get(column.type_name, code)
-    if type(type_) in INTEGERS and code in {2, 3}:
-        return column.scale == 0 and column.precision > 0
-    if isinstance(type_, ArrayType) and code == 2003:  # whose elements are read without a check
-        element, code = type_.element_type, _PG_ELEMENTS.get(column.type_name, 0)
-        if isinstance(element, DecimalType) and code == 2 and not _fits(column, element):
-            return False
-        return code in _ACCEPTED[type(element)]
-    return code in _ACCEPTED[type(type_)]
+    stored = type_of_column(dialect, column)
+    if stored is None:
+        return False
+    return dialect.rules.reading(stored, type_.nullable()) is not stored_types.Reading.NOT
 
 
 def rounds(dialect: JdbcDialect, column: DatabaseColumn, type_: DataType) -> bool:
