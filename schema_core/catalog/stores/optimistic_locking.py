@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from schema_core.base.secrets import NO_KEYS, mask
+from schema_core.base.text import shorten, show
 from schema_core.catalog import objects
 from schema_core.catalog.api import Capability
 from schema_core.catalog.resolve import ORIGINS, origin, resolve_table, resolve_view
@@ -141,6 +142,8 @@ def _mask_options(stored: Any, declared: AbstractSet[str]) -> Any:
 
 
 def _short(value: object) -> str:
-    text = " ".join(str(value).split()) if isinstance(value, Schema) else repr(value)
-    text = "no object" if value is None else text
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+    if value is None:
+        return "no object"
+    if isinstance(value, Schema):
+        return shorten(" ".join(str(value).split()), MAX_SHOWN)
+    return show(value, MAX_SHOWN)
