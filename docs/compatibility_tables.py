@@ -15,7 +15,7 @@ from schema_core.mappings.stored_types import (
     RuleSet,
 )
 from schema_core.migration.compatibility import FINDINGS, Severity
-from schema_core.migration.lint import RULES
+from schema_core.migration.gates.lint import RULES
 from schema_core.types import DataType, parse_type
 
 STORED = (SPARK, ICEBERG, AVRO)

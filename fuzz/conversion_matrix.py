@@ -26,9 +26,9 @@ from zoneinfo import ZoneInfo
 
 from fuzz.postgres_server import server
 from schema_core import SchemaCoreError
-from schema_core.migration.conversions import convert
-from schema_core.migration.statement_writer import StatementWriter
-from schema_core.migration.target_statements import TARGETS
+from schema_core.migration.targets.conversions import convert
+from schema_core.migration.targets.statement_writer import StatementWriter
+from schema_core.migration.targets.target_statements import TARGETS
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.types import DataType, parse_type
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot

@@ -21,7 +21,7 @@ from schema_core.catalog.changes.table_changes import apply
 from schema_core.errors import SchemaCoreError
 from schema_core.migration.differences import diff, invert
 from schema_core.migration.plans import MigrationPlan, plan
-from schema_core.migration.target_statements import TARGETS
+from schema_core.migration.targets.target_statements import TARGETS
 
 
 def check(random: Random, found: Counter[str]) -> None:

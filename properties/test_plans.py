@@ -11,7 +11,7 @@ from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import SchemaCoreError
 from schema_core.mappings.dialects.apply_alterations import apply_change
 from schema_core.migration.plans import MigrationPlan, plan
-from schema_core.migration.target_statements import TARGETS
+from schema_core.migration.targets.target_statements import TARGETS
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import Alter

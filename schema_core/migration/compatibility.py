@@ -30,7 +30,7 @@ from schema_core.migration.differences import (
     likely_renames,
     renames_by_path,
 )
-from schema_core.migration.stored_rows import StoredRows, find_row_differences
+from schema_core.migration.rows.stored_rows import StoredRows, find_row_differences
 from schema_core.schema.columns import ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import DataType, RowType

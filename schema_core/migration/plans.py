@@ -56,16 +56,17 @@ from schema_core.migration.ordering import (
     renamed_columns,
     with_renames_apart,
 )
-from schema_core.migration.rewrites import (
+from schema_core.migration.rows.stored_rows import StoredRows, find_rewrites, find_row_differences
+from schema_core.migration.rows.validation import accepted_kinds, permanent_table
+from schema_core.migration.targets.rewrites import (
     create_statements,
     insert_statement,
     is_risk,
     swap_statements,
     table_name_beside,
 )
-from schema_core.migration.statement_writer import RewriteNeeded, StatementWriter, Target
-from schema_core.migration.stored_rows import StoredRows, find_rewrites, find_row_differences
-from schema_core.migration.target_statements import (
+from schema_core.migration.targets.statement_writer import RewriteNeeded, StatementWriter, Target
+from schema_core.migration.targets.target_statements import (
     COMPUTED,
     KEY,
     PARTITIONS,
@@ -73,7 +74,6 @@ from schema_core.migration.target_statements import (
     physical,
     type_of,
 )
-from schema_core.migration.validation import accepted_kinds, permanent_table
 from schema_core.properties.property_map import decode_table, encode_table
 from schema_core.schema.columns import (
     UnresolvedColumn,

@@ -27,9 +27,9 @@ from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError, SchemaError, at
 from schema_core.migration.differences import RenameHints
-from schema_core.migration.files import MigrationDirectory
-from schema_core.migration.migrator import MigrationResult, Migrator
-from schema_core.migration.table_differences import TableDiff, table_diff
+from schema_core.migration.files.directory import MigrationDirectory
+from schema_core.migration.files.migrator import MigrationResult, Migrator
+from schema_core.migration.rows.table_differences import TableDiff, table_diff
 
 #: The suffix of the catalog with the definitions before the migrations.
 BEFORE: Final = "before"

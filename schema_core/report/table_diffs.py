@@ -10,7 +10,7 @@ from schema_core.report.changes import changes_html
 from schema_core.report.markup import code, items, mark, page, scroll, table, text
 
 if TYPE_CHECKING:
-    from schema_core.migration.table_differences import TableDiff
+    from schema_core.migration.rows.table_differences import TableDiff
 
 #: Kind of row -> the mark of its samples.
 MARKS = {

@@ -10,7 +10,7 @@ import pytest
 
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import MigrationDirectory
-from schema_core.migration.checksums import CHECKSUMS
+from schema_core.migration.files.checksums import CHECKSUMS
 
 UP = "-- up\n-- down\n"
 

@@ -10,10 +10,10 @@ from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.base.paths import ObjectIdentifier, ObjectPath
 from schema_core.catalog.changes.column_history import marked_name
 from schema_core.errors import SchemaError
-from schema_core.migration.file_guard import find_file
-from schema_core.migration.files import MigrationDirectory, MigrationFile
-from schema_core.migration.lint import lint_migrations
-from schema_core.migration.migrator import Migrator
+from schema_core.migration.files.directory import MigrationDirectory, MigrationFile
+from schema_core.migration.files.migrator import Migrator
+from schema_core.migration.gates.file_guard import find_file
+from schema_core.migration.gates.lint import lint_migrations
 
 FORMATS = ("csv", "json", "parquet", "orc", "avro")
 COLUMNS = "a INT, b STRING, c AS n + 1, n INT, ts TIMESTAMP(3)"

@@ -16,7 +16,7 @@ from schema_core.migration import (
     Severity,
     lint_migrations,
 )
-from schema_core.migration.lint import RULES, lint_history
+from schema_core.migration.gates.lint import RULES, lint_history
 
 FILES = "'connector' = 'filesystem', 'path' = '/data/{}', 'format' = '{}'"
 PARQUET, CSV = FILES.format("t", "parquet"), FILES.format("c", "csv")

@@ -54,7 +54,7 @@ def test_a_rewrite_leaves_the_old_table_or_the_new_one(
     def validated(environment: Any, path: str, new: Any, **_: Any) -> ValidationReport:
         return ValidationReport(path, 1, 1, (), ())
 
-    monkeypatch.setattr("schema_core.migration.data_rewrite.validate_rows", validated)
+    monkeypatch.setattr("schema_core.migration.rows.data_rewrite.validate_rows", validated)
     case = Case(AtomicityLevel.ISOLATED, Action.REPLACE, fails)
     last = operations(case, Rewritten)
     drawn = [(at, TRIED[at % len(TRIED)]) for at in range(1, last + 1, step)]

@@ -15,9 +15,9 @@ from schema_core.migration import (
     Migrator,
     RowProblem,
     ValidationReport,
-    row_gate,
 )
-from schema_core.migration.row_gate import (
+from schema_core.migration.gates import row_gate
+from schema_core.migration.gates.row_gate import (
     require_fitting_rows,
     upgrade_validated,
     validate_migrations,

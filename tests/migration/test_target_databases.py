@@ -25,7 +25,7 @@ from schema_core import Schema
 from schema_core.catalog.objects import CatalogTable
 from schema_core.mappings.dialects import to_ddl
 from schema_core.migration import plan
-from schema_core.migration.target_statements import TARGETS
+from schema_core.migration.targets.target_statements import TARGETS
 from schema_core.types import parse_type
 
 EMBEDDED = ("sqlite", "duckdb")

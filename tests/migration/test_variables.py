@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from schema_core.base.text import Span
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.migration import MigrationFile
-from schema_core.migration.variables import FilledScript
+from schema_core.migration.files.variables import FilledScript
 
 VALUES = {"a": "", "b": "it's", "c": "${a}"}
 PARTS = st.sampled_from(["${a}", "${b}", "${c}", "$${a}", "'", "x", " ", "\n", "$"])

@@ -11,7 +11,7 @@ from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import MigrationDirectory, MigrationFile, Migrator
-from schema_core.migration.view_checks import find_dependents
+from schema_core.migration.gates.view_checks import find_dependents
 from schema_core.pyflink.table.udf import udf
 
 TABLES = """

@@ -19,10 +19,10 @@ from schema_core.migration import (
     MigrationState,
     Migrator,
     autogenerate,
-    data_steps,
     read_definitions,
 )
-from schema_core.migration import migrator as migrator_module
+from schema_core.migration.files import data_steps
+from schema_core.migration.files import migrator as migrator_module
 from schema_core.spark.commit.commit import FileStage
 
 if TYPE_CHECKING:

@@ -45,8 +45,8 @@ from schema_core.migration.compatibility import (
 )
 from schema_core.migration.differences import diff, likely_renames
 from schema_core.migration.plans import MigrationPlan
-from schema_core.migration.rewrites import HARMLESS
-from schema_core.migration.target_statements import TARGETS
+from schema_core.migration.targets.rewrites import HARMLESS
+from schema_core.migration.targets.target_statements import TARGETS
 from schema_core.report.catalog_diagrams import draw_differences
 from schema_core.report.changes import plan_html, side_by_side
 from schema_core.report.markup import scroll, section

@@ -28,15 +28,15 @@ from schema_core.cli.findings import (
 from schema_core.cli.git_files import RevisionFiles, find_revision_files
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs
-from schema_core.migration.definitions import (
+from schema_core.migration.files.definitions import (
     adopt_values,
     import_definitions,
     read_definitions,
 )
-from schema_core.migration.files import SETUP, MigrationDirectory
-from schema_core.migration.lint import RULES, LintFinding, lint_history, lint_migrations
-from schema_core.migration.migrator import Migrator
-from schema_core.migration.scratch import mask_secrets, open_scratch
+from schema_core.migration.files.directory import SETUP, MigrationDirectory
+from schema_core.migration.files.migrator import Migrator
+from schema_core.migration.files.scratch import mask_secrets, open_scratch
+from schema_core.migration.gates.lint import RULES, LintFinding, lint_history, lint_migrations
 
 Since = Annotated[
     str | None,

@@ -26,7 +26,7 @@ from schema_core.base.text import show
 from schema_core.cli import script
 from schema_core.cli.app import exit_on_configuration_error
 from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError
-from schema_core.migration.checksums import CHECKSUMS, format_checksums
+from schema_core.migration.files.checksums import CHECKSUMS, format_checksums
 
 
 class Kit(Enum):

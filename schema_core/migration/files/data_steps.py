@@ -19,10 +19,10 @@ from schema_core.environment.planner import CommitRecord
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, similar
 from schema_core.mappings.dialects.definitions import schema_of, table_of
-from schema_core.migration.data_rewrite import validated_rewrite
 from schema_core.migration.differences import diff
-from schema_core.migration.script_steps import ScriptStep
-from schema_core.migration.validation import permanent_table
+from schema_core.migration.files.script_steps import ScriptStep
+from schema_core.migration.rows.data_rewrite import validated_rewrite
+from schema_core.migration.rows.validation import permanent_table
 from schema_core.schema.columns import Column
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.syntax import Expression, Literal, LiteralKind, Name

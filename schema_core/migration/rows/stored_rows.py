@@ -14,8 +14,8 @@ from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.mappings import stored_types
 from schema_core.mappings.stored_options import find_changed_options
-from schema_core.migration.rewrites import is_stored
-from schema_core.migration.target_statements import type_of
+from schema_core.migration.targets.rewrites import is_stored
+from schema_core.migration.targets.target_statements import type_of
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import RowField, RowType
 

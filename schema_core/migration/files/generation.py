@@ -38,28 +38,28 @@ from schema_core.errors import (
 from schema_core.mappings.dialects.api import to_ddl
 from schema_core.mappings.dialects.printer import block, comment_clause, with_clause
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs
-from schema_core.migration.definitions import (
-    OptionTemplate,
-    WantedContent,
-    adopt_values,
-    find_templates,
-)
 from schema_core.migration.differences import (
     RenameHints,
     invert_renames,
     likely_renames,
     renames_by_path,
 )
-from schema_core.migration.files import IRREVERSIBLE, MigrationDirectory, sections
-from schema_core.migration.migrator import Migrator
-from schema_core.migration.plans import MigrationPlan, plan
-from schema_core.migration.variables import (
+from schema_core.migration.files.definitions import (
+    OptionTemplate,
+    WantedContent,
+    adopt_values,
+    find_templates,
+)
+from schema_core.migration.files.directory import IRREVERSIBLE, MigrationDirectory, sections
+from schema_core.migration.files.migrator import Migrator
+from schema_core.migration.files.variables import (
     FilledScript,
     escape_variables,
     fill_variables,
     list_variables,
 )
-from schema_core.migration.view_checks import describe_broken_view, find_dependents, name_view
+from schema_core.migration.gates.view_checks import describe_broken_view, find_dependents, name_view
+from schema_core.migration.plans import MigrationPlan, plan
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.readable import shorten_statements
 

@@ -18,11 +18,11 @@ from schema_core.environment.planner import DifferenceKind, RowDifferences, RowS
 from schema_core.environment.table_api.table import Table, compare_rows
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, at, similar
-from schema_core.migration.conversions import conversion
 from schema_core.migration.differences import RenameHints, TableChanges, diff
-from schema_core.migration.statement_writer import StatementWriter
-from schema_core.migration.target_statements import TARGETS
-from schema_core.migration.validation import column_renames
+from schema_core.migration.rows.validation import column_renames
+from schema_core.migration.targets.conversions import conversion
+from schema_core.migration.targets.statement_writer import StatementWriter
+from schema_core.migration.targets.target_statements import TARGETS
 from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema

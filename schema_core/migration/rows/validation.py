@@ -24,13 +24,13 @@ from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.connector import installed_connector
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
-from schema_core.migration.conversions import Conversion, conversion
 from schema_core.migration.differences import Definition, RenameHints, diff, renames_by_path
 from schema_core.migration.ordering import renamed_columns
-from schema_core.migration.rewrites import is_stored, sources_of
-from schema_core.migration.statement_writer import StatementWriter
-from schema_core.migration.stored_rows import StoredRows, find_rewrites
-from schema_core.migration.target_statements import TARGETS, type_of
+from schema_core.migration.rows.stored_rows import StoredRows, find_rewrites
+from schema_core.migration.targets.conversions import Conversion, conversion
+from schema_core.migration.targets.rewrites import is_stored, sources_of
+from schema_core.migration.targets.statement_writer import StatementWriter
+from schema_core.migration.targets.target_statements import TARGETS, type_of
 from schema_core.schema.columns import (
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,

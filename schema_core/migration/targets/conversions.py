@@ -19,8 +19,8 @@ from schema_core.types.base import MAX_LENGTH
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
-    from schema_core.migration.sql_functions import Functions
-    from schema_core.migration.statement_writer import StatementWriter
+    from schema_core.migration.targets.sql_functions import Functions
+    from schema_core.migration.targets.statement_writer import StatementWriter
 
 R = TypeRoot
 

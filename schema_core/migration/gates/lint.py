@@ -41,7 +41,6 @@ from schema_core.errors import (
     within,
 )
 from schema_core.mappings.stored_types import READINGS, REWRITTEN, Reading, TypeFinding
-from schema_core.migration.acceptances import ACCEPT, COMMENT
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs
 from schema_core.migration.compatibility import (
     FINDINGS,
@@ -51,12 +50,18 @@ from schema_core.migration.compatibility import (
     can_read_old_data,
 )
 from schema_core.migration.differences import RenameHints, diff
-from schema_core.migration.files import MigrationDirectory, MigrationFile, list_files, read_file
-from schema_core.migration.migrator import BREAKING, MigrationState, Migrator
-from schema_core.migration.scratch import Scratch, open_scratch
-from schema_core.migration.script_steps import ScriptStep, parse_steps
-from schema_core.migration.variables import FilledScript
-from schema_core.migration.view_checks import ViewStates, find_names, require_working_views
+from schema_core.migration.files.acceptances import ACCEPT, COMMENT
+from schema_core.migration.files.directory import (
+    MigrationDirectory,
+    MigrationFile,
+    list_files,
+    read_file,
+)
+from schema_core.migration.files.migrator import BREAKING, MigrationState, Migrator
+from schema_core.migration.files.scratch import Scratch, open_scratch
+from schema_core.migration.files.script_steps import ScriptStep, parse_steps
+from schema_core.migration.files.variables import FilledScript
+from schema_core.migration.gates.view_checks import ViewStates, find_names, require_working_views
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Alter, Delete, Insert, RenameColumn, RenameTo
 

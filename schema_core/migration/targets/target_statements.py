@@ -18,11 +18,11 @@ from schema_core.mappings import stored_types
 from schema_core.mappings.dialects.engines import engine
 from schema_core.mappings.dialects.printer import expression_text, stored_line
 from schema_core.mappings.dialects.schemas import ColumnDdl, column_ddl, default_key_name
-from schema_core.migration.canonical_conversions import CANONICAL_CONVERSIONS
-from schema_core.migration.conversions import CONVERSIONS, KINDS, convert
 from schema_core.migration.ordering import ChangeGroup
-from schema_core.migration.sql_functions import CanonicalText, Functions
-from schema_core.migration.statement_writer import (
+from schema_core.migration.targets.canonical_conversions import CANONICAL_CONVERSIONS
+from schema_core.migration.targets.conversions import CONVERSIONS, KINDS, convert
+from schema_core.migration.targets.sql_functions import CanonicalText, Functions
+from schema_core.migration.targets.statement_writer import (
     RENAMES_BY_NAME,
     RENAMES_BY_PATH,
     RewriteNeeded,

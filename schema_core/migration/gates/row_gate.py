@@ -18,9 +18,9 @@ from schema_core.environment.connector import installed_connector
 from schema_core.errors import SchemaError
 from schema_core.mappings.stored_types import READINGS, Reading
 from schema_core.migration.compatibility import can_read_old_data
-from schema_core.migration.migrator import MigrationResult, Migrator
-from schema_core.migration.script_steps import ScriptStep, parse_steps
-from schema_core.migration.validation import (
+from schema_core.migration.files.migrator import MigrationResult, Migrator
+from schema_core.migration.files.script_steps import ScriptStep, parse_steps
+from schema_core.migration.rows.validation import (
     KINDS,
     ValidationReport,
     accepted_kinds,

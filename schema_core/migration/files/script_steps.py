@@ -16,7 +16,7 @@ from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import parse_path
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError
-from schema_core.migration.validation import accepted_kinds
+from schema_core.migration.rows.validation import accepted_kinds
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import ObjectKind, Statement

@@ -15,7 +15,7 @@ from schema_core.mappings.dialects.engines import Engine
 from schema_core.mappings.dialects.types import loss_of, write_type
 from schema_core.mappings.loss import Loss
 from schema_core.migration.ordering import ChangeGroup
-from schema_core.migration.sql_functions import Functions
+from schema_core.migration.targets.sql_functions import Functions
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.types import DataType
 from schema_core.types.casts import supports_explicit_cast

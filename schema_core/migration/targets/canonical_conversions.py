@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from schema_core import types
 from schema_core.mappings import stored_types
-from schema_core.migration.conversions import KINDS, Build, Conversion, Operand, ValueCheck
-from schema_core.migration.sql_functions import CanonicalText
+from schema_core.migration.targets.conversions import KINDS, Build, Conversion, Operand, ValueCheck
+from schema_core.migration.targets.sql_functions import CanonicalText
 from schema_core.types.atomic import LengthType
 from schema_core.types.families import TypeRoot
 

@@ -23,9 +23,9 @@ from schema_core.environment.connector import secret_keys
 from schema_core.environment.plans.dry_run import dry_run_session
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.migration.catalog_differences import CatalogContent
-from schema_core.migration.files import MigrationDirectory
-from schema_core.migration.migrator import Migrator
-from schema_core.migration.variables import keep_variables
+from schema_core.migration.files.directory import MigrationDirectory
+from schema_core.migration.files.migrator import Migrator
+from schema_core.migration.files.variables import keep_variables
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.parser import parse_statements
 

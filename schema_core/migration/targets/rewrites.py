@@ -8,9 +8,9 @@ from dataclasses import replace
 from schema_core.catalog.objects import CatalogTable
 from schema_core.mappings.dialects.api import to_ddl
 from schema_core.mappings.stored_types import READINGS, Reading, TypeFinding
-from schema_core.migration.conversions import conversion, convert
-from schema_core.migration.statement_writer import StatementWriter
-from schema_core.migration.target_statements import comment_on_column, type_of
+from schema_core.migration.targets.conversions import conversion, convert
+from schema_core.migration.targets.statement_writer import StatementWriter
+from schema_core.migration.targets.target_statements import comment_on_column, type_of
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,

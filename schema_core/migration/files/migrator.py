@@ -51,12 +51,17 @@ from schema_core.errors import (
     within,
 )
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs, read_catalog
-from schema_core.migration.data_steps import change_definition, check_data_step, run_data_step
-from schema_core.migration.file_guard import require_files_follow
-from schema_core.migration.files import MigrationDirectory, MigrationFile, closure_of, is_target
-from schema_core.migration.script_steps import ScriptStep, parse_steps
-from schema_core.migration.variables import FilledScript
-from schema_core.migration.view_checks import (
+from schema_core.migration.files.data_steps import change_definition, check_data_step, run_data_step
+from schema_core.migration.files.directory import (
+    MigrationDirectory,
+    MigrationFile,
+    closure_of,
+    is_target,
+)
+from schema_core.migration.files.script_steps import ScriptStep, parse_steps
+from schema_core.migration.files.variables import FilledScript
+from schema_core.migration.gates.file_guard import require_files_follow
+from schema_core.migration.gates.view_checks import (
     find_broken_views,
     find_names,
     require_working_views,

@@ -12,10 +12,7 @@ from schema_core.environment.result import TableResult
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
 from schema_core.migration.differences import Definition, RenameHints
-from schema_core.migration.rewrites import select_query
-from schema_core.migration.statement_writer import StatementWriter
-from schema_core.migration.target_statements import TARGETS
-from schema_core.migration.validation import (
+from schema_core.migration.rows.validation import (
     KINDS,
     ValidationReport,
     accepted_kinds,
@@ -23,6 +20,9 @@ from schema_core.migration.validation import (
     stored_table,
     validate_rows,
 )
+from schema_core.migration.targets.rewrites import select_query
+from schema_core.migration.targets.statement_writer import StatementWriter
+from schema_core.migration.targets.target_statements import TARGETS
 
 
 def rewrite_table(

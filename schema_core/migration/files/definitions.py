@@ -25,7 +25,7 @@ from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, at, within
 from schema_core.migration.catalog_differences import CatalogContent, read_catalog
-from schema_core.migration.variables import (
+from schema_core.migration.files.variables import (
     FilledScript,
     list_variables,
     match_template,

@@ -21,8 +21,8 @@ from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
 from schema_core.mappings.stored_types import NO_RENAMES, Renames, TypeFinding
-from schema_core.migration.acceptances import kinds_accepted_before
-from schema_core.migration.stored_rows import StoredRows, find_rewrites, find_row_differences
+from schema_core.migration.files.acceptances import kinds_accepted_before
+from schema_core.migration.rows.stored_rows import StoredRows, find_rewrites, find_row_differences
 from schema_core.sql.statement_syntax import Alter, ObjectKind, RenameColumn, Statement
 
 #: Findings, beside those that require a rewrite, with which a reader refuses each older file.

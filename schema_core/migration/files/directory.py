@@ -31,14 +31,14 @@ from schema_core.errors import (
     similar,
     within,
 )
-from schema_core.migration.checksums import (
+from schema_core.migration.files.checksums import (
     CHECKSUMS,
     ChecksumMismatch,
     checksum_of,
     find_mismatches,
     format_checksums,
 )
-from schema_core.migration.variables import FilledScript
+from schema_core.migration.files.variables import FilledScript
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Statement
 

@@ -1,0 +1,1 @@
+"""Directories of migration files: read, generated, applied, and recorded in the catalog."""

@@ -1,0 +1,1 @@
+"""Rows of tables that a migration changes: validated, rewritten and compared."""

@@ -1,0 +1,1 @@
+"""Targets of plans: the SQL of Flink and of other engines, with checked conversions."""
