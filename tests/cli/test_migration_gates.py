@@ -184,3 +184,15 @@ def test_check_refuses_what_it_cannot_compare(shell: Shell) -> None:
     shell.write("0001_start", f"{START}\n")
     shell.run("check", "--from", wanted, status=1)
     assert "migration-checksum-mismatch" in shell.errors
+
+
+def test_check_neither_writes_rows_nor_looks_at_files(shell: Shell) -> None:
+    shell.write("0002_rows", "-- up\nINSERT INTO t VALUES (1, 'x');\n")
+    shell.write("0003_rewrite", "-- up\n-- rewrite: t\nALTER TABLE t MODIFY a STRING;\n")
+    shell.write("0004_type", "-- up\nALTER TABLE t MODIFY a INT;\nUPDATE t SET b = 'y';\n")
+    (shell.folder / "t").mkdir()
+    (shell.folder / "t" / "part-0").touch()
+    wanted = shell.tables(f"{TABLE} 'format' = 'parquet');")
+
+    assert "" == shell.run("check", "--from", wanted)
+    assert ["part-0"] == [file.name for file in (shell.folder / "t").iterdir()]

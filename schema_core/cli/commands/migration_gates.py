@@ -248,7 +248,7 @@ def check_definitions(
         migrations = MigrationDirectory.read(directory)
     text = read_setup(directory, setup, define)
     with open_scratch(migrations, setup=text, variables=script.values(define or [])) as scratch:
-        scratch.migrator.upgrade()
+        scratch.migrator.upgrade_definitions()
         reached = scratch.migrator.content()
         if module is not None:
             sys.path.insert(0, "")  # modules beside the project, as `python -m` finds them

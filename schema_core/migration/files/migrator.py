@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from enum import Enum
+from functools import partial
 from time import monotonic, sleep
 from typing import Final, NamedTuple, TypeAlias
 from uuid import uuid4
@@ -436,19 +437,31 @@ class Migrator:
             SchemaCoreError: of a statement; its transaction is rolled back, those before it are
                 not.
         """
-
-        def begin(catalog: Catalog) -> _Run | None:
-            applied = catalog.list_migrations()
-            pending = self._find_pending(applied, target)
-            if not pending:
-                return None
-            position = max((record.position for record in applied), default=0) + 1
-            entry = self._entry(pending[0], position, ())
-            return _Run(entry, UP, self._parse_script(pending[0], UP))
-
         if not dry_run and (entry := self.catalog.find_unfinished_migration()) is not None:
             self._require_wanted(entry, target)
+        begin = partial(self._find_next, target)
         return self._apply(begin, UP, dry_run=dry_run, take_over=take_over)
+
+    def upgrade_definitions(self) -> None:
+        """Apply all migrations in one transaction, without the rows of data steps.
+
+        This is for scratch catalogs: the files of tables are not looked at.
+
+        Raises:
+            SchemaCoreError: as `upgrade`.
+        """
+        with self.catalog.transaction() as catalog:
+            self._try_each(catalog, partial(self._find_next, None), checks_files=False)
+
+    def _find_next(self, target: str | None, catalog: Catalog) -> _Run | None:
+        """Return the next migration up to a target that is not applied, not yet begun."""
+        applied = catalog.list_migrations()
+        pending = self._find_pending(applied, target)
+        if not pending:
+            return None
+        position = max((record.position for record in applied), default=0) + 1
+        entry = self._entry(pending[0], position, ())
+        return _Run(entry, UP, self._parse_script(pending[0], UP))
 
     def _require_wanted(self, entry: CatalogMigration, target: str | None) -> None:
         """Require that an unfinished migration is one of those up to a target."""
@@ -564,14 +577,27 @@ class Migrator:
         with rolled_back(self.catalog) as catalog:
             if (unfinished := catalog.find_unfinished_migration()) is not None:
                 raise _unfinished_error(unfinished)
-            while (run := begin(catalog)) is not None:
-                with self._within(catalog), run.script.locating():
-                    run.texts, touched = self._execute_checked(catalog, run.script)
-                    run.touched.update(touched)
-                    run.done = len(run.script.steps)
-                    self._store(catalog, run)
-                results.append(run.result())
+            results += self._try_each(catalog, begin)
         return tuple(results)
+
+    def _try_each(
+        self,
+        catalog: Catalog,
+        begin: Callable[[Catalog], _Run | None],
+        *,
+        checks_files: bool = True,
+    ) -> list[MigrationResult]:
+        results: list[MigrationResult] = []
+        while (run := begin(catalog)) is not None:
+            with self._within(catalog), run.script.locating():
+                run.texts, touched = self._execute_checked(
+                    catalog, run.script, checks_files=checks_files
+                )
+                run.touched.update(touched)
+                run.done = len(run.script.steps)
+                self._store(catalog, run)
+            results.append(run.result())
+        return results
 
     def _begin(self, begin: Callable[[Catalog], _Run | None]) -> _Run | bool | None:
         """Return a migration after its first transaction; None if there is none.
@@ -831,11 +857,13 @@ class Migrator:
             with filled.locating(name), within(filled.text):
                 return _Script(filled, parse_steps(filled.text), location, name)
 
-    def _execute_checked(self, catalog: Catalog, script: _Script) -> tuple[list[str], Touched]:
+    def _execute_checked(
+        self, catalog: Catalog, script: _Script, *, checks_files: bool = True
+    ) -> tuple[list[str], Touched]:
         """Execute a script as `_execute`, unless it breaks views (`migration-breaks-view`)."""
         touched: Touched = {}
         with self._keeping_views(script, touched):
-            texts, changed = self._execute(catalog, script.text)
+            texts, changed = self._execute(catalog, script.text, checks_files=checks_files)
             touched |= changed
         return texts, touched
 
