@@ -592,11 +592,11 @@ class FileLayout:
         """Return whether columns are read by all names that they have had.
 
         Files that list their columns are read by their own names, except by streams; csv by
-        position.
+        position. If columns have swapped their names, only files of a known age are read.
         """
         is_listed = self.form.identifier in LISTED and not self.streams
         is_known = self.names is not None or is_listed or self.form is file_formats.CSV
-        return self.ages.has_renamed and not is_known
+        return self.ages.has_renamed and not self.ages.reused and not is_known
 
     def _physical_type(self, name: str, type_: types.DataType) -> types.DataType:
         if self.form.codec is not None:
