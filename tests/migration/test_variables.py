@@ -12,7 +12,9 @@ from schema_core.migration import MigrationFile
 from schema_core.migration.files.variables import FilledScript
 
 VALUES = {"a": "", "b": "it's", "c": "${a}"}
-PARTS = st.sampled_from(["${a}", "${b}", "${c}", "$${a}", "'", "x", " ", "\n", "$"])
+PARTS = st.sampled_from(
+    ["${a}", "${b}", "${c}", "$${a}", "'", "x", " ", "\n", "$", "--", "/*", "*/", "`"]
+)
 
 
 @given(st.lists(PARTS, max_size=12))
@@ -32,6 +34,21 @@ def test_values_are_quoted_in_literals_only() -> None:
     script = FilledScript.fill("'${b}' ${b} $${b}", VALUES, "it")
 
     assert "'it''s' it's ${b}" == script.text
+
+
+@pytest.mark.parametrize(
+    "start", ["-- don't\n", "// don't\n", "/* don't */ ", "`don't` ", "/*+ OPTIONS('a' = 'b') */ "]
+)
+def test_a_quote_outside_of_literals_does_not_begin_one(start: str) -> None:
+    script = FilledScript.fill(f"{start}'${{b}}'", VALUES, "it")
+
+    assert f"{start}'it''s'" == script.text
+
+
+def test_values_in_comments_and_hints_are_replaced() -> None:
+    script = FilledScript.fill("-- ${b}\n/*+ OPTIONS('a' = '${b}') */", VALUES, "it")
+
+    assert "-- it's\n/*+ OPTIONS('a' = 'it''s') */" == script.text
 
 
 def test_an_error_shows_the_variable_and_not_its_value() -> None:

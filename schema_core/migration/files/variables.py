@@ -16,8 +16,14 @@ from schema_core.errors import OnError, SchemaCoreError, SchemaError
 
 #: A variable; after another dollar sign it is text.
 _VARIABLE = regex(r"(\$?)\$\{(\w+)\}")
-#: A string literal, or a variable elsewhere.
-_PIECE = regex(r"(?P<literal>'(?:[^']|'')*')|\$?\$\{\w+\}")
+#: A string literal; a comment that is not a hint, or a name in backticks, in which a single quote
+#: does not begin a literal; or a variable elsewhere.
+_PIECE = regex(
+    r"(?P<literal>'(?:[^']|'')*')"
+    r"|--[^\r\n]*|//[^\r\n]*|/\*(?!\+).*?(?:\*/|\Z)|`(?:[^`\r\n]|``)+`"
+    r"|\$?\$\{\w+\}",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
