@@ -157,6 +157,18 @@ def test_a_dry_run_reports_that_risks_are_not_known(shell: Shell) -> None:
     assert "warn: risks are not known: " in shell.run("upgrade", "--dry-run")
 
 
+def test_a_dry_run_with_a_target_follows_one_branch(shell: Shell) -> None:
+    shell.write("0001_a", "-- up\nCREATE TABLE t (a INT) WITH ('connector' = 'print');\n-- down\n")
+    shell.write("0002_b", "-- up\nALTER TABLE t ADD b INT;\n-- down\nALTER TABLE t DROP b;\n")
+    shell.write("0002_c", "-- parents: 0001_a\n-- up\nALTER TABLE t ADD b INT;\n")
+
+    lines = shell.run("upgrade", "0002_b", "--dry-run").splitlines()
+
+    names = [line for line in lines if line.startswith("upgrade")]
+    assert ["upgrade 0001_a: 1 statement", "upgrade 0002_b: 1 statement"] == names
+    assert "rolled back" == lines[-1]
+
+
 def test_an_existing_catalog_is_adopted(shell: Shell) -> None:
     shell.write("0001_a", "-- up\nCREATE TABLE t (a INT) WITH ('connector' = 'print');\n")
     shell.run("upgrade")

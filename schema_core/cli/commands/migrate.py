@@ -192,10 +192,11 @@ def upgrade(  # noqa: PLR0913 - one argument for each option
                 validated = upgrade_validated(
                     migrator, target, accept or [], dry_run=dry_run, take_over=take_over
                 )
-                _show(validated, find_risks(migrator, directory, setup, define, dry_run))
+                risks = find_risks(migrator, directory, setup, define, target) if dry_run else None
+                _show(validated, risks)
         elif dry_run:
             results = migrator.upgrade(target, dry_run=True)
-            _show(results, find_risks(migrator, directory, setup, define, True))
+            _show(results, find_risks(migrator, directory, setup, define, target))
         else:
             _show(migrator.upgrade(target, take_over=take_over))
 

@@ -166,23 +166,21 @@ def find_risks(
     directory: Path,
     setup: Path | None,
     define: list[str] | None,
-    is_dry_run: bool,
-) -> Risks | None:
-    """Return what `lint_migrations` finds in pending migrations; None if it is not a dry run.
+    target: str | None,
+) -> Risks:
+    """Return what `lint_migrations` finds in the pending migrations up to a target.
 
     Args:
         migrator: The migrator of the catalog in use.
         directory: The directory of the migrations.
         setup: The setup script; by default that of the directory.
         define: ``NAME=VALUE``, the values of variables.
-        is_dry_run: Whether the migrations are only tried.
+        target: The last migration, as for `Migrator.upgrade`.
 
     Raises:
         SchemaCoreError: as `lint_migrations`.
     """
-    if not is_dry_run:
-        return None
-    if not (pending := migrator.pending()):
+    if not (pending := migrator.pending(target)):
         return {}
     files = {file.name: file for file in migrator.directory.migrations}
     findings = lint_migrations(
