@@ -23,6 +23,7 @@ from schema_core.migration import (
 )
 from schema_core.migration.files import data_steps
 from schema_core.migration.files import migrator as migrator_module
+from schema_core.migration.files.checksums import format_checksums
 from schema_core.spark.commit.commit import FileStage
 
 if TYPE_CHECKING:
@@ -194,6 +195,65 @@ def test_a_step_that_fails_is_corrected_in_its_file(make: Callable[..., Migrator
     assert ["upgrade 0002_m: 1 statement"] == [str(item) for item in corrected.upgrade()]
     assert [(3, "x", "0")] == rows(corrected, "SELECT id, name, age FROM people WHERE id = 3")
     assert right == corrected.catalog.list_migrations()[1].text
+
+
+@pytest.mark.parametrize(
+    ("correction", "expected"),
+    [
+        ("", [(3, None)]),
+        ("ALTER TABLE people ADD note STRING;", [(3, None)]),
+        ("CREATE TABLE other (id INT); UPDATE people SET age = '0' WHERE age IS NULL;", [(3, "0")]),
+    ],
+)
+def test_a_step_that_fails_is_removed_or_preceded_by_others(
+    make: Callable[..., Migrator], correction: str, expected: list[tuple[Any, ...]]
+) -> None:
+    late = "-- up\nUPDATE people SET name = 'x' WHERE id = 3;\n{}\n"
+    wrong = "UPDATE people SET age = CAST(CAST(name AS INT) AS STRING);"
+    with pytest.raises(SchemaCoreError):
+        make(CREATE, late.format(wrong)).upgrade()
+
+    corrected = make(CREATE, late.format(correction))
+    corrected.upgrade()
+
+    assert ["applied", "applied"] == states(corrected)
+    assert expected == rows(corrected, "SELECT id, age FROM people WHERE id = 3")
+    assert late.format(correction) == corrected.catalog.list_migrations()[1].text
+    assert [] == list(corrected.drift())
+
+
+def test_a_corrected_step_that_was_committed_is_not_refused(
+    make: Callable[..., Migrator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = "-- up\nUPDATE people SET name = {} WHERE id = 3;\n"
+    wrong, right = late.format("CAST(CAST(name AS INT) AS STRING)"), late.format("'x'")
+    with pytest.raises(SchemaCoreError):
+        make(CREATE, wrong).upgrade()
+    kill_at(monkeypatch, make(CREATE, right), "after", 1)
+
+    make(CREATE, right).upgrade()
+
+    migrator = make(CREATE, right)
+    assert ["applied", "applied"] == states(migrator)
+    assert [(3, "x")] == rows(migrator, "SELECT id, name FROM people WHERE id = 3")
+
+
+def test_an_unfinished_migration_with_another_checksum_is_not_continued(
+    make: Callable[..., Migrator],
+) -> None:
+    late = "-- up\nUPDATE people SET age = {};\n"
+    wrong = make(CREATE, late.format("CAST(CAST(name AS INT) AS STRING)"))
+    with pytest.raises(SchemaCoreError):
+        wrong.upgrade()
+    checksums = {file.name: file.checksum for file in wrong.directory.migrations}
+
+    corrected = make(CREATE, late.format("'0'"))
+    corrected.directory = replace(corrected.directory, checksums=format_checksums(checksums))
+    with pytest.raises(SchemaCoreError) as caught:
+        corrected.upgrade()
+
+    assert "migration-checksum-mismatch" == caught.value.code
+    assert ["applied", "unfinished"] == states(corrected)
 
 
 def test_a_generated_rewrite_is_applied_and_undone(

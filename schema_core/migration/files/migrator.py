@@ -632,15 +632,19 @@ class Migrator:
             while not run.is_finished:
                 with run.script.locating():
                     self._run_job(run)
-                    with self.catalog.transaction() as catalog, self._within(catalog):
-                        self._require_claimed(catalog, run)
-                        self._advance(catalog, run)
+                    self._proceed(run)
         except BaseException:
             self._release(run)
             raise
         finally:
             if run.claim is not None:
                 run.claim.end()
+
+    def _proceed(self, run: _Run) -> None:
+        """Execute the statements up to the next data step or the end, in one transaction."""
+        with self.catalog.transaction() as catalog, self._within(catalog):
+            self._require_claimed(catalog, run)
+            self._advance(catalog, run)
 
     def _advance(self, catalog: Catalog, run: _Run) -> None:
         """Execute the steps up to the next data step or the end, and store the progress."""
@@ -754,8 +758,12 @@ class Migrator:
             with run.script.locating():
                 self.environment.recorded_jobs.require_support()
                 run.is_committed = self._was_committed(run)
-                if run.direction == UP:
-                    self._take_new_text(run)
+            if run.direction == UP:
+                self._take_new_text(run)
+            # a corrected file may continue with another statement; it is stored before the job
+            if not run.is_committed:
+                with run.script.locating():
+                    self._proceed(run)
         except BaseException:
             self._release(run)
             raise
@@ -773,6 +781,7 @@ class Migrator:
 
     def _take_new_text(self, run: _Run) -> None:
         """Let a migration continue with its file, whose executed steps must be the same."""
+        self.directory.require_checksums()
         files = {migration.name: migration for migration in self.directory.migrations}
         if (file := files.get(run.entry.name)) is None:
             _require_unchanged(run.entry, files, run.entry.name)
