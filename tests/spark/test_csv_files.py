@@ -118,6 +118,23 @@ def test_unreadable_records_are_skipped_on_request(
     assert expected == read(content, skip_errors=True)
 
 
+@pytest.mark.parametrize(
+    ("header", "record", "expected"),
+    [
+        ("b,a", "1", [None, "1", None]),
+        ("b,a", "1,2", ["2", "1", None]),
+        ("old,c,b,a", "0,1,2", [None, "2", "1"]),
+    ],
+)
+def test_a_short_record_has_the_columns_of_its_header(
+    header: str, record: str, expected: list[str | None]
+) -> None:
+    ages = {"optional": frozenset({"c"}), "ignored": frozenset({"old"})}
+    content = f"{header}\n{record}\n"
+
+    assert [expected] == read(content, ("a", "b", "c"), header=True, skip_errors=True, **ages)
+
+
 def test_every_file_starts_a_new_record() -> None:
     reader = FileReader(CsvDialect(AB, header=True, skip_errors=True))
     lines = [("f", b"a,b"), ("f", b'1,"open'), ("g", b"\xef\xbb\xbfa,b"), ("g", b"2,x")]

@@ -279,6 +279,21 @@ def test_files_of_others_with_a_name_used_twice_are_refused(
     assert "`b`" in caught.value.problem
 
 
+def test_orc_files_without_names_are_read_by_position_until_columns_are_moved(
+    environment: TableEnvironment, session: SparkSession, tmp_path: Path
+) -> None:
+    session.sql("SELECT 1 AS _col0, 2 AS _col1").write.orc(str(tmp_path / "t"))
+    create(environment, tmp_path / "t", "a INT, b INT", "orc")
+    run(environment, "ALTER TABLE t RENAME a TO c", "ALTER TABLE t ADD d INT")
+    assert [(1, 2, None)] == rows_of(environment, "SELECT * FROM t")
+
+    run(environment, "ALTER TABLE t MODIFY b INT FIRST")
+    with pytest.raises(SchemaCoreError, match="columns have been moved") as caught:
+        rows_of(environment, "SELECT * FROM t")
+
+    assert "file-age-unknown" == caught.value.code
+
+
 def test_a_header_names_the_columns_in_any_order(
     environment: TableEnvironment, tmp_path: Path
 ) -> None:
@@ -312,5 +327,24 @@ def test_streams_read_older_files_unless_names_were_used_twice(
     run(environment, "ALTER TABLE t DROP a", "ALTER TABLE t ADD a STRING")
     with pytest.raises(SchemaCoreError) as caught:
         streams.execute_sql(query).wait()
+
+    assert "streaming-not-supported" == caught.value.code
+
+
+def test_streams_do_not_read_fields_of_csv_by_another_position(
+    environment: TableEnvironment, session: SparkSession, tmp_path: Path
+) -> None:
+    create(environment, tmp_path / "t", "id INT, r ROW<x INT, y INT>", "csv")
+    run(
+        environment,
+        "INSERT INTO t VALUES (1, ROW(10, 11))",
+        "ALTER TABLE t MODIFY r ROW<y INT, x INT>",
+    )
+    streams = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    streams.register_catalog("c", environment.get_catalog("default_catalog"))
+    hint = "/*+ OPTIONS('source.monitor-interval' = '50 ms') */"
+
+    with pytest.raises(SchemaCoreError) as caught:
+        streams.execute_sql(f"SELECT * FROM c.default_database.t {hint}").wait()
 
     assert "streaming-not-supported" == caught.value.code

@@ -352,12 +352,15 @@ class FileReader:
         width = self.width
         if self.dialect.trailing and len(fields) == width + 1 and not fields[-1]:
             fields = fields[:-1]
-        if len(fields) == width:
-            return [None if place is None else fields[place] for place in self.places]
-        if not self._is_short(len(fields)):
+        if len(fields) != width and not self._is_short(len(fields)):
             self._refuse(f"expected {width} fields, found {len(fields)}")
+        if len(fields) > width:
+            return None
         # as in Flink, a row with too few fields has NULL in the others
-        return None if len(fields) > width else [*fields, *[None] * (width - len(fields))]
+        return [
+            None if place is None or place >= len(fields) else fields[place]
+            for place in self.places
+        ]
 
     def _is_short(self, count: int) -> bool:
         """Return whether records of this many fields are older than the last columns."""

@@ -322,7 +322,10 @@ def check_files(
     for (text, version), same in alike.items():
         schema = StructType.fromJson(json.loads(text))
         names: StoredNames = ()
-        if ages.has_older and not _is_by_position(schema, form):
+        is_by_position = _is_by_position(schema, form)
+        if is_by_position and not ages.only_grows():
+            raise ages.unknown_age_error(same[0])
+        if ages.has_older and not is_by_position:
             listed = [*listed_paths(schema)] if version is None else []
             layout = ages.layout_with(listed, same[0]) if version is None else ages.layouts[version]
             names = stored_names(columns, layout)

@@ -238,10 +238,11 @@ class FilesystemConnector:
         """
         layout = FileLayout(context, streams=True)
         session = context.session
-        if layout.ages.reused or not layout.fits_every_age():
+        has_other_fields = layout.form is file_formats.CSV and layout.ages.has_other_fields(None)
+        if layout.ages.reused or has_other_fields or not layout.fits_every_age():
             raise UnsupportedError(
                 f"a streaming job cannot read the files of {layout.path!r}: older ones have other "
-                "columns by the names or in the places of the table's columns",
+                "columns by the names or in the places of the table's columns or fields",
                 code="streaming-not-supported",
                 hint=stored_names.REWRITE,
             )
