@@ -135,6 +135,11 @@ SWAP = (
     "ALTER TABLE {t} RENAME name TO other;\nALTER TABLE {t} RENAME price TO name;\n"
     "ALTER TABLE {t} RENAME other TO price"
 )
+NAMED = ("parquet", "orc", "avro", "json")
+FIELD_SWAP = (
+    "ALTER TABLE {t} RENAME item.code TO item.x;\nALTER TABLE {t} RENAME item.qty TO item.code;\n"
+    "ALTER TABLE {t} RENAME item.x TO item.qty"
+)
 APPLIED: Final = (
     Applied(
         "ADD a column at the end",
@@ -337,6 +342,32 @@ APPLIED: Final = (
         ("goods",),
     ),
     Applied(
+        "two fields swap their names",
+        each(FIELD_SWAP, NAMED),
+        each(FIELD_SWAP, NAMED),
+        {"goods": [ANN, BOB], "SELECT t.item.code FROM goods_json AS t": [(1,), (2,)]},
+        ("goods",),
+    ),
+    Applied(
+        "change rows of a partition",
+        "UPDATE cities SET city = 'Milan' WHERE id = 1; "
+        "INSERT OVERWRITE cities VALUES (3, 'Bonn');",
+        rows={"SELECT id, city FROM cities": [(1, "Milan"), (3, "Bonn")]},
+    ),
+    Applied(
+        "reuse the name of a renamed column",
+        WITHOUT_VIEWS + each("ALTER TABLE {t} RENAME name TO label;\nALTER TABLE {t} ADD name INT"),
+        each("ALTER TABLE {t} DROP name;\nALTER TABLE {t} RENAME label TO name"),
+        {"goods": with_values(None, None, at=4)},
+        ("goods",),
+    ),
+    Applied(
+        "rewrite to another path, and twice",
+        f"-- rewrite: people\nCREATE TABLE people (id INT, name STRING, age STRING, city STRING) "
+        f"{files_at('other')};\n-- rewrite: people\nALTER TABLE people MODIFY id STRING;",
+        rows={"people": [(str(row[0]), *row[1:]) for row in PEOPLE]},
+    ),
+    Applied(
         "change a managed table",
         "ALTER TABLE stock ADD note STRING FIRST; ALTER TABLE stock RENAME qty TO amount; "
         "INSERT INTO stock VALUES ('new', 3, 30);",
@@ -463,6 +494,16 @@ REFUSED: Final = (
             ("SET ('csv.null-literal' = '-')", "csv", "syntax-changed"),
         )
     ),
+    *(
+        Refused(
+            f"NOT NULL for a column that older files lack [{form}]",
+            f"ALTER TABLE goods_{form} ADD more INT;\n"
+            f"ALTER TABLE goods_{form} MODIFY more INT NOT NULL;",
+            FOLLOW,
+            "fill it by an UPDATE",
+        )
+        for form in FORMS
+    ),
     Refused("DROP a partition column", "ALTER TABLE cities DROP city;", "still-referenced"),
     Refused("DROP a column of a primary key", "ALTER TABLE keyed DROP id;", "still-referenced"),
     Refused(
@@ -551,6 +592,41 @@ REFUSED: Final = (
         "",
         ("--validate",),
     ),
+    Refused(
+        "a rewrite that breaks a view",
+        "-- rewrite: goods_parquet\nALTER TABLE goods_parquet MODIFY id BIGINT;",
+        "migration-breaks-view",
+        "names",
+    ),
+    Refused(
+        "a change that files do not follow, after a DELETE",
+        "DELETE FROM goods_orc;\nALTER TABLE goods_orc MODIFY id STRING;",
+        FOLLOW,
+        "type-changed",
+    ),
+    Refused(
+        "a missing table after an INSERT",
+        "INSERT INTO adults SELECT id, name FROM people;\nALTER TABLE missing ADD x INT;",
+        "table-not-found",
+    ),
+    Refused(
+        "a rewrite without values for NOT NULL",
+        "-- rewrite: people\nALTER TABLE people ADD x INT NOT NULL;",
+        "rows-do-not-fit",
+        "missing-value",
+    ),
+    Refused(
+        "a table that does not record jobs",
+        "CREATE TABLE hole (a INT) WITH ('connector' = 'blackhole');\nINSERT INTO hole VALUES (1);",
+        "unsupported-ability",
+    ),
+    Refused(
+        "a rewrite of another table",
+        "-- rewrite: people\nALTER TABLE stock ADD x INT;",
+        "invalid-migration-file",
+    ),
+    Refused("an UPDATE of another type", "UPDATE people SET id = name;", "not-assignable"),
+    Refused("RENAME a field in csv", "ALTER TABLE goods_csv RENAME item.qty TO item.x;", FOLLOW),
     Refused(
         "an INSERT of too many columns",
         "INSERT INTO adults SELECT id, name, city FROM people;",

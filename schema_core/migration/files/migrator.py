@@ -897,31 +897,47 @@ class Migrator:
         Return the statements, and what they name, with the last of them.
         """
         touched: Touched = {}
+        replaced: Touched = {}
         texts = []
         for step in parse_steps(text):
             with within(text):
                 keys = self._find_touched_by(catalog, step)
             touched |= keys
-            self._try_step(step, keys, text, checks_files=checks_files)
+            are_replaced = not replaced.keys().isdisjoint(keys)
+            self._try_step(step, keys, text, checks_files=checks_files, are_replaced=are_replaced)
             texts.append(step.text)
+            if step.replaces_rows:
+                replaced |= keys
         return texts, touched
 
     def _try_step(
-        self, step: ScriptStep, keys: Touched, text: str, *, checks_files: bool = True
+        self,
+        step: ScriptStep,
+        keys: Touched,
+        text: str,
+        *,
+        checks_files: bool = True,
+        are_replaced: bool = False,
     ) -> None:
-        """Execute a step without the rows of a data step."""
+        """Execute a step without the rows of a data step, which replace files if `are_replaced`."""
         if step.writes_rows:
             with within(text):
                 check_data_step(self.environment, self._identify(*next(iter(keys))), step, text)
         else:
-            self._execute_statement(step, text, checks_files=checks_files)
+            self._execute_statement(
+                step, text, checks_files=checks_files, are_replaced=are_replaced
+            )
 
-    def _execute_statement(self, step: ScriptStep, text: str, *, checks_files: bool = True) -> None:
+    def _execute_statement(
+        self, step: ScriptStep, text: str, *, checks_files: bool = True, are_replaced: bool = False
+    ) -> None:
         """Execute a statement that is not a data step (`files-do-not-follow`)."""
         (statement,) = step.statements
         check: AbstractContextManager[None] = nullcontext()
         if checks_files:
-            check = require_files_follow(self.environment, statement, text)
+            check = require_files_follow(
+                self.environment, statement, text, are_replaced=are_replaced
+            )
         with within(text), check:
             self.environment.execute_statement(statement, text)
 

@@ -23,6 +23,8 @@ from schema_core.sql.statement_syntax import ObjectKind, Statement
 
 #: Statements that write rows.
 WRITING: Final = (syntax.Insert, syntax.Update, syntax.Delete)
+#: Statements that replace all files of their table.
+REPLACING: Final = (syntax.Update, syntax.Delete)
 
 _COMMENT = regex(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _DIRECTIVE = regex(r"--[ \t]*(rewrite|accept)[ \t]*:(.*?)\s*", re.IGNORECASE | re.DOTALL)
@@ -49,6 +51,11 @@ class ScriptStep:
     def writes_rows(self) -> bool:
         """Whether the step is a data step: a job, which no transaction of a catalog includes."""
         return self.rewrite is not None or isinstance(self.statements[0], WRITING)
+
+    @property
+    def replaces_rows(self) -> bool:
+        """Whether the step replaces the rows and files of its table."""
+        return self.rewrite is not None or isinstance(self.statements[0], REPLACING)
 
     @property
     def span(self) -> Span:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from schema_core.base.contained_paths import is_hidden
 from schema_core.base.lazy import regex
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, join_names
-from schema_core.catalog.changes.column_history import marker_of
+from schema_core.catalog.changes.column_history import ColumnHistory, file_paths, marker_of
+from schema_core.catalog.changes.table_changes import Path
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.table_environment import TableEnvironment
@@ -29,12 +31,14 @@ from schema_core.sql.statement_syntax import Alter, ObjectKind, RenameColumn, St
 REFUSED: Final = frozenset({"required-field-added"})
 #: Findings with which a reader refuses the older files of other programs.
 FOREIGN: Final = frozenset({"columns-moved"})
+#: Findings with which a reader refuses files that are older than the column.
+OLDER: Final = frozenset({"nullability-narrowed"})
 _SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 @contextmanager
 def require_files_follow(
-    environment: TableEnvironment, statement: Statement, text: str
+    environment: TableEnvironment, statement: Statement, text: str, *, are_replaced: bool = False
 ) -> Iterator[None]:
     """Require that the files of a table follow the statement that the block executes.
 
@@ -46,6 +50,8 @@ def require_files_follow(
         environment: The environment that executes the statement.
         statement: Any statement; others than ALTER TABLE are not checked.
         text: The script with the statement.
+        are_replaced: Whether a data step, not run yet, replaces all files before the statement, so
+            that none is older than a column.
 
     Raises:
         SchemaError: with code `files-do-not-follow` if the table has files, or if this cannot be
@@ -58,7 +64,7 @@ def require_files_follow(
         return
     accepted = kinds_accepted_before(text, statement.span.start)
     for finding in _find_differences(old, new, _renames_of(statement)):
-        if finding.kind not in accepted:
+        if finding.kind not in accepted and not (are_replaced and finding.kind in OLDER):
             _require_no_files(entry, finding, statement)
 
 
@@ -82,7 +88,7 @@ def _find_differences(old: StoredRows, new: StoredRows, renames: Renames) -> Ite
         return
     yield from find_rewrites(old, new, renames)
     for finding in find_row_differences(old, new, renames=renames):
-        if finding.kind in REFUSED | FOREIGN:
+        if finding.kind in REFUSED | FOREIGN | OLDER:
             yield finding
 
 
@@ -95,13 +101,23 @@ def _renames_of(statement: Statement) -> Renames:
 
 def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter) -> None:
     options, name = entry.connector_options, entry.identifier.as_summary_string()
-    file = find_file(options.get("path", ""), of_others=finding.kind in FOREIGN)
+    concerns: Callable[[str], bool] = _is_file
+    if finding.kind in FOREIGN:
+        concerns = _is_foreign
+    elif finding.kind in OLDER:
+        markers = _markers_without(entry, finding.path)
+        if not markers:
+            return
+        concerns = partial(_has_marker, markers)
+    file = find_file(options.get("path", ""), concerns)
     if file is None:
         return
     path = join_names(statement.path.parts)
     remedy = f"write '-- rewrite: {path}' before the statement, which then rewrites the rows"
     if finding.kind in REFUSED:
         remedy = "add the column as nullable, fill it, and declare it NOT NULL afterwards"
+    elif finding.kind in OLDER:
+        remedy = f"fill it by an UPDATE of {path} before, which replaces the older files"
     place = join_names(finding.path)
     raise SchemaError(
         f"the files of table {name} do not follow the change: {place}: {finding.reason} "
@@ -113,10 +129,33 @@ def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter)
     )
 
 
-def find_file(path: str, *, of_others: bool = False) -> str | None:
+def _markers_without(entry: FoundTable, path: Path) -> frozenset[str]:
+    """Return the markers of files that are older than a column or field."""
+    table = entry.table
+    if not isinstance(table, ResolvedCatalogTable):
+        return frozenset()
+    history, paths = ColumnHistory.of(entry.connector_options), tuple(file_paths(table))
+    layouts = zip(history.layouts(paths), history.markers(paths), strict=True)
+    return frozenset(marker for layout, marker in layouts if path not in layout.paths)
+
+
+def _is_file(name: str) -> bool:
+    return not is_hidden(name, is_directory=False)
+
+
+def _is_foreign(name: str) -> bool:
+    """Return whether a file is one of another program, without the marker of this library."""
+    return marker_of(name) is None and _is_file(name)
+
+
+def _has_marker(markers: frozenset[str], name: str) -> bool:
+    return marker_of(name) in markers
+
+
+def find_file(path: str, concerns: Callable[[str], bool] = _is_file) -> str | None:
     """Return a file of a table at a path, or the path if it cannot be listed; None without files.
 
-    `of_others` are only files without the marker of this library in their names.
+    `concerns` returns whether a file of a name is meant.
 
     >>> find_file("/nowhere/t"), find_file("s3://bucket/t")
     (None, 's3://bucket/t')
@@ -130,8 +169,7 @@ def find_file(path: str, *, of_others: bool = False) -> str | None:
     for parent, directories, files in os.walk(local, onerror=unreadable.append):
         directories[:] = [name for name in directories if not is_hidden(name, is_directory=True)]
         for name in files:
-            is_own = of_others and marker_of(name) is not None
-            if not is_own and not is_hidden(name, is_directory=False):
+            if concerns(name):
                 return os.path.join(parent, name)  # noqa: PTH118
     is_unknown = any(not isinstance(error, FileNotFoundError) for error in unreadable)
     return path if is_unknown else None
