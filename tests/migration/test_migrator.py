@@ -448,6 +448,30 @@ def test_a_dry_run_shows_options_without_their_secrets(environments: Environment
         assert key in shown
 
 
+@pytest.mark.parametrize(
+    ("statement", "column"),
+    [
+        ("UPDATE t SET b = NOPE('${p}')", 18),
+        ("DELETE FROM t WHERE b = '${p}' AND nope", 36),
+        ("UPDATE t SET b = '${p}' WHERE '${p}' + a IS NULL OR '${p}' + a IS NULL", 1),
+    ],
+)
+def test_an_error_of_a_data_step_is_located_and_does_not_show_values(
+    environments: Environments, statement: str, column: int
+) -> None:
+    create = "CREATE TABLE t (a DATE, b STRING) WITH ('connector' = 'filesystem', 'path' = '/t');"
+    text = f"-- up\n{create}\n{statement};\n"
+    migrator = Migrator(environments(), directory(text), variables={"p": "hunter2"})
+
+    with pytest.raises(SchemaCoreError) as caught:
+        migrator.upgrade(dry_run=True)
+
+    (diagnostic,) = caught.value.diagnostics
+    assert (3, column) == (diagnostic.line, diagnostic.column)
+    assert "hunter2" not in str(caught.value)
+    assert statement in (diagnostic.text or "")
+
+
 def test_the_history_has_who_when_and_how_long(environments: Environments) -> None:
     environment = environments()
     before = datetime.now(UTC).replace(microsecond=0)

@@ -17,7 +17,7 @@ from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.planner import CommitRecord
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaError, similar
+from schema_core.errors import OnError, SchemaCoreError, SchemaError, similar
 from schema_core.mappings.dialects.definitions import schema_of, table_of
 from schema_core.migration.differences import diff
 from schema_core.migration.files.script_steps import ScriptStep
@@ -91,12 +91,13 @@ def _run(
         return "insert", None
     kind = "update" if isinstance(statement, syntax.Update) else "delete"
     _, table = permanent_table(environment, path)
-    query = rows_after(environment, identifier, table, statement, text)
-    rows = _count_rows(environment, identifier, statement, text)
-    definition = resolve_table(origin(table), environment.schema_resolver)
-    if rows:
-        environment.replace_table(path, definition, environment.sql_query(query)).wait()
-    return kind, rows
+    with _locating(statement, text):
+        query = rows_after(environment, identifier, table, statement, text)
+        rows = _count_rows(environment, identifier, statement, text)
+        definition = resolve_table(origin(table), environment.schema_resolver)
+        if rows:
+            environment.replace_table(path, definition, environment.sql_query(query)).wait()
+        return kind, rows
 
 
 @contextmanager
@@ -135,7 +136,8 @@ def check_data_step(
         environment.recorded_jobs.check_insert(statement, text)
     elif isinstance(statement, syntax.Update | syntax.Delete):
         _, table = permanent_table(environment, identifier.as_serializable_string())
-        environment.sql_query(rows_after(environment, identifier, table, statement, text))
+        with _locating(statement, text):
+            environment.sql_query(rows_after(environment, identifier, table, statement, text))
 
 
 def change_definition(
@@ -204,6 +206,31 @@ def rows_after(
     ]
     rows = f"SELECT *, ({condition}) AS {quote_identifier(chosen)} FROM {source}"
     return "SELECT\n  " + ",\n  ".join(lines) + f"\nFROM ({rows}) AS {alias}"
+
+
+def _locating(statement: syntax.Update | syntax.Delete, text: str) -> OnError:
+    """Locate errors about a query of `rows_after` in the statement.
+
+    The query has the values of variables, which may be secret and are not to be shown.
+    """
+
+    def locate(error: SchemaCoreError) -> bool:
+        for other in (error, *error.others):
+            if other.text is not None and other.text != text:
+                other.span = _find_span(other.text, other.span, statement.span, text)
+                other.text = text
+        return False
+
+    return OnError(locate)
+
+
+def _find_span(query: str, span: Span | None, statement: Span, text: str) -> Span:
+    """Return where a part of a query is in its statement; the statement if that is not unique."""
+    part = "" if span is None else query[span.start : span.stop]
+    if not part or text.count(part, statement.start, statement.stop) != 1:
+        return statement
+    start = text.index(part, statement.start)
+    return Span(start, start + len(part))
 
 
 def _source(
