@@ -20,6 +20,7 @@ from schema_core.catalog.changes.column_history import (
 )
 from schema_core.catalog.managed import KEY as DIRECTORY
 from schema_core.catalogs import SqlCatalog
+from schema_core.connectors.files.file_ages import FileAges
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import (
     MigrationPlan,
@@ -392,3 +393,18 @@ def test_a_marker_identifies_the_changes_before_a_file_was_written() -> None:
     assert old == new[:2]
     assert ColumnHistory().markers([("a",)]) == old[:1]
     assert ("a",) in second.reused_paths([("b",), ("a",)])
+
+
+def test_a_column_is_in_no_layout_before_it_was_added() -> None:
+    history = ColumnHistory()
+    for before, after in pairwise(["ab", "b", "bc", "b", "ba", "bac"]):
+        old, new = [(name,) for name in before], [(name,) for name in after]
+        history = history.after(old, new, replaced_names(old, new))
+    current = [("b",), ("a",), ("c",)]
+
+    listed = [layout.all_paths() for layout in history.layouts(current)]
+    assert [{*map(tuple, names)} for names in ("ab", "b", "bc", "b", "ba", "bac")] == listed
+    with pytest.raises(SchemaCoreError) as caught:
+        FileAges(history, current).layout_with([("a",), ("b",)], "x.orc")
+
+    assert "file-age-unknown" == caught.value.code

@@ -205,6 +205,17 @@ def test_fields_of_every_age_are_read(
     ]  # fmt: skip
 
 
+def test_older_csv_files_have_null_in_columns_of_every_type(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    create(environment, tmp_path / "t", "id INT", "csv")
+    run(environment, "INSERT INTO t VALUES (1)")
+    types = ["TIMESTAMP(9)", "TIMESTAMP_LTZ(9)", "TIME(3)", "ROW<x DATE>", "ARRAY<BYTES>"]
+    run(environment, *(f"ALTER TABLE t ADD c{at} {type_}" for at, type_ in enumerate(types)))
+
+    assert [(1, *[None] * len(types))] == rows_of(environment, "SELECT * FROM t")
+
+
 @pytest.mark.parametrize("form", ["csv", "csv with header"])
 def test_fields_of_csv_are_not_read_by_another_position(
     environment: TableEnvironment, tmp_path: Path, form: str

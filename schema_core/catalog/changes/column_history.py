@@ -52,7 +52,7 @@ class Layout:
     Attributes:
         paths: Path of a current column or field -> its path in the files, if they hold it.
         columns: The names of all columns in the files, in order.
-        others: The paths of columns and fields that were dropped later, by their number.
+        others: Number of a later change that dropped a column or field -> its path in the files.
     """
 
     paths: Mapping[Path, Path]
@@ -82,25 +82,25 @@ class LayoutChange:
     place: int = 0
     names: tuple[str, ...] = ()
 
-    def undo(self, layout: Layout) -> Layout:
-        """Return the layout before the change."""
+    def undo(self, layout: Layout, number: int) -> Layout:
+        """Return the layout before the change, which has this number in the history."""
         old, new = self.old, self.new
         columns = [*layout.columns]
         if old is None and new is not None:
             paths = {path: at for path, at in layout.paths.items() if not is_within(at, new)}
-            return Layout(paths, tuple(c for c in columns if (c,) != new), layout.others)
+            others = {drop: at for drop, at in layout.others.items() if not is_within(at, new)}
+            return Layout(paths, tuple(c for c in columns if (c,) != new), others)
         if old is not None and new is None:
             if len(old) == 1:
                 columns.insert(self.place, old[0])
-            others = {**layout.others, len(layout.others): old}
-            return Layout(layout.paths, tuple(columns), others)
+            return Layout(layout.paths, tuple(columns), {**layout.others, number: old})
         if old == new or old is None or new is None:
             columns = [*self.names] if old == () else columns
             return Layout(layout.paths, tuple(columns), layout.others)
         return Layout(
             {path: move_path(at, new, old) for path, at in layout.paths.items()},
             tuple(move_path((name,), new, old)[0] for name in columns),
-            {number: move_path(at, new, old) for number, at in layout.others.items()},
+            {drop: move_path(at, new, old) for drop, at in layout.others.items()},
         )
 
     def to_json(self) -> list[Any]:
@@ -194,8 +194,8 @@ class ColumnHistory:
         """
         layout = Layout({path: path for path in paths}, _columns_of(paths))
         layouts = [layout]
-        for change in reversed(self.changes):
-            layout = change.undo(layout)
+        for number in reversed(range(len(self.changes))):
+            layout = self.changes[number].undo(layout, number)
             layouts.append(layout)
         return tuple(reversed(layouts))
 

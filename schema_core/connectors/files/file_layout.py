@@ -721,7 +721,7 @@ class FileLayout:
         """Return a column, computed from the columns of the reader."""
         node: nodes.Node = ColumnNode(name)
         if self.form is file_formats.CSV and all(name != field.name for field in self.csv.fields):
-            return nodes.Cast(nodes.NULL, sql_type(type_))
+            return to_physical(nodes.Cast(nodes.NULL, sql_type(type_)), type_)
         if self._reads_every_name():
             values = {every: ColumnNode(every) for every in self.ages.names_of(name)}
             is_checked = self.form.identifier in LISTED
