@@ -97,6 +97,10 @@ READINGS: Mapping[str, tuple[Reading, str]] = {
         Reading.AT_RISK,
         "files of this library are read by their own columns, those of other programs are refused",
     ),
+    "name-reused": (
+        Reading.AT_RISK,
+        "files of this library are read by their own columns, those of other programs refused",
+    ),
     # options, see `mappings.stored_options`
     "format-changed": (Reading.NOT, "another connector or format does not read the rows"),
     "location-changed": (Reading.NOT, "the rows are at another place, where they are not read"),

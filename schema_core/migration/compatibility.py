@@ -99,6 +99,7 @@ FINDINGS: Mapping[str, FindingKind] = {
                 "length-narrowed",
                 "zone-dependent",
                 "columns-moved",
+                "name-reused",
                 "errors-changed",
                 "option-changed",
             ),

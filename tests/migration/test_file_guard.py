@@ -141,6 +141,27 @@ def test_files_of_this_library_follow_columns_that_are_moved(
         assert migrator(environment, f"-- up\nALTER TABLE t {change};\n").upgrade(dry_run=True)
 
 
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "changes",
+    [("DROP b", "ADD b STRING"), ("RENAME b TO d", "ADD b STRING"), ("DROP b", "RENAME a TO b")],
+)
+def test_files_of_others_do_not_follow_a_name_that_is_used_again(
+    environment: TableEnvironment, tmp_path: Path, form: str, changes: tuple[str, str]
+) -> None:
+    create(environment, form, tmp_path / "t")
+    text = "-- lint: accept columns-moved: by a program that knows\n"
+    text = "".join(f"{text}ALTER TABLE t {change};\n" for change in changes)
+
+    with pytest.raises(SchemaError, match="b: older files have another column") as error:
+        migrator(environment, f"-- up\n{text}").upgrade()
+
+    assert "files-do-not-follow" == error.value.code
+    for file in (tmp_path / "t").iterdir():
+        file.rename(file.with_name(f"{marked_name('0123456789ab')}-00000-x"))
+    assert migrator(environment, f"-- up\n{text}").upgrade()
+
+
 def test_renamed_columns_are_followed(environment: TableEnvironment, tmp_path: Path) -> None:
     create(environment, "parquet", tmp_path / "t")
     change = "-- up\nALTER TABLE t RENAME b TO d;\nALTER TABLE t RENAME TO u;\n"

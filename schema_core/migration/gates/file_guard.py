@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from functools import partial
 from typing import Final
@@ -30,7 +31,7 @@ from schema_core.sql.statement_syntax import Alter, ObjectKind, RenameColumn, St
 #: Findings, beside those that require a rewrite, with which a reader refuses each older file.
 REFUSED: Final = frozenset({"required-field-added"})
 #: Findings with which a reader refuses the older files of other programs.
-FOREIGN: Final = frozenset({"columns-moved"})
+FOREIGN: Final = frozenset({"columns-moved", "name-reused"})
 #: Findings with which a reader refuses files that are older than the column.
 OLDER: Final = frozenset({"nullability-narrowed"})
 _SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -59,11 +60,12 @@ def require_files_follow(
     """
     old, entry = _find_rows(environment, statement)
     yield
-    new, _ = _find_rows(environment, statement)
+    new, changed = _find_rows(environment, statement)
     if entry is None or old is None or new is None or not isinstance(statement, Alter):
         return
     accepted = kinds_accepted_before(text, statement.span.start)
-    for finding in _find_differences(old, new, _renames_of(statement)):
+    differences = _find_differences(old, new, _renames_of(statement))
+    for finding in (*differences, *_find_reused_names(entry, changed)):
         if finding.kind not in accepted and not (are_replaced and finding.kind in OLDER):
             _require_no_files(entry, finding, statement)
 
@@ -90,6 +92,21 @@ def _find_differences(old: StoredRows, new: StoredRows, renames: Renames) -> Ite
     for finding in find_row_differences(old, new, renames=renames):
         if finding.kind in REFUSED | FOREIGN | OLDER:
             yield finding
+
+
+def _find_reused_names(old: FoundTable, new: FoundTable | None) -> Iterator[TypeFinding]:
+    """Yield the columns and fields that got a name by which older files have another one."""
+    if new is not None:
+        before, after = map(_reused_names, (old, new))
+        for path in after - before:
+            yield TypeFinding("name-reused", path, "older files have another column by the name")
+
+
+def _reused_names(entry: FoundTable) -> AbstractSet[Path]:
+    table = entry.table
+    if not isinstance(table, ResolvedCatalogTable):
+        return frozenset()
+    return ColumnHistory.of(entry.hidden).reused_paths(file_paths(table)).keys()
 
 
 def _renames_of(statement: Statement) -> Renames:
