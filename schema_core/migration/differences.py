@@ -562,8 +562,9 @@ def _candidates(
     added = Counter(_definition(value) for name, value in there.items() if name not in here)
     for name, value in here.items():
         if name in there:
-            types = getattr(value, "data_type", None), getattr(there[name], "data_type", None)
-            yield from _candidates_within((*path, name), *types)
+            # of columns, only physical ones are changed within
+            if path or all(isinstance(c, UnresolvedPhysicalColumn) for c in (value, there[name])):
+                yield from _candidates_within((*path, name), value.data_type, there[name].data_type)
         elif gone[_definition(value)] == 1 == added[_definition(value)]:
             yield from (
                 ((*path, name), other)

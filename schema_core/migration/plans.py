@@ -358,8 +358,8 @@ def plan_table(
     ... ):
     ...     result = env.execute_sql(text)
     >>> new = Schema.new_builder().column("label", "STRING").column("name", "INT").build()
-    >>> plan_table(env, "goods", new).rewrite
-    "ALTER TABLE does not allow it: older files of the table have column 'label' by the name 'name'"
+    >>> plan_table(env, "goods", new).statements
+    ('ALTER TABLE `goods` ADD `name` INT',)
     """
     require_instance(environment, TableEnvironment, "environment")
     entry, table = permanent_table(environment, path)
@@ -639,7 +639,7 @@ def _execute_statements(
     storage: ManagedStorage | None,
 ) -> CatalogTable:
     for text in statements:
-        statement = parse_statement(text)
+        statement = parse_statement(text, is_migration=True)
         if isinstance(statement, Alter):
             table = apply_stored_change(table, statement.change, text, storage)
         resolve_table(without_own_options(table), resolver)
@@ -697,10 +697,9 @@ def _rewrite(
     fresh, previous = (table_name_beside(path, suffix) for suffix in ("new", "old"))
     risks: list[TypeFinding] = []
     changes = tuple(map(str, diff(old, new, renames=renames)))
+    new = _with_rows_beside(writer, old, new)
     created = create_statements(writer, new)
     insert = insert_statement(writer, old, new, renamed_columns(renames), risks)
-    if writer.target.engine is None and new.options and _shares_storage(old, new):
-        writer.lose(("options",), "the storage of the old table, which the new one shares,")
     if any(mask_value(key, value) != value or "***" in value for key, value in new.options.items()):
         writer.lose(("options",), "the value of each masked secret")
     yield PlanStep(created, changes, (), (f"DROP TABLE {writer.quote_path(fresh)}",))
@@ -710,6 +709,25 @@ def _rewrite(
         writer.risk_attributes((), f"{writer.target.attributes} stay with the old table")
     for statements, undo in swap_statements(writer, fresh, previous):
         yield PlanStep(statements, (), _take_risks(writer), undo)
+
+
+#: Connector -> the option that says where its rows are.
+LOCATIONS: Mapping[str, str] = {"filesystem": "path", "jdbc": "table-name"}
+
+
+def _with_rows_beside(
+    writer: StatementWriter, old: CatalogTable, new: CatalogTable
+) -> CatalogTable:
+    """Return the new table of a rewrite, whose rows must not be those of the old one."""
+    if writer.target.engine is not None or not new.options or not _shares_storage(old, new):
+        return new
+    key = LOCATIONS.get(new.options.get("connector", ""), "")
+    if key not in new.options:
+        writer.lose(("options",), "the storage of the old table, which the new one shares,")
+        return new
+    place = f"{new.options[key].rstrip('/')}__new"
+    writer.lose(("options", key), f"{new.options[key]!r}, beside which the rows are in {place!r},")
+    return new.copy({**new.options, key: place})
 
 
 def _shares_storage(old: CatalogTable, new: CatalogTable) -> bool:
@@ -773,7 +791,7 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
     altered = new.copy({**values, **hidden})
     before, changes = as_written(table), []
     for text in plan.statements:
-        statement = parse_statement(text)
+        statement = parse_statement(text, is_migration=True)
         if isinstance(statement, Alter):
             after = apply_change(before, statement.change, text)
             changes += name_changes_of(before, after, statement.change)

@@ -35,16 +35,18 @@ class QueryCursor(SqlCursor):
     """A cursor over SQL that can parse subqueries.
 
     `parse_query` is the grammar of queries, which depends on this one: it parses the query at the
-    cursor or, given its first operand, the rest.
+    cursor or, given its first operand, the rest. With `is_migration`, statements of migrations are
+    parsed as well, which Flink does not have.
     """
 
-    __slots__ = ("parse_query",)
+    __slots__ = ("is_migration", "parse_query")
 
     def __init__(
         self, text: str, parse_query: QueryParser, tokens: Sequence[Token] | None = None
     ) -> None:
         super().__init__(text, sql_tokens(text) if tokens is None else tokens)
         self.parse_query: QueryParser = parse_query
+        self.is_migration: bool = False
 
 
 QueryParser: TypeAlias = "Callable[[QueryCursor, syntax.Subquery | None], syntax.Query]"

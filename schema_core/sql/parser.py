@@ -79,8 +79,10 @@ def _whole_query(cursor: QueryCursor) -> Query:
     return node
 
 
-def parse_statement(text: str) -> Statement:
+def parse_statement(text: str, *, is_migration: bool = False) -> Statement:
     """Parse one statement, which may end in a semicolon.
+
+    With `is_migration` it may also be COMMENT ON TABLE or COLUMN, which Flink does not have.
 
     Raises:
         ParseError: for what Flink's parser refuses, at the first token that does not fit; with code
@@ -91,6 +93,7 @@ def parse_statement(text: str) -> Statement:
     """
     with within(text):
         cursor = QueryCursor(text, query)
+        cursor.is_migration = is_migration
         node = _parse(cursor, _one_statement)
         while cursor.accept(";"):
             pass
@@ -120,10 +123,11 @@ def is_beginning(text: str) -> bool:
     return cursor.token.kind == "end"
 
 
-def parse_statements(text: str) -> tuple[Statement, ...]:
+def parse_statements(text: str, *, is_migration: bool = False) -> tuple[Statement, ...]:
     """Parse all statements of a script, separated by semicolons; empty ones are skipped.
 
     An error ends its statement only: the statements after the next semicolon are parsed as well.
+    `is_migration` is that of `parse_statement`.
 
     Raises:
         ParseError: the first error, with the others in `others`.
@@ -141,7 +145,7 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
                     ^^^^^^
       hint: did you mean TABLES?
     """
-    results = list(read_statements(text))
+    results = list(read_statements(text, is_migration=is_migration))
     gathering = Gathering()
     for result in results:
         if isinstance(result, SchemaCoreError):
@@ -150,13 +154,16 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
     return tuple(result for result in results if not isinstance(result, SchemaCoreError))
 
 
-def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
+def read_statements(
+    text: str, *, is_migration: bool = False
+) -> Iterator[Statement | SchemaCoreError]:
     """Parse a script statement by statement; yield the error of each that cannot be parsed.
 
     The rest after `MAX_ERRORS` errors is not parsed, as the last error reports.
     """
     with within(text):
         cursor = QueryCursor(text, query)
+    cursor.is_migration = is_migration
     errors = 0
     while cursor.token.kind != "end" and errors < MAX_ERRORS:
         if cursor.accept(";"):

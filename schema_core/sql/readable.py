@@ -35,7 +35,9 @@ def shorten_statements(text: str) -> str:
     short = _replace(text, _short_types(sql_tokens(text)))
     plain = _replace(short, _plain_names(sql_tokens(short)))
     try:
-        is_same = parse_statements(plain) == parse_statements(short)
+        is_same = parse_statements(plain, is_migration=True) == parse_statements(
+            short, is_migration=True
+        )
     except ParseError:
         is_same = False
     return plain if is_same else short

@@ -35,6 +35,8 @@ DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVI
 def statement(cursor: QueryCursor) -> nodes.Statement:
     """Parse a statement, up to the first token that does not belong to it."""
     read = STATEMENTS.get(cursor.key)
+    if read is None and cursor.is_migration:
+        read = OF_MIGRATIONS.get(cursor.key)
     if read is None:
         raise refuse(cursor, "a statement")
     return read(cursor)
@@ -359,7 +361,6 @@ STATEMENTS: dict[str, Callable[[QueryCursor], nodes.Statement]] = {
     "REPLACE":   replace_table,
     "DROP":      drop,
     "ALTER":     alter,
-    "COMMENT":   comment_on,
     "USE":       _use,
     "SHOW":      show,
     "DESCRIBE":  describe,
@@ -382,6 +383,9 @@ STATEMENTS: dict[str, Callable[[QueryCursor], nodes.Statement]] = {
     "END":       _plain("END", nodes.EndStatementSet),
     "STOP":      _stop,
 }  # fmt: skip
+
+#: The same for statements that only migrations have.
+OF_MIGRATIONS = {"COMMENT": comment_on}
 
 #: First words of the statements that EXPLAIN accepts.
 EXPLAINED = QUERYING | WRITING | {"(", "EXECUTE", "CREATE", "REPLACE"}

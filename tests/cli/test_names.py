@@ -65,6 +65,7 @@ def test_differences_are_those_of_each_table(files: tuple[Path, Path]) -> None:
         "  change the type of column `x` from INT to BIGINT",
         "  add column `r.s` STRING after `x`",
         "  drop column `p.q` STRING",
+        "  data at risk: `p.q`: the rows have it [field-dropped]",
         "  hint: pass --rename '`b.c`.`p.q`=`r.s`' if it is a rename",
     ]
     document = json.loads(call("diff", *files, "--format", "json")[1])

@@ -160,7 +160,6 @@ STATEMENTS: dict[type, tuple[str, ...]] = {
         "ALTER MODEL o SET ({})",
         "ALTER CONNECTION n SET ({})",
         "ALTER MATERIALIZED TABLE m RESUME WITH ({})",
-        "COMMENT ON TABLE s IS 'x'",
         "ALTER VIEW v AS SELECT * FROM s /*+ OPTIONS({}) */",
     ),
     syntax.AlterFunction: ("ALTER FUNCTION fn AS 'com.acme.Minus'",),

@@ -11,11 +11,12 @@ from schema_core.catalog import ObjectPath
 from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.resolve import resolve_table
-from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.errors import ParseError, SchemaCoreError, SchemaError
 from schema_core.mappings.stored_types import READINGS, Reading
 from schema_core.migration.compatibility import Severity, check_compatibility
 from schema_core.migration.differences import diff
 from schema_core.migration.plans import MigrationPlan, apply_plan, plan
+from schema_core.sql.parser import parse_statement
 
 FORMATS = ("csv", "json", "parquet", "orc", "avro")
 
@@ -270,7 +271,7 @@ def apply_to(
     comment = catalog.get_table(path).get_comment()
     for step in reversed(planned.steps):
         for text in step.undo or ():
-            environment.execute_sql(text)
+            execute(environment, text)
     restored = catalog.get_table(path)
     assert isinstance(restored, CatalogTable)
     assert isinstance(before, CatalogTable)
@@ -289,6 +290,11 @@ def test_a_removed_comment_of_a_column_keeps_its_type(environment: TableEnvironm
     )
 
 
+def execute(environment: TableEnvironment, text: str) -> None:
+    """Execute a statement of a migration."""
+    environment.execute_statement(parse_statement(text, is_migration=True), text).wait()
+
+
 def test_statements_of_comments(environment: TableEnvironment) -> None:
     define(environment, COLUMNS, files("csv"))
     for text in (
@@ -296,19 +302,24 @@ def test_statements_of_comments(environment: TableEnvironment) -> None:
         "COMMENT ON COLUMN t.a IS 'number'",
         "COMMENT ON COLUMN default_catalog.default_database.t.c IS 'computed'",
     ):
-        environment.execute_sql(text)
+        execute(environment, text)
     (row,) = environment.execute_sql("SHOW CREATE TABLE t").collect()
     for part in ("COMMENT 'rows'", "COMMENT 'number'", "COMMENT 'computed'"):
         assert part in row[0]
-    environment.execute_sql("COMMENT ON TABLE t IS NULL")
-    environment.execute_sql("COMMENT ON COLUMN t.a IS NULL")
+    execute(environment, "COMMENT ON TABLE t IS NULL")
+    execute(environment, "COMMENT ON COLUMN t.a IS NULL")
     (row,) = environment.execute_sql("SHOW CREATE TABLE t").collect()
     assert "rows" not in row[0]
     assert "number" not in row[0]
     with pytest.raises(SchemaError) as caught:
-        environment.execute_sql("COMMENT ON COLUMN t.x IS 'x'")
+        execute(environment, "COMMENT ON COLUMN t.x IS 'x'")
     assert caught.value.code == "unknown-column"
     environment.execute_sql("CREATE VIEW v AS SELECT * FROM t")
     with pytest.raises(SchemaCoreError, match=r"'default_catalog\.default_database\.v'"):
-        environment.execute_sql("COMMENT ON TABLE v IS 'x'")
+        execute(environment, "COMMENT ON TABLE v IS 'x'")
     environment.execute_sql("DROP VIEW v")
+    for text in ("ON COLUMN a IS NULL", "ON VIEW v IS 'x'", "ON TABLE t IS 1"):
+        with pytest.raises(ParseError):
+            execute(environment, f"COMMENT {text}")
+    with pytest.raises(ParseError, match="expected a statement"):  # as Flink refuses it
+        environment.execute_sql("COMMENT ON TABLE t IS 'x'")

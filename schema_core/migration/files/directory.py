@@ -137,7 +137,7 @@ class MigrationFile:
             ParseError: as `parse_statements`.
         """
         with at(f"migration {self.name}, {section}"):
-            return parse_statements(self.script(section, variables))
+            return parse_statements(self.script(section, variables), is_migration=True)
 
     def statement_lines(self, section: str, variables: Mapping[str, str]) -> tuple[int, ...]:
         """Return the lines on which the statements of ``up`` or ``down`` start.
@@ -147,7 +147,10 @@ class MigrationFile:
             ParseError: as `parse_statements`.
         """
         script = self.fill_script(section, variables)
-        spans = (script.locate(statement.span) for statement in parse_statements(script.text))
+        spans = (
+            script.locate(statement.span)
+            for statement in parse_statements(script.text, is_migration=True)
+        )
         return tuple(position(script.source, span.start)[0] for span in spans)
 
     @staticmethod

@@ -444,7 +444,7 @@ def _applied_templates(migrator: Migrator, variables: Mapping[str, str]) -> list
         try:
             source = file.script("up")
             script = FilledScript.fill(source, variables, file.name, keeps_missing=True)
-            statements = parse_statements(script.text)
+            statements = parse_statements(script.text, is_migration=True)
         except SchemaCoreError:  # such as a variable in place of a type
             continue
         database = migrator.environment.get_current_database()
@@ -765,7 +765,9 @@ def _require_sections(lines: list[str], up: list[str], down: list[str] | None) -
     counts = {"up": len(up)} | ({} if down is None else {"down": len(down)})
     try:
         parts = sections("\n".join(lines)).items()
-        is_same = {name: len(parse_statements(text)) for name, text in parts} == counts
+        is_same = {
+            name: len(parse_statements(text, is_migration=True)) for name, text in parts
+        } == counts
     except SchemaError:
         is_same = False
     if not is_same:

@@ -76,7 +76,7 @@ def parse_steps(text: str) -> tuple[ScriptStep, ...]:
     >>> [(step.rewrite, step.writes_rows) for step in parse_steps(script)]
     [(Rewrite(path=('t',), accept=()), True), (None, True)]
     """
-    statements = parse_statements(text)
+    statements = parse_statements(text, is_migration=True)
     steps: list[ScriptStep] = []
     end, place = 0, 0
     while place < len(statements):

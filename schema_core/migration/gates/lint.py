@@ -363,7 +363,7 @@ def _lint_directory(directory: MigrationDirectory, old: Collection[str]) -> Iter
 def _has_statements(file: MigrationFile) -> bool:
     """Return whether a migration does something; one that cannot be parsed is assumed to."""
     try:
-        return bool(parse_statements(file.script("up")))
+        return bool(parse_statements(file.script("up"), is_migration=True))
     except SchemaCoreError:
         return True
 
