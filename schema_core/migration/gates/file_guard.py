@@ -34,7 +34,7 @@ REFUSED: Final = frozenset({"required-field-added"})
 FOREIGN: Final = frozenset({"columns-moved", "name-reused"})
 #: Findings with which a reader refuses files that are older than the column.
 OLDER: Final = frozenset({"nullability-narrowed"})
-_SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 @contextmanager
@@ -174,8 +174,8 @@ def find_file(path: str, concerns: Callable[[str], bool] = _is_file) -> str | No
 
     `concerns` returns whether a file of a name is meant.
 
-    >>> find_file("/nowhere/t"), find_file("s3://bucket/t")
-    (None, 's3://bucket/t')
+    >>> find_file("/nowhere/t"), find_file("s3://bucket/t"), find_file("hdfs:/data/t")
+    (None, 's3://bucket/t', 'hdfs:/data/t')
     """
     local = re.sub(r"^file:(//)?(?=/)", "", path)
     if _SCHEME.match(local):
