@@ -222,6 +222,22 @@ def test_a_step_that_fails_is_removed_or_preceded_by_others(
     assert [] == list(corrected.drift())
 
 
+def test_a_corrected_file_does_not_break_views(make: Callable[..., Migrator]) -> None:
+    view = "-- up\nCREATE VIEW ages AS SELECT id, age FROM people;\n"
+    late = "-- up\nUPDATE people SET age = {};\n"
+    wrong = late.format("CAST(CAST(name AS INT) AS STRING)")
+    with pytest.raises(SchemaCoreError):
+        make(CREATE, view, wrong).upgrade()
+
+    corrected = make(CREATE, view, "-- up\nALTER TABLE people DROP age;\n")
+    with pytest.raises(SchemaCoreError) as caught:
+        corrected.upgrade()
+
+    assert "migration-breaks-view" == caught.value.code
+    assert ["applied", "applied", "unfinished"] == states(corrected)
+    assert wrong == corrected.catalog.find_unfinished_migration().text  # type: ignore[union-attr]
+
+
 def test_a_corrected_step_that_was_committed_is_not_refused(
     make: Callable[..., Migrator], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -327,7 +327,7 @@ class Migrator:
             for text in scripts:
                 with self._within(catalog):
                     before = self.environment.read_view_states()
-                    self._execute(catalog, text, checks_files=False)
+                    self._execute(catalog, parse_steps(text), text, checks_files=False)
                     broken = find_broken_views(before, self.environment.read_view_states())
                     outcomes.append(ScriptOutcome(_visible(read_catalog(catalog)), broken))
         return outcomes
@@ -619,12 +619,13 @@ class Migrator:
                         self._advance(catalog, run)
         return run
 
-    def _try_data_steps(self, script: _Script) -> None:
-        """Execute a migration with data steps without their rows, to find errors beforehand."""
+    def _try_data_steps(self, script: _Script, done: int = 0) -> None:
+        """Execute the steps after those that are `done` without rows, to find errors beforehand."""
         with script.locating():
             self.environment.recorded_jobs.require_support()
             with rolled_back(self.catalog) as catalog, self._within(catalog):
-                self._execute_checked(catalog, script)
+                self._use_databases(script.steps[:done])
+                self._execute_checked(catalog, script, done)
 
     def _finish(self, run: _Run) -> None:
         """Run the next data step of a migration, then the statements after it, until the end."""
@@ -791,6 +792,7 @@ class Migrator:
             old, new = run.script.steps[:executed], script.steps[:executed]
             if [step.text for step in old] != [step.text for step in new]:
                 raise _changed_error(run.entry, f"restore the first {executed} of its statements")
+            self._try_data_steps(script, executed)
             run.script = script
             run.entry = replace(run.entry, text=file.text, checksum=file.checksum)
 
@@ -867,12 +869,14 @@ class Migrator:
                 return _Script(filled, parse_steps(filled.text), location, name)
 
     def _execute_checked(
-        self, catalog: Catalog, script: _Script, *, checks_files: bool = True
+        self, catalog: Catalog, script: _Script, done: int = 0, *, checks_files: bool = True
     ) -> tuple[list[str], Touched]:
-        """Execute a script as `_execute`, unless it breaks views (`migration-breaks-view`)."""
+        """Execute steps as `_execute`, unless they break views (`migration-breaks-view`)."""
         touched: Touched = {}
         with self._keeping_views(script, touched):
-            texts, changed = self._execute(catalog, script.text, checks_files=checks_files)
+            texts, changed = self._execute(
+                catalog, script.steps[done:], script.text, checks_files=checks_files
+            )
             touched |= changed
         return texts, touched
 
@@ -890,16 +894,21 @@ class Migrator:
             require_working_views(before, self.environment.read_view_states(names), spans)
 
     def _execute(
-        self, catalog: Catalog, text: str, *, checks_files: bool = True
+        self,
+        catalog: Catalog,
+        steps: Iterable[ScriptStep],
+        text: str,
+        *,
+        checks_files: bool = True,
     ) -> tuple[list[str], Touched]:
-        """Execute a script without the rows of data steps.
+        """Execute steps of a script without the rows of data steps.
 
         Return the statements, and what they name, with the last of them.
         """
         touched: Touched = {}
         replaced: Touched = {}
         texts = []
-        for step in parse_steps(text):
+        for step in steps:
             with within(text):
                 keys = self._find_touched_by(catalog, step)
             touched |= keys
