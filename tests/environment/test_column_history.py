@@ -408,3 +408,15 @@ def test_a_column_is_in_no_layout_before_it_was_added() -> None:
         FileAges(history, current).layout_with([("a",), ("b",)], "x.orc")
 
     assert "file-age-unknown" == caught.value.code
+
+
+def test_a_file_of_others_has_a_dropped_row_or_the_one_that_was_added_again() -> None:
+    row = [("r",), ("r", "x")]
+    history = ColumnHistory().after([("a",), *row], [("a",)], replaced_names(row, []))
+    history = history.after([("a",)], [("a",), *row], replaced_names([], row))
+
+    with pytest.raises(SchemaCoreError) as caught:
+        FileAges(history, [("a",), *row]).layout_with([("a",), *row], "x.orc")
+
+    assert "file-age-unknown" == caught.value.code
+    assert "`r`" in caught.value.problem

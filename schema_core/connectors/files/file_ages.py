@@ -101,9 +101,11 @@ class FileAges:
         """
         known = frozenset(path for layout in self.layouts for path in layout.all_paths())
         present = known.intersection(listed)
+        # a layout does not know the fields of columns that were dropped later
+        compared = [(layout, present - _unknown_paths(layout, present)) for layout in self.layouts]
         fitting = (
-            [layout for layout in self.layouts if layout.all_paths() == present]
-            or [layout for layout in self.layouts if layout.all_paths() >= present]
+            [layout for layout, paths in compared if layout.all_paths() == paths]
+            or [layout for layout, paths in compared if layout.all_paths() >= paths]
             or list(self.layouts)
         )
         readings = {
@@ -124,6 +126,16 @@ class FileAges:
             code="file-age-unknown",
             hint="move the file away, read it by a table with its columns, and INSERT its rows",
         )
+
+
+def _unknown_paths(layout: Layout, paths: Collection[Path]) -> frozenset[Path]:
+    """Return the paths within columns and fields that were dropped later."""
+    known, dropped = layout.all_paths(), layout.others.values()
+    return frozenset(
+        path
+        for path in paths
+        if path not in known and any(is_within(path, outer) for outer in dropped)
+    )
 
 
 def _changes_fields(change: LayoutChange) -> bool:
