@@ -154,7 +154,7 @@ def test_other_parts_are_side_by_side_and_masked() -> None:
 
     assert ["added", "partition keys", "", "`id`"] in rows
     assert ["added", "comment", "", "</td>"] in rows
-    assert ["", "option password", "******", "******"] in rows
+    assert ["changed", "option password", "******", "****** (changed)"] in rows
     assert ["changed", "option a", "1", "2"] in rows
     assert ["dropped", "option b", "x", ""] in rows
     assert ["added", "option <i>", "", "y"] in rows

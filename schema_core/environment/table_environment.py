@@ -161,8 +161,8 @@ class TableEnvironment:
         >>> _ = environment.execute_sql("CREATE VIEW v AS SELECT a FROM t")
         >>> _ = environment.execute_sql("ALTER TABLE t RENAME a TO b")
         >>> (state,) = environment.read_view_states().values()
-        >>> state.problem.problem
-        "there is no column 'a'"
+        >>> state.problem.code
+        'unknown-column'
         """
         catalog, _ = self._current_path()
         if names is not None:

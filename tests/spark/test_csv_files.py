@@ -232,5 +232,7 @@ def test_plain_lines_are_split_without_the_scanner() -> None:
     assert columns is not None
     assert [["1", "2"], ["x", ""]] == [column.to_pylist() for column in columns]
     assert split_plain(pa.array([b'1,"x"'], pa.binary()), CsvDialect(AB)) is None
-    assert split_plain(pa.array([b"1,x,y"], pa.binary()), CsvDialect(AB)) is None
+    assert split_plain(pa.array([b"1,x", b"1,x,y"], pa.binary()), CsvDialect(AB)) is None
+    reader = FileReader(CsvDialect(AB), width=2, places=(0, 1))
+    assert reader.split_plain(pa.array([b"1,x,y"], pa.binary())) is None
     assert split_plain(pa.array([b"1,\xff"], pa.binary()), CsvDialect(AB)) is None

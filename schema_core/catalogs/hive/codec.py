@@ -8,6 +8,7 @@ for other engines to show if Hive has their types.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -339,10 +340,10 @@ class HiveCodec:
         self, database: str, name: str, table: objects.ResolvedCatalogTable
     ) -> HiveTable:
         # Flink refuses options that it does not know; it also fills columns that files lack
-        hidden = table.options.get(COLUMN_HISTORY, "")
-        is_hidden = ColumnHistory.of(table.options).adds_only and len(hidden) <= self.store.value
-        if is_hidden and hidden:
-            table = table.copy({k: v for k, v in table.options.items() if k != COLUMN_HISTORY})
+        hidden = {}
+        if self._is_hidden(table.options):
+            hidden = {COLUMN_HISTORY: table.options[COLUMN_HISTORY]}
+            table = table.copy({k: v for k, v in table.options.items() if k not in hidden})
         columns = generic_columns(table.resolved_schema)
         keys = len(table.partition_keys)
         last = [column.name for column in columns[len(columns) - keys :]]
@@ -353,10 +354,18 @@ class HiveCodec:
             MANAGED,
             columns[:split],
             columns[split:],
-            pack(encode_table(table, "carry"), self.store)
-            | ({COLUMN_HISTORY: hidden} if is_hidden and hidden else {}),
+            pack(encode_table(table, "carry"), self.store) | hidden,
             storage_of({}),
         )
+
+    def _is_hidden(self, options: Mapping[str, str]) -> bool:
+        """Return whether the history of columns, which only we read, is not an option for Flink."""
+        history = options.get(COLUMN_HISTORY)
+        if history is None or len(history) > self.store.value:
+            return False
+        with suppress(SchemaError):
+            return ColumnHistory.of(options).adds_only
+        return False
 
     def _encode_hive(
         self, database: str, name: str, table: objects.ResolvedCatalogTable

@@ -184,7 +184,10 @@ class LintFinding:
     @staticmethod
     def of(kind: str, message: str, file: Path, **details: Any) -> LintFinding:
         """Return a finding of a kind of `RULES`, with its severity and hint."""
+        _require_kind(kind)
         rule = RULES[kind]
+        require_instance(message, str, "the message")
+        require_instance(file, Path, "the file", "a path")
         return LintFinding(
             kind, rule.severity, message, str(file), **{"hint": rule.hint, **details}
         )
@@ -226,8 +229,10 @@ def lint_migrations(
     """
     levels = require_instance(severities or {}, Mapping, "the severities")
     reasons = require_instance(accepted or {}, Mapping, "the acceptances")
-    for kind in (*levels, *(key.rpartition(":")[2] for key in reasons)):
+    for kind in levels:
         _require_kind(kind)
+    for name in reasons:
+        _require_kind(require_instance(name, str, "the kind of a finding").rpartition(":")[2])
     if not isinstance(directory, MigrationDirectory):
         path = Path(require_instance(directory, (str, os.PathLike), "directory"))
         readable = _read_directory(path)
@@ -271,7 +276,7 @@ def lint_history(migrator: Migrator) -> tuple[LintFinding, ...]:
 
 
 def _require_kind(kind: str) -> None:
-    if kind not in RULES:
+    if require_instance(kind, str, "the kind of a finding") not in RULES:
         raise SchemaError(
             f"unknown finding {kind!r}", code="finding-unknown", hint=similar(kind, RULES)
         )
