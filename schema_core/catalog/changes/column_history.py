@@ -59,10 +59,6 @@ class Layout:
     columns: tuple[str, ...]
     others: Mapping[int, Path] = field(default_factory=dict)
 
-    def names(self) -> dict[Path, str]:
-        """Return the name in files of each part with another one there; `ABSENT` without one."""
-        return {path: at[-1] for path, at in self.paths.items() if at[-1] != path[-1]}
-
     def all_paths(self) -> frozenset[Path]:
         """Return the paths of all columns and fields, without the fields of dropped ones."""
         return frozenset({*self.paths.values(), *self.others.values()})
@@ -202,7 +198,7 @@ class ColumnHistory:
     def markers(self, paths: Collection[Path]) -> tuple[str, ...]:
         """Return the marker of each layout, as names of files have it.
 
-        It tells the changes before it, so two tables have equal markers only for equal histories.
+        It is a hash of all changes before it: tables with equal markers have equal histories.
         """
         markers = [self.origin or fingerprint([list(path) for path in paths])]
         for change in self.changes:

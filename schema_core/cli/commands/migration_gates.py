@@ -90,7 +90,9 @@ def lint_files(
         ),
     ]
     files = [str(path) for path in sorted(directory.glob("[0-9]*.sql")) if path.stem not in old]
-    return FindingReport("migrate lint", [*map(_reported, findings)], files or [str(directory)])
+    return FindingReport(
+        "migrate lint", [*map(_report_finding, findings)], files or [str(directory)]
+    )
 
 
 def read_setup(directory: Path, setup: Path | None, define: list[str] | None) -> str | None:
@@ -137,7 +139,7 @@ def _read_reasons(options: list[str]) -> dict[str, str]:
     return reasons
 
 
-def _reported(finding: LintFinding) -> ReportedFinding:
+def _report_finding(finding: LintFinding) -> ReportedFinding:
     level, accepted = LEVELS[finding.severity], ""
     if finding.accepted is not None:
         level, accepted = Level.NOTE, f" (accepted: {finding.accepted})"

@@ -214,9 +214,9 @@ def current_value(
             for field in fields:
                 where = (*path, field.name)
                 values = {name: Field(node, name) for name in ages.names_of(*where)}
-                found = by_any_name(values, is_checked=is_checked)
-                found = current_value(found, field.data_type, ages, where, is_checked=is_checked)
-                parts += [field.name, found]
+                value = by_any_name(values, is_checked=is_checked)
+                value = current_value(value, field.data_type, ages, where, is_checked=is_checked)
+                parts += [field.name, value]
             row = call("named_struct", *parts)
             return inline("if({v} IS NULL, NULL, {row})", v=node, row=row)
         case ArrayType(element_type=element):
