@@ -80,6 +80,8 @@ from schema_core.migration.differences import TableChanges as TableChanges
 from schema_core.migration.differences import diff as diff
 from schema_core.migration.differences import invert as invert
 from schema_core.migration.differences import likely_renames as likely_renames
+from schema_core.migration.files.applied_migrations import MigrationState as MigrationState
+from schema_core.migration.files.applied_migrations import MigrationStatus as MigrationStatus
 from schema_core.migration.files.definitions import WantedContent as WantedContent
 from schema_core.migration.files.definitions import import_definitions as import_definitions
 from schema_core.migration.files.definitions import read_definitions as read_definitions
@@ -88,10 +90,10 @@ from schema_core.migration.files.directory import MigrationFile as MigrationFile
 from schema_core.migration.files.generation import GeneratedMigration as GeneratedMigration
 from schema_core.migration.files.generation import autogenerate as autogenerate
 from schema_core.migration.files.generation import write_baseline as write_baseline
-from schema_core.migration.files.migrator import MigrationResult as MigrationResult
-from schema_core.migration.files.migrator import MigrationState as MigrationState
-from schema_core.migration.files.migrator import MigrationStatus as MigrationStatus
 from schema_core.migration.files.migrator import Migrator as Migrator
+from schema_core.migration.files.runs import MigrationResult as MigrationResult
+from schema_core.migration.files.trial import Trial as Trial
+from schema_core.migration.files.trial import try_migrations as try_migrations
 from schema_core.migration.gates.lint import LintFinding as LintFinding
 from schema_core.migration.gates.lint import lint_migrations as lint_migrations
 from schema_core.migration.plans import MigrationPlan as MigrationPlan
@@ -107,5 +109,3 @@ from schema_core.migration.rows.table_differences import table_diff as table_dif
 from schema_core.migration.rows.validation import RowProblem as RowProblem
 from schema_core.migration.rows.validation import ValidationReport as ValidationReport
 from schema_core.migration.rows.validation import validate_rows as validate_rows
-from schema_core.migration.trial import Trial as Trial
-from schema_core.migration.trial import try_migrations as try_migrations

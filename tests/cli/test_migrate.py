@@ -13,7 +13,7 @@ from schema_core.catalog.migration_history import WrittenRows
 from schema_core.cli.app import application
 from schema_core.cli.commands.migrate import history_lines
 from schema_core.migration import ModifyTable, catalog_changes_from_json
-from schema_core.migration.files.migrator import MigrationState, MigrationStatus
+from schema_core.migration.files.applied_migrations import MigrationState, MigrationStatus
 
 SETUP = """
 CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///${folder}/shop.db');

@@ -44,6 +44,7 @@ from schema_core.cli.progress import Quiet, follow, show_elapsed_time
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaError, similar
+from schema_core.migration.files.applied_migrations import MigrationState, MigrationStatus
 from schema_core.migration.files.definitions import import_definitions, read_definitions
 from schema_core.migration.files.directory import SETUP, MigrationDirectory
 from schema_core.migration.files.generation import (
@@ -54,18 +55,14 @@ from schema_core.migration.files.generation import (
     autogenerate,
     write_baseline,
 )
-from schema_core.migration.files.migrator import (
-    MigrationResult,
-    MigrationState,
-    MigrationStatus,
-    Migrator,
-)
+from schema_core.migration.files.migrator import Migrator
+from schema_core.migration.files.runs import MigrationResult
+from schema_core.migration.files.trial import try_migrations
 from schema_core.migration.gates.row_gate import upgrade_validated
 from schema_core.migration.gates.view_checks import describe_broken_view
 from schema_core.migration.rows.data_rewrite import rewrite_table
 from schema_core.migration.rows.table_differences import table_diff
 from schema_core.migration.rows.validation import ValidationReport, validate_rows
-from schema_core.migration.trial import try_migrations
 from schema_core.report.markup import scroll
 from schema_core.report.table_diffs import table_diff_parts
 from schema_core.sql.parser import parse_statements

@@ -51,14 +51,16 @@ from schema_core.migration.compatibility import (
 )
 from schema_core.migration.differences import RenameHints, diff
 from schema_core.migration.files.acceptances import ACCEPT, COMMENT
+from schema_core.migration.files.applied_migrations import MigrationState
 from schema_core.migration.files.directory import (
     MigrationDirectory,
     MigrationFile,
     list_files,
     read_file,
 )
-from schema_core.migration.files.migrator import BREAKING, MigrationState, Migrator
+from schema_core.migration.files.migrator import Migrator
 from schema_core.migration.files.scratch import Scratch, open_scratch
+from schema_core.migration.files.script_execution import BREAKING
 from schema_core.migration.files.script_steps import ScriptStep, parse_steps
 from schema_core.migration.files.variables import FilledScript
 from schema_core.migration.gates.view_checks import ViewStates, find_names, require_working_views

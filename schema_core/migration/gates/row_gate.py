@@ -18,7 +18,8 @@ from schema_core.environment.connector import installed_connector
 from schema_core.errors import SchemaError
 from schema_core.mappings.stored_types import READINGS, Reading
 from schema_core.migration.compatibility import can_read_old_data
-from schema_core.migration.files.migrator import MigrationResult, Migrator
+from schema_core.migration.files.migrator import Migrator
+from schema_core.migration.files.runs import MigrationResult
 from schema_core.migration.files.script_steps import ScriptStep, parse_steps
 from schema_core.migration.rows.validation import (
     KINDS,

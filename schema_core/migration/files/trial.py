@@ -28,7 +28,8 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError, SchemaError, at
 from schema_core.migration.differences import RenameHints
 from schema_core.migration.files.directory import MigrationDirectory
-from schema_core.migration.files.migrator import MigrationResult, Migrator
+from schema_core.migration.files.migrator import Migrator
+from schema_core.migration.files.runs import MigrationResult
 from schema_core.migration.rows.table_differences import TableDiff, table_diff
 
 #: The suffix of the catalog with the definitions before the migrations.

@@ -1,0 +1,190 @@
+"""The migrations that a catalog's history has: their states, files and order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Final
+
+from schema_core.base.lazy import dataclass
+from schema_core.catalog.migration_history import CatalogMigration, WrittenRows
+from schema_core.errors import NotFoundError, SchemaError, similar
+from schema_core.migration.files.directory import (
+    MigrationDirectory,
+    MigrationFile,
+    closure_of,
+    is_target,
+)
+
+#: The target before the first migration.
+BASE: Final = "base"
+#: The sections of a migration, and the directions in which it is executed.
+UP: Final = "up"
+DOWN: Final = "down"
+
+
+class MigrationState(Enum):
+    """The state of a migration.
+
+    `UNFINISHED` if some of its steps were executed, `CHANGED` if the file is not the one that was
+    applied, `MISSING` if there is none.
+    """
+
+    APPLIED = "applied"
+    PENDING = "pending"
+    UNFINISHED = "unfinished"
+    CHANGED = "changed"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationStatus:
+    """A migration of the directory or the history.
+
+    The other fields are those of `CatalogMigration`; `applied_at` is None while it is pending.
+    """
+
+    name: str
+    state: MigrationState
+    applied_at: str | None = None
+    stamped: bool = False
+    applied_by: str = ""
+    milliseconds: int | None = None
+    written_rows: tuple[WrittenRows, ...] = ()
+
+    @property
+    def written_row_count(self) -> int:
+        """The number of rows that the steps wrote."""
+        return sum(step.rows for step in self.written_rows)
+
+
+def status_of(entry: CatalogMigration, state: MigrationState) -> MigrationStatus:
+    """Return the status of a migration with its entry in the history."""
+    return MigrationStatus(
+        entry.name,
+        state,
+        entry.applied_at,
+        entry.stamped,
+        entry.applied_by,
+        entry.milliseconds,
+        entry.written_rows,
+    )
+
+
+def unfinished_error(entry: CatalogMigration) -> SchemaError:
+    """Return the error that a migration must be finished first (`migration-unfinished`)."""
+    progress = entry.progress
+    command = "upgrade" if progress is None or progress.direction == UP else "downgrade"
+    return SchemaError(
+        f"migration {entry.name} is unfinished: some of its statements were executed",
+        code="migration-unfinished",
+        hint=f"finish it: schema-core migrate {command}; a statement that fails may be corrected "
+        "in its file, and stamp accepts the catalog as it is",
+    )
+
+
+def changed_error(entry: CatalogMigration, hint: str) -> SchemaError:
+    """Return the error that the file of a migration was changed (`migration-changed`)."""
+    return SchemaError(
+        f"migration {entry.name} was changed after it had been applied",
+        code="migration-changed",
+        hint=hint,
+    )
+
+
+def state_of(entry: CatalogMigration, files: Mapping[str, MigrationFile]) -> MigrationState:
+    """Return whether an applied migration still has its file."""
+    file = files.get(entry.name)
+    if file is None:
+        return MigrationState.MISSING
+    same = file.checksum == entry.checksum
+    return MigrationState.APPLIED if same else MigrationState.CHANGED
+
+
+def require_unchanged(
+    entry: CatalogMigration, files: Mapping[str, MigrationFile], last: str
+) -> None:
+    """Require that an applied migration has its file.
+
+    Args:
+        entry: The migration.
+        files: The migrations of the directory by their names.
+        last: The last applied migration.
+
+    Raises:
+        SchemaError: with code `migration-missing` or `migration-changed`.
+    """
+    match state_of(entry, files):
+        case MigrationState.MISSING:
+            raise SchemaError(
+                f"migration {entry.name} was applied, but its file is missing",
+                code="migration-missing",
+                hint="restore the file, or undo the migration with downgrade, which does not need "
+                "it",
+            )
+        case MigrationState.CHANGED:
+            raise changed_error(
+                entry, f"restore the file, or accept it: schema-core migrate stamp {last}"
+            )
+        case _:
+            pass
+
+
+def find_pending(
+    directory: MigrationDirectory, applied: Sequence[CatalogMigration], target: str | None
+) -> list[MigrationFile]:
+    """Return the migrations up to a target that are not applied, in order.
+
+    Raises:
+        SchemaError: as `Migrator.upgrade`.
+        NotFoundError: with code `migration-not-found`.
+    """
+    files = {migration.name: migration for migration in directory.migrations}
+    directory.require_checksums()
+    for record in applied:
+        require_unchanged(record, files, applied[-1].name)
+    if target is None:
+        directory.require_single_head()
+        wanted = frozenset(files)
+    else:
+        wanted = directory.closure(directory.find(target).name)
+    done = {record.name for record in applied}
+    return [
+        migration
+        for migration in directory.migrations
+        if migration.name in wanted and migration.name not in done
+    ]
+
+
+def find_undone(applied: Sequence[CatalogMigration], target: str) -> list[CatalogMigration]:
+    """Return the applied migrations after a target in reverse order, all of which can be undone.
+
+    Raises:
+        SchemaError: with code `migration-irreversible`.
+        NotFoundError: with code `migration-not-found`.
+    """
+    if target == "-1":
+        undone = [*applied[-1:]]
+    elif target == BASE:
+        undone = [*reversed(applied)]
+    else:
+        staying = _closure(applied, target)
+        undone = [record for record in reversed(applied) if record.name not in staying]
+    for migration in undone:
+        MigrationFile.parse(migration.name, migration.text).script(DOWN)
+    return undone
+
+
+def _closure(applied: Sequence[CatalogMigration], target: str) -> frozenset[str]:
+    """Return an applied migration and those that it follows, or raise `migration-not-found`."""
+    parents = {record.name: record.parents for record in applied}
+    names = [parent for parent in parents if is_target(target, parent)]
+    if len(names) != 1:
+        raise NotFoundError(
+            f"no migration {target!r} was applied"
+            if not names
+            else f"several migrations have the number {target}",
+            code="migration-not-found",
+            hint=", ".join(names) or similar(target, parents),
+        )
+    return closure_of(names[0], parents)
