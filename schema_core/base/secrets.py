@@ -347,13 +347,21 @@ def without_secrets(
     "got '******'"
     """
     for part in secret_parts(options, declared):
-        if len(part) >= _SHORTEST:
-            for quoted in _quoted_forms(part):
-                message = message.replace(quoted, HIDDEN)
+        for quoted in quoted_forms(part):
+            message = message.replace(quoted, HIDDEN)
     return message
 
 
-def _quoted_forms(part: str) -> Iterator[str]:
+def quoted_forms(part: str) -> Iterator[str]:
+    """Yield how a message may quote a secret: as it is, in SQL, in Python and in a URL.
+
+    A short secret has none, because it would match parts of other words.
+
+    >>> [*quoted_forms("it's me")][:2], [*quoted_forms("me")]
+    (["it's me", "it''s me"], [])
+    """
+    if len(part) < _SHORTEST:
+        return
     yield part
     if part.isalnum():
         return

@@ -196,3 +196,28 @@ def test_check_neither_writes_rows_nor_looks_at_files(shell: Shell) -> None:
 
     assert "" == shell.run("check", "--from", wanted)
     assert ["part-0"] == [file.name for file in (shell.folder / "t").iterdir()]
+
+
+def test_values_of_options_are_not_shown(shell: Shell) -> None:
+    create = "CREATE TABLE u (a STRING) WITH ('connector' = 'filesystem', {});"
+    options = "'path' = '/x/${{{}}}', 'format' = 'csv'"
+    shell.write("0002_a", f"-- up\n{create.format(options.format('p'))}\n-- down\nDROP TABLE u;\n")
+    alter = "-- up\nALTER TABLE u SET ('path' = '/x/${q}', 'csv.null-literal' = '${q}');\n"
+    shell.write("0003_b", f"{alter}-- down\nALTER TABLE u SET ('path' = '/x/${{p}}');\n")
+    values = [f"--define={name}" for name in ("p=hunter2", "q=letmein", "r=swordfish")]
+    shell.run("upgrade", *values)
+    wanted = shell.tables(create.format(options.format("r")))
+    outputs = [
+        shell.run("lint", *values, "--format", form, status=1) for form in ("text", "json", "html")
+    ]
+    outputs += [shell.run("check", *values, "--live", "--from", wanted, status=1)]
+    outputs += [shell.run("autogenerate", "c", *values, "--from", wanted, status=1) + shell.errors]
+    (shell.folder / "migrations" / "0004_c.sql").unlink()
+    outputs += [shell.run("autogenerate", "c", *values, "--rewrite", "--from", wanted)]
+    outputs += [shell.errors, (shell.folder / "migrations" / "0004_c.sql").read_text()]
+    outputs += [shell.run("upgrade", *values, "--dry-run")]
+    outputs += [shell.run("history", "--format", "json")]
+
+    for value in ("hunter2", "letmein", "swordfish"):
+        assert [] == [output for output in outputs if value in output]
+    assert "'/x/${p}' becomes '/x/${q}'" in outputs[0]

@@ -472,6 +472,28 @@ def test_an_error_of_a_data_step_is_located_and_does_not_show_values(
     assert statement in (diagnostic.text or "")
 
 
+def test_a_dry_run_and_errors_show_variables_in_strings_and_not_their_values(
+    environments: Environments,
+) -> None:
+    create = "CREATE TABLE t (a STRING) WITH ('connector' = 'filesystem', 'path' = '${p}');"
+    steps = "INSERT INTO t VALUES ('${p}');\nUPDATE t SET a = 'x ${p}' WHERE a = '$${p}';"
+    text = f"-- up\n{create}\n{steps}\n"
+    migrator = Migrator(environments(), directory(text), variables={"p": "it's hunter2"})
+
+    (result,) = migrator.upgrade(dry_run=True)
+
+    assert text == "-- up\n" + ";\n".join(result.statements) + ";\n"
+    migrator = Migrator(
+        environments(),
+        directory(f"-- up\n{create}\nALTER TABLE t MODIFY a TIMESTAMP(3) METADATA FROM '${{p}}';"),
+        variables={"p": "it's hunter2"},
+    )
+    with pytest.raises(SchemaCoreError) as caught:
+        migrator.upgrade(dry_run=True)
+    assert "${p}" in caught.value.problem
+    assert "hunter2" not in str(caught.value)
+
+
 def test_the_history_has_who_when_and_how_long(environments: Environments) -> None:
     environment = environments()
     before = datetime.now(UTC).replace(microsecond=0)

@@ -29,6 +29,7 @@ from schema_core.cli.git_files import RevisionFiles, find_revision_files
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs
 from schema_core.migration.files.definitions import (
+    WantedContent,
     adopt_values,
     import_definitions,
     read_definitions,
@@ -36,6 +37,7 @@ from schema_core.migration.files.definitions import (
 from schema_core.migration.files.directory import SETUP, MigrationDirectory
 from schema_core.migration.files.migrator import Migrator
 from schema_core.migration.files.scratch import mask_secrets, open_scratch
+from schema_core.migration.files.variables import hide_values
 from schema_core.migration.gates.lint import RULES, LintFinding, lint_history, lint_migrations
 
 Since = Annotated[
@@ -256,12 +258,16 @@ def check_definitions(
         else:
             values = script.values(define or [])
             wanted = read_definitions(scratch.environment, tables or Path(), values)
+        hidden = migrations.find_hidden_values(scratch.migrator.variables)
+        if isinstance(wanted, WantedContent):
+            hidden |= wanted.hidden
         findings = [*_differences(reached, wanted, "definition-not-migrated", str(directory))]
     if live is not None:
         content = live.content()
         goal = adopt_values(wanted, content)
         findings += _differences(content, goal, "catalog-differs", str(directory))
-    return FindingReport("migrate check", findings, [str(directory)])
+    shown = [replace(finding, message=hide_values(finding.message, hidden)) for finding in findings]
+    return FindingReport("migrate check", shown, [str(directory)])
 
 
 #: Kind of difference -> what it is, and what to do.

@@ -67,10 +67,14 @@ class OptionTemplate:
 
 @dataclass(frozen=True, slots=True)
 class WantedContent(CatalogContent):
-    """The content of scripts, their options that have variables, and the values of variables."""
+    """The content of scripts, their options that have variables, and the values of variables.
+
+    `hidden` has the values that stand in string literals, with their variables.
+    """
 
     templates: tuple[OptionTemplate, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
+    hidden: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 # --- scripts -------------------------------------------------------------------------------------
@@ -122,7 +126,8 @@ def read_definitions(
                 for statement in statements:
                     environment.execute_statement(statement, script.text)
         content = read_catalog(catalog)
-    return WantedContent(content.databases, content.objects, tuple(templates), values)
+    hidden = {value: name for _, script, _ in scripts for value, name in script.hidden.items()}
+    return WantedContent(content.databases, content.objects, tuple(templates), values, hidden)
 
 
 def find_templates(

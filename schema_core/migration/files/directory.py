@@ -38,7 +38,7 @@ from schema_core.migration.files.checksums import (
     find_mismatches,
     format_checksums,
 )
-from schema_core.migration.files.variables import FilledScript
+from schema_core.migration.files.variables import FilledScript, keep_variables
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Statement
 
@@ -383,6 +383,20 @@ class MigrationDirectory:
             code="migration-not-found",
             hint=", ".join(item.name for item in found) or similar(target, names),
         )
+
+    def find_hidden_values(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """Return the values that stand in string literals of the files, with their variables.
+
+        Args:
+            variables: The values of variables; others are not replaced.
+        """
+        values = keep_variables((file.text for file in self.migrations), variables)
+        return {
+            value: name
+            for file in self.migrations
+            for section in sections(file.text)
+            for value, name in file.fill_script(section, values).hidden.items()
+        }
 
     def closure(self, name: str) -> frozenset[str]:
         """Return a migration and all that it follows, directly or not."""

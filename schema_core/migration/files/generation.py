@@ -56,6 +56,7 @@ from schema_core.migration.files.variables import (
     FilledScript,
     escape_variables,
     fill_variables,
+    hide_values,
     list_variables,
 )
 from schema_core.migration.gates.view_checks import describe_broken_view, find_dependents, name_view
@@ -129,6 +130,7 @@ def autogenerate(
     live = migrator.content()
     goal = _complete_goal(wanted, live)
     values = _OptionValues.of(migrator, goal)
+    hidden = {**migrator.directory.find_hidden_values(migrator.variables), **goal.hidden}
     first = _Writer(migrator, live, goal, renames or {}, column_renames or {}, values)
     rewrites = {} if rewrite else first.find_rewrites()
     goal, left = _leave_rewrites(live, goal, renames or {}, rewrites)
@@ -136,7 +138,9 @@ def autogenerate(
         path: hints for path, hints in (column_renames or {}).items() if path not in rewrites
     }
     writer = _Writer(migrator, live, goal, renames or {}, columns, values, rewrites=rewrite)
-    errors = tuple(_needs_rewrite(path, reason) for path, reason in rewrites.items())
+    errors = tuple(
+        _needs_rewrite(path, hide_values(reason, hidden)) for path, reason in rewrites.items()
+    )
     changes = writer.changes()
     if not changes:
         return GeneratedMigration(None, errors, left)
@@ -158,7 +162,8 @@ def autogenerate(
         *_secret_comments(values),
         *notes,
     ]
-    path = _write_file(migrator, name, lines, up, down)
+    comments = [hide_values(line, hidden) for line in lines]
+    path = _write_file(migrator, name, comments, up, down)
     return GeneratedMigration(path, errors, left, broken)
 
 

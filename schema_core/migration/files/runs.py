@@ -19,7 +19,6 @@ from uuid import uuid4
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
-from schema_core.base.secrets import mask_text
 from schema_core.catalog.api import Catalog, rolled_back
 from schema_core.catalog.migration_history import (
     CatalogMigration,
@@ -49,7 +48,10 @@ PAUSE: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class MigrationResult:
-    """A migration that was applied or undone, with its statements, secrets masked."""
+    """A migration that was applied or undone.
+
+    Its statements are those of the file, with variables in place of values, and secrets masked.
+    """
 
     name: str
     direction: str
@@ -72,18 +74,18 @@ class MigrationRun:
     """A migration that is being applied or undone, and its entry, which `is_stored` or not.
 
     `done` is the number of executed steps, `is_committed` whether the data step after them is. This
-    call has executed `texts`, which have `touched` databases and tables.
+    call executes the steps from `start` on, which have `touched` databases and tables.
     """
 
     entry: CatalogMigration
     direction: str
     script: Script
+    start: int = 0
     done: int = 0
     sequence: str = field(default_factory=lambda: uuid4().hex)
     claim: PendingJob | None = None
     is_stored: bool = False
     is_committed: bool = False
-    texts: list[str] = field(default_factory=list)
     touched: Touched = field(default_factory=dict)
     written: list[WrittenRows] = field(default_factory=list)
     seconds: float = 0.0
@@ -100,7 +102,8 @@ class MigrationRun:
     def result(self) -> MigrationResult:
         # called after `record_object`: the connectors have declared their secret keys
         name = "upgrade" if self.direction == UP else "downgrade"
-        return MigrationResult(self.entry.name, name, tuple(map(mask_text, self.texts)))
+        steps = self.script.steps[self.start : self.done]
+        return MigrationResult(self.entry.name, name, tuple(map(self.script.show, steps)))
 
 
 class MigrationRunner:
@@ -157,10 +160,9 @@ class MigrationRunner:
         results: list[MigrationResult] = []
         while (run := begin(catalog)) is not None:
             with self._executor.using(catalog), run.script.locating():
-                run.texts, touched = self._executor.execute_checked(
+                run.touched |= self._executor.execute_checked(
                     catalog, run.script, checks_files=checks_files
                 )
-                run.touched.update(touched)
                 run.done = len(run.script.steps)
                 self._store(catalog, run)
             results.append(run.result())
@@ -223,7 +225,6 @@ class MigrationRunner:
             with within(run.script.text):
                 run.touched.update(self._executor.touched.find(catalog, step))
             self._executor.execute_statement(step, run.script.text)
-            run.texts.append(step.text)
             run.done += 1
         run.seconds += monotonic() - started
         self._store(catalog, run)
@@ -244,7 +245,6 @@ class MigrationRunner:
                 run.written.extend(filter(None, [rows]))
         run.is_committed = False
         run.touched[database, name] = step.span
-        run.texts.append(step.text)
         run.done += 1
         run.seconds += monotonic() - started
 
@@ -317,6 +317,7 @@ class MigrationRunner:
             entry,
             progress.direction,
             script,
+            start=progress.steps,
             done=progress.steps,
             sequence=progress.sequence,
             claim=claim,

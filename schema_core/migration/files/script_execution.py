@@ -8,6 +8,7 @@ from typing import Final
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.secrets import mask_text
 from schema_core.catalog.api import Catalog
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, at, within
@@ -44,6 +45,10 @@ class Script:
     @property
     def statements(self) -> list[Statement]:
         return [statement for step in self.steps for statement in step.statements]
+
+    def show(self, step: ScriptStep) -> str:
+        """Return a step as the file has it: variables in place of values, and secrets masked."""
+        return mask_text(self.filled.source_of(step.text_span))
 
     @property
     def writes_rows(self) -> bool:
@@ -110,15 +115,14 @@ class ScriptExecutor:
 
     def execute_checked(
         self, catalog: Catalog, script: Script, done: int = 0, *, checks_files: bool = True
-    ) -> tuple[list[str], Touched]:
+    ) -> Touched:
         """Execute steps as `execute`, unless they break views (`migration-breaks-view`)."""
         touched: Touched = {}
         with self.keeping_views(script, touched):
-            texts, changed = self.execute(
+            touched |= self.execute(
                 catalog, script.steps[done:], script.text, checks_files=checks_files
             )
-            touched |= changed
-        return texts, touched
+        return touched
 
     @contextmanager
     def keeping_views(self, script: Script, touched: Touched) -> Iterator[None]:
@@ -140,24 +144,19 @@ class ScriptExecutor:
         text: str,
         *,
         checks_files: bool = True,
-    ) -> tuple[list[str], Touched]:
-        """Execute steps of a script without the rows of data steps.
-
-        Return the statements, and what they name, with the last of them.
-        """
+    ) -> Touched:
+        """Execute steps of a script without the rows of data steps; return what they name."""
         touched: Touched = {}
         replaced: Touched = {}
-        texts = []
         for step in steps:
             with within(text):
                 keys = self.touched.find(catalog, step)
             touched |= keys
             are_replaced = not replaced.keys().isdisjoint(keys)
             self.try_step(step, keys, text, checks_files=checks_files, are_replaced=are_replaced)
-            texts.append(step.text)
             if step.replaces_rows:
                 replaced |= keys
-        return texts, touched
+        return touched
 
     def try_step(
         self,

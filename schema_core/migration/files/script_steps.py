@@ -41,10 +41,14 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """A statement, or the statements of a `rewrite`, with the part of the script that has them."""
+    """A statement, or the statements of a `rewrite`.
+
+    `text` is the part of the script that has them with the directive, and `text_span` its position.
+    """
 
     statements: tuple[Statement, ...]
     text: str
+    text_span: Span
     rewrite: Rewrite | None = None
 
     @property
@@ -88,7 +92,7 @@ def parse_steps(text: str) -> tuple[ScriptStep, ...]:
         end, place = group[-1].span.stop, place + len(group)
         for each in group:
             _require_no_directive(text, each.span)
-        steps.append(ScriptStep(group, text[start:end], rewrite))
+        steps.append(ScriptStep(group, text[start:end], Span(start, end), rewrite))
     if directives := _directives(text, end, len(text)):
         raise _invalid("no statement follows the directive", directives[0][0])
     return tuple(steps)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
 from schema_core.base.lazy import dataclass, regex
+from schema_core.base.secrets import quoted_forms
 from schema_core.base.text import Span
 from schema_core.errors import OnError, SchemaCoreError, SchemaError
 
@@ -31,7 +32,8 @@ class FilledScript:
     """A script in which variables are replaced by values: its text, and the source.
 
     `replaced` has the spans of variables in both, in their order. `missing` are the names of those
-    that have no value and are kept.
+    that have no value and are kept. `hidden` has the values within string literals, such as
+    options, which messages do not show, and their variables.
 
     >>> script = FilledScript.fill("'${day}' + x", {"day": "Monday"}, "it")
     >>> script.text, script.locate(Span(11, 12))
@@ -42,6 +44,7 @@ class FilledScript:
     source: str
     replaced: tuple[tuple[Span, Span], ...] = ()
     missing: Mapping[Span, str] = field(default_factory=dict)
+    hidden: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def fill(
@@ -63,6 +66,7 @@ class FilledScript:
         texts: list[str] = []
         replaced: list[tuple[Span, Span]] = []
         missing: dict[Span, str] = {}
+        hidden: dict[str, str] = {}
         position = length = 0
         for match, quote in _iterate_variables(source):
             texts.append(source[position : match.start()])
@@ -71,6 +75,8 @@ class FilledScript:
                 value = match[0][1:]
             elif match[2] in variables:
                 value = variables[match[2]].replace("'", quote)
+                if quote == "''":
+                    hidden.setdefault(variables[match[2]], match[0])
             elif keeps_missing and quote == "''":
                 value = match[0]
                 missing[Span(start, start + len(value))] = match[2]
@@ -80,7 +86,7 @@ class FilledScript:
             length, position = start + len(value), match.end()
             replaced.append((Span(start, length), Span(*match.span())))
         text = "".join([*texts, source[position:]])
-        return FilledScript(text, source, tuple(replaced), missing)
+        return FilledScript(text, source, tuple(replaced), missing, hidden)
 
     def locate(self, span: Span) -> Span:
         """Return the span in the source of a span in the text."""
@@ -97,17 +103,62 @@ class FilledScript:
             moved = source.stop - filled.stop
         return position + moved
 
+    def source_of(self, span: Span) -> str:
+        """Return a part of the text as the source has it.
+
+        >>> FilledScript.fill("a '${day}' b", {"day": "Monday"}, "it").source_of(Span(2, 10))
+        "'${day}'"
+        """
+        source = self.locate(span)
+        return self.source[source.start : source.stop]
+
+    def hide_values(self, message: str) -> str:
+        """Return a message with variables in place of their values that string literals have.
+
+        >>> FilledScript.fill("'${p}'", {"p": "hunter2"}, "it").hide_values("invalid: hunter2")
+        'invalid: ${p}'
+        """
+        return hide_values(message, self.hidden)
+
     def locating(self, file: str | None = None) -> OnError:
-        """Locate errors about the text in the source, and in its file."""
+        """Locate errors about the text in the source and its file, and hide values in messages."""
 
         def locate(error: SchemaCoreError) -> bool:
             for other in (error, *error.others):
                 if other.text is None or other.text == self.text:
                     other.text, other.file = self.source, other.file or file
                     other.span = None if other.span is None else self.locate(other.span)
+                elif other.text != self.source:  # such as the query of a view; the span stays valid
+                    other.text = hide_values(other.text, self.hidden, keeps_length=True)
+                other.problem = self.hide_values(other.problem)
+                other.hint = other.hint and self.hide_values(other.hint)
+                other.path = tuple(map(self.hide_values, other.path))
+                other.args = (other.problem,)
             return False
 
         return OnError(locate)
+
+
+def hide_values(message: str, hidden: Mapping[str, str], *, keeps_length: bool = False) -> str:
+    """Return a message with variables in place of values, also of quoted ones.
+
+    Args:
+        message: The message.
+        hidden: The variable by its value.
+        keeps_length: Write asterisks instead, so that positions stay valid.
+
+    >>> hide_values("'it''s me'", {"it's me": "${p}"})
+    "'${p}'"
+    """
+    forms = {form: name for value, name in hidden.items() for form in quoted_forms(value)}
+    if not forms:
+        return message
+    pattern = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
+
+    def replacement(match: re.Match[str]) -> str:
+        return "*" * len(match[0]) if keeps_length else forms[match[0]]
+
+    return re.sub(pattern, replacement, message)
 
 
 def _iterate_variables(source: str) -> Iterator[tuple[re.Match[str], str]]:

@@ -62,7 +62,7 @@ from schema_core.migration.files.migrator import Migrator
 from schema_core.migration.files.scratch import Scratch, open_scratch
 from schema_core.migration.files.script_execution import BREAKING
 from schema_core.migration.files.script_steps import ScriptStep, parse_steps
-from schema_core.migration.files.variables import FilledScript
+from schema_core.migration.files.variables import FilledScript, hide_values
 from schema_core.migration.gates.view_checks import ViewStates, find_names, require_working_views
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Alter, Delete, Insert, RenameColumn, RenameTo
@@ -243,6 +243,7 @@ def lint_migrations(
         directory = readable
     findings = [*_lint_directory(directory, frozenset(old))]
     with open_scratch(directory, setup=setup, variables=variables) as scratch:
+        hidden = directory.find_hidden_values(variables or {})
         for number, file in enumerate(directory.migrations):
             linter = _FileLinter(scratch, file, directory.path / f"{file.name}.sql")
             try:
@@ -256,7 +257,8 @@ def lint_migrations(
                     message = f"{left} migration{'s were' if left > 1 else ' was'} not checked"
                     findings.append(LintFinding.of("not-checked", message, directory.path))
                 break
-    return tuple(_apply_settings(findings, levels, reasons))
+    shown = [replace(finding, message=hide_values(finding.message, hidden)) for finding in findings]
+    return tuple(_apply_settings(shown, levels, reasons))
 
 
 def lint_history(migrator: Migrator) -> tuple[LintFinding, ...]:
