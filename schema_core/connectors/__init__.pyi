@@ -22,6 +22,11 @@ from schema_core.environment.options import memory_size as memory_size
 from schema_core.environment.options import nanoseconds as nanoseconds
 from schema_core.environment.options import string_list as string_list
 from schema_core.environment.options import string_map as string_map
+from schema_core.spark.changelog import CHANGE_ORDER as CHANGE_ORDER
+from schema_core.spark.changelog import ROW_KIND as ROW_KIND
+from schema_core.spark.changelog import Changelog as Changelog
+from schema_core.spark.changelog import SupportsChangelog as SupportsChangelog
+from schema_core.spark.changelog import SupportsChangelogRead as SupportsChangelogRead
 from schema_core.spark.connector import ConnectorBase as ConnectorBase
 from schema_core.spark.connector import MicroBatch as MicroBatch
 from schema_core.spark.connector import ReadContext as ReadContext
@@ -45,5 +50,3 @@ from schema_core.spark.connector import metadata_column as metadata_column
 from schema_core.spark.filters import Comparison as Comparison
 from schema_core.spark.filters import Filter as Filter
 from schema_core.spark.filters import FilterResult as FilterResult
-from schema_core.spark.streaming.changelogs import Changelog as Changelog
-from schema_core.spark.streaming.changelogs import SupportsChangelog as SupportsChangelog

@@ -11,8 +11,8 @@ from schema_core.spark.connector import ConnectorBase, SupportsPartitioning
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from schema_core.spark.changelog import Changelog
     from schema_core.spark.connector import WriteContext
-    from schema_core.spark.streaming.changelogs import Changelog
 
 
 class BlackholeConnector(ConnectorBase, SupportsPartitioning):

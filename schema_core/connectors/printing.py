@@ -40,8 +40,8 @@ from schema_core.types import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from schema_core.spark.changelog import Changelog
     from schema_core.spark.connector import WriteContext
-    from schema_core.spark.streaming.changelogs import Changelog
 
 
 IDENTIFIER = ConfigOption("print-identifier", str, None, "the prefix of each line")

@@ -30,6 +30,7 @@ from schema_core.environment.connector import (
     Visibility,
     creation_abilities,
     metadata_columns,
+    metadata_of,
     open_connector,
     using,
 )
@@ -582,7 +583,8 @@ def metadata_types(
                 code="duplicate-column",
                 hint="rename the column",
             )
-    return {key: connector.metadata[key] for key in keys}
+    types = metadata_of(connector, table.options)
+    return {key: types[key] for key in keys}
 
 
 #: The attributes of a `SparkConnector`.

@@ -32,7 +32,9 @@ from schema_core.connectors.kafka.options import (
 from schema_core.connectors.spark_source import source_errors
 from schema_core.environment.connector import Boundedness, DeliveryGuarantee
 from schema_core.environment.options import ConfigOption
+from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.errors import NotFoundError, UnsupportedError
+from schema_core.spark.changelog import CHANGE_ORDER, ROW_KIND
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Cast, NamedNode, Node, call, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
@@ -54,6 +56,7 @@ from schema_core.types import (
     IntType,
     LocalZonedTimestampType,
     MapType,
+    RowKind,
     VarBinaryType,
     VarCharType,
 )
@@ -298,8 +301,17 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
             hint=f"set '{options_of.BOUNDED.key}', or read the messages by the connector 'kafka'",
         )
 
-    def records(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
-        return latest(super().records(session, settings))
+    def changelog_mode(self, options: Options) -> ChangelogMode:
+        """Return the mode of updates by key."""
+        return ChangelogMode.upsert()
+
+    def read_changes(self, context: ReadContext) -> DataFrame:
+        """Return the changes of the messages: those without a value delete the row of their key.
+
+        Errors are those of `read`.
+        """
+        records = self.records(context.session, _with_headers(self.scan(context), context))
+        return decode_changes(records, self.layout(context), context)
 
     def rows(self, frame: DataFrame, context: WriteContext) -> DataFrame:
         keys = ", ".join(map(quote, context.upsert_key))
@@ -308,14 +320,6 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
         rank = f"row_number() OVER (PARTITION BY {keys} ORDER BY schema_core_row DESC)"
         ranked = numbered.selectExpr(*columns, f"{rank} AS schema_core_rank")
         return ranked.where("schema_core_rank = 1").selectExpr(*columns)
-
-
-def latest(records: DataFrame) -> DataFrame:
-    """Return the last message of each key, by timestamp and offset."""
-    columns = list(map(quote, records.columns))
-    rank = "row_number() OVER (PARTITION BY key ORDER BY timestamp DESC, offset DESC)"
-    ranked = records.selectExpr(*columns, f"{rank} AS schema_core_rank")
-    return ranked.where("schema_core_rank = 1").selectExpr(*columns)
 
 
 def require_kafka(session: SparkSession) -> None:
@@ -347,17 +351,49 @@ def decode_messages(records: DataFrame, layout: MessageLayout, context: ReadCont
 
     `metadata-not-supported` for metadata that Spark does not have.
     """
+    frame, columns = _decode(records.where("value IS NOT NULL"), layout, context)
+    return select(frame, columns)
+
+
+def decode_changes(records: DataFrame, layout: MessageLayout, context: ReadContext) -> DataFrame:
+    """Return messages as changes: without a value, one deletes the row of its key.
+
+    Errors are those of `decode_messages`.
+    """
+    order = f"struct(partition, offset) AS {quote(CHANGE_ORDER)}"
+    kind = f"if(value IS NULL, '{RowKind.DELETE}', '{RowKind.UPDATE_AFTER}') AS {quote(ROW_KIND)}"
+    frame, columns = _decode(records.selectExpr("*", order, kind), layout, context)
+    return select(
+        frame, [*columns, *((ColumnNode(name), name) for name in (ROW_KIND, CHANGE_ORDER))]
+    )
+
+
+def _decode(
+    records: DataFrame, layout: MessageLayout, context: ReadContext
+) -> tuple[DataFrame, list[NamedNode]]:
+    """Return messages with their parts, and the table's columns and metadata.
+
+    A column of the key and of the value is that of the key in a message without a value.
+    """
     types = context.physical_columns
     place = f"concat(topic, ' partition ', partition) AS {FILE}", f"offset AS {LINE}"
-    frame = records.where("value IS NOT NULL").selectExpr("*", *place)
+    frame = records.selectExpr("*", *place)
     value = {name: types[name] for name in layout.value}
     frame, nodes = layout.value_format.decode(frame, "value", value, "schema_core_value")
     if layout.key_format is not None:
         key = {inner: types[name] for inner, name in layout.key.items()}
         frame, key_nodes = layout.key_format.decode(frame, "key", key, "schema_core_key")
-        nodes = {layout.key[inner]: node for inner, node in key_nodes.items()} | nodes
-    columns = [(nodes[name], name) for name in types]
-    return select(frame, [*columns, *map(_metadata, context.metadata)])
+        for inner, of_key in key_nodes.items():
+            name = layout.key[inner]
+            parts = {
+                "message": ColumnNode("value"),
+                "key": of_key,
+                "value": nodes.get(name, of_key),
+            }
+            both = inline("if({message} IS NULL, {key}, {value})", **parts)
+            nodes[name] = both if name in nodes else of_key
+    columns: list[NamedNode] = [(nodes[name], name) for name in types]
+    return frame, [*columns, *map(_metadata, context.metadata)]
 
 
 def _metadata(key: str) -> NamedNode:

@@ -20,6 +20,7 @@ from schema_core.expressions.typed import Ref, walk
 from schema_core.mappings.spark.pyspark_types import to_spark, to_spark_sql
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.changelog import has_changes, read_state
 from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
@@ -104,6 +105,8 @@ def source_frame(
                 hint="set the options that bound the table",
             )
         read = connector.read_stream(context)
+    elif has_changes(connector, context.options):
+        read = read_state(connector, context)
     elif isinstance(connector, SupportsStatisticReport):
         read, reported = connector.read_with_statistics(context)
     else:
@@ -116,7 +119,7 @@ def source_frame(
     stored = [
         _null_column(column)
         if column.name not in used
-        else _cast_metadata(column, connector.metadata[column.key], context.zone)
+        else _cast_metadata(column, context.metadata[column.key], context.zone)
         if isinstance(column, MetadataColumn)
         else _check_physical(column, without_null)
         for column in columns
@@ -264,8 +267,9 @@ def read_context(
 ) -> ReadContext:
     """Return a scan's context with the columns, filters and limit that the connector can use.
 
-    Only what a connector declares that it can push down is offered to it. Unread metadata is never
-    requested; a limit is passed on only if the connector applies all filters exactly.
+    Only what a connector declares that it can push down is offered to it, and nothing for a table
+    of changes. Unread metadata is never requested; a limit is passed on only if the connector
+    applies all filters exactly.
     Errors: `invalid-connector-result`.
     """
     used = columns_used(context, demand.columns)
@@ -278,6 +282,8 @@ def read_context(
     }
     metadata = {key: type_ for key, type_ in context.metadata.items() if key in keys}
     context = replace(context, metadata=metadata)
+    if has_changes(connector, context.options):
+        return context
     if Ability.PROJECTION_PUSH_DOWN in connector.abilities:
         names = tuple(name for name in context.physical_columns if name in used)
         if not names and not metadata:  # rows of no columns cannot be represented everywhere

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from schema_core.environment.connector import (
+    Ability,
     Boundedness,
     DeliveryGuarantee,
     boundedness_of,
@@ -35,6 +36,7 @@ from schema_core.errors import (
     UnsupportedError,
 )
 from schema_core.query.relation import Columns, Relation, Scan, result_columns
+from schema_core.spark.changelog import Changelog, SupportsChangelog
 from schema_core.spark.connector import (
     MicroBatch,
     Read,
@@ -52,7 +54,6 @@ from schema_core.spark.connector import (
 from schema_core.spark.jobs import inherit, local_properties, reason, spark_errors
 from schema_core.spark.reading.results import python_rows, string_rows
 from schema_core.spark.session.api_mode import functions_of, in_session, is_connect, java_class
-from schema_core.spark.streaming.changelogs import Changelog, SupportsChangelog, require_updates
 from schema_core.spark.streaming.checkpoints import (
     Checkpoint,
     JobDescription,
@@ -303,6 +304,35 @@ def require_replay(connectors: Iterable[SparkConnector]) -> None:
 
 
 # --- sinks ----------------------------------------------------------------------------------------
+
+
+def require_updates(
+    connector: SparkConnector, target: BoundTable, columns: Sequence[str], plan: StreamPlan
+) -> None:
+    """Require that a table takes the changes of a query, or replaces its rows by the query's key.
+
+    `columns` are those that the query fills, in its order (`streaming-not-supported`).
+    """
+    if isinstance(connector, SupportsChangelog):
+        return
+    shown = target.identifier.as_summary_string()
+    operation = plan.state.value if plan.state is not None else ""
+    primary = target.table.resolved_schema.primary_key
+    if Ability.UPSERT not in connector.abilities or primary is None:
+        raise UnsupportedError(
+            f"the table {shown} cannot consume update changes, which {operation} produces",
+            code="streaming-not-supported",
+            hint="write a table with a primary key whose connector replaces rows, such as 'jdbc' "
+            "or 'upsert-kafka'; or group by the windows of a window function",
+        )
+    own = [columns[place] for place in plan.key]
+    if set(own) != set(primary.columns) or not own:
+        raise UnsupportedError(
+            f"the primary key ({', '.join(primary.columns)}) of the table {shown} differs from the "
+            f"key ({', '.join(own)}) by which {operation} updates its rows",
+            code="streaming-not-supported",
+            hint="declare the columns of that key as the primary key",
+        )
 
 
 def validate_stream(

@@ -1,0 +1,230 @@
+"""Changelogs: their common form, the rows that they leave, and connectors that read and write them.
+
+A *changelog frame* has the columns of a table, `ROW_KIND`, the kind of the change as Flink prints
+it (``+I``, ``-U``, ``+U``, ``-D``), and, if the source has an order, `CHANGE_ORDER`: a struct whose
+fields, compared one after the other, order the changes.
+
+In batch mode a table of change data has the rows that its changes leave (`state_of`). Flink refuses
+such a query; the rows are those that Flink's streaming mode leaves. In streaming mode the changes
+themselves are returned, normalized by key (`normalized`) where Flink adds its ChangelogNormalize.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard, runtime_checkable
+
+from schema_core.environment.planner import Change
+from schema_core.environment.plans.changelog_mode import ChangelogMode
+from schema_core.spark.compiler.tree import quote
+from schema_core.spark.connector import ReadContext, SparkConnector, WriteContext
+from schema_core.spark.reading.comparison import comparable
+from schema_core.spark.session.api_mode import functions_of
+from schema_core.types import RowKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: Columns of changelog frames: the kind of a change, and what orders the changes.
+ROW_KIND: Final = "$row_kind$"
+CHANGE_ORDER: Final = "$change_order$"
+
+_INSERT, _BEFORE, _AFTER, _DELETE = (f"'{kind}'" for kind in RowKind)
+#: Whether a change adds its row; it removes it otherwise.
+_ADDS: Final = f"{quote(ROW_KIND)} IN ({_INSERT}, {_AFTER})"
+#: Temporary columns.
+_PLACE, _ROW, _COUNT, _PREVIOUS = (
+    f"$changelog_{name}$" for name in ("place", "row", "count", "previous")
+)
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class SupportsChangelogRead(SparkConnector, Protocol):
+    """A connector whose tables may hold changes instead of rows."""
+
+    def changelog_mode(self, options: Mapping[str, str]) -> ChangelogMode:
+        """Return the kinds of the changes that a table with these options holds.
+
+        `read` is called for a table of insertions only, `read_changes` for all others. Updates
+        without their rows before (`ChangelogMode.upsert`) require a PRIMARY KEY.
+        """
+
+    def read_changes(self, context: ReadContext) -> DataFrame:
+        """Return the changes of a table as a changelog frame, with its metadata as `read`.
+
+        `context` has no projection, filters or limit. Columns of a deletion that the source does
+        not have may be NULL if the table has a PRIMARY KEY.
+        """
+
+
+def has_changes(
+    connector: SparkConnector, options: Mapping[str, str]
+) -> TypeGuard[SupportsChangelogRead]:
+    """Return whether a table holds changes other than insertions."""
+    if not isinstance(connector, SupportsChangelogRead):
+        return False
+    return not connector.changelog_mode(options).contains_only(RowKind.INSERT)
+
+
+def read_state(connector: SupportsChangelogRead, context: ReadContext) -> DataFrame:
+    """Return the rows that the changes of a table leave, with their metadata."""
+    key = context.table.resolved_schema.primary_key
+    frame = connector.read_changes(context)
+    return state_of(frame, key.columns if key is not None else (), list(context.physical_columns))
+
+
+def state_of(frame: DataFrame, key: Sequence[str], columns: Sequence[str]) -> DataFrame:
+    """Return the rows that a changelog leaves, without its own columns.
+
+    With a key, it is the last change of each key, unless that removes its row. Without one, each
+    change adds or removes one of the equal rows; a row that is not there is not removed, as by
+    Flink's aggregations, if the changes have an order.
+
+    Args:
+        frame: A changelog frame; it requires `CHANGE_ORDER` for a key.
+        key: The columns that identify a row; may be empty.
+        columns: The columns of a row. Others, such as metadata, are those of its last addition.
+    """
+    return _last_of_key(frame, key) if key else _multiset(frame, columns)
+
+
+def _last_of_key(frame: DataFrame, key: Sequence[str]) -> DataFrame:
+    rank = f"row_number() OVER ({_partition(key)} ORDER BY {_order(frame, 'DESC')})"
+    ranked = frame.selectExpr("*", f"{rank} AS {quote(_PLACE)}")
+    last = ranked.where(f"{quote(_PLACE)} = 1 AND {_ADDS}")
+    return last.selectExpr(*map(quote, _own_columns(frame)))
+
+
+def _multiset(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Return each row as often as it remains: its lowest running count is the count of no rows."""
+    own = _own_columns(frame)
+    types = {field.name: field.dataType for field in frame.schema.fields}
+    row = ", ".join(comparable(quote(name), types[name]) for name in columns)
+    changes = frame.selectExpr(
+        "*", f"struct({row}) AS {quote(_ROW)}", f"if({_ADDS}, 1L, -1L) AS {quote(_COUNT)}"
+    )
+    kept = f"struct({', '.join(map(quote, own))})"
+    place, total = quote(_PLACE), f"sum({quote(_COUNT)})"
+    if CHANGE_ORDER in frame.columns:
+        running = f"{total} OVER ({_partition([_ROW])} ORDER BY {_order(frame)} {_SO_FAR})"
+        changes = changes.selectExpr("*", f"{running} AS {place}")
+        last = f"max_by({kept}, {quote(CHANGE_ORDER)}) FILTER (WHERE {_ADDS})"
+        remaining = f"{total} - least(0L, min({place}))"
+    else:
+        last, remaining = f"any_value({kept}) FILTER (WHERE {_ADDS})", f"greatest(0L, {total})"
+    expr = functions_of(frame).expr
+    groups = changes.groupBy(quote(_ROW)).agg(
+        expr(f"{last} AS {quote(_PREVIOUS)}"), expr(f"{remaining} AS {quote(_COUNT)}")
+    )
+    copies = f"array_repeat({quote(_PREVIOUS)}, CAST({quote(_COUNT)} AS INT))"
+    return groups.where(f"{quote(_COUNT)} > 0").selectExpr(f"inline({copies})")
+
+
+_SO_FAR: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+
+
+def normalized(frame: DataFrame, key: Sequence[str], columns: Sequence[str]) -> DataFrame:
+    """Return changes by key as Flink's ChangelogNormalize does, in a changelog frame.
+
+    An update has both of its rows, an addition of a new key is an insertion, and a deletion has the
+    last row of its key. An addition of an equal row and the deletion of an unknown key change
+    nothing; rows before an update (``-U``) are not needed.
+
+    Args:
+        frame: A changelog frame with `CHANGE_ORDER`.
+        key: The columns that identify a row.
+        columns: The columns of a row; all others of the frame are kept, but not compared.
+    """
+    own = _own_columns(frame)
+    types = {field.name: field.dataType for field in frame.schema.fields}
+    compared = ", ".join(comparable(quote(name), types[name]) for name in columns)
+    row = f"struct({', '.join(map(quote, own))})"
+    changes = frame.where(f"{quote(ROW_KIND)} <> {_BEFORE}").selectExpr(
+        "*", f"struct({row} AS own, struct({compared}) AS compared) AS {quote(_ROW)}"
+    )
+    window = f"OVER ({_partition(key)} ORDER BY {_order(frame)})"
+    state = f"if({_ADDS}, {quote(_ROW)}, NULL)"
+    changes = changes.selectExpr("*", f"lag({state}) {window} AS {quote(_PREVIOUS)}")
+    previous, new = quote(_PREVIOUS), quote(_ROW)
+
+    def emit(*parts: tuple[str, str]) -> str:
+        made = (f"struct({kind} AS kind, {row}.own AS own)" for kind, row in parts)
+        return f"array({', '.join(made)})"
+
+    none = f"slice({emit((_INSERT, new))}, 1, 0)"
+    emitted = (
+        f"CASE WHEN {previous} IS NULL THEN if({_ADDS}, {emit((_INSERT, new))}, {none})"
+        f" WHEN NOT ({_ADDS}) THEN {emit((_DELETE, previous))}"
+        f" WHEN {previous}.compared <=> {new}.compared THEN {none}"
+        f" ELSE {emit((_BEFORE, previous), (_AFTER, new))} END"
+    )
+    order = f"{quote(CHANGE_ORDER)} AS {quote(CHANGE_ORDER)}"
+    exploded = changes.selectExpr(order, f"posexplode({emitted}) AS (`place`, `change`)")
+    return exploded.selectExpr(
+        "change.own.*",
+        f"change.kind AS {quote(ROW_KIND)}",
+        f"struct({quote(CHANGE_ORDER)} AS `change`, place) AS {quote(CHANGE_ORDER)}",
+    )
+
+
+def _own_columns(frame: DataFrame) -> list[str]:
+    return [name for name in frame.columns if name not in (ROW_KIND, CHANGE_ORDER)]
+
+
+def _partition(key: Iterable[str]) -> str:
+    return f"PARTITION BY {', '.join(map(quote, key))}"
+
+
+def _order(frame: DataFrame, direction: str = "ASC") -> str:
+    """Return the keys of ORDER BY: fields of a struct are compared faster by themselves."""
+    fields: Any = frame.schema[CHANGE_ORDER].dataType
+    return ", ".join(
+        f"{quote(CHANGE_ORDER)}.{quote(field.name)} {direction}" for field in fields.fields
+    )
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+class Changelog:
+    """The changes of rows that the values at the positions `key` identify.
+
+    >>> changelog = Changelog([0])
+    >>> [str(one.kind) for one in changelog.changes([("a", 1), ("b", 1), ("a", 1), ("a", 2)])]
+    ['+I', '+I', '-U', '+U']
+    """
+
+    def __init__(self, key: Sequence[int]) -> None:
+        self._key = tuple(key)
+        self._rows: dict[str, tuple[Any, ...]] = {}
+
+    def changes(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Change]:
+        """Yield the changes that replace earlier rows by these; equal rows change nothing."""
+        for row in rows:
+            key = repr([row[place] for place in self._key])  # values may be lists
+            old = self._rows.get(key)
+            if old == row:
+                continue
+            self._rows[key] = row
+            if old is None:
+                yield Change(row, RowKind.INSERT)
+            else:
+                yield Change(old, RowKind.UPDATE_BEFORE)
+                yield Change(row, RowKind.UPDATE_AFTER)
+
+
+@runtime_checkable
+class SupportsChangelog(SparkConnector, Protocol):
+    """A connector that takes every change of updated rows from a streaming job."""
+
+    def write_changes(
+        self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
+    ) -> None:
+        """Write the rows of a micro-batch, each of which replaces the one with its key.
+
+        `frame` has the columns as for `write`; those of `key` are the key. `changelog` has seen
+        this run's earlier micro-batches; its rows begin with the key.
+        """
