@@ -62,7 +62,10 @@ OUTER = "_outer"
 #: Columns of the rows of SESSION: time, whether a session begins, and its number.
 TIME, BEGINS, NUMBER = "`the_time`", "`the_beginning`", "`the_session`"
 
-#: Typed sources that Spark lacks -> their syntax.
+#: Returns the query of a relation that Spark SQL lacks; None if it is not supported.
+WriteOperator: TypeAlias = "Callable[[QueryCompiler, Relation], str | None]"
+
+#: Typed sources that Spark SQL lacks -> their syntax.
 NOT_RUN: dict[type, str] = {
     relational.ProcessTable: "a process table function",
     relational.Match: "MATCH_RECOGNIZE",
@@ -92,18 +95,21 @@ def query_text(
     rows: UserCall | None = None,
     database: str | None = None,
     staged: Callable[[Relation, str], str] | None = None,
+    operator: WriteOperator | None = None,
 ) -> str:
     """Return the Spark SQL of a query whose columns have the types and names of the result.
 
     `source` returns the input of a scan, a view or a query in parentheses, with all columns of the
     table in order. `targets` are the columns of a sink or result, in order. `user` writes a call of
     a user's function, `rows` the array of the rows of a table function; `staged` replaces the text
-    of a relation.
+    of a relation; `operator` writes relations that Spark SQL lacks.
 
     Raises:
         UnsupportedError: `not-executable` for what Spark cannot run as Flink does.
     """
-    compiler = QueryCompiler(source, zone, user, rows, database=database, staged=staged)
+    compiler = QueryCompiler(
+        source, zone, user, rows, database=database, staged=staged, operator=operator
+    )
     results = relational.result_columns(relation)
     nodes: list[Node] = [tree.Column(column.name) for column in results]
     if any(call.function.name in UNDEFINED for call in relational.calls_in(relation)):
@@ -204,6 +210,10 @@ class QueryCompiler:
     bounds: Bounds = field(default_factory=Bounds)
     #: replaces the text of a relation, for steps that only frames have
     staged: Callable[[Relation, str], str] | None = None
+    #: writes relations that Spark SQL lacks
+    operator: WriteOperator | None = None
+    #: the WITH clauses around this query, the outermost first
+    clauses: tuple[str, ...] = ()
 
     def compile(self, expression: Typed) -> Node:
         context = TranslationContext(
@@ -284,12 +294,37 @@ class QueryCompiler:
             case relational.FunctionTable():
                 return self.function_table(relation)
             case relational.ProcessTable() | relational.Match():
-                problem = f"{NOT_RUN[type(relation)]} is not supported on Spark"
-                raise tree.unsupported_error(
-                    problem, hint="run the query on an engine that supports it"
-                )
+                return self.write_operator(relation)
             case _:
                 assert_never(relation)
+
+    def write_operator(self, relation: Relation) -> str:
+        """Return a relation that Spark SQL lacks, as `operator` writes it."""
+        text = None if self.operator is None else self.operator(self, relation)
+        if text is None:
+            raise tree.unsupported_error(
+                f"{NOT_RUN[type(relation)]} is not supported on Spark",
+                hint="run the query on an engine that supports it",
+            )
+        return text
+
+    def standalone(self, relation: Relation) -> str:
+        """Return a relation as a query outside of this one, with the common tables that it reads.
+
+        Raises:
+            UnsupportedError: `not-executable` if it reads columns of an enclosing query.
+        """
+        for column in relational.outer_columns(relation):
+            raise _unsupported_column(
+                column,
+                f"the column {column.name!r} of an enclosing query cannot be read here on Spark",
+                "compute the rows in a common table or a view without the column",
+            )
+        columns = relational.result_columns(relation)
+        text = f"SELECT * FROM ({self.write(relation)}) AS {_alias_all(columns)}"
+        for clause in reversed(self.clauses):
+            text = f"{clause} SELECT * FROM ({text})"
+        return text
 
     def table(self, relation: Relation) -> str:
         match relation:
@@ -456,13 +491,14 @@ class QueryCompiler:
                 "WITH RECURSIVE is not supported on Spark",
                 hint="omit RECURSIVE if no common table reads itself",
             )
-        compiler, tables = self, []
+        compiler, clause = self, "WITH"
         for table in query.tables:
-            tables.append(
-                f"{_alias_all(table.columns, table.name)} AS ({compiler.write(table.relation)})"
-            )
-            compiler = replace(compiler, bounds=compiler.bounds.with_table(table))
-        return f"WITH {', '.join(tables)} {compiler.write(query.input)}"
+            text = compiler.write(table.relation)
+            separator = " " if clause == "WITH" else ", "
+            clause += f"{separator}{_alias_all(table.columns, table.name)} AS ({text})"
+            bounds = compiler.bounds.with_table(table)
+            compiler = replace(compiler, bounds=bounds, clauses=(*self.clauses, clause))
+        return f"{clause} {compiler.write(query.input)}"
 
     # --- sources -------------------------------------------------------------------------------
 

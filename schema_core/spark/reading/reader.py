@@ -31,6 +31,7 @@ from schema_core.spark.filters import Filter
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.python.udf_registration import require_udfs
 from schema_core.spark.python.user_functions import UserCalls
+from schema_core.spark.reading.frame_operators import operator_writer
 from schema_core.spark.reading.inputs import InlineViews
 from schema_core.spark.reading.pushdown import ScanDemand, scan_demands
 from schema_core.spark.reading.results import columns_of
@@ -187,6 +188,7 @@ class Reader:
                 inputs[id(scan)] = text
             return text
 
+        analyse = partial(self._analyse, names)
         return query_text(
             query,
             source,
@@ -195,7 +197,8 @@ class Reader:
             user=user,
             rows=user.rows,
             database=self._context.database(),
-            staged=None if plan is None else staging(plan, names, partial(self._analyse, names)),
+            staged=None if plan is None else staging(plan, names, analyse),
+            operator=operator_writer(names, analyse) if plan is None else None,
         )
 
     @staticmethod
