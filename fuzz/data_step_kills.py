@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from fuzz.catalog_places import STORES, CatalogPlace, CatalogPlaces, catalog_places
 from fuzz.spark_processes import Client, cancel_jobs, prepare, warm
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.migration import MigrationDirectory, MigrationFile, Migrator
+from schema_core.migration import MigrationDirectory, MigrationFile, MigrationState, Migrator
 from schema_core.spark.commit import commit
 
 if TYPE_CHECKING:
@@ -38,6 +38,12 @@ Row = tuple[Any, ...]
 ROWS, PARTITIONS = 60, 2
 #: How many data steps the migration has in each direction.
 STEPS = {"up": 6, "down": 5}
+#: The data steps of each migration, and of the undo.
+APPLIED_STEPS = {
+    "0001_create": ["insert"],
+    "0002_change": ["insert", "update", "rewrite", "insert", "delete", "update"],
+}
+UNDONE_STEPS = ["update", "insert", "rewrite", "update", "insert"]
 #: How often a migration is applied and undone before other tables are created.
 CYCLES = 3
 #: The longest time after which a process is killed: from its start, and from a commit, in seconds.
@@ -157,7 +163,7 @@ def finish(session: SparkSession, send: Send, direction: str, *given: Any) -> li
     return [str(item) for item in _run(migrator(session, *given), direction)]
 
 
-def look(session: SparkSession, send: Send, direction: str, *given: Any) -> str:
+def look(session: SparkSession, send: Send, direction: str, undos: int, *given: Any) -> str:
     """Return what is wrong with the rows, the history and the directories, if anything."""
     applied = migrator(session, *given)
     environment = applied.environment
@@ -171,9 +177,19 @@ def look(session: SparkSession, send: Send, direction: str, *given: Any) -> str:
         for name, rows, wanted in zip(("t", "copies"), actual, expected(direction), strict=True)
         if rows != wanted
     ]
-    states = [item.state.value for item in applied.history()]
+    history = applied.history()
+    states = [item.state.value for item in history if item.state is not MigrationState.UNDONE]
     if states != ["applied", "applied" if direction == "up" else "pending"]:
         problems.append(f"history: {states}")
+    undone = [item for item in history if item.state is MigrationState.UNDONE]
+    if len(undone) != undos:
+        problems.append(f"history: {len(undone)} undone, expected {undos}")
+    for item in history:
+        # UPDATE, DELETE and rewrites have a number, unless a kill came after their commit
+        steps = [step.step for step in item.written_rows]
+        wanted = UNDONE_STEPS if item in undone else APPLIED_STEPS.get(item.name, [])
+        if item.applied_at is not None and steps != wanted:
+            problems.append(f"history: {item.name} {item.state.value} has the steps {steps}")
     problems += [f"drift: {change}" for change in applied.drift()]
     environment.recover()
     folder = Path(given[0].folder)
@@ -190,6 +206,7 @@ class Program:
         self.chosen = random.Random(seed)
         self.counts: Counter[str] = Counter()
         self.problems: list[str] = []
+        self.undos = 0
         prepare("fuzz.data_step_kills")
         self.jvm = Client(None, tempfile.mkdtemp())
         self.jvm.call(warm)
@@ -202,6 +219,7 @@ class Program:
                 managed = self.chosen.random() < 0.5
                 form = self.chosen.choice(("parquet", "json", "csv"))
                 given = (self.places.create(folder), form, managed)
+                self.undos = 0
                 try:
                     self.calm.call(create, *given)
                     for direction in ("up", "down") * CYCLES:
@@ -221,7 +239,8 @@ class Program:
             is_killed = self._killed(direction, given, waits=False)
         if not waits:
             self.calm.call(finish, direction, *given)
-        if problem := self.calm.call(look, direction, *given):
+        self.undos += direction == "down"
+        if problem := self.calm.call(look, direction, self.undos, *given):
             raise AssertionError(f"{given[1:]} {direction}: {problem}")
         self.counts[f"{direction}: rows as the model's"] += 1
         print(f"{self.counts['kills']} kills, {len(self.problems)} differences", flush=True)

@@ -511,12 +511,16 @@ class Catalog(ABC):
         """Return the applied migrations, in that order, without an unfinished one."""
         return []
 
+    def list_undone_migrations(self) -> list[CatalogMigration]:
+        """Return the entries of migrations that were undone, in that order."""
+        return []
+
     def find_unfinished_migration(self) -> CatalogMigration | None:
         """Return the migration with `CatalogMigration.progress`, if there is one."""
         return None
 
     def add_migration(self, migration: CatalogMigration) -> None:
-        """Add a migration in the transaction that applies it (`migration-exists`)."""
+        """Add a migration in the transaction that applies or undoes it (`migration-exists`)."""
         self._refuse(Capability.MIGRATIONS)
 
     def remove_migration(self, name: str) -> None:

@@ -29,15 +29,16 @@ class RecordedObject:
 
 @dataclass(frozen=True, slots=True)
 class WrittenRows:
-    """The number of rows that a step of a migration wrote to a table.
+    """The number of rows that a step of a migration wrote to a table; None if it is unknown.
 
-    `step` is the kind of the step, such as ``rewrite`` or ``insert``.
+    `step` is the kind of the step, such as ``rewrite`` or ``insert``. The number is unknown if the
+    process ended after the commit of the step and before its entry in the history.
     """
 
     database: str
     name: str
     step: str
-    rows: int
+    rows: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,9 @@ class CatalogMigration:
     at which `applied_by` had executed its statements, in `milliseconds`. `stamped` migrations were
     recorded without being executed. `applied_by` is '' and `milliseconds` None in entries of
     versions that did not record them. `written_rows` has the rows of each step that wrote some.
-    A migration with `progress` is unfinished: its remaining steps are not executed.
+    A migration with `progress` is unfinished: its remaining steps are not executed. An entry that
+    is `undone` records that `applied_by` undid the migration at `applied_at`; it has no text and
+    no objects, and a migration may have several.
     """
 
     name: str
@@ -80,10 +83,13 @@ class CatalogMigration:
     milliseconds: int | None = None
     written_rows: tuple[WrittenRows, ...] = ()
     progress: MigrationProgress | None = None
+    undone: bool = False
 
 
 #: The fields of `CatalogMigration` that entries of older versions do not have.
-ADDED_FIELDS: Final = frozenset({"applied_by", "milliseconds", "written_rows", "progress"})
+ADDED_FIELDS: Final = frozenset(
+    {"applied_by", "milliseconds", "written_rows", "progress", "undone"}
+)
 
 
 def user_name(name: str | None = None) -> str:

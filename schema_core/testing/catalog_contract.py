@@ -1275,6 +1275,11 @@ class CatalogContract(ABC):
             other.add_migration(MIGRATION)
         other.remove_migration(second.name)
         assert [MIGRATION] == other.list_migrations()
+        undone = [replace(second, position=place, objects=(), undone=True) for place in (4, 3)]
+        for entry in undone:
+            populated.add_migration(entry)
+        assert [MIGRATION] == other.list_migrations()
+        assert undone[::-1] == other.list_undone_migrations()
         with pytest.raises(NotFoundError, match="migration"):
             other.remove_migration(second.name)
 

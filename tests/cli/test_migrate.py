@@ -256,9 +256,16 @@ def test_the_history_shows_who_how_long_and_the_rows(shell: Shell) -> None:
     assert ("ann", [], False) == (row["applied_by"], row["written_rows"], row["stamped"])
     assert row["milliseconds"] >= 0
 
+    shell.run("downgrade", "base", "--as", "bob")
+    undone, *rest = shell.run("history").splitlines()
+    assert re.fullmatch(r"undone +\S+\+00:00 [0-9.]+ m?s bob 0001_a", undone)
+    assert ["pending 0001_a", "pending 0002_b"] == [re.sub(" +", " ", line) for line in rest]
+    row = json.loads(shell.run("history", "--format", "json"))["migrations"][0]
+    assert ("undone", "bob") == (row["state"], row["applied_by"])
+
 
 def test_the_lines_of_a_history_are_aligned_and_escaped() -> None:
-    rows = (WrittenRows("d\n", "t", "rewrite", 336_776),)
+    rows = (WrittenRows("d\n", "t", "rewrite", 336_776), WrittenRows("d", "t", "insert", None))
     applied, when = MigrationState.APPLIED, "2026-11-24T10:30:00+00:00"
 
     lines = history_lines(
@@ -273,6 +280,7 @@ def test_the_lines_of_a_history_are_aligned_and_escaped() -> None:
     assert [
         f"applied {when} 75.9 s  ann           0001_a",
         "  rewrite d\\n.t: 336,776 rows",
+        "  insert d.t: an unknown number of rows",
         f"applied {when} stamped a longer name 0002_b",
         f"applied {when}                       0003_c",
         "pending" + " " * 49 + "0004_d",

@@ -79,7 +79,9 @@ def test_upgrade_and_downgrade(environments: Environments) -> None:
 
     assert ["0002_m"] == [item.name for item in migrator.downgrade("1")]
     assert (["orders"], ["id"]) == (environment.list_tables(), columns(environment))
-    assert [MigrationState.APPLIED, MigrationState.PENDING] == states(migrator)
+    assert [MigrationState.APPLIED, MigrationState.UNDONE, MigrationState.PENDING] == states(
+        migrator
+    )
     assert ["0001_m"] == [item.name for item in migrator.downgrade("-1")]
     assert [] == environment.list_tables()
 
@@ -403,7 +405,8 @@ def test_positions_are_not_reused(environments: Environments) -> None:
     assert ["0002_b"] == [item.name for item in result.downgrade("0002_c")]
     result.upgrade("0002_b")
 
-    assert [1, 3, 4] == [migration.position for migration in result.catalog.list_migrations()]
+    assert [1, 3, 5] == [migration.position for migration in result.catalog.list_migrations()]
+    assert [4] == [entry.position for entry in result.catalog.list_undone_migrations()]
 
 
 def test_use_ends_with_its_migration_also_in_a_dry_run(environments: Environments) -> None:
@@ -514,6 +517,42 @@ def test_the_history_has_who_when_and_how_long(environments: Environments) -> No
     assert [(user_name(), None, True)] * 2 == [
         (item.applied_by, item.milliseconds, item.stamped) for item in stamped
     ]
+
+
+def test_the_history_has_who_undid_a_migration_when_and_how_long(
+    environments: Environments,
+) -> None:
+    ann, bob = (
+        Migrator(environments(), directory(CREATE, ADD), applied_by=name) for name in ("ann", "bob")
+    )
+    before = datetime.now(UTC).replace(microsecond=0)
+    ann.upgrade()
+    bob.downgrade("1")
+    ann.upgrade()
+    bob.downgrade("base")
+    ann.stamp("1")
+
+    history = Migrator(environments(), directory(CREATE)).history()
+
+    assert [
+        ("0002_m", "undone", "bob"), ("0002_m", "undone", "bob"), ("0001_m", "undone", "bob"),
+        ("0001_m", "applied", "ann"),
+    ] == [(item.name, item.state.value, item.applied_by) for item in history]  # fmt: skip
+    for entry in history[:3]:
+        assert before <= datetime.fromisoformat(entry.applied_at or "") <= datetime.now(UTC)
+        assert entry.milliseconds is not None
+        assert not entry.stamped
+    undone = environments().get_catalog("shop").list_undone_migrations()
+    assert {("", ())} == {(entry.text, entry.objects) for entry in undone}
+
+
+def test_a_dry_run_of_an_undo_is_not_in_the_history(environments: Environments) -> None:
+    migrator = Migrator(environments(), directory(CREATE))
+    migrator.upgrade()
+
+    assert ["0001_m"] == [item.name for item in migrator.downgrade("base", dry_run=True)]
+
+    assert [MigrationState.APPLIED] == states(migrator)
 
 
 def test_entries_of_older_versions_are_read() -> None:

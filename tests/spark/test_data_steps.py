@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,8 @@ import pytest
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.catalog import ObjectPath
 from schema_core.catalogs import SqlCatalog
-from schema_core.errors import SchemaCoreError
+from schema_core.environment.jobs.pending import PendingJob
+from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.migration import (
     MigrationDirectory,
     MigrationFile,
@@ -21,8 +23,7 @@ from schema_core.migration import (
     autogenerate,
     read_definitions,
 )
-from schema_core.migration.files import data_steps
-from schema_core.migration.files import migrator as migrator_module
+from schema_core.migration.files import data_steps, runs
 from schema_core.migration.files.checksums import format_checksums
 from schema_core.spark.commit.commit import FileStage
 
@@ -101,7 +102,10 @@ def test_columns_are_split_retyped_and_restored(make: Callable[..., Migrator]) -
     assert [(1, "Ada Lovelace", "36"), (3, "Plato", None)] == rows(
         migrator, "SELECT id, name, age FROM people"
     )
-    assert ["applied", "pending"] == states(migrator)
+    assert ["applied", "undone", "pending"] == states(migrator)
+    assert [("rewrite", 2)] == [
+        (item.step, item.rows) for item in migrator.history()[1].written_rows
+    ]
     assert ["downgrade 0001_m: 1 statement"] == [str(item) for item in migrator.downgrade("base")]
 
 
@@ -122,8 +126,8 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, migrator: Migrator, place: str, num
             raise Killed
         return result
 
-    monkeypatch.setattr(migrator_module, "run_data_step", run)
-    monkeypatch.setattr(Migrator, "_release", lambda self, run: run.claim.end())
+    monkeypatch.setattr(runs, "run_data_step", run)
+    monkeypatch.setattr(runs.MigrationRunner, "_release", lambda self: self._claim.end())
     with pytest.raises(Killed):
         migrator.upgrade()
     monkeypatch.undo()
@@ -175,6 +179,144 @@ def test_a_process_of_another_host_is_taken_over_on_request(
 
     assert ["applied"] == states(migrator)
     assert [(3,)] == rows(migrator, "SELECT COUNT(*) FROM people")
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_a_migration_is_taken_over_from_a_process_that_still_runs(
+    make: Callable[..., Migrator], monkeypatch: pytest.MonkeyPatch, place: str, number: int
+) -> None:
+    jobs: list[str] = []
+
+    def run(*arguments: Any, **options: Any) -> Any:
+        jobs.append("late")
+        is_chosen = len(jobs) == number
+        if is_chosen and place == "before":
+            take_over()
+        rows = data_steps.run_data_step(*arguments, **options)
+        if is_chosen and place == "after":
+            take_over()
+        return rows
+
+    def take_over() -> None:
+        monkeypatch.setattr(runs, "run_data_step", data_steps.run_data_step)
+        make(CREATE, SPLIT).upgrade(take_over=True)
+
+    monkeypatch.setattr(runs, "run_data_step", run)
+    with pytest.raises(SchemaCoreError) as caught:
+        make(CREATE, SPLIT).upgrade()
+
+    assert "migration-running" == caught.value.code
+    migrator = make(CREATE, SPLIT)
+    assert ["applied", "applied"] == states(migrator)
+    assert [(1, "Ada", 36), (3, None, None)] == rows(
+        migrator, "SELECT id, first_name, age FROM people"
+    )
+    assert () == migrator.upgrade()
+    assert () == migrator.drift()
+
+
+def test_a_step_that_may_still_run_is_not_corrected_by_a_take_over(
+    make: Callable[..., Migrator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "-- up\nUPDATE people SET age = '{}' WHERE id = 3;\nUPDATE people SET name = '{}';\n"
+
+    def run(*arguments: Any, **options: Any) -> Any:
+        monkeypatch.setattr(runs, "run_data_step", data_steps.run_data_step)
+        with pytest.raises(SchemaCoreError) as caught:
+            make(CREATE, text.format("1", "x")).upgrade(take_over=True)
+        assert "migration-changed" == caught.value.code
+        make(CREATE, text.format("0", "y")).upgrade(take_over=True)
+        return data_steps.run_data_step(*arguments, **options)
+
+    make(CREATE).upgrade()
+    monkeypatch.setattr(runs, "run_data_step", run)
+    with pytest.raises(SchemaCoreError) as caught:
+        make(CREATE, text.format("0", "x")).upgrade()
+
+    assert "migration-running" == caught.value.code
+    migrator = make(CREATE, text.format("0", "y"))
+    assert ["applied", "applied"] == states(migrator)
+    assert [("0", "y")] == rows(migrator, "SELECT age, name FROM people WHERE id = 3")
+
+
+@pytest.mark.parametrize("is_reachable", [True, False])
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_a_commit_with_an_unknown_outcome_is_looked_up_by_the_next_start(
+    make: Callable[..., Migrator],
+    monkeypatch: pytest.MonkeyPatch,
+    is_committed: bool,
+    is_reachable: bool,
+) -> None:
+    migrator = make(CREATE)
+    transaction, is_lost = migrator.catalog.transaction, False
+
+    @contextmanager
+    def losing() -> Iterator[Any]:
+        nonlocal is_lost
+        if is_lost and not is_reachable:
+            raise ExternalError("the connection is lost")
+        was_lost = is_lost
+        with suppress(RollbackError), transaction() as catalog:
+            yield catalog
+            is_lost = is_lost or catalog.find_unfinished_migration() is not None
+            if is_lost and not is_committed:
+                raise RollbackError
+        if is_lost and not was_lost:
+            raise ExternalError("the connection is lost")
+
+    monkeypatch.setattr(migrator.catalog, "transaction", losing)
+    with pytest.raises(SchemaCoreError, match="the connection is lost"):
+        migrator.upgrade()
+
+    unfinished = make(CREATE).catalog.find_unfinished_migration()
+    assert is_committed == (unfinished is not None)
+    if unfinished is not None and unfinished.progress is not None:
+        claim = PendingJob.parse(unfinished.progress.claim)
+        assert claim is None if is_reachable else claim is not None and claim.is_abandoned()
+    make(CREATE).upgrade()
+    assert ["applied"] == states(make(CREATE))
+    assert [(3,)] == rows(make(CREATE), "SELECT COUNT(*) FROM people")
+
+
+class RollbackError(Exception):
+    """Ends a transaction."""
+
+
+def test_a_missing_variable_does_not_keep_the_claim(
+    make: Callable[..., Migrator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = CREATE.replace("'Athens'", "'${city}'")
+    migrator = make(text)
+    migrator.variables = {"city": "Athens"}
+    kill_at(monkeypatch, migrator, "before", 1)
+
+    with pytest.raises(SchemaCoreError) as caught:
+        make(text).upgrade()
+    assert "migration-variable-missing" == caught.value.code
+    unfinished = migrator.catalog.find_unfinished_migration()
+    assert unfinished is not None
+    assert unfinished.progress is not None
+    assert "" == unfinished.progress.claim
+
+    migrator.upgrade()
+    assert ["applied"] == states(migrator)
+
+
+def test_the_rows_of_a_step_are_unknown_after_a_kill(
+    make: Callable[..., Migrator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(CREATE).upgrade()
+    kill_at(monkeypatch, make(CREATE, SPLIT), "after", 1)
+
+    migrator = make(CREATE, SPLIT)
+    migrator.upgrade()
+
+    status = migrator.history()[1]
+    assert [("update", None), ("rewrite", 3), ("delete", 1)] == [
+        (item.step, item.rows) for item in status.written_rows
+    ]
+    assert status.written_row_count is None
 
 
 def test_a_step_that_fails_is_corrected_in_its_file(make: Callable[..., Migrator]) -> None:

@@ -620,7 +620,14 @@ class StoredCatalog(Catalog, Generic[S]):
         raise_all(failures)
 
     def list_migrations(self) -> list[CatalogMigration]:
-        return [entry for entry in self._stored_migrations() if entry.progress is None]
+        return [
+            entry
+            for entry in self._stored_migrations()
+            if entry.progress is None and not entry.undone
+        ]
+
+    def list_undone_migrations(self) -> list[CatalogMigration]:
+        return [entry for entry in self._stored_migrations() if entry.undone]
 
     def find_unfinished_migration(self) -> CatalogMigration | None:
         return next((entry for entry in self._stored_migrations() if entry.progress), None)
@@ -638,7 +645,9 @@ class StoredCatalog(Catalog, Generic[S]):
 
     def add_migration(self, migration: CatalogMigration) -> None:
         require_instance(migration, CatalogMigration, "the migration")
-        self._create(_migration_key(migration.name), migration, ignore_if_exists=False)
+        # a migration is applied once, but may be undone often
+        name = f"undone {migration.position}" if migration.undone else migration.name
+        self._create(_migration_key(name), migration, ignore_if_exists=False)
 
     def remove_migration(self, name: str) -> None:
         self._drop(_migration_key(name), ignore_if_not_exists=False)

@@ -261,13 +261,14 @@ def downgrade(
     dry_run: DryRun = False,
     sql: Sql = False,
     take_over: TakeOver = False,
+    user: User = None,
 ) -> None:
     """Undo the migrations after another one, by the statements that the history has.
 
     Exits with 1 for a migration that cannot be undone.
     """
     with script.exit_on_error(directory, None):
-        migrator = _migrator(directory, setup, define)
+        migrator = _migrator(directory, setup, define, user)
         if sql:
             print(migrator.script(target, down=True), end="")
         elif dry_run:
@@ -308,7 +309,7 @@ def history(
         MigrationOutput, typer.Option("--format", help="The output.")
     ] = MigrationOutput.TEXT,
 ) -> None:
-    """Show the migrations that were applied, when, by whom, how long, and those that were not.
+    """Show the migrations that were applied or undone, when, by whom, how long, and pending ones.
 
     Exits with 1 where a file was changed or removed after its migration had been applied.
     """
@@ -341,7 +342,8 @@ def history_lines(entries: Sequence[MigrationStatus]) -> Iterator[str]:
         yield escaped(" ".join(cells).rstrip())
         for step in entry.written_rows:
             table = join_names((step.database, step.name))
-            yield escaped(f"  {step.step} {table}: {step.rows:,} rows")
+            count = "an unknown number of" if step.rows is None else f"{step.rows:,}"
+            yield escaped(f"  {step.step} {table}: {count} rows")
 
 
 def format_duration(milliseconds: int | None) -> str:

@@ -281,7 +281,7 @@ def require_fit(relation: relational.Relation, target: BoundTable, how: Writing)
     """
     schema, fixed = target.table.resolved_schema, how.partition
     _check_partition(target, fixed)
-    _check_names(how.columns, schema)
+    check_names(how.columns, schema)
     chosen = [name.parts[0] for name in how.columns] or [
         name for name in persisted_columns(schema) if not fixed or name not in dict(fixed.values)
     ]
@@ -306,7 +306,8 @@ def _check_partition(target: BoundTable, fixed: Partition | None) -> None:
             )
 
 
-def _check_names(columns: Sequence[Name], schema: ResolvedSchema) -> None:
+def check_names(columns: Sequence[Name], schema: ResolvedSchema) -> None:
+    """Require names of different persisted columns (`unknown-column`, `duplicate-column`)."""
     known, chosen = persisted_columns(schema), set[str]()
     for column in columns:
         name = ".".join(column.parts)

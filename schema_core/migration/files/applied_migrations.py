@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Final
 
 from schema_core.base.lazy import dataclass
+from schema_core.catalog.api import Catalog
 from schema_core.catalog.migration_history import CatalogMigration, WrittenRows
 from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.migration.files.directory import (
@@ -27,7 +28,8 @@ class MigrationState(Enum):
     """The state of a migration.
 
     `UNFINISHED` if some of its steps were executed, `CHANGED` if the file is not the one that was
-    applied, `MISSING` if there is none.
+    applied, `MISSING` if there is none. `UNDONE` records that it was undone; if it is not applied
+    again, it is also pending, unless its file is missing.
     """
 
     APPLIED = "applied"
@@ -35,13 +37,15 @@ class MigrationState(Enum):
     UNFINISHED = "unfinished"
     CHANGED = "changed"
     MISSING = "missing"
+    UNDONE = "undone"
 
 
 @dataclass(frozen=True, slots=True)
 class MigrationStatus:
     """A migration of the directory or the history.
 
-    The other fields are those of `CatalogMigration`; `applied_at` is None while it is pending.
+    The other fields are those of `CatalogMigration`; `applied_at` is None while it is pending. In
+    the state `UNDONE` the time, the user, the duration and the rows are those of the undo.
     """
 
     name: str
@@ -53,9 +57,16 @@ class MigrationStatus:
     written_rows: tuple[WrittenRows, ...] = ()
 
     @property
-    def written_row_count(self) -> int:
-        """The number of rows that the steps wrote."""
-        return sum(step.rows for step in self.written_rows)
+    def written_row_count(self) -> int | None:
+        """The number of rows that the steps wrote; None if that of a step is unknown."""
+        counts = [step.rows for step in self.written_rows if step.rows is not None]
+        return sum(counts) if len(counts) == len(self.written_rows) else None
+
+
+def next_position(catalog: Catalog) -> int:
+    """Return the position of the next entry in the history of a catalog."""
+    entries = [*catalog.list_migrations(), *catalog.list_undone_migrations()]
+    return max((entry.position for entry in entries), default=0) + 1
 
 
 def status_of(entry: CatalogMigration, state: MigrationState) -> MigrationStatus:
@@ -93,7 +104,9 @@ def changed_error(entry: CatalogMigration, hint: str) -> SchemaError:
 
 
 def state_of(entry: CatalogMigration, files: Mapping[str, MigrationFile]) -> MigrationState:
-    """Return whether an applied migration still has its file."""
+    """Return whether a migration is undone, or applied and still has its file."""
+    if entry.undone:
+        return MigrationState.UNDONE
     file = files.get(entry.name)
     if file is None:
         return MigrationState.MISSING

@@ -12,12 +12,12 @@ from typing import Final
 
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span, quote_identifier
-from schema_core.catalog.migration_history import WrittenRows
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.resolve import origin, resolve_table
+from schema_core.environment.operations.data import check_names
 from schema_core.environment.planner import CommitRecord
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import OnError, SchemaCoreError, SchemaError, similar
+from schema_core.errors import OnError, SchemaCoreError, SchemaError
 from schema_core.mappings.dialects.definitions import schema_of, table_of
 from schema_core.migration.differences import diff
 from schema_core.migration.files.script_steps import ScriptStep
@@ -25,7 +25,7 @@ from schema_core.migration.rows.data_rewrite import validated_rewrite
 from schema_core.migration.rows.validation import permanent_table
 from schema_core.schema.columns import Column
 from schema_core.sql import statement_syntax as syntax
-from schema_core.sql.syntax import Expression, Literal, LiteralKind, Name
+from schema_core.sql.syntax import Expression, Literal, LiteralKind
 from schema_core.types import DataType, LengthType
 from schema_core.types.casts import supports_implicit_cast
 
@@ -43,7 +43,7 @@ def run_data_step(
     text: str,
     record: CommitRecord,
     new: CatalogTable | None = None,
-) -> WrittenRows | None:
+) -> int | None:
     """Run a data step, unless its table has the record; return the number of rows if known.
 
     Args:
@@ -60,10 +60,12 @@ def run_data_step(
     jobs = environment.recorded_jobs
     jobs.ensure_storage(identifier)
     with _options(environment, STRICT), jobs.committing(record):
-        kind, rows = _run(environment, identifier, step, text, new)
-    if rows is None:
-        return None
-    return WrittenRows(identifier.database_name, identifier.object_name, kind, rows)
+        return _run(environment, identifier, step, text, new)
+
+
+def kind_of_step(step: ScriptStep) -> str:
+    """Return the kind of a data step for the history: ``rewrite``, or the name of its statement."""
+    return "rewrite" if step.rewrite is not None else type(step.statements[0]).__name__.lower()
 
 
 def _run(
@@ -72,8 +74,8 @@ def _run(
     step: ScriptStep,
     text: str,
     new: CatalogTable | None,
-) -> tuple[str, int | None]:
-    """Run the job of a data step; return the kind of the step and the number of rows."""
+) -> int | None:
+    """Run the job of a data step; return the number of rows, None for INSERT."""
     path = identifier.as_serializable_string()
     if step.rewrite is not None:
         rows, result = validated_rewrite(
@@ -84,12 +86,11 @@ def _run(
             accept=step.rewrite.accept,
         )
         result.wait()
-        return "rewrite", rows
+        return rows
     statement = step.statements[0]
     if not isinstance(statement, syntax.Update | syntax.Delete):
         environment.execute_statement(statement, text).wait()
-        return "insert", None
-    kind = "update" if isinstance(statement, syntax.Update) else "delete"
+        return None
     _, table = permanent_table(environment, path)
     with _locating(statement, text):
         query = rows_after(environment, identifier, table, statement, text)
@@ -97,7 +98,7 @@ def _run(
         definition = resolve_table(origin(table), environment.schema_resolver)
         if rows:
             environment.replace_table(path, definition, environment.sql_query(query)).wait()
-        return kind, rows
+        return rows
 
 
 @contextmanager
@@ -195,6 +196,7 @@ def rows_after(
     if isinstance(statement, syntax.Delete):
         names = ", ".join(quote_identifier(column.name) for column in stored)
         return f"SELECT {names}\nFROM {source}\nWHERE ({condition}) IS NOT TRUE"
+    check_names([column for column, _ in statement.assignments], table.resolved_schema)
     values = _assignments(statement, stored, text)
     types = _types_of(environment, source, values)
     _require_assignable(statement, stored, types)
@@ -252,30 +254,14 @@ def _sql(expression: Expression, text: str) -> str:
 
 def _assignments(statement: syntax.Update, stored: Sequence[Column], text: str) -> dict[str, str]:
     """Return the expressions of SET by the names of the columns; NULL has the column's type."""
-    names = [column.name for column in stored]
     types = {column.name: column.data_type.nullable() for column in stored}
     values: dict[str, str] = {}
     for column, expression in statement.assignments:
-        name = _column_name(column)
-        if name not in names:
-            raise SchemaError(
-                f"the table has no persisted column {name!r}",
-                code="unknown-column",
-                span=column.span,
-                hint=similar(name, names),
-            )
-        if name in values:
-            raise SchemaError(
-                f"column {name!r} is set twice", code="duplicate-column", span=column.span
-            )
+        name = column.parts[0]
         values[name] = _sql(expression, text)
         if isinstance(expression, Literal) and expression.kind is LiteralKind.NULL:
             values[name] = f"CAST(NULL AS {types[name].as_serializable_string()})"
     return values
-
-
-def _column_name(column: Name) -> str:
-    return ".".join(column.parts)
 
 
 def _types_of(
@@ -293,7 +279,7 @@ def _require_assignable(
     """Require values that cast implicitly to their columns, as those of INSERT."""
     columns = {column.name: column.data_type for column in stored}
     for column, expression in statement.assignments:
-        name = _column_name(column)
+        name = column.parts[0]
         if not supports_implicit_cast(types[name].nullable(), columns[name].nullable()):
             raise SchemaError(
                 f"column {name!r} is {columns[name]}, but the value is {types[name]}",

@@ -44,6 +44,7 @@ from schema_core.migration.differences import (
     likely_renames,
     renames_by_path,
 )
+from schema_core.migration.files.applied_migrations import MigrationState
 from schema_core.migration.files.definitions import (
     OptionTemplate,
     WantedContent,
@@ -190,9 +191,11 @@ def write_baseline(migrator: Migrator, name: str = "baseline") -> GeneratedMigra
         UnsupportedError: with code `migration-not-in-sql` for what no statement can create.
     """
     require_instance(migrator, Migrator, "migrator")
-    if migrator.history():
+    if names := [
+        status.name for status in migrator.history() if status.state is not MigrationState.UNDONE
+    ]:
         raise AlreadyExistsError(
-            f"{migrator.history()[0].name} is already a migration of the catalog or the directory",
+            f"{names[0]} is already a migration of the catalog or the directory",
             code="migration-exists",
             hint="write the next one: schema-core migrate autogenerate",
         )

@@ -33,6 +33,7 @@ from schema_core.migration.files.applied_migrations import (
     MigrationStatus,
     find_pending,
     find_undone,
+    next_position,
     state_of,
     status_of,
     unfinished_error,
@@ -111,10 +112,17 @@ class Migrator:
     # --- what there is -------------------------------------------------------------------------
 
     def history(self) -> tuple[MigrationStatus, ...]:
-        """Return the applied migrations in that order, an unfinished one, then the pending ones."""
+        """Return what was applied and undone in that order, what is unfinished and pending.
+
+        A migration that was undone has an entry for each time; the entry of its application is
+        removed then.
+        """
         files = {migration.name: migration for migration in self.directory.migrations}
         applied = self.catalog.list_migrations()
-        history = [status_of(record, state_of(record, files)) for record in applied]
+        entries = sorted(
+            (*applied, *self.catalog.list_undone_migrations()), key=lambda entry: entry.position
+        )
+        history = [status_of(entry, state_of(entry, files)) for entry in entries]
         if (unfinished := self.catalog.find_unfinished_migration()) is not None:
             applied.append(unfinished)
             history.append(status_of(unfinished, MigrationState.UNFINISHED))
@@ -235,7 +243,9 @@ class Migrator:
         Args:
             target: The name or number of the last migration to apply; by default all are applied.
             dry_run: Execute all of them in one transaction, without data steps, and roll it back.
-            take_over: Continue a migration of a process on another host, which must have ended.
+            take_over: Continue a migration of a process on another host, which must have ended, or
+                of one that may still run: each step is applied once nevertheless, by the text
+                that the history has, and the other process fails with `migration-running`.
 
         Returns:
             What this call has applied; nothing if another process was faster.
@@ -247,7 +257,8 @@ class Migrator:
                 must be finished or undone first; `migration-statement-not-allowed` for a statement
                 that a migration cannot contain; `files-do-not-follow` for an ALTER TABLE that the
                 files of the table do not follow.
-            ConflictError: with code `migration-running` if a process on another host applies one.
+            ConflictError: with code `migration-running` if a process on another host applies one,
+                or has taken it over.
             NotFoundError: with code `migration-not-found` for another target.
             SchemaCoreError: of a statement; its transaction is rolled back, those before it are
                 not.
@@ -269,7 +280,9 @@ class Migrator:
             self._runner().try_each(catalog, partial(self._find_next, None), checks_files=False)
 
     def _runner(self) -> MigrationRunner:
-        return MigrationRunner(self._executor, self.directory, self.variables)
+        return MigrationRunner(
+            self._executor, self.directory, self.variables, applied_by=self._applied_by
+        )
 
     def _find_next(self, target: str | None, catalog: Catalog) -> MigrationRun | None:
         """Return the next migration up to a target that is not applied, not yet begun."""
@@ -277,8 +290,7 @@ class Migrator:
         pending = find_pending(self.directory, applied, target)
         if not pending:
             return None
-        position = max((record.position for record in applied), default=0) + 1
-        entry = self._entry(pending[0], position, ())
+        entry = self._entry(pending[0], next_position(catalog), ())
         return MigrationRun(entry, UP, parse_script(self.directory, pending[0], UP, self.variables))
 
     def _require_wanted(self, entry: CatalogMigration, target: str | None) -> None:
@@ -340,7 +352,8 @@ class Migrator:
         """Record that the catalog is as a migration leaves it, without executing statements.
 
         The history then has this migration and those that it follows, with the checksums of their
-        files, and no unfinished one. `drift` compares with the catalog as it is now.
+        files, no unfinished one, and still what was undone. `drift` compares with the catalog as it
+        is now.
 
         Args:
             target: The name or number of a migration; ``base`` empties the history.
@@ -360,10 +373,10 @@ class Migrator:
         files = [migration for migration in self.directory.migrations if migration.name in closure]
         self.directory.require_checksums()
         with self.catalog.transaction() as catalog, self._executor.using(catalog):
-            unfinished = catalog.find_unfinished_migration()
+            first, unfinished = next_position(catalog), catalog.find_unfinished_migration()
             for entry in (*catalog.list_migrations(), *filter(None, [unfinished])):
                 catalog.remove_migration(entry.name)
-            for position, file in enumerate(files, 1):
+            for position, file in enumerate(files, first):
                 keys = iterate_keys(catalog) if file is files[-1] else ()
                 objects = tuple(record_object(self.environment, catalog, *key) for key in keys)
                 catalog.add_migration(self._entry(file, position, objects, stamped=True))

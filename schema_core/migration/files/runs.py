@@ -33,10 +33,11 @@ from schema_core.migration.files.applied_migrations import (
     DOWN,
     UP,
     changed_error,
+    next_position,
     require_unchanged,
     unfinished_error,
 )
-from schema_core.migration.files.data_steps import change_definition, run_data_step
+from schema_core.migration.files.data_steps import change_definition, kind_of_step, run_data_step
 from schema_core.migration.files.directory import MigrationDirectory, MigrationFile
 from schema_core.migration.files.drift import record_object
 from schema_core.migration.files.script_execution import Script, ScriptExecutor, parse_script
@@ -62,13 +63,6 @@ class MigrationResult:
         return f"{self.direction} {self.name}: {count} statement{'' if count == 1 else 's'}"
 
 
-def _new_claim() -> PendingJob:
-    """Return the mark of this process for a data step that it runs."""
-    claim = PendingJob(ISOLATED, uuid4().hex, Owner.this())
-    claim.begin()
-    return claim
-
-
 @dataclass(slots=True)
 class MigrationRun:
     """A migration that is being applied or undone, and its entry, which `is_stored` or not.
@@ -83,7 +77,6 @@ class MigrationRun:
     start: int = 0
     done: int = 0
     sequence: str = field(default_factory=lambda: uuid4().hex)
-    claim: PendingJob | None = None
     is_stored: bool = False
     is_committed: bool = False
     touched: Touched = field(default_factory=dict)
@@ -107,16 +100,26 @@ class MigrationRun:
 
 
 class MigrationRunner:
-    """Runs migrations of a directory: see the module."""
+    """Runs migrations of a directory, once: see the module.
+
+    Its claim is the mark of this process in the history, for the data step that it runs.
+    """
 
     def __init__(
-        self, executor: ScriptExecutor, directory: MigrationDirectory, variables: Mapping[str, str]
+        self,
+        executor: ScriptExecutor,
+        directory: MigrationDirectory,
+        variables: Mapping[str, str],
+        *,
+        applied_by: str,
     ) -> None:
         self._executor = executor
         self._environment = executor.environment
         self._catalog = executor.catalog
         self._directory = directory
         self._variables = variables
+        self._applied_by = applied_by
+        self._claim = PendingJob(ISOLATED, uuid4().hex, Owner.this())
 
     def run(
         self,
@@ -133,13 +136,18 @@ class MigrationRunner:
         if dry_run:
             return self._try(begin)
         results: list[MigrationResult] = []
-        while True:
-            run = self._continue(direction, take_over) or self._begin(begin)
-            if run is None:
-                return tuple(results)
-            if isinstance(run, MigrationRun):
-                self._finish(run)
-                results.append(run.result())
+        self._claim.begin()
+        try:
+            while run := self._continue(direction, take_over) or self._begin(begin):
+                if isinstance(run, MigrationRun):
+                    self._finish(run)
+                    results.append(run.result())
+        except BaseException:
+            self._release()
+            raise
+        finally:
+            self._claim.end()
+        return tuple(results)
 
     def _try(self, begin: Callable[[Catalog], MigrationRun | None]) -> tuple[MigrationResult, ...]:
         """Run migrations in one transaction that is rolled back, without the rows of data steps."""
@@ -198,17 +206,14 @@ class MigrationRunner:
 
     def _finish(self, run: MigrationRun) -> None:
         """Run the next data step of a migration, then the statements after it, until the end."""
-        try:
-            while not run.is_finished:
-                with run.script.locating():
+        while not run.is_finished:
+            with run.script.locating():
+                try:
                     self._run_job(run)
-                    self._proceed(run)
-        except BaseException:
-            self._release(run)
-            raise
-        finally:
-            if run.claim is not None:
-                run.claim.end()
+                except SchemaCoreError:  # another process may have changed the table meanwhile
+                    self._require_claimed(self._catalog, run)
+                    raise
+                self._proceed(run)
 
     def _proceed(self, run: MigrationRun) -> None:
         """Execute the statements up to the next data step or the end, in one transaction."""
@@ -237,12 +242,13 @@ class MigrationRunner:
             with within(run.script.text):
                 (database, name), *_ = self._executor.touched.find(self._catalog, step)
             identifier = self._executor.identify(database, name)
+            rows = None
             if not run.is_committed:
                 new = None if step.rewrite is None else self._definition_after(identifier, run)
                 rows = run_data_step(
                     self._environment, identifier, step, run.script.text, run.record, new
                 )
-                run.written.extend(filter(None, [rows]))
+            run.written.append(WrittenRows(database, name, kind_of_step(step), rows))
         run.is_committed = False
         run.touched[database, name] = step.span
         run.done += 1
@@ -263,10 +269,7 @@ class MigrationRunner:
             catalog.remove_migration(run.entry.name)
         progress = None
         if not run.is_finished:
-            run.claim = run.claim or _new_claim()
-            progress = MigrationProgress(run.direction, run.done, run.sequence, str(run.claim))
-        elif run.direction == DOWN:
-            return
+            progress = MigrationProgress(run.direction, run.done, run.sequence, str(self._claim))
         objects = {(object_.database, object_.name): object_ for object_ in run.entry.objects}
         if run.direction == UP:
             objects |= {key: record_object(self._environment, catalog, *key) for key in run.touched}
@@ -275,9 +278,19 @@ class MigrationRunner:
             objects=tuple(objects.values()),
             applied_at=datetime.now(UTC).isoformat(timespec="seconds"),
             milliseconds=round(run.seconds * 1000),
+            applied_by=self._applied_by,
             written_rows=tuple(run.written),
             progress=progress,
         )
+        if run.direction == DOWN and run.is_finished:
+            run.entry = replace(
+                run.entry,
+                position=next_position(catalog),
+                text="",
+                objects=(),
+                stamped=False,
+                undone=True,
+            )
         catalog.add_migration(run.entry)
         run.is_stored = True
 
@@ -296,21 +309,22 @@ class MigrationRunner:
                 if progress.direction != direction:
                     raise unfinished_error(entry)
                 owner = PendingJob.parse(progress.claim)
-                if owner is None or take_over or owner.is_abandoned():
-                    claim = _new_claim()
-                    entry = replace(entry, progress=replace(progress, claim=str(claim)))
-                    catalog.remove_migration(entry.name)
-                    catalog.add_migration(entry)
+                may_run = owner is not None and not owner.is_abandoned()
+                if take_over or not may_run:
+                    self._replace_claim(catalog, entry, str(self._claim))
                     break
-            if owner.owner.host != Owner.this().host:
+            if owner is not None and owner.owner.host != Owner.this().host:
                 raise _running_error(entry, owner)
             sleep(PAUSE)
-        return self._resume(entry, progress, claim)
+        return self._resume(entry, progress, may_run)
 
     def _resume(
-        self, entry: CatalogMigration, progress: MigrationProgress, claim: PendingJob
+        self, entry: CatalogMigration, progress: MigrationProgress, may_run: bool
     ) -> MigrationRun:
-        """Return a claimed migration with the remaining steps of its file."""
+        """Return a claimed migration with the remaining steps of its file.
+
+        `may_run` is whether its former process may still run the next step.
+        """
         file = MigrationFile.parse(entry.name, entry.text)
         script = parse_script(self._directory, file, progress.direction, self._variables)
         run = MigrationRun(
@@ -320,24 +334,19 @@ class MigrationRunner:
             start=progress.steps,
             done=progress.steps,
             sequence=progress.sequence,
-            claim=claim,
             is_stored=True,
             written=[*entry.written_rows],
             seconds=(entry.milliseconds or 0) / 1000,
         )
-        try:
+        with run.script.locating():
+            self._environment.recorded_jobs.require_support()
+            run.is_committed = self._was_committed(run)
+        if run.direction == UP:
+            self._take_new_text(run, may_run)
+        # a corrected file may continue with another statement; it is stored before the job
+        if not run.is_committed:
             with run.script.locating():
-                self._environment.recorded_jobs.require_support()
-                run.is_committed = self._was_committed(run)
-            if run.direction == UP:
-                self._take_new_text(run)
-            # a corrected file may continue with another statement; it is stored before the job
-            if not run.is_committed:
-                with run.script.locating():
-                    self._proceed(run)
-        except BaseException:
-            self._release(run)
-            raise
+                self._proceed(run)
         return run
 
     def _was_committed(self, run: MigrationRun) -> bool:
@@ -350,8 +359,11 @@ class MigrationRunner:
             self._environment.recover(identifier.as_serializable_string())
             return self._environment.recorded_jobs.contains(identifier, run.record)
 
-    def _take_new_text(self, run: MigrationRun) -> None:
-        """Let a migration continue with its file, whose executed steps must be the same."""
+    def _take_new_text(self, run: MigrationRun, may_run: bool) -> None:
+        """Let a migration continue with its file, whose executed steps must be the same.
+
+        So must the next step if its former process may still run, and commit it by the old text.
+        """
         self._directory.require_checksums()
         files = {migration.name: migration for migration in self._directory.migrations}
         if (file := files.get(run.entry.name)) is None:
@@ -359,35 +371,45 @@ class MigrationRunner:
         elif file.checksum != run.entry.checksum:
             script = parse_script(self._directory, file, UP, self._variables)
             executed = run.done + run.is_committed
-            old, new = run.script.steps[:executed], script.steps[:executed]
+            fixed = run.done + 1 if may_run else executed
+            old, new = run.script.steps[:fixed], script.steps[:fixed]
             if [step.text for step in old] != [step.text for step in new]:
-                raise changed_error(run.entry, f"restore the first {executed} of its statements")
+                raise changed_error(run.entry, f"restore the first {fixed} of its statements")
             self._try_data_steps(script, executed)
             run.script = script
             run.entry = replace(run.entry, text=file.text, checksum=file.checksum)
 
     def _require_claimed(self, catalog: Catalog, run: MigrationRun) -> None:
         """Require that no other process has taken a migration over."""
-        entry = catalog.find_unfinished_migration()
-        progress = None if entry is None else entry.progress
-        if entry is None or progress is None or progress.claim != str(run.claim):
+        if self._find_claimed(catalog) is None:
             raise ConflictError(
                 f"migration {run.entry.name} was continued by another process",
                 code="migration-running",
                 hint="start again: it is applied once",
             )
 
-    def _release(self, run: MigrationRun) -> None:
-        """Let other processes continue a migration whose data step has failed."""
-        if run.claim is None:
-            return
-        run.claim.end()
-        with suppress(SchemaCoreError), self._catalog.transaction() as catalog:
-            entry = catalog.find_unfinished_migration()
-            if entry and entry.progress and entry.progress.claim == str(run.claim):
-                catalog.remove_migration(entry.name)
-                progress = replace(entry.progress, claim="")
-                catalog.add_migration(replace(entry, progress=progress))
+    def _find_claimed(self, catalog: Catalog) -> CatalogMigration | None:
+        """Return the unfinished migration if it has the claim of this process."""
+        entry = catalog.find_unfinished_migration()
+        progress = None if entry is None else entry.progress
+        return entry if progress is not None and progress.claim == str(self._claim) else None
+
+    def _replace_claim(self, catalog: Catalog, entry: CatalogMigration, claim: str) -> None:
+        if entry.progress is not None:
+            catalog.remove_migration(entry.name)
+            catalog.add_migration(replace(entry, progress=replace(entry.progress, claim=claim)))
+
+    def _release(self) -> None:
+        """Let other processes continue a migration that has failed.
+
+        The history decides whether it has the claim: the outcome of a commit may be unknown.
+        """
+        self._claim.end()
+        with suppress(SchemaCoreError):
+            if self._find_claimed(self._catalog) is not None:
+                with self._catalog.transaction() as catalog:
+                    if (entry := self._find_claimed(catalog)) is not None:
+                        self._replace_claim(catalog, entry, "")
 
 
 def _running_error(entry: CatalogMigration, job: PendingJob) -> ConflictError:
