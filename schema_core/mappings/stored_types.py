@@ -328,9 +328,7 @@ class RuleSet:
                 yield TypeFinding("position-changed", (*path, name), reason)
                 continue
             inner = (*path, stored.name)
-            # the history of columns of csv files does not have that of fields
-            name = stored.name if self.column_lookup else renames.get(inner, stored.name)
-            if name != read.name:
+            if renames.get(inner, stored.name) != read.name:
                 reason = f"the reader has {read.name!r} in its place"
                 yield TypeFinding("position-changed", inner, reason)
             else:

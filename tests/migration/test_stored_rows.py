@@ -13,7 +13,11 @@ from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import ParseError, SchemaCoreError, SchemaError
 from schema_core.mappings.stored_types import READINGS, Reading
-from schema_core.migration.compatibility import Severity, check_compatibility
+from schema_core.migration.compatibility import (
+    Severity,
+    can_read_old_data,
+    check_compatibility,
+)
 from schema_core.migration.differences import diff
 from schema_core.migration.plans import MigrationPlan, apply_plan, plan
 from schema_core.sql.parser import parse_statement
@@ -226,6 +230,23 @@ def test_messages_and_rows_within_csv_fields_have_positions_only(
     )
 
     assert "position-changed" in compared_kinds(before, after)
+    assert plan(before, after, resolver=environment.schema_resolver).rewrite is not None
+
+
+@pytest.mark.parametrize("options", [{}, {"csv.header": "true"}])
+def test_a_renamed_field_within_a_csv_column_keeps_its_position(
+    environment: TableEnvironment, options: dict[str, str]
+) -> None:
+    before, after = (
+        define(environment, columns, files("csv", options))
+        for columns in ("a INT, r ROW<x INT, y INT>", "a INT, r ROW<z INT, y INT>")
+    )
+    renames: dict[tuple[str, ...], str] = {("r", "x"): "z"}
+    findings = can_read_old_data(before, after, None, renames)
+
+    assert ["field-renamed-by-mapping"] == [finding.kind for finding in findings]
+    planned = plan(before, after, renames=renames, resolver=environment.schema_resolver)
+    assert planned.rewrite is None
     assert plan(before, after, resolver=environment.schema_resolver).rewrite is not None
 
 
