@@ -182,6 +182,19 @@ def test_an_acceptance_is_of_one_statement(environment: TableEnvironment, tmp_pa
     assert migrator(environment, f"-- up\n{comment}{first}").upgrade()
 
 
+def test_an_acceptance_before_the_first_section_is_of_the_file(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    create(environment, "csv", tmp_path / "t")
+    statements = (
+        "ALTER TABLE t SET ('csv.field-delimiter' = ';');\n"
+        "ALTER TABLE t SET ('csv.quote-character' = '*');\n"
+    )
+    comment = "-- lint: accept syntax-changed: converted\n"
+
+    assert migrator(environment, f"{comment}-- up\n{statements}").upgrade()
+
+
 def test_a_file_of_a_path_is_found(tmp_path: Path) -> None:
     nested = tmp_path / "t" / "p=1"
     hidden = tmp_path / "t" / "_temporary"

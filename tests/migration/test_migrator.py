@@ -475,6 +475,52 @@ def test_an_error_of_a_data_step_is_located_and_does_not_show_values(
     assert statement in (diagnostic.text or "")
 
 
+@pytest.mark.parametrize(
+    ("section", "code", "line", "column"),
+    [
+        ("UPDATE v SET b = 'x'", "wrong-table-kind", 4, 1),
+        ("DELETE FROM nowhere", "table-not-found", 4, 1),
+        ("-- accept: value-dropped\nALTER TABLE t DROP b", "invalid-migration-file", 4, 1),
+        ("-- rewrite: t\n-- accept: all\nALTER TABLE t DROP b", "wrong-argument", 5, 1),
+        ("-- rewrite: a..t\nALTER TABLE t DROP b", "syntax", 4, 1),
+    ],
+)
+def test_errors_of_steps_have_the_file_and_the_position(
+    environments: Environments, tmp_path: Path, section: str, code: str, line: int, column: int
+) -> None:
+    create = "CREATE TABLE t (a INT, b STRING) WITH ('connector' = 'filesystem', 'path' = '/t');"
+    path = tmp_path / "migrations" / "0001_m.sql"
+    path.parent.mkdir()
+    path.write_text(f"-- up\n{create}\nCREATE VIEW v AS SELECT * FROM t;\n{section};\n")
+    with pytest.raises(SchemaCoreError) as caught:
+        Migrator(environments(), path.parent).upgrade(dry_run=True)
+
+    (diagnostic,) = caught.value.diagnostics
+    assert (code, str(path), line, column) == (
+        diagnostic.code, diagnostic.file, diagnostic.line, diagnostic.column,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("-- note\n", 1),
+        ("-- note\n-- accept: too-long\n-- up\n", 2),
+        ("-- rewrite: t\n-- up\nALTER TABLE t ADD a INT;", 1),
+    ],
+)
+def test_errors_of_files_have_their_position(tmp_path: Path, text: str, line: int) -> None:
+    path = tmp_path / "0001_m.sql"
+    path.write_text(text)
+    with pytest.raises(SchemaCoreError) as caught:
+        MigrationDirectory.read(tmp_path)
+
+    (diagnostic,) = caught.value.diagnostics
+    assert ("invalid-migration-file", str(path), line, 1) == (
+        diagnostic.code, diagnostic.file, diagnostic.line, diagnostic.column,
+    )  # fmt: skip
+
+
 def test_a_dry_run_and_errors_show_variables_in_strings_and_not_their_values(
     environments: Environments,
 ) -> None:

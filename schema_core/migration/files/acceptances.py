@@ -1,11 +1,12 @@
 """Comments of migration files that accept findings: ``-- lint: accept KIND, KIND: REASON``.
 
-`lint` reads those of a whole file, too, and `upgrade` those directly before a statement.
+Before the first section of a file they accept findings of the whole file, else of the statement
+after them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from schema_core.base.lazy import regex
@@ -27,7 +28,12 @@ def kinds_accepted_before(text: str, start: int) -> frozenset[str]:
     >>> sorted(kinds_accepted_before(text, text.index("ALTER")))
     ['path-changed', 'syntax-changed']
     """
-    return frozenset(kind for line in _comments_before(text, start) for kind in _kinds_of(line))
+    return kinds_accepted_in(_comments_before(text, start))
+
+
+def kinds_accepted_in(lines: Iterable[str]) -> frozenset[str]:
+    """Return the kinds of findings that comments accept."""
+    return frozenset(kind for line in lines for kind in _kinds_of(line))
 
 
 def _comments_before(text: str, start: int) -> Iterator[str]:

@@ -25,6 +25,7 @@ from schema_core.migration.rows.data_rewrite import validated_rewrite
 from schema_core.migration.rows.validation import permanent_table
 from schema_core.schema.columns import Column
 from schema_core.sql import statement_syntax as syntax
+from schema_core.sql.statement_syntax import Statement
 from schema_core.sql.syntax import Expression, Literal, LiteralKind
 from schema_core.types import DataType, LengthType
 from schema_core.types.casts import supports_implicit_cast
@@ -58,9 +59,10 @@ def run_data_step(
         SchemaCoreError: of the statement and of its job; as `rewrite_table`.
     """
     jobs = environment.recorded_jobs
-    jobs.ensure_storage(identifier)
-    with _options(environment, STRICT), jobs.committing(record):
-        return _run(environment, identifier, step, text, new)
+    with _locating(step.statements[0], text):
+        jobs.ensure_storage(identifier)
+        with _options(environment, STRICT), jobs.committing(record):
+            return _run(environment, identifier, step, text, new)
 
 
 def kind_of_step(step: ScriptStep) -> str:
@@ -92,13 +94,12 @@ def _run(
         environment.execute_statement(statement, text).wait()
         return None
     _, table = permanent_table(environment, path)
-    with _locating(statement, text):
-        query = rows_after(environment, identifier, table, statement, text)
-        rows = _count_rows(environment, identifier, statement, text)
-        definition = resolve_table(origin(table), environment.schema_resolver)
-        if rows:
-            environment.replace_table(path, definition, environment.sql_query(query)).wait()
-        return rows
+    query = rows_after(environment, identifier, table, statement, text)
+    rows = _count_rows(environment, identifier, statement, text)
+    definition = resolve_table(origin(table), environment.schema_resolver)
+    if rows:
+        environment.replace_table(path, definition, environment.sql_query(query)).wait()
+    return rows
 
 
 @contextmanager
@@ -129,15 +130,14 @@ def check_data_step(
     Raises:
         SchemaCoreError: of the statement.
     """
-    if step.rewrite is not None:
-        change_definition(environment, identifier, step, text)
-        return
     statement = step.statements[0]
-    if isinstance(statement, syntax.Insert):
-        environment.recorded_jobs.check_insert(statement, text)
-    elif isinstance(statement, syntax.Update | syntax.Delete):
-        _, table = permanent_table(environment, identifier.as_serializable_string())
-        with _locating(statement, text):
+    with _locating(statement, text):
+        if step.rewrite is not None:
+            change_definition(environment, identifier, step, text)
+        elif isinstance(statement, syntax.Insert):
+            environment.recorded_jobs.check_insert(statement, text)
+        elif isinstance(statement, syntax.Update | syntax.Delete):
+            _, table = permanent_table(environment, identifier.as_serializable_string())
             environment.sql_query(rows_after(environment, identifier, table, statement, text))
 
 
@@ -210,8 +210,8 @@ def rows_after(
     return "SELECT\n  " + ",\n  ".join(lines) + f"\nFROM ({rows}) AS {alias}"
 
 
-def _locating(statement: syntax.Update | syntax.Delete, text: str) -> OnError:
-    """Locate errors about a query of `rows_after` in the statement.
+def _locating(statement: Statement, text: str) -> OnError:
+    """Locate errors of a data step in its statement, also those about a query of `rows_after`.
 
     The query has the values of variables, which may be secret and are not to be shown.
     """
@@ -220,7 +220,7 @@ def _locating(statement: syntax.Update | syntax.Delete, text: str) -> OnError:
         for other in (error, *error.others):
             if other.text is not None and other.text != text:
                 other.span = _find_span(other.text, other.span, statement.span, text)
-                other.text = text
+            other.text, other.span = text, other.span or statement.span
         return False
 
     return OnError(locate)

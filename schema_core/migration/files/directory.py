@@ -31,6 +31,7 @@ from schema_core.errors import (
     similar,
     within,
 )
+from schema_core.migration.files.acceptances import kinds_accepted_in
 from schema_core.migration.files.checksums import (
     CHECKSUMS,
     ChecksumMismatch,
@@ -38,6 +39,7 @@ from schema_core.migration.files.checksums import (
     find_mismatches,
     format_checksums,
 )
+from schema_core.migration.files.script_steps import DIRECTIVE_LINE
 from schema_core.migration.files.variables import FilledScript, keep_variables
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Statement
@@ -83,6 +85,16 @@ class MigrationFile:
     def has_down(self) -> bool:
         """Whether the migration can be undone."""
         return "down" in sections(self.text)
+
+    @property
+    def head(self) -> list[str]:
+        """The lines before the first section."""
+        return _head(self.text)
+
+    @property
+    def accepted_kinds(self) -> frozenset[str]:
+        """The kinds of findings that the file accepts for all statements."""
+        return kinds_accepted_in(self.head)
 
     def section_line(self, section: str) -> int:
         """Return the number of the line ``-- up`` or ``-- down``, from 1; 0 without it."""
@@ -174,7 +186,9 @@ class MigrationFile:
             if len(text) > MAX_TEXT:
                 raise _invalid(f"the migration is longer than {MAX_TEXT:,} characters")
             if "up" not in sections(text):
-                raise _invalid("there is no line '-- up'", "write it before the statements")
+                error = _invalid("there is no line '-- up'", "write it before the statements")
+                error.span = Span(0, len(_lines(text)[0]))
+                raise error
             return MigrationFile(name, text, _declared_parents(text))
 
 
@@ -195,6 +209,11 @@ def _lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").split("\n")
 
 
+def _head(text: str) -> list[str]:
+    """Return the lines before the first section."""
+    return [*takewhile(lambda line: not _MARKER.fullmatch(line), _lines(text))]
+
+
 def sections(text: str) -> dict[str, str]:
     """Return the statements of each section, on the lines of the file.
 
@@ -212,6 +231,9 @@ def sections(text: str) -> dict[str, str]:
             current = found[name] = [""] * (index + 1)
         elif current is not None:
             current.append(line)
+        elif DIRECTIVE_LINE.match(line):
+            problem = "a directive before the line '-- up' has no effect"
+            raise _invalid_line(lines, index, problem, "write it before its statement")
         elif not is_blank(line) and not line.lstrip().startswith("--"):
             problem = "there is a statement before the line '-- up'"
             raise _invalid_line(lines, index, problem, "write '-- up' before it")
@@ -221,10 +243,9 @@ def sections(text: str) -> dict[str, str]:
 def _declared_parents(text: str) -> tuple[str, ...] | None:
     """Return the names of the line ``-- parents:``, None without one."""
     lines = _lines(text)
-    head = takewhile(lambda line: not _MARKER.fullmatch(line), lines)
     matches = [
         (index, match)
-        for index, line in enumerate(head)
+        for index, line in enumerate(_head(text))
         if (match := _PARENTS.fullmatch(line)) is not None
     ]
     if not matches:

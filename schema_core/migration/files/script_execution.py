@@ -79,7 +79,8 @@ def parse_script(
         with within(file.script(section), name):
             filled = file.fill_script(section, variables)
         with filled.locating(name), within(filled.text):
-            return Script(filled, parse_steps(filled.text), location, name)
+            steps = parse_steps(filled.text, file.accepted_kinds)
+            return Script(filled, steps, location, name)
 
 
 class ScriptExecutor:
@@ -182,7 +183,7 @@ class ScriptExecutor:
         check: AbstractContextManager[None] = nullcontext()
         if checks_files:
             check = require_files_follow(
-                self.environment, statement, text, are_replaced=are_replaced
+                self.environment, statement, step.accepted, are_replaced=are_replaced
             )
         with within(text), check:
             self.environment.execute_statement(statement, text)

@@ -15,7 +15,8 @@ from typing import Final
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import parse_path
 from schema_core.base.text import Span
-from schema_core.errors import SchemaError
+from schema_core.errors import OnError, SchemaCoreError, SchemaError
+from schema_core.migration.files.acceptances import kinds_accepted_before
 from schema_core.migration.rows.validation import accepted_kinds
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.parser import parse_statements
@@ -28,7 +29,10 @@ REPLACING: Final = (syntax.Update, syntax.Delete)
 
 _COMMENT = regex(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _DIRECTIVE = regex(r"--[ \t]*(rewrite|accept)[ \t]*:(.*?)\s*", re.IGNORECASE | re.DOTALL)
-_LINE = regex(r"^[ \t]*--[ \t]*(?:rewrite|accept)[ \t]*:", re.IGNORECASE | re.MULTILINE)
+#: The start of a line with a directive.
+DIRECTIVE_LINE: Final = regex(
+    r"^[ \t]*--[ \t]*(?:rewrite|accept)[ \t]*:", re.IGNORECASE | re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,14 @@ class ScriptStep:
     """A statement, or the statements of a `rewrite`.
 
     `text` is the part of the script that has them with the directive, and `text_span` its position.
+    `accepted` are the kinds of findings that comments accept.
     """
 
     statements: tuple[Statement, ...]
     text: str
     text_span: Span
     rewrite: Rewrite | None = None
+    accepted: frozenset[str] = frozenset()
 
     @property
     def writes_rows(self) -> bool:
@@ -67,8 +73,12 @@ class ScriptStep:
         return self.statements[0].span
 
 
-def parse_steps(text: str) -> tuple[ScriptStep, ...]:
+def parse_steps(text: str, accepted: frozenset[str] = frozenset()) -> tuple[ScriptStep, ...]:
     r"""Return the steps of a script.
+
+    Args:
+        text: The script.
+        accepted: The kinds of findings that are accepted for all steps.
 
     Raises:
         ParseError: as `parse_statements`.
@@ -92,7 +102,8 @@ def parse_steps(text: str) -> tuple[ScriptStep, ...]:
         end, place = group[-1].span.stop, place + len(group)
         for each in group:
             _require_no_directive(text, each.span)
-        steps.append(ScriptStep(group, text[start:end], Span(start, end), rewrite))
+        kinds = accepted | kinds_accepted_before(text, statement.span.start)
+        steps.append(ScriptStep(group, text[start:end], Span(start, end), rewrite, kinds))
     if directives := _directives(text, end, len(text)):
         raise _invalid("no statement follows the directive", directives[0][0])
     return tuple(steps)
@@ -111,6 +122,13 @@ def _directive(text: str, start: int, stop: int) -> tuple[Rewrite | None, int]:
     """Return the directive before a statement, and where it or the statement starts."""
     directives = _directives(text, start, stop)
     rewrites = [span for span, name, _ in directives if name == "rewrite"]
+    if directives and not rewrites:
+        raise _invalid(
+            "'-- accept:' does not follow a line '-- rewrite: TABLE'",
+            directives[0][0],
+            "it accepts losses of a rewrite; for findings of other statements, write "
+            "'-- lint: accept KIND: REASON'",
+        )
     if not rewrites:
         return None, stop
     if len(rewrites) > 1 or directives[0][0] != rewrites[0]:
@@ -121,13 +139,23 @@ def _directive(text: str, start: int, stop: int) -> tuple[Rewrite | None, int]:
     span, _, path = directives[0]
     if not path:
         raise _invalid("'-- rewrite:' names no table", span)
-    parts = parse_path(path).parts
-    kinds = [
-        kind.strip()
-        for _, _, value in directives[1:]
-        for kind in value.partition("(")[0].split(",")
-    ]
-    return Rewrite(tuple(parts), accepted_kinds(dict.fromkeys(kinds))), span.start
+    with _locating(span):
+        parts = parse_path(path).parts
+    kinds: list[str] = []
+    for accept_span, _, value in directives[1:]:
+        with _locating(accept_span):
+            kinds += accepted_kinds(map(str.strip, value.partition("(")[0].split(",")))
+    return Rewrite(tuple(parts), tuple(dict.fromkeys(kinds))), span.start
+
+
+def _locating(span: Span) -> OnError:
+    """Locate errors about the content of a directive."""
+
+    def locate(error: SchemaCoreError) -> bool:
+        error.text, error.span = None, span
+        return False
+
+    return OnError(locate)
 
 
 def _rewriting(text: str, statements: Sequence[Statement], rewrite: Rewrite) -> Iterator[Statement]:
@@ -175,7 +203,7 @@ def _alters(statement: Statement, rewrite: Rewrite) -> bool:
 
 
 def _require_no_directive(text: str, span: Span) -> None:
-    if (match := _LINE.search(text, span.start, span.stop)) is not None:
+    if (match := DIRECTIVE_LINE.search(text, span.start, span.stop)) is not None:
         raise _invalid(
             "a directive is within a statement, where it has no effect",
             Span(*match.span()),

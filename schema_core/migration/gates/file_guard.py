@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from functools import partial
@@ -24,7 +24,6 @@ from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
 from schema_core.mappings.stored_types import NO_RENAMES, Renames, TypeFinding
-from schema_core.migration.files.acceptances import kinds_accepted_before
 from schema_core.migration.rows.stored_rows import StoredRows, find_rewrites, find_row_differences
 from schema_core.sql.statement_syntax import Alter, ObjectKind, RenameColumn, Statement
 
@@ -39,18 +38,22 @@ _SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 @contextmanager
 def require_files_follow(
-    environment: TableEnvironment, statement: Statement, text: str, *, are_replaced: bool = False
+    environment: TableEnvironment,
+    statement: Statement,
+    accepted: Collection[str] = (),
+    *,
+    are_replaced: bool = False,
 ) -> Iterator[None]:
     """Require that the files of a table follow the statement that the block executes.
 
     ALTER TABLE changes the definition only. Files follow if the reader of their format returns the
-    old rows as the new definition says. A comment before the statement accepts findings (see
-    `acceptances`), for files that were moved or converted by hand.
+    old rows as the new definition says.
 
     Args:
         environment: The environment that executes the statement.
         statement: Any statement; others than ALTER TABLE are not checked.
-        text: The script with the statement.
+        accepted: Kinds of findings that a comment accepts (see `acceptances`), for files that were
+            moved or converted by hand.
         are_replaced: Whether a data step, not run yet, replaces all files before the statement, so
             that none is older than a column.
 
@@ -63,7 +66,6 @@ def require_files_follow(
     new, changed = _find_rows(environment, statement)
     if entry is None or old is None or new is None or not isinstance(statement, Alter):
         return
-    accepted = kinds_accepted_before(text, statement.span.start)
     differences = _find_differences(old, new, _renames_of(statement))
     for finding in (*differences, *_find_reused_names(entry, changed)):
         if finding.kind not in accepted and not (are_replaced and finding.kind in OLDER):

@@ -632,7 +632,7 @@ class _FileLinter:
 
     def _read_acceptances(self) -> tuple[list[_Acceptance], list[LintFinding]]:
         acceptances, problems = [], []
-        start = self.file.section_line("up")
+        start = len(self.file.head)
         lines = sorted(self._statement_lines())
         for number, text in enumerate(self.file.text.split("\n"), 1):
             if (comment := COMMENT.fullmatch(text.rstrip("\r"))) is None:
