@@ -18,6 +18,7 @@ from schema_core.migration import (
 )
 from schema_core.migration.gates import row_gate
 from schema_core.migration.gates.row_gate import (
+    WRITES_ROWS,
     require_fitting_rows,
     upgrade_validated,
     validate_migrations,
@@ -119,6 +120,8 @@ def test_what_cannot_be_compared_is_refused_unless_it_is_accepted(
     assert "rows-do-not-fit" == caught.value.code
     assert f"default_catalog.default_database.t: not checked: {reason}" in str(caught.value)
 
+    assert "check the rows yourself, then accept: not-checked" == caught.value.hint
+
     gate.upgrade(up, accept=["not-checked"])
     assert ["0001_m", "0002_m"] == gate.applied()
 
@@ -133,7 +136,7 @@ def test_data_steps_of_the_migration(gate: Gate) -> None:
 
     rewritten, filled = validate_migrations(migrator, ["0002_m"])
     assert ["null-value"] == [problem.kind for problem in rewritten.problems]
-    assert ("the migration writes rows",) == filled.unchecked
+    assert (WRITES_ROWS,) == filled.unchecked
     assert [(TABLE_T, {})] == gate.read
 
 

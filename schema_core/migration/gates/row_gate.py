@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
+from typing import Final
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath
 from schema_core.catalog.objects import CatalogBaseTable, CatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.connector import installed_connector
-from schema_core.errors import SchemaError
+from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.mappings.stored_types import READINGS, Reading
 from schema_core.migration.compatibility import can_read_old_data
 from schema_core.migration.files.migrator import Migrator
@@ -30,6 +31,9 @@ from schema_core.migration.rows.validation import (
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.statement_syntax import ObjectKind, Statement
 from schema_core.sql.syntax import Name
+
+#: Why the rows of a table are not counted: they do not exist before the migration is applied.
+WRITES_ROWS: Final = "a step of the migration writes rows, which do not exist yet"
 
 
 @dataclass(slots=True)
@@ -77,7 +81,7 @@ class _Tracker:
                 self._follow_change(self._qualify(path), change)
             case syntax.Insert(path) | syntax.Update(path) | syntax.Delete(path):
                 if (tracked := self.tables.get(self._qualify(path))) is not None:
-                    tracked.unchecked = "the migration writes rows"
+                    tracked.unchecked = WRITES_ROWS
             case _:
                 pass
 
@@ -112,7 +116,9 @@ class _Tracker:
 def validate_migrations(migrator: Migrator, names: Sequence[str]) -> tuple[ValidationReport, ...]:
     """Count the rows that do not fit the definitions after pending migrations.
 
-    Nothing is changed. Only tables are read whose change may affect rows.
+    Nothing is changed. Only tables are read whose change may affect rows. A table whose directory
+    does not exist has no rows. Rows that a migration writes itself do not exist yet: the report of
+    their table says that they were not checked.
 
     Args:
         migrator: The migrator.
@@ -157,7 +163,12 @@ def _validate_table(
     is_affected = any(_affects_rows(finding.kind) for finding in findings)
     if is_affected and _is_readable(migrator, identifier):
         path = identifier.as_serializable_string()
-        report = validate_rows(migrator.environment, path, new, renames=renames)
+        try:
+            report = validate_rows(migrator.environment, path, new, renames=renames)
+        except SchemaCoreError as error:
+            if error.code != "files-not-found":
+                raise
+            report = ValidationReport(identifier.as_summary_string(), 0, 0, ())
         problems = [each for each in report.problems if each.kind not in tracked.accepted]
         unchecked = () if "not-checked" in tracked.accepted else report.unchecked
         yield replace(report, problems=tuple(problems), unchecked=unchecked)
@@ -205,11 +216,15 @@ def require_fitting_rows(
     if refused:
         tables = "; ".join(f"{path}: {reasons}" for path, reasons in refused.items())
         losses = [kind for kind in kinds if not KINDS[kind]]
-        accept_hint = f", or accept the loss: {', '.join(losses)}" if losses else ""
+        hint = "correct the rows first"
+        if losses == ["not-checked"] == [*kinds]:
+            hint = "check the rows yourself, then accept: not-checked"
+        elif losses:
+            hint += f", or accept the loss: {', '.join(losses)}"
         raise SchemaError(
             f"migration {name} is not applied, because rows do not fit: {tables}",
             code="rows-do-not-fit",
-            hint=f"correct the rows first{accept_hint}",
+            hint=hint,
         )
 
 
