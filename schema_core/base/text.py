@@ -199,6 +199,9 @@ _PATTERNS = {
     "any_symbol":     r"/\*\+ | \*/ | \S",
 }  # fmt: skip
 
+#: Patterns of a comment that is not a hint, a name in backticks and a string, for `re.VERBOSE`.
+COMMENT, QUOTED_NAME, STRING = (_PATTERNS[kind] for kind in ("comment", "name", "string"))
+
 _KINDS = (
     "charset unicode escaped binary unicode_name word name string approximate decimal integer "
     "symbol bad end"

@@ -75,6 +75,9 @@ class MigrationOutput(Enum):
     JSON = "json"
 
 
+LastMigration = Annotated[
+    str | None, typer.Argument(metavar="TARGET", help="The last migration: its name or number.")
+]
 Directory = Annotated[
     Path, typer.Option("--directory", "-d", help="The directory of the migrations.")
 ]
@@ -151,9 +154,7 @@ def _environment(directory: Path, setup: Path | None, define: list[str] | None) 
 
 
 def upgrade(  # noqa: PLR0913 - one argument for each option
-    target: Annotated[
-        str | None, typer.Argument(help="The last migration: its name or number.")
-    ] = None,
+    target: LastMigration = None,
     directory: Directory = MIGRATIONS,
     setup: Setup = None,
     define: script.Define = None,
@@ -199,9 +200,7 @@ def upgrade(  # noqa: PLR0913 - one argument for each option
 
 
 def try_pending(
-    target: Annotated[
-        str | None, typer.Argument(help="The last migration: its name or number.")
-    ] = None,
+    target: LastMigration = None,
     copy: Annotated[
         list[str] | None,
         typer.Option(help="A table whose rows are copied, so that data steps can write them."),

@@ -14,7 +14,7 @@ from typing import Final
 
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import parse_path
-from schema_core.base.text import Span
+from schema_core.base.text import COMMENT, Span
 from schema_core.errors import OnError, SchemaCoreError, SchemaError
 from schema_core.migration.files.acceptances import kinds_accepted_before
 from schema_core.migration.rows.validation import accepted_kinds
@@ -27,7 +27,7 @@ WRITING: Final = (syntax.Insert, syntax.Update, syntax.Delete)
 #: Statements that replace all files of their table.
 REPLACING: Final = (syntax.Update, syntax.Delete)
 
-_COMMENT = regex(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_COMMENT = regex(COMMENT, re.VERBOSE)
 _DIRECTIVE = regex(r"--[ \t]*(rewrite|accept)[ \t]*:(.*?)\s*", re.IGNORECASE | re.DOTALL)
 #: The start of a line with a directive.
 DIRECTIVE_LINE: Final = regex(

@@ -12,19 +12,14 @@ from dataclasses import field
 
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.secrets import quoted_forms
-from schema_core.base.text import Span
+from schema_core.base.text import COMMENT, QUOTED_NAME, STRING, Span
 from schema_core.errors import OnError, SchemaCoreError, SchemaError
 
 #: A variable; after another dollar sign it is text.
 _VARIABLE = regex(r"(\$?)\$\{(\w+)\}")
 #: A string literal; a comment that is not a hint, or a name in backticks, in which a single quote
 #: does not begin a literal; or a variable elsewhere.
-_PIECE = regex(
-    r"(?P<literal>'(?:[^']|'')*')"
-    r"|--[^\r\n]*|//[^\r\n]*|/\*(?!\+).*?(?:\*/|\Z)|`(?:[^`\r\n]|``)+`"
-    r"|\$?\$\{\w+\}",
-    re.DOTALL,
-)
+_PIECE = regex(rf"(?P<literal> {STRING} ) | {COMMENT} | {QUOTED_NAME} | \$?\$\{{\w+\}}", re.VERBOSE)
 
 
 @dataclass(frozen=True, slots=True)
