@@ -996,6 +996,25 @@ def test_a_stale_journal_of_a_finished_commit_is_harmless(tmp_path: Path) -> Non
     assert {"old-1": "written later"} == content_of(directory)
 
 
+def test_a_stage_in_which_a_task_still_writes_is_removed(tmp_path: Path) -> None:
+    """Spark may run for a moment after the process of a job has been killed."""
+    stage = tmp_path / str(CommitFileName(CommitFileKind.STAGE, a_dead_process(), "0" * 32))
+    stage.mkdir()
+    late = [stage / "part-1", stage / "part-2"]
+
+    class Writing(LocalFiles):
+        def delete(self, path: str) -> bool:
+            if late:
+                late.pop().touch()
+                os.rmdir(path)  # noqa: PTH106
+            return super().delete(path)
+
+    system: Any = Writing()
+    remove_leftovers(Directory(system, str(tmp_path)))
+
+    assert [] == [*tmp_path.iterdir()]
+
+
 # --- new tables ----------------------------------------------------------------------------------
 
 

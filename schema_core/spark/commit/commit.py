@@ -44,9 +44,9 @@ LOCK: Final = f"{PREFIX}lock"
 OPEN: Final = f"{PREFIX}open"
 #: Seconds that a commit waits for the lock.
 LOCK_TIMEOUT: Final = 600.0
-#: Seconds between attempts to take the lock.
+#: Seconds between attempts to take the lock, or to delete a stage.
 PAUSE: Final = 0.02
-#: Maximum attempts of a step after the commit point.
+#: Maximum attempts of a step after the commit point, or to delete a stage.
 ATTEMPTS: Final = 3
 #: Maximum listings of a read's files under concurrent modification.
 READ_ATTEMPTS: Final = 20
@@ -485,14 +485,15 @@ def finish(directory: Directory, name: CommitFileName) -> None:
         ) from error
 
 
-def _retry(step: Callable[[], object]) -> None:
-    """Retry a failed step: there is no rollback after the commit point."""
+def _retry(step: Callable[[], object], pause: float = 0.0) -> None:
+    """Retry a failed step after a pause of seconds; it has no rollback."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             step()
         except ExternalError:
             if attempt == ATTEMPTS:
                 raise
+            time.sleep(pause)
         else:
             return
 
@@ -617,7 +618,8 @@ def remove_stages(directory: Directory) -> None:
     }
     for name, entry in list(directory.iterate_names(CommitFileKind.STAGE)):
         if name.id not in committing and _is_abandoned(name, now - entry.modified):
-            directory.delete(name)
+            # a task of the job may still write for a moment after the process has ended
+            _retry(partial(directory.delete, name), PAUSE)
 
 
 def clean(directory: Directory, held: Definition | None, *, created: bool = False) -> None:
